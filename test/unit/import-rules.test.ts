@@ -1,0 +1,57 @@
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+
+const planted: [string, string][] = [
+  ['workflows/plant.ts', 'node:fs/promises'],
+  ['workflows/plant.ts', 'node:crypto'],
+  ['workflows/plant.ts', 'zod'],
+  ['workflows/plant.ts', '../activities/model.ts'],
+  ['workflows/plant.ts', '../db/jobs.ts'],
+  ['workflows/plant.ts', '@temporalio/worker'],
+  ['workflows/contract/plant.ts', '../../db/jobs.ts'],
+  ['worker/plant.ts', '../api/app.ts'],
+  ['worker/plant.ts', '../local/home.ts'],
+  ['api/plant.ts', '../worker/config.ts'],
+  ['api/plant.ts', '../activities/model.ts'],
+  ['api/routes/plant.ts', '../../workflows/job-workflow.ts'],
+  ['api/assistant/plant.ts', 'koa'],
+  ['activities/plant.ts', '../worker/config.ts'],
+  ['activities/plant.ts', '../workflows/job-workflow.ts'],
+  ['activities/clients/plant.ts', '@temporalio/activity'],
+  ['db/plant.ts', '../search/site-index.ts'],
+  ['models/plant.ts', '../search/site-index.ts'],
+  ['search/plant.ts', '../db/jobs.ts'],
+];
+
+const allowed: [string, string][] = [
+  ['activities/plant.ts', '../workflows/contract/messages.ts'],
+  ['api/routes/plant.ts', '../../workflows/contract/messages.ts'],
+  ['worker/plant.ts', '../activities/index.ts'],
+];
+
+const folder = mkdtempSync(join(tmpdir(), 'docket-lint-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function lint(file: string, module: string): { status: number | null; output: string } {
+  const root = mkdtempSync(join(folder, 'case-'));
+  cpSync('.oxlintrc.json', join(root, '.oxlintrc.json'));
+  mkdirSync(join(root, dirname(file)), { recursive: true });
+  writeFileSync(join(root, file), `import { thing } from '${module}';\nexport const planted = thing;\n`);
+  const result = spawnSync(resolve('node_modules/.bin/oxlint'), ['--deny-warnings'], { cwd: root, encoding: 'utf8' });
+  return { status: result.status, output: result.stdout + result.stderr };
+}
+
+describe('the import rules', () => {
+  it.each(planted)('refuse that %s imports %s', (file, module) => {
+    const { status, output } = lint(file, module);
+    expect(output).toContain('no-restricted-imports');
+    expect(status).not.toBe(0);
+  });
+
+  it.each(allowed)('allow that %s imports %s', (file, module) => {
+    expect(lint(file, module).output).not.toContain('no-restricted-imports');
+  });
+});

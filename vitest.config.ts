@@ -1,0 +1,25 @@
+import { defineConfig } from 'vitest/config';
+
+const project = (name: string, settings: Record<string, unknown> = {}) => ({
+  test: { name, include: [`test/${name}/**/*.test.ts`], ...settings },
+});
+
+export default defineConfig({
+  test: {
+    projects: [
+      project('unit'),
+      project('replay', { testTimeout: 60_000 }),
+      project('integration', {
+        globalSetup: ['test/support/global-stack.ts'],
+        testTimeout: 60_000,
+        hookTimeout: 120_000,
+      }),
+      project('e2e', {
+        globalSetup: ['test/support/global-stack.ts'],
+        testTimeout: 180_000,
+        hookTimeout: 300_000,
+        fileParallelism: false,
+      }),
+    ],
+  },
+});

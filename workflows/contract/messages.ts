@@ -1,0 +1,22 @@
+/** Names that the API, the worker and the engine agree on. */
+export const jobWorkflowName = 'jobWorkflow';
+export const indexSiteWorkflowName = 'indexSite';
+export const refreshSiteWorkflowName = 'refreshSite';
+
+/** The queue of workflow tasks and of activities any worker may run. */
+export const jobTaskQueue = 'docket-jobs';
+/** The queue of site indexing, apart from jobs so that neither waits for the other. */
+export const siteTaskQueue = 'docket-sites';
+
+/** One execution per turn: a failed turn is a failed execution whose history is the story of one prompt. */
+export function jobWorkflowId(jobId: string, turn: number): string {
+  return turn === 1 ? `agent-job/${jobId}` : `agent-job/${jobId}/turn-${turn}`;
+}
+
+export function indexSiteWorkflowId(siteId: string): string {
+  return `index-site/${siteId}`;
+}
+
+export function refreshSiteScheduleId(siteId: string): string {
+  return `refresh-site/${siteId}`;
+}
