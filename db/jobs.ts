@@ -1,5 +1,13 @@
 import type { Pool } from 'pg';
 import type { JobPhase, JobStatus, TokenUsage } from '../workflows/contract/job.ts';
+import { createByIdLoader } from './by-id-loader.ts';
+import { canBeId } from './ids.ts';
+import { findJobs, insertJob, jobColumns, listJobs, turnUsage } from './job-statements.ts';
+import { createJobWrites } from './job-writes.ts';
+import { decodeCursor, encodeCursor } from './page-cursor.ts';
+import { toStoredText } from './stored-text.ts';
+
+export { InvalidCursorError } from './page-cursor.ts';
 
 export interface JobRow {
   id: string;
@@ -59,7 +67,7 @@ export interface JobStore {
   find(projectId: string, jobId: string): Promise<JobRow | null>;
   /** For the worker, which knows only the id. */
   get(jobId: string): Promise<JobRow | null>;
-  /** Newest first. `cursor` is what the page before gave; null when it is malformed: `InvalidCursorError`. */
+  /** Newest first. `cursor` is what the page before gave; a malformed one throws `InvalidCursorError`. */
   list(projectId: string, query: { status?: JobStatus; limit: number; cursor?: string }): Promise<JobPage>;
   promptOf(jobId: string, turn: number): Promise<string | null>;
   /** The prompts of a job's turns up to and with `turn`, oldest first. */
@@ -90,9 +98,103 @@ export interface JobStore {
   usage(jobId: string, turn: number): Promise<TokenUsage & { steps: number }>;
 }
 
-/** A cursor that no page gave. */
-export class InvalidCursorError extends Error {
-  override name = 'InvalidCursorError';
+/** Jobs, and the turns they are worked on in. */
+export function createJobStore(pool: Pool): JobStore {
+  const loader = createByIdLoader(async (ids) => {
+    const { rows } = await pool.query<JobRow>({ ...findJobs, values: [ids] });
+    return rows;
+  });
+
+  async function create(job: NewJob): Promise<CreatedJob> {
+    const { id, projectId, organizationId, prompt, repository, requestedRef, model, draft, idempotency } = job;
+    const { rows } = await pool.query<JobRow>({
+      ...insertJob,
+      values: [
+        id,
+        projectId,
+        organizationId,
+        repository,
+        requestedRef,
+        model,
+        draft,
+        idempotency?.key ?? null,
+        idempotency?.requestHash ?? null,
+        toStoredText(prompt),
+      ],
+    });
+    const [created] = rows;
+    if (created !== undefined) return { kind: 'created', job: created };
+    return replay(job);
+  }
+
+  /** The insert waited for whoever holds the key, so that job is visible by now. */
+  async function replay({ projectId, idempotency }: NewJob): Promise<CreatedJob> {
+    const { rows } = await pool.query<JobRow & { sameRequest: boolean }>(
+      `select ${jobColumns}, request_hash is not distinct from $3 as "sameRequest"
+       from jobs where project_id = $1 and idempotency_key = $2`,
+      [projectId, idempotency?.key ?? null, idempotency?.requestHash ?? null],
+    );
+    const [found] = rows;
+    if (found === undefined) throw new Error('A job was neither written nor found under its idempotency key.');
+    const { sameRequest, ...job } = found;
+    return sameRequest ? { kind: 'replayed', job } : { kind: 'conflict' };
+  }
+
+  async function get(jobId: string): Promise<JobRow | null> {
+    return canBeId(jobId) ? loader.load(jobId) : null;
+  }
+
+  async function find(projectId: string, jobId: string): Promise<JobRow | null> {
+    const job = await get(jobId);
+    return job?.projectId === projectId ? job : null;
+  }
+
+  async function list(
+    projectId: string,
+    query: { status?: JobStatus; limit: number; cursor?: string },
+  ): Promise<JobPage> {
+    const after = query.cursor === undefined ? null : decodeCursor(query.cursor);
+    if (!canBeId(projectId)) return { jobs: [], nextCursor: null };
+    const { rows } = await pool.query<JobRow & { createdMicros: string }>(listJobs, [
+      projectId,
+      query.status ?? null,
+      after?.createdMicros ?? null,
+      after?.id ?? null,
+      query.limit + 1,
+    ]);
+    const page = rows.slice(0, query.limit);
+    const last = rows.length > query.limit ? page.at(-1) : undefined;
+    return {
+      jobs: page.map(withoutCursor),
+      nextCursor: last === undefined ? null : encodeCursor(last),
+    };
+  }
+
+  async function prompts(jobId: string, turn: number): Promise<{ turn: number; prompt: string }[]> {
+    const { rows } = await pool.query<{ turn: number; prompt: string }>(
+      'select turn, prompt from job_turns where job_id = $1 and turn <= $2 order by turn',
+      [jobId, turn],
+    );
+    return rows;
+  }
+
+  async function promptOf(jobId: string, turn: number): Promise<string | null> {
+    const { rows } = await pool.query<{ prompt: string }>(
+      'select prompt from job_turns where job_id = $1 and turn = $2',
+      [jobId, turn],
+    );
+    return rows[0]?.prompt ?? null;
+  }
+
+  async function usage(jobId: string, turn: number): Promise<TokenUsage & { steps: number }> {
+    const { rows } = await pool.query<TokenUsage & { steps: number }>(turnUsage, [jobId, turn]);
+    return rows[0] ?? { steps: 0, inputTokens: 0, outputTokens: 0 };
+  }
+
+  return { create, find, get, list, promptOf, prompts, usage, ...createJobWrites(pool) };
 }
 
-export declare function createJobStore(pool: Pool): JobStore;
+function withoutCursor(row: JobRow & { createdMicros: string }): JobRow {
+  const { createdMicros: _, ...job } = row;
+  return job;
+}

@@ -1,4 +1,6 @@
 import type { Pool } from 'pg';
+import { canBeId, newId } from './ids.ts';
+import { onlyRow } from './rows.ts';
 
 export type ForgeKind = 'local' | 'github';
 
@@ -32,5 +34,70 @@ export interface ProjectStore {
   list(organizationId?: string): Promise<ProjectRow[]>;
 }
 
-export declare function createOrganizationStore(pool: Pool): OrganizationStore;
-export declare function createProjectStore(pool: Pool): ProjectStore;
+const organizationColumns = 'id, name, created_at as "createdAt"';
+
+const projectColumns = `
+  id, organization_id as "organizationId", name, repository, default_ref as "defaultRef", model, forge,
+  allowed_repositories as "allowedRepositories", created_at as "createdAt"`;
+
+/** Organizations: who projects, sites and keys belong to. */
+export function createOrganizationStore(pool: Pool): OrganizationStore {
+  async function create({ name }: { name: string }): Promise<OrganizationRow> {
+    const { rows } = await pool.query<OrganizationRow>(
+      `insert into organizations (id, name) values ($1, $2) returning ${organizationColumns}`,
+      [newId('org_'), name],
+    );
+    return onlyRow(rows);
+  }
+
+  async function get(id: string): Promise<OrganizationRow | null> {
+    if (!canBeId(id)) return null;
+    const { rows } = await pool.query<OrganizationRow>(
+      `select ${organizationColumns} from organizations where id = $1`,
+      [id],
+    );
+    return rows[0] ?? null;
+  }
+
+  async function list(): Promise<OrganizationRow[]> {
+    const { rows } = await pool.query<OrganizationRow>(
+      `select ${organizationColumns} from organizations order by created_at, id`,
+    );
+    return rows;
+  }
+
+  return { create, get, list };
+}
+
+/** Projects: a repository, and how jobs on it are run. */
+export function createProjectStore(pool: Pool): ProjectStore {
+  async function create(project: Omit<ProjectRow, 'id' | 'createdAt'>): Promise<ProjectRow> {
+    const { organizationId, name, repository, defaultRef, model, forge, allowedRepositories } = project;
+    const { rows } = await pool.query<ProjectRow>(
+      `insert into projects (id, organization_id, name, repository, default_ref, model, forge, allowed_repositories)
+       values ($1, $2, $3, $4, $5, $6, $7, $8) returning ${projectColumns}`,
+      [newId('prj_'), organizationId, name, repository, defaultRef, model, forge, allowedRepositories],
+    );
+    return onlyRow(rows);
+  }
+
+  async function get(id: string): Promise<ProjectRow | null> {
+    if (!canBeId(id)) return null;
+    const { rows } = await pool.query<ProjectRow>({
+      name: 'find-project',
+      text: `select ${projectColumns} from projects where id = $1`,
+      values: [id],
+    });
+    return rows[0] ?? null;
+  }
+
+  async function list(organizationId?: string): Promise<ProjectRow[]> {
+    const { rows } = await pool.query<ProjectRow>(
+      `select ${projectColumns} from projects where $1::text is null or organization_id = $1 order by created_at, id`,
+      [organizationId ?? null],
+    );
+    return rows;
+  }
+
+  return { create, get, list };
+}

@@ -1,4 +1,6 @@
 import type { Pool } from 'pg';
+import { withTransaction } from './pool.ts';
+import { toStoredText } from './stored-text.ts';
 
 export interface ReplyRow {
   id: string;
@@ -29,4 +31,101 @@ export interface ReplyStore {
   sweep(): Promise<void>;
 }
 
-export declare function createReplyStore(pool: Pool): ReplyStore;
+const replyColumns = `
+  id, site_id as "siteId", chat_id as "chatId", key_id as "keyId", thread_id as "threadId", protocol,
+  created_at as "createdAt", extract(epoch from now() - heartbeat_at)::float8 as "silentSeconds", ended_at as "endedAt",
+  delivered`;
+
+/** Replies as they are written; kept for ten minutes after their end. */
+export function createReplyStore(pool: Pool): ReplyStore {
+  async function create(
+    reply: Pick<ReplyRow, 'id' | 'siteId' | 'chatId' | 'keyId' | 'threadId' | 'protocol'>,
+  ): Promise<void> {
+    await pool.query(
+      'insert into replies (id, site_id, chat_id, key_id, thread_id, protocol) values ($1, $2, $3, $4, $5, $6)',
+      [reply.id, reply.siteId, toStoredText(reply.chatId), reply.keyId, reply.threadId, reply.protocol],
+    );
+  }
+
+  /** Locks the reply's row, so that nothing is appended behind its end. Repeating an append changes nothing. */
+  async function append(reply: { id: string; position: number; data: string }): Promise<boolean> {
+    const { rowCount } = await pool.query({
+      name: 'append-reply',
+      text: `
+        with running as (
+          update replies set heartbeat_at = now() where id = $1 and ended_at is null returning id
+        )
+        insert into reply_chunks (reply_id, position, data) select id, $2, $3 from running
+        on conflict (reply_id, position) do update set data = excluded.data where reply_chunks.data = excluded.data`,
+      values: [reply.id, reply.position, toStoredText(reply.data)],
+    });
+    return rowCount === 1;
+  }
+
+  async function heartbeat(id: string): Promise<void> {
+    await pool.query('update replies set heartbeat_at = now() where id = $1 and ended_at is null', [id]);
+  }
+
+  async function end({ id, tail }: { id: string; tail: string | null }): Promise<boolean> {
+    return withTransaction(pool, async (client) => {
+      const { rowCount } = await client.query(
+        `update replies set ended_at = now(), delete_after = now() + interval '10 minutes' where id = $1 and ended_at is null`,
+        [id],
+      );
+      if (rowCount !== 1) return false;
+      // a statement of its own: only now does it see an append that held the row
+      if (tail !== null) {
+        await client.query(
+          `insert into reply_chunks (reply_id, position, data)
+           select $1, coalesce(max(position) + 1, 0), $2 from reply_chunks where reply_id = $1`,
+          [id, toStoredText(tail)],
+        );
+      }
+      return true;
+    });
+  }
+
+  async function markDelivered(id: string): Promise<void> {
+    await pool.query('update replies set delivered = true where id = $1', [id]);
+  }
+
+  /** A chat has moved on when its newest reply was delivered: the ones before it are not offered again. */
+  async function findResumable(query: { siteId: string; chatId: string; keyId: string }): Promise<ReplyRow | null> {
+    const { rows } = await pool.query<ReplyRow>(
+      `select ${replyColumns} from replies
+       where site_id = $1 and chat_id = $2 and key_id = $3 order by created_at desc, id desc limit 1`,
+      [query.siteId, toStoredText(query.chatId), query.keyId],
+    );
+    const [newest] = rows;
+    return newest === undefined || newest.delivered ? null : newest;
+  }
+
+  /** One statement, so that a reply that reads as ended has all its chunks. One that is gone reads as ended. */
+  async function read(
+    id: string,
+    fromPosition: number,
+  ): Promise<{ chunks: string[]; ended: boolean; silentSeconds: number }> {
+    const { rows } = await pool.query<{ chunks: string[]; ended: boolean; silentSeconds: number }>({
+      name: 'read-reply',
+      text: `
+        select array(
+                 select data from reply_chunks where reply_id = $1 and position >= $2 order by position
+               ) as chunks,
+               ended_at is not null as ended, extract(epoch from now() - heartbeat_at)::float8 as "silentSeconds"
+        from replies where id = $1`,
+      values: [id, fromPosition],
+    });
+    return rows[0] ?? { chunks: [], ended: true, silentSeconds: 0 };
+  }
+
+  async function sweep(): Promise<void> {
+    await pool.query(
+      `with old as materialized (
+         select id from replies where delete_after < now() and heartbeat_at < now() - interval '1 minute' for update skip locked
+       )
+       delete from replies using old where replies.id = old.id`,
+    );
+  }
+
+  return { create, append, heartbeat, end, markDelivered, findResumable, read, sweep };
+}

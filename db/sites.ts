@@ -1,4 +1,14 @@
 import type { Pool } from 'pg';
+import { canBeId, newId } from './ids.ts';
+import { toStoredText } from './stored-text.ts';
+
+export {
+  createSiteIndexStore,
+  IndexGoneError,
+  type NewIndex,
+  type SiteIndexStore,
+  type StoredIndex,
+} from './site-indexes.ts';
 
 export interface SiteRow {
   id: string;
@@ -44,27 +54,77 @@ export interface SiteStore {
   recordIndexFailure(id: string, failure: { category: string; message: string }): Promise<void>;
 }
 
-export interface StoredIndex {
-  version: number;
-  format: number;
-  sourceHash: string;
-  sizeBytes: number;
-  pages: number;
-  chunks: number;
-}
-
-export interface SiteIndexStore {
-  /** The version that serves now; null before the first. */
-  current(siteId: string): Promise<StoredIndex | null>;
-  /** Stores the artifact in content-addressed blocks, and makes it the current version; older versions beyond two are removed. */
-  publish(siteId: string, index: { format: number; sourceHash: string; pages: number; chunks: number; file: string }): Promise<StoredIndex>;
-  /** Writes the artifact of a version to a file, taking blocks from `previousFile` where it holds them already. */
-  download(siteId: string, version: number, target: { file: string; previousFile?: string }): Promise<void>;
-}
-
 export class DomainTakenError extends Error {
   override name = 'DomainTakenError';
 }
 
-export declare function createSiteStore(pool: Pool): SiteStore;
-export declare function createSiteIndexStore(pool: Pool): SiteIndexStore;
+const siteColumns = `
+  id, organization_id as "organizationId", domain, repository, directory, ref, path, base_url as "baseUrl",
+  retention_days as "retentionDays", refresh_minutes as "refreshMinutes", index_version as "indexVersion",
+  index_pages as "indexPages", indexed_at as "indexedAt", index_requested_at as "indexRequestedAt",
+  index_failure as "indexFailure", index_failure_message as "indexFailureMessage", created_at as "createdAt"`;
+
+/** Documentation sites. */
+export function createSiteStore(pool: Pool): SiteStore {
+  async function create(site: NewSite): Promise<SiteRow> {
+    const { rows } = await pool.query<SiteRow>(
+      `insert into sites (id, organization_id, domain, repository, directory, ref, path, base_url, retention_days,
+                          refresh_minutes)
+       values ($1, $2, $3, $4, $5, $6, coalesce($7, ''), $8, coalesce($9, 30), $10)
+       on conflict (domain) do nothing
+       returning ${siteColumns}`,
+      [
+        newId('site_'),
+        site.organizationId,
+        site.domain,
+        site.repository ?? null,
+        site.directory ?? null,
+        site.ref ?? null,
+        site.path ?? null,
+        site.baseUrl ?? null,
+        site.retentionDays ?? null,
+        site.refreshMinutes ?? null,
+      ],
+    );
+    const [created] = rows;
+    if (created === undefined) throw new DomainTakenError(`The domain ${site.domain} is another site's already.`);
+    return created;
+  }
+
+  async function get(id: string): Promise<SiteRow | null> {
+    if (!canBeId(id)) return null;
+    const { rows } = await pool.query<SiteRow>(`select ${siteColumns} from sites where id = $1`, [id]);
+    return rows[0] ?? null;
+  }
+
+  async function findByDomain(domain: string): Promise<SiteRow | null> {
+    const { rows } = await pool.query<SiteRow>({
+      name: 'find-site',
+      text: `select ${siteColumns} from sites where domain = $1`,
+      values: [toStoredText(domain)],
+    });
+    return rows[0] ?? null;
+  }
+
+  async function list(organizationId?: string): Promise<SiteRow[]> {
+    const { rows } = await pool.query<SiteRow>(
+      `select ${siteColumns} from sites where $1::text is null or organization_id = $1 order by created_at, id`,
+      [organizationId ?? null],
+    );
+    return rows;
+  }
+
+  async function requestIndex(id: string): Promise<void> {
+    await pool.query('update sites set index_requested_at = now() where id = $1', [id]);
+  }
+
+  /** Answers the request too: what failed is not started again until somebody asks. */
+  async function recordIndexFailure(id: string, failure: { category: string; message: string }): Promise<void> {
+    await pool.query(
+      'update sites set index_failure = $2, index_failure_message = $3, index_requested_at = null where id = $1',
+      [id, failure.category, toStoredText(failure.message)],
+    );
+  }
+
+  return { create, get, findByDomain, list, requestIndex, recordIndexFailure };
+}

@@ -1,5 +1,8 @@
-import type { Pool } from 'pg';
-import type { StepRef, TokenUsage, TurnRef } from '../workflows/contract/job.ts';
+import type { Pool, PoolClient } from 'pg';
+import type { StepRef, TokenUsage } from '../workflows/contract/job.ts';
+import { withTransaction } from './pool.ts';
+import { onlyRow } from './rows.ts';
+import { toStoredJson, toStoredText } from './stored-text.ts';
 
 export interface ToolCall {
   toolCallId: string;
@@ -52,10 +55,18 @@ export interface StepStore {
   claim(ref: StepRef): Promise<StepRow>;
   /** Stores the answer if the fence is still ours and none is stored; false says another attempt took over. */
   storeResponse(
-    ref: StepRef & { fence: number; requestHash: string; response: StepResponse; finishReason: string; usage: TokenUsage },
+    ref: StepRef & {
+      fence: number;
+      requestHash: string;
+      response: StepResponse;
+      finishReason: string;
+      usage: TokenUsage;
+    },
   ): Promise<boolean>;
   /** Stores results and, when files changed, the snapshot, in one transaction; compares the fence as above. */
-  storeResults(ref: StepRef & { fence: number; results: ToolResult[]; tree: string; snapshot: Snapshot | null }): Promise<boolean>;
+  storeResults(
+    ref: StepRef & { fence: number; results: ToolResult[]; tree: string; snapshot: Snapshot | null },
+  ): Promise<boolean>;
   /** Counts a provider failure across attempts and answers the new count. Temporal's attempts also count kills. */
   countModelFailure(ref: StepRef): Promise<number>;
   /** All steps of a job up to and with the turn, in order. */
@@ -67,14 +78,133 @@ export interface StepStore {
   latestPatch(jobId: string): Promise<string | null>;
 }
 
-export interface EffectStore {
-  /** Raises and answers the fence of one outside effect of a turn, with what an earlier attempt stored. */
-  claim(ref: TurnRef & { effect: string }): Promise<{ fence: number; result: unknown }>;
-  /** Compare-and-check immediately before acting; false: a newer attempt owns the effect. */
-  holds(ref: TurnRef & { effect: string; fence: number }): Promise<boolean>;
-  storeResult(ref: TurnRef & { effect: string; fence: number; result: unknown }): Promise<boolean>;
-  countFailure(ref: TurnRef & { effect: string }): Promise<number>;
+const stepColumns = `
+  job_id as "jobId", turn, step, fence::float8 as fence, response, finish_reason as "finishReason",
+  jsonb_build_object('inputTokens', input_tokens, 'outputTokens', output_tokens) as usage,
+  tool_results as "toolResults", tree, model_failures as "modelFailures"`;
+
+/** The tree after the newest batch of tools. Without a snapshot of it, nothing differs from the base commit. */
+const newestTree = `
+  select tree from job_steps where job_id = $1 and tree is not null order by turn desc, step desc limit 1`;
+
+/** The ledger of a job's steps, and the snapshots of its working copy. */
+export function createStepStore(pool: Pool): StepStore {
+  async function claim({ jobId, turn, step }: StepRef): Promise<StepRow> {
+    const { rows } = await pool.query<StepRow>({
+      name: 'claim-step',
+      text: `
+        insert into job_steps (job_id, turn, step, fence) values ($1, $2, $3, 1)
+        on conflict (job_id, turn, step) do update set fence = job_steps.fence + 1
+        returning ${stepColumns}`,
+      values: [jobId, turn, step],
+    });
+    return onlyRow(rows);
+  }
+
+  async function storeResponse(
+    answer: StepRef & {
+      fence: number;
+      requestHash: string;
+      response: StepResponse;
+      finishReason: string;
+      usage: TokenUsage;
+    },
+  ): Promise<boolean> {
+    const { rowCount } = await pool.query({
+      name: 'store-response',
+      text: `
+        update job_steps
+        set request_hash = $5, response = $6, finish_reason = $7, input_tokens = $8, output_tokens = $9, answered_at = now()
+        where job_id = $1 and turn = $2 and step = $3 and fence = $4 and response is null`,
+      values: [
+        answer.jobId,
+        answer.turn,
+        answer.step,
+        answer.fence,
+        answer.requestHash,
+        toStoredJson(answer.response),
+        answer.finishReason,
+        answer.usage.inputTokens,
+        answer.usage.outputTokens,
+      ],
+    });
+    return rowCount === 1;
+  }
+
+  async function storeResults(
+    batch: StepRef & { fence: number; results: ToolResult[]; tree: string; snapshot: Snapshot | null },
+  ): Promise<boolean> {
+    const { jobId, turn, step, fence, results, tree, snapshot } = batch;
+    return withTransaction(pool, async (client) => {
+      const { rowCount } = await client.query(
+        `update job_steps set tool_results = $5, tree = $6, ended_at = now()
+         where job_id = $1 and turn = $2 and step = $3 and fence = $4 and tool_results is null`,
+        [jobId, turn, step, fence, toStoredJson(results), tree],
+      );
+      if (rowCount !== 1) return false;
+      if (snapshot !== null) await storeSnapshot(client, jobId, snapshot);
+      return true;
+    });
+  }
+
+  async function countModelFailure({ jobId, turn, step }: StepRef): Promise<number> {
+    const { rows } = await pool.query<{ failures: number }>(
+      `insert into job_steps (job_id, turn, step, model_failures) values ($1, $2, $3, 1)
+       on conflict (job_id, turn, step) do update set model_failures = job_steps.model_failures + 1
+       returning model_failures as failures`,
+      [jobId, turn, step],
+    );
+    return rows[0]?.failures ?? 0;
+  }
+
+  async function list(jobId: string, turn: number): Promise<StepRow[]> {
+    const { rows } = await pool.query<StepRow>({
+      name: 'list-steps',
+      text: `select ${stepColumns} from job_steps where job_id = $1 and turn <= $2 order by turn, step`,
+      values: [jobId, turn],
+    });
+    return rows;
+  }
+
+  async function latestTree(jobId: string): Promise<string | null> {
+    const { rows } = await pool.query<{ tree: string }>(
+      `select tree from job_snapshots where job_id = $1 and tree = (${newestTree})`,
+      [jobId],
+    );
+    return rows[0]?.tree ?? null;
+  }
+
+  async function snapshot(jobId: string, tree: string): Promise<Snapshot | null> {
+    const { rows } = await pool.query<Snapshot>(
+      `select tree, commit, base_commit as "baseCommit", pack, patch, changed_files as "changedFiles"
+       from job_snapshots where job_id = $1 and tree = $2`,
+      [jobId, tree],
+    );
+    return rows[0] ?? null;
+  }
+
+  async function latestPatch(jobId: string): Promise<string | null> {
+    const { rows } = await pool.query<{ patch: string }>(
+      `select patch from job_snapshots where job_id = $1 and patch <> '' and tree = (${newestTree})`,
+      [jobId],
+    );
+    return rows[0]?.patch ?? null;
+  }
+
+  return { claim, storeResponse, storeResults, countModelFailure, list, latestTree, snapshot, latestPatch };
 }
 
-export declare function createStepStore(pool: Pool): StepStore;
-export declare function createEffectStore(pool: Pool): EffectStore;
+/** A tree that comes back is stored as it was made last. */
+async function storeSnapshot(client: PoolClient, jobId: string, snapshot: Snapshot): Promise<void> {
+  const { tree, commit, baseCommit, pack, patch, changedFiles } = snapshot;
+  await client.query(
+    `insert into job_snapshots (job_id, tree, commit, base_commit, pack, patch, changed_files)
+     values ($1, $2, $3, $4, $5, $6, $7)
+     on conflict (job_id, tree) do update
+     set commit = excluded.commit, base_commit = excluded.base_commit, pack = excluded.pack, patch = excluded.patch,
+         changed_files = excluded.changed_files`,
+    [jobId, tree, commit, baseCommit, pack, toStoredText(patch), changedFiles],
+  );
+}
+
+export { createEffectStore, type EffectStore } from './effects.ts';

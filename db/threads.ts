@@ -1,4 +1,7 @@
-import type { Pool } from 'pg';
+import type { Pool, PoolClient } from 'pg';
+import { canBeId, newId } from './ids.ts';
+import { withTransaction } from './pool.ts';
+import { toStoredJson, toStoredText } from './stored-text.ts';
 
 export interface Source {
   id: string;
@@ -23,27 +26,33 @@ export interface Thread {
   messages: ThreadMessage[];
 }
 
+export interface RecordedTurn {
+  threadId: string;
+  siteId: string;
+  organizationId: string;
+  fp: string;
+  question: { id: string; content: string; currentPath: string | null };
+  answer: {
+    id: string;
+    content: string;
+    sources: Source[];
+    model: string;
+    answered: boolean;
+    ending: 'finished' | 'failed' | 'aborted';
+    firstTokenMs: number | null;
+    durationMs: number;
+  };
+}
+
 export interface ThreadStore {
   /** The id when the thread exists and is this site's and organization's, else a fresh id (nothing is written yet). */
-  resolve(request: { threadId: string | null; siteId: string; organizationId: string }): Promise<{ threadId: string; isNew: boolean }>;
-  /** Writes a turn of a conversation (question and answer) in one transaction, making the thread when it is new. */
-  recordTurn(turn: {
-    threadId: string;
+  resolve(request: {
+    threadId: string | null;
     siteId: string;
     organizationId: string;
-    fp: string;
-    question: { id: string; content: string; currentPath: string | null };
-    answer: {
-      id: string;
-      content: string;
-      sources: Source[];
-      model: string;
-      answered: boolean;
-      ending: 'finished' | 'failed' | 'aborted';
-      firstTokenMs: number | null;
-      durationMs: number;
-    };
-  }): Promise<void>;
+  }): Promise<{ threadId: string; isNew: boolean }>;
+  /** Writes a turn of a conversation (question and answer) in one transaction, making the thread when it is new. */
+  recordTurn(turn: RecordedTurn): Promise<void>;
   /** Null when unknown or of another organization. */
   get(organizationId: string, threadId: string): Promise<Thread | null>;
   /** False when unknown or of another organization. */
@@ -52,4 +61,116 @@ export interface ThreadStore {
   sweep(): Promise<number>;
 }
 
-export declare function createThreadStore(pool: Pool): ThreadStore;
+/** Conversations, kept for as long as their site says. */
+export function createThreadStore(pool: Pool): ThreadStore {
+  async function resolve(request: { threadId: string | null; siteId: string; organizationId: string }) {
+    const { threadId, siteId, organizationId } = request;
+    const fresh = { threadId: newId('thr_'), isNew: true };
+    if (threadId === null || !canBeId(threadId)) return fresh;
+    const { rowCount } = await pool.query({
+      name: 'find-thread',
+      text: 'select from threads where id = $1 and site_id = $2 and organization_id = $3',
+      values: [threadId, siteId, organizationId],
+    });
+    return rowCount === 1 ? { threadId, isNew: false } : fresh;
+  }
+
+  async function recordTurn(turn: RecordedTurn): Promise<void> {
+    await withTransaction(pool, async (client) => {
+      const thread = [turn.threadId, turn.siteId, turn.organizationId, toStoredText(turn.fp)];
+      const { rowCount } = await client.query(holdThread, thread);
+      if (rowCount === 1) await insertMessages(client, turn);
+    });
+  }
+
+  async function get(organizationId: string, threadId: string): Promise<Thread | null> {
+    if (!canBeId(threadId)) return null;
+    const { rows } = await pool.query<Omit<Thread, 'messages'>>(
+      'select id, site_id as "siteId", created_at as "createdAt" from threads where id = $1 and organization_id = $2',
+      [threadId, organizationId],
+    );
+    const [thread] = rows;
+    if (thread === undefined) return null;
+    const messages = await pool.query<ThreadMessage>(
+      `select id, role, content, sources, answered, created_at as "createdAt"
+       from thread_messages where thread_id = $1 order by position`,
+      [threadId],
+    );
+    return { ...thread, messages: messages.rows };
+  }
+
+  async function remove(organizationId: string, threadId: string): Promise<boolean> {
+    if (!canBeId(threadId)) return false;
+    const { rows } = await pool.query<{ removed: boolean }>(
+      `with thread as (
+         delete from threads where id = $1 and organization_id = $2 returning id
+       ), recorded as (
+         delete from replies using thread where replies.thread_id = thread.id
+       )
+       select count(*) = 1 as removed from thread`,
+      [threadId, organizationId],
+    );
+    return rows[0]?.removed ?? false;
+  }
+
+  /** In batches: each is a short transaction, and a thread that is being continued is left alone. */
+  async function sweep(): Promise<number> {
+    let removed = 0;
+    for (;;) {
+      const { rowCount } = await pool.query(sweepStatement, [sweepBatch]);
+      removed += rowCount ?? 0;
+      if ((rowCount ?? 0) < sweepBatch) return removed;
+    }
+  }
+
+  return { resolve, recordTurn, get, remove, sweep };
+}
+
+const sweepBatch = 1_000;
+
+const sweepStatement = `
+  with old as materialized (
+    select threads.id from threads join sites on sites.id = threads.site_id
+    where threads.updated_at < now() - make_interval(days => sites.retention_days)
+    limit $1
+    for update of threads skip locked
+  )
+  delete from threads using old where threads.id = old.id`;
+
+// makes or locks the thread; no row when the site keeps nothing, or when the id is another one's thread
+const holdThread = `
+  insert into threads (id, site_id, organization_id, fp)
+  select $1, id, organization_id, $4 from sites where id = $2 and organization_id = $3 and retention_days > 0
+  on conflict (id) do update set updated_at = now()
+  where threads.site_id = excluded.site_id and threads.organization_id = excluded.organization_id`;
+
+/** A question that is answered again keeps its one row. */
+async function insertMessages(client: PoolClient, { threadId, question, answer }: RecordedTurn): Promise<void> {
+  await client.query(
+    `insert into thread_messages (thread_id, id, role, content, current_path) values ($1, $2, 'user', $3, $4)
+     on conflict (thread_id, id) do nothing`,
+    [
+      threadId,
+      toStoredText(question.id),
+      toStoredText(question.content),
+      question.currentPath === null ? null : toStoredText(question.currentPath),
+    ],
+  );
+  await client.query(
+    `insert into thread_messages
+       (thread_id, id, role, content, sources, model, answered, ending, first_token_ms, duration_ms)
+     values ($1, $2, 'assistant', $3, $4, $5, $6, $7, $8, $9)
+     on conflict (thread_id, id) do nothing`,
+    [
+      threadId,
+      toStoredText(answer.id),
+      toStoredText(answer.content),
+      toStoredJson(answer.sources),
+      answer.model,
+      answer.answered,
+      answer.ending,
+      answer.firstTokenMs === null ? null : Math.round(answer.firstTokenMs),
+      Math.round(answer.durationMs),
+    ],
+  );
+}

@@ -49,7 +49,9 @@ export async function followJob({ baseUrl, projectId, adminKey }: Service, promp
   console.log(JSON.stringify(whole, null, 2));
   if (job.status !== 'completed' || job.prLink === null) {
     const failure = job.details.failure;
-    throw new Error(`The job ended without a pull request: ${failure === null ? job.details.message : `${failure.title}. ${failure.remedy}`}`);
+    throw new Error(
+      `The job ended without a pull request: ${failure === null ? job.details.message : `${failure.title}. ${failure.remedy}`}`,
+    );
   }
   console.log(`\nPull request: ${job.prLink}\n`);
   console.log(await (await fetch(`${address}/${job.id}/diff`, { headers })).text());

@@ -6,7 +6,8 @@ import { startStack } from './stack.ts';
 
 /** `npm run demo`: brings the stack up in a home of its own, turns a prompt into a pull request, asks a question, and stops. */
 
-const prompt = 'Replace "colour" with "color" everywhere. Create docs/guides/reset.md with "# Reset a lamp\\n\\nHold its button for ten seconds.\\n"';
+const prompt =
+  'Replace "colour" with "color" everywhere. Create docs/guides/reset.md with "# Reset a lamp\\n\\nHold its button for ten seconds.\\n"';
 const question = 'How do I change how often the controller tries an unreachable lamp?';
 
 function heading(text: string): void {
@@ -30,7 +31,9 @@ async function main(): Promise<void> {
 
   heading('Stopping');
   await stack[Symbol.asyncDispose]();
-  console.log(`Done after ${((Date.now() - startedAt) / 1000).toFixed(1)} s. "npm start" brings the same stack up and keeps it.`);
+  console.log(
+    `Done after ${((Date.now() - startedAt) / 1000).toFixed(1)} s. "npm start" brings the same stack up and keeps it.`,
+  );
 }
 
 try {

@@ -1,4 +1,10 @@
+import { createAnthropic } from '@ai-sdk/anthropic';
+import { createGoogle } from '@ai-sdk/google';
+import { createOpenAI } from '@ai-sdk/openai';
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import type { LanguageModelV4 } from '@ai-sdk/provider';
+import { createOfflineEditor } from './offline-editor/offline-editor.ts';
+import { createOfflineExtract } from './offline-extract/offline-extract.ts';
 
 export interface ModelSettings {
   anthropicApiKey?: string;
@@ -18,4 +24,104 @@ export class UnknownModelError extends Error {
   override name = 'UnknownModelError';
 }
 
-export declare function createModelRegistry(settings: ModelSettings): ModelRegistry;
+interface Provider {
+  /** The variable that must be set for the provider to serve; null when it is set, or none is needed. */
+  missing: string | null;
+  /** Every model of the provider, where they are known. */
+  models?: string[];
+  create(model: string): LanguageModelV4;
+}
+
+const longestName = 200;
+
+/** Makes language models by name, from the providers that have what they need here. */
+export function createModelRegistry(settings: ModelSettings): ModelRegistry {
+  const providers = providersOf(settings);
+
+  function find(name: string): { provider: Provider; model: string } | string {
+    const slash = name.indexOf('/');
+    const model = name.slice(slash + 1);
+    if (slash < 1 || model.trim() === '' || name.length > longestName) {
+      return `A model is named provider/model, for example anthropic/claude-sonnet-4-5 or offline/editor; ${quoted(name)} is not.`;
+    }
+    const provider = providers.get(name.slice(0, slash));
+    if (provider === undefined) {
+      return `There is no model provider ${quoted(name.slice(0, slash))}; there are ${[...providers.keys()].join(', ')}.`;
+    }
+    if (provider.missing !== null) return `The model ${quoted(name)} needs ${provider.missing} to be set.`;
+    if (provider.models !== undefined && !provider.models.includes(model)) {
+      return `There is no model ${quoted(name)}; the provider has ${provider.models.join(' and ')}.`;
+    }
+    return { provider, model };
+  }
+
+  return {
+    languageModel(name) {
+      const found = find(name);
+      if (typeof found === 'string') throw new UnknownModelError(found);
+      return found.provider.create(found.model);
+    },
+    problemWith(name) {
+      const found = find(name);
+      return typeof found === 'string' ? found : null;
+    },
+  };
+}
+
+function providersOf({
+  anthropicApiKey,
+  openaiApiKey,
+  googleApiKey,
+  compatible,
+}: ModelSettings): Map<string, Provider> {
+  return new Map<string, Provider>([
+    [
+      'anthropic',
+      {
+        missing: isSet(anthropicApiKey) ? null : 'ANTHROPIC_API_KEY',
+        create: (model) => createAnthropic({ apiKey: anthropicApiKey })(model),
+      },
+    ],
+    [
+      'openai',
+      {
+        missing: isSet(openaiApiKey) ? null : 'OPENAI_API_KEY',
+        create: (model) => createOpenAI({ apiKey: openaiApiKey })(model),
+      },
+    ],
+    [
+      'google',
+      {
+        missing: isSet(googleApiKey) ? null : 'GOOGLE_GENERATIVE_AI_API_KEY',
+        create: (model) => createGoogle({ apiKey: googleApiKey })(model),
+      },
+    ],
+    [
+      'compatible',
+      {
+        missing: isSet(compatible?.baseUrl) ? null : 'OPENAI_COMPATIBLE_BASE_URL',
+        create: (model) => createCompatible(model, compatible),
+      },
+    ],
+    ['offline', { missing: null, models: ['editor', 'extract'], create: createOffline }],
+  ]);
+}
+
+function createCompatible(
+  model: string,
+  { baseUrl = '', apiKey }: Partial<NonNullable<ModelSettings['compatible']>> = {},
+) {
+  return createOpenAICompatible({ name: 'compatible', baseURL: baseUrl, apiKey, includeUsage: true })(model);
+}
+
+function createOffline(model: string): LanguageModelV4 {
+  return model === 'extract' ? createOfflineExtract() : createOfflineEditor();
+}
+
+function isSet(value: string | undefined): boolean {
+  return value !== undefined && value.trim() !== '';
+}
+
+function quoted(name: string): string {
+  return JSON.stringify(name.length > 60 ? `${name.slice(0, 60)}…` : name);
+}

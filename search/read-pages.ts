@@ -1,4 +1,14 @@
-import type { SourcePage } from './site-index.ts';
+import { posix } from 'node:path';
+import { listOf, readFrontMatter, textOf } from './front-matter.ts';
+import { headingText, linesOf } from './markdown-lines.ts';
+import { mdxToMarkdown, stripComments } from './mdx.ts';
+import { readNavigation } from './navigation.ts';
+import type { Navigation } from './navigation.ts';
+import { readOperations } from './openapi.ts';
+import type { Operation } from './openapi.ts';
+import { pathOf } from './paths.ts';
+import type { PageMetadata, SourcePage } from './site-index.ts';
+import { withSnippets } from './snippets.ts';
 
 /** A file below the site's folder, by its path with forward slashes. */
 export interface SourceFile {
@@ -6,5 +16,144 @@ export interface SourceFile {
   read(): string;
 }
 
-/** Turns the files of a folder into pages: Markdown and MDX with front matter, OpenAPI files, navigation (`docs.json`, `mint.json`). */
-export declare function readPages(files: Iterable<SourceFile>): SourcePage[];
+interface OperationFile {
+  path: string;
+  operations: Operation[];
+}
+
+const lowestBoost = 0.1;
+const highestBoost = 10;
+
+/**
+ * Turns the files of a folder into pages: Markdown and MDX with front matter, OpenAPI files, navigation (`docs.json`, `mint.json`).
+ * Damaged files never throw. Pages outside the navigation stay; hidden is what says so itself or lies in a hidden part of it.
+ */
+export function readPages(files: Iterable<SourceFile>): SourcePage[] {
+  const byPath = new Map([...files].filter(({ path }) => isWanted(path)).map((file) => [file.path, file]));
+  const navigation = readNavigation(byPath);
+  const sorted = [...byPath.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
+  const apis: OperationFile[] = [];
+  for (const file of sorted.filter(({ path }) => /\.(?:json|ya?ml)$/i.test(path))) {
+    const operations = readOperations(file.read());
+    if (operations !== null) apis.push({ path: file.path, operations });
+  }
+  const pages = new Map<string, SourcePage>();
+  const documented = new Set<Operation>();
+  for (const file of sorted) {
+    if (!/\.(?:md|mdx|markdown)$/i.test(file.path) || isPartial(file.path, navigation)) continue;
+    const page = readPage(file, { files: byPath, navigation, apis, documented });
+    if (!pages.has(page.path)) pages.set(page.path, page);
+  }
+  for (const page of apis.flatMap((api) => operationPages(api, documented, navigation))) if (!pages.has(page.path)) pages.set(page.path, page);
+  return [...pages.values()];
+}
+
+function isWanted(path: string): boolean {
+  return /\.(?:md|mdx|markdown|json|ya?ml)$/i.test(path) && !/(?:^|\/)(?:\.[^/]|node_modules\/)|(?:^|\/)(?:package|package-lock|tsconfig)\.json$/.test(path);
+}
+
+/** Files that other pages include are no pages themselves. */
+function isPartial(path: string, navigation: Navigation): boolean {
+  if (navigation.entries.has(pathOf(path))) return false;
+  return /(?:^|\/)(?:_[^/]*|SUMMARY\.md)$/.test(path) || (navigation.entries.size > 0 && /(?:^|\/)_?snippets\//.test(path));
+}
+
+interface Surroundings {
+  files: ReadonlyMap<string, SourceFile>;
+  navigation: Navigation;
+  apis: OperationFile[];
+  documented: Set<Operation>;
+}
+
+function readPage(file: SourceFile, { files, navigation, apis, documented }: Surroundings): SourcePage {
+  const { values, body } = readFrontMatter(file.read());
+  const isMdx = file.path.toLowerCase().endsWith('.mdx');
+  let content = isMdx ? mdxToMarkdown(withSnippets(body, files)) : stripComments(body);
+  const operation = operationNamed(textOf(values.openapi), apis);
+  if (operation !== null) {
+    documented.add(operation);
+    content = [operation.markdown, content.trim()].filter(Boolean).join('\n\n');
+  }
+  const path = pathWithSlug(file.path, textOf(values.slug));
+  const title = textOf(values.title) ?? operation?.title ?? firstHeading(content) ?? textOf(values.sidebarTitle) ?? titleOfPath(path);
+  const metadata: PageMetadata = { title };
+  const description = textOf(values.description) ?? operation?.description;
+  if (description !== undefined) metadata.description = description;
+  const tags = listOf(values.tags) ?? operation?.tags;
+  if (tags !== undefined) metadata.tags = tags;
+  const isHidden = values.hidden === true || values.draft === true || values.searchable === false || values.noindex === true;
+  const boost = typeof values.boost === 'number' ? values.boost : null;
+  return place({ path, content, metadata, isHidden, boost, values }, navigation, pathOf(file.path));
+}
+
+interface Unplaced {
+  path: string;
+  content: string;
+  metadata: PageMetadata;
+  isHidden: boolean;
+  boost: number | null;
+  values: Record<string, unknown>;
+}
+
+/** What a page does not say of itself comes from its place in the navigation. */
+function place({ path, content, metadata, isHidden, boost, values }: Unplaced, navigation: Navigation, key: string): SourcePage {
+  const entry = navigation.entries.get(key) ?? navigation.entries.get(path);
+  const first = path.split('/')[0] ?? '';
+  const language = textOf(values.language) ?? textOf(values.lang) ?? entry?.language ?? navigation.languages.find((code) => code === first) ?? navigation.languages[0];
+  const version = textOf(values.version) ?? entry?.version ?? navigation.versions.find((name) => path.startsWith(`${name}/`));
+  const groups = listOf(values.groups) ?? (entry !== undefined && entry.groups.length > 0 ? entry.groups : undefined);
+  return {
+    path,
+    content,
+    metadata: { ...metadata, ...(language && { language }), ...(version && { version }), ...(groups && { groups }) },
+    isHidden: isHidden || entry?.isHidden === true,
+    order: entry?.order ?? null,
+    boost: Math.min(highestBoost, Math.max(lowestBoost, boost ?? entry?.boost ?? 1)),
+  };
+}
+
+function operationPages({ path, operations }: OperationFile, documented: ReadonlySet<Operation>, navigation: Navigation): SourcePage[] {
+  const folder = path.replace(/\.(?:json|ya?ml)$/i, '');
+  const taken = new Set<string>();
+  return operations
+    .filter((operation) => !documented.has(operation))
+    .map((operation) => {
+      let name = operation.slug;
+      for (let repeat = 1; taken.has(name); repeat++) name = `${operation.slug}-${repeat}`;
+      taken.add(name);
+      const { title, description, tags, isHidden, markdown } = operation;
+      const metadata = { title, ...(description && { description }), ...(tags && { tags }) };
+      const page = { path: `${folder}/${name}`, content: markdown, metadata, isHidden, boost: null, values: {} };
+      return place(page, navigation, `${operation.method} ${operation.route}`);
+    });
+}
+
+/** Front matter names an operation as `METHOD /path`, with the file before it where there are several. */
+function operationNamed(text: string | undefined, apis: OperationFile[]): Operation | null {
+  const match = text === undefined ? null : /(?:^|\s)([A-Za-z]{3,7})\s+(\/\S*)$/.exec(text);
+  if (match === null || text === undefined) return null;
+  const file = text.slice(0, match.index).replace(/^\/+/, '').trim();
+  const candidates = apis.filter((api) => file === '' || api.path === file || api.path.endsWith(`/${posix.basename(file)}`));
+  const operations = (candidates.length > 0 ? candidates : apis).flatMap((api) => api.operations);
+  return operations.find(({ method, route }) => method === match[1]?.toUpperCase() && route === match[2]) ?? null;
+}
+
+function pathWithSlug(file: string, slug: string | undefined): string {
+  if (slug === undefined || /[\s?#]/.test(slug)) return pathOf(file);
+  const joined = slug.startsWith('/') ? slug : posix.join(posix.dirname(file), slug);
+  return joined.startsWith('..') ? pathOf(file) : pathOf(joined);
+}
+
+function firstHeading(content: string): string | undefined {
+  for (const line of linesOf(content)) {
+    const text = line.level > 0 ? headingText(content.slice(line.start, Math.min(line.end, line.start + 400))) : '';
+    if (text !== '') return text;
+  }
+  return undefined;
+}
+
+function titleOfPath(path: string): string {
+  const name = path.split('/').at(-1) ?? path;
+  const words = name.replace(/[-_]+/g, ' ').trim() || path;
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}

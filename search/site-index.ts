@@ -1,3 +1,8 @@
+import { createPassageFinder } from './find-passages.ts';
+import { pathOf } from './paths.ts';
+import { openArtifact } from './schema.ts';
+import { contentOf, metadataOf, textsOf } from './stored-page.ts';
+
 /** What a page says of itself; the values that `filter` compares with. */
 export interface PageMetadata {
   title: string;
@@ -70,4 +75,57 @@ export const indexFormat = 1;
 export const weakEvidence = 0.4;
 
 /** Opens an artifact. Throws when the file is not an index of `indexFormat`. */
-export declare function openSiteIndex(file: string): SiteIndex;
+export function openSiteIndex(file: string): SiteIndex {
+  const database = openArtifact(file);
+  const meta = new Map(database.prepare('select key, value from meta').all().map((row) => [String(row.key), String(row.value)]));
+  if (meta.get('format') !== String(indexFormat)) {
+    database.close();
+    throw new Error(`${file} is an index of another format; build it again.`);
+  }
+  const findPassages = createPassageFinder(database, { mainLanguage: meta.get('language') ?? 'en' });
+  const readPage = database.prepare('select * from pages where id = ?');
+  const readChunk = database.prepare('select start, end, anchor, headings from chunks where id = ?');
+  const byPath = database.prepare('select * from pages where path in (?, ?) order by length(path) limit 1');
+  const anchorsOf = database.prepare('select anchors from pages where path in (?, ?) order by length(path) limit 1');
+  const inOrder = database.prepare('select p.path, p.title from page_order as o join pages as p on p.id = o.page order by o.position');
+
+  function search(request: SearchRequest): SearchHit[] {
+    const pages = new Map<number, { content: string; metadata: PageMetadata }>();
+    const pageOf = (id: number) => {
+      const known = pages.get(id);
+      if (known !== undefined) return known;
+      const row = readPage.get(id) ?? {};
+      const page = { content: contentOf(row), metadata: metadataOf(row.metadata) };
+      pages.set(id, page);
+      return page;
+    };
+    return findPassages(request).map(({ chunk, page, path, score }) => {
+      const { content, metadata } = pageOf(page);
+      const row = readChunk.get(chunk) ?? {};
+      const passage = content.slice(Number(row.start), Number(row.end));
+      const anchor = row.anchor === null ? null : String(row.anchor);
+      return { path, anchor, title: metadata.title, headings: textsOf(row.headings), content: passage, metadata, score };
+    });
+  }
+
+  return {
+    search,
+    page(path) {
+      const row = byPath.get(...variantsOf(path));
+      return row === undefined ? null : { path: String(row.path), content: contentOf(row), metadata: metadataOf(row.metadata) };
+    },
+    hasLink(path, anchor) {
+      const row = anchorsOf.get(...variantsOf(path));
+      if (row === undefined) return false;
+      return anchor === null || anchor === '' || textsOf(row.anchors).includes(anchor.replace(/^#/, ''));
+    },
+    pages: () => inOrder.all().map((row) => ({ path: String(row.path), title: String(row.title) })),
+    [Symbol.dispose]: () => database.close(),
+  };
+}
+
+/** A folder's page may be asked for by the folder. */
+function variantsOf(path: string): [string, string] {
+  const wanted = pathOf(path);
+  return [wanted, wanted === 'index' ? 'README' : `${wanted}/index`];
+}

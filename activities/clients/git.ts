@@ -1,3 +1,12 @@
+import { existsSync } from 'node:fs';
+import { GitError } from './git-error.ts';
+import { gitEnvironment, prepareHome, type Transport } from './git-environment.ts';
+import { fileFailureOf, gitFailureOf } from './git-failure.ts';
+import { runProcess, type ProcessCall } from './git-process.ts';
+
+export { GitError, type GitErrorKind } from './git-error.ts';
+export type { Transport } from './git-environment.ts';
+
 /** A credential for git over HTTPS; it travels on a file descriptor and only to `origin`. */
 export interface GitCredential {
   username: string;
@@ -7,16 +16,116 @@ export interface GitCredential {
   origin: string;
 }
 
-/** git ended with an error. `kind` is read from exit codes and machine-readable output; `message` is a fixed, scrubbed sentence. */
-export type GitErrorKind =
-  | 'unreachable'
-  | 'not-found'
-  | 'authentication'
-  | 'ref-not-found'
-  | 'rejected'
-  | 'stale'
-  | 'disk-full'
-  | 'corrupt'
-  | 'timeout'
-  | 'aborted'
-  | 'other';
+export interface GitCall {
+  /** Always a directory of ours, never one that a repository's content could have written. */
+  gitDir: string;
+  /** The tree the command reads or writes; absent for commands on objects and refs. */
+  workTree?: string;
+  args: readonly string[];
+  input?: string | Uint8Array;
+  /** Transports the command may use; none when absent. */
+  transports?: readonly Transport[];
+  credential?: GitCredential | null;
+  env?: Readonly<Record<string, string>>;
+  /** At this size of the output the command is stopped and `truncated` says so. */
+  maxOutputBytes?: number;
+  timeoutMs?: number;
+  /** Exit codes that are answers; any other than 0 and these throws. */
+  acceptedExitCodes?: readonly number[];
+  signal: AbortSignal;
+}
+
+export interface GitResult {
+  stdout: Buffer;
+  truncated: boolean;
+  exitCode: number;
+}
+
+export interface Git {
+  /** Runs one git command to its end. Errors: GitError. */
+  run(call: GitCall): Promise<GitResult>;
+}
+
+export interface GitOptions {
+  gitBinary?: string;
+  /** A directory of our own: git's home and its configuration. */
+  home: string;
+  /** What commands may use at most; `http` only where a test serves git on loopback. */
+  transports?: readonly Transport[];
+}
+
+const defaultTimeoutMs = 2 * 60_000;
+const defaultMaxOutputBytes = 16 * 1024 * 1024;
+
+/**
+ * Makes the runner of git for everything the worker itself does: a complete environment of its own, no hooks, filters,
+ * monitors or prompts, and a process group that ends with the call.
+ */
+export function createGit({ gitBinary = 'git', home, transports = ['https', 'file'] }: GitOptions): Git {
+  let prepared: Promise<void> | null = null;
+
+  async function homeReady(): Promise<void> {
+    prepared ??= prepareHome(home);
+    try {
+      await prepared;
+    } catch (error) {
+      prepared = null;
+      throw fileFailureOf(error);
+    }
+  }
+
+  async function run(call: GitCall): Promise<GitResult> {
+    if (call.signal.aborted) throw new GitError('aborted');
+    await homeReady();
+    const token = (await call.credential?.token()) ?? null;
+    const allowed = call.transports?.filter((transport) => transports.includes(transport)) ?? [];
+    const outcome = await started({
+      file: gitBinary,
+      args: [...credentialConfig(call.credential ?? null), ...call.args],
+      cwd: call.workTree ?? call.gitDir,
+      env: { ...gitEnvironment({ home, transports: allowed }), ...directoriesOf(call), ...call.env },
+      stdin: call.input ?? null,
+      secretInput: credentialText(call.credential ?? null, token),
+      maxOutputBytes: call.maxOutputBytes ?? defaultMaxOutputBytes,
+      timeoutMs: call.timeoutMs ?? defaultTimeoutMs,
+      signal: call.signal,
+    });
+    if (outcome.stopped === 'aborted' || outcome.stopped === 'timeout') throw new GitError(outcome.stopped);
+    const { stdout, stderr, exitCode } = outcome;
+    const truncated = outcome.stopped === 'overflow';
+    if (truncated || exitCode === 0 || call.acceptedExitCodes?.includes(exitCode) === true) {
+      return { stdout, truncated, exitCode };
+    }
+    throw gitFailureOf({ stderr, secrets: token === null ? [] : [token] });
+  }
+
+  return { run };
+}
+
+async function started(call: ProcessCall) {
+  try {
+    return await runProcess(call);
+  } catch (error) {
+    if (!existsSync(call.cwd)) throw new GitError('corrupt', { detail: 'A directory of the working copy is missing.' });
+    throw new GitError('other', { message: 'git could not be started; install it on the worker.', cause: error });
+  }
+}
+
+function directoriesOf({ gitDir, workTree }: GitCall): Record<string, string> {
+  return workTree === undefined ? { GIT_DIR: gitDir } : { GIT_DIR: gitDir, GIT_WORK_TREE: workTree };
+}
+
+/** The helper copies what lies on descriptor 3; git asks it for the credential's own origin only. */
+function credentialConfig(credential: GitCredential | null): string[] {
+  if (credential === null) return [];
+  const helper = '!f() { if test "$1" = get; then cat <&3; fi; }; f';
+  return ['-c', `credential.${new URL(credential.origin).origin}.helper=${helper}`];
+}
+
+function credentialText(credential: GitCredential | null, token: string | null): string | null {
+  if (credential === null || token === null) return null;
+  if (/[\r\n\0]/.test(`${credential.username}${token}`)) {
+    throw new GitError('authentication', { message: 'The credential of the forge holds a line break; set it again.' });
+  }
+  return `username=${credential.username}\npassword=${token}\n`;
+}

@@ -1,18 +1,27 @@
+import { mkdir, utimes } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Snapshot } from '../../db/steps.ts';
-import type { GitCredential } from './git.ts';
+import { expireJobs } from './expire-jobs.ts';
+import { acquireLock, type FileLock } from './file-lock.ts';
+import type { Git } from './git.ts';
+import { GitError } from './git-error.ts';
+import { fileFailureOf } from './git-failure.ts';
+import { discardJobDirectory, jobDirectoryOf, type JobBase, type JobDirectory } from './job-directory.ts';
+import { takeSnapshot } from './job-snapshot.ts';
+import { ensureObjects, ensureTree, rebuildingOnce, type JobTreeDeps } from './job-tree.ts';
+import { createMirrors } from './mirrors.ts';
+import { publishBranch } from './publish-branch.ts';
+import { readFileAt } from './read-file-at.ts';
+import type { RepositoryAccess } from './remote.ts';
+import { resolveRef } from './resolve-ref.ts';
+
+export type { RepositoryAccess } from './remote.ts';
 
 /** A checkout an activity works in: a plain tree without `.git`; git's own directory lies elsewhere. */
 export interface Workspace {
   /** Absolute path of the tree. */
   path: string;
   baseCommit: string;
-}
-
-export interface RepositoryAccess {
-  /** A URL or a local path that `parseRepository` accepted. */
-  repository: string;
-  credential: GitCredential | null;
-  signal: AbortSignal;
 }
 
 /**
@@ -30,7 +39,10 @@ export interface Workspaces {
     access: RepositoryAccess & { jobId: string; baseCommit: string; snapshot: Snapshot | null },
   ): Promise<Workspace & { release(): Promise<void> }>;
   /** The tree as it stands now, with the pack relative to the base commit and the patch; null when it equals `sinceTree`. */
-  snapshot(jobId: string, options: { baseCommit: string; sinceTree: string | null; signal: AbortSignal }): Promise<{ tree: string; snapshot: Snapshot | null }>;
+  snapshot(
+    jobId: string,
+    options: { baseCommit: string; sinceTree: string | null; signal: AbortSignal },
+  ): Promise<{ tree: string; snapshot: Snapshot | null }>;
   /**
    * Commits the tree of a snapshot on top of the base commit and pushes it to `branch`, with --force-with-lease.
    * Same input, same commit id, so a second push is a no-op. `beforePush` runs immediately before the push and may throw.
@@ -48,6 +60,127 @@ export interface Workspaces {
       beforePush(): Promise<void>;
     },
   ): Promise<{ commit: string }>;
+  /** A regular file as a commit has it, at most `maxBytes` of it; null when the commit has no such file. */
+  readFile(access: RepositoryAccess & { commit: string; path: string; maxBytes: number }): Promise<Buffer | null>;
   /** Removes the job's tree. */
   remove(jobId: string): Promise<void>;
+}
+
+export interface WorkspacesOptions {
+  git: Git;
+  /** Holds mirrors and working copies; several processes may share it. */
+  directory: string;
+  /** Working copies unused for longer are removed; they come back from their snapshot when they are needed. */
+  keepMs?: number;
+}
+
+interface OpenJob {
+  job: JobDirectory;
+  base: JobBase;
+}
+
+const defaultKeepMs = 3 * 24 * 60 * 60_000;
+const expiryIntervalMs = 10 * 60_000;
+
+/** Makes the working copies below a directory. */
+export function createWorkspaces({ git, directory, keepMs = defaultKeepMs }: WorkspacesOptions): Workspaces {
+  const mirrors = createMirrors({ git, directory });
+  const deps: JobTreeDeps = { git, mirrors, directory };
+  const openJobs = new Map<string, OpenJob>();
+  let expiredAt = 0;
+
+  async function lockJob(job: JobDirectory, signal: AbortSignal): Promise<FileLock> {
+    await mkdir(join(directory, 'locks'), { recursive: true, mode: 0o700 });
+    return await acquireLock(job.lock, signal);
+  }
+
+  async function expireSometimes(): Promise<void> {
+    if (Date.now() - expiredAt < Math.min(expiryIntervalMs, keepMs)) return;
+    expiredAt = Date.now();
+    await expireJobs(directory, keepMs);
+  }
+
+  const open: Workspaces['open'] = async ({ jobId, baseCommit, snapshot, ...access }) => {
+    await expireSometimes();
+    const job = jobDirectoryOf(directory, jobId);
+    const lock = await lockJob(job, access.signal);
+    try {
+      const request = { ...access, job, baseCommit, snapshot };
+      const base = await rebuildingOnce(deps, request, () => ensureTree(deps, request));
+      openJobs.set(jobId, { job, base });
+    } catch (error) {
+      await lock.release();
+      throw error;
+    }
+    return {
+      path: job.tree,
+      baseCommit,
+      async release() {
+        openJobs.delete(jobId);
+        await utimes(job.root, new Date(), new Date()).catch(() => {});
+        await lock.release();
+      },
+    };
+  };
+
+  const snapshot: Workspaces['snapshot'] = async (jobId, { baseCommit, sinceTree, signal }) => {
+    const opened = openJobs.get(jobId);
+    if (opened === undefined || opened.base.baseCommit !== baseCommit) {
+      throw new GitError('other', { message: 'The working copy is not open at this base commit.' });
+    }
+    try {
+      return await takeSnapshot(git, { ...opened, sinceTree, signal });
+    } catch (error) {
+      if (error instanceof GitError && error.kind === 'corrupt') await mirrors.suspect(opened.base.repository);
+      throw error;
+    }
+  };
+
+  const publish: Workspaces['publish'] = async ({ jobId, snapshot: taken, ...request }) => {
+    const job = jobDirectoryOf(directory, jobId);
+    const lock = await lockJob(job, request.signal);
+    try {
+      const objects = { ...request, job, snapshot: taken };
+      await rebuildingOnce(deps, objects, () => ensureObjects(deps, objects));
+      return await publishBranch(git, { ...request, job, tree: taken.tree });
+    } finally {
+      await lock.release();
+    }
+  };
+
+  const remove: Workspaces['remove'] = async (jobId) => {
+    const job = jobDirectoryOf(directory, jobId);
+    const lock = await lockJob(job, new AbortController().signal);
+    try {
+      await discardJobDirectory(directory, job);
+    } finally {
+      await lock.release({ remove: true });
+    }
+  };
+
+  return {
+    resolve: translated((access) => resolveRef({ git, mirrors }, access)),
+    open: translated(open),
+    snapshot: translated(snapshot),
+    publish: translated(publish),
+    readFile: translated(async ({ commit, path, maxBytes, ...access }) => {
+      await mirrors.ensureCommit(access, commit);
+      const gitDir = mirrors.directoryOf(access.repository);
+      return await readFileAt(git, { gitDir, commit, path, maxBytes, signal: access.signal });
+    }),
+    remove: translated(remove),
+  };
+}
+
+/** Failures of the file system leave as GitError too. */
+function translated<Arguments extends unknown[], Result>(
+  work: (...values: Arguments) => Promise<Result>,
+): (...values: Arguments) => Promise<Result> {
+  return async (...values) => {
+    try {
+      return await work(...values);
+    } catch (error) {
+      throw fileFailureOf(error);
+    }
+  };
 }

@@ -65,6 +65,7 @@ create table jobs (
   unique (project_id, idempotency_key)
 );
 create index jobs_by_project on jobs (project_id, created_at desc, id desc);
+create index jobs_by_status on jobs (project_id, status, created_at desc, id desc);
 
 create table job_turns (
   job_id text not null references jobs (id),
@@ -85,6 +86,7 @@ create table job_outbox (
   next_attempt_at timestamptz not null default now(),
   primary key (job_id, turn)
 );
+create index on job_outbox (next_attempt_at);
 
 -- the ledger: one row per model call and the tool calls it asked for
 create table job_steps (

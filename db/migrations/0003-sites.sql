@@ -41,6 +41,8 @@ create table site_index_blocks (
   hash bytea primary key,
   data bytea not null
 );
+-- compressing costs more time than it saves space
+alter table site_index_blocks alter column data set storage external;
 
 create table site_index_layout (
   site_id text not null,

@@ -9,8 +9,11 @@ create table threads (
 create index on threads (site_id, updated_at);
 
 create table thread_messages (
-  id text primary key,
   thread_id text not null references threads (id) on delete cascade,
+  -- an id may be the client's own: it is unique within its thread only
+  id text not null,
+  -- order of writing; both messages of a turn have one time
+  position bigint generated always as identity,
   role text not null check (role in ('user', 'assistant')),
   content text not null,
   sources jsonb not null default '[]',
@@ -21,9 +24,10 @@ create table thread_messages (
   ending text check (ending in ('finished', 'failed', 'aborted')),
   first_token_ms integer,
   duration_ms integer,
-  created_at timestamptz not null default now()
+  created_at timestamptz not null default now(),
+  primary key (thread_id, id)
 );
-create index on thread_messages (thread_id, created_at);
+create index on thread_messages (thread_id, position);
 
 -- replies that run or ran a short time ago, byte for byte, so that any API process can resume one
 create table replies (
@@ -44,6 +48,7 @@ create table replies (
 );
 create index on replies (site_id, chat_id, created_at desc);
 create index on replies (delete_after);
+create index on replies (thread_id);
 
 create table reply_chunks (
   reply_id text not null references replies (id) on delete cascade,

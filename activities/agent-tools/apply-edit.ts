@@ -1,0 +1,125 @@
+import { MAX_REGIONS, findRegions, withLf, type FoundRegion, type FoundRegions, type Stage } from './match-ladder.ts';
+import { lineAt } from './text-file.ts';
+import { offsetInView, regionEnd, regionStart, viewOf } from './text-view.ts';
+
+export interface Edit {
+  old: string;
+  new: string;
+  replaceAll?: boolean;
+}
+
+/** Why an edit does nothing; what the model is told follows from it. */
+export type EditFailure =
+  | { reason: 'blank-old' }
+  | { reason: 'same' }
+  | { reason: 'no-change' }
+  | { reason: 'not-found' }
+  | { reason: 'already-applied'; line: number }
+  | { reason: 'ambiguous'; stage: Stage; lines: number[]; count: number }
+  | { reason: 'too-many' };
+
+/** A changed stretch of the result. */
+export interface Change {
+  line: number;
+  lineCount: number;
+}
+
+export type EditResult = { text: string; stage: Stage; changes: Change[] } | { failure: EditFailure };
+
+/**
+ * Replaces the one region an edit describes, or all of them with `replaceAll`. Everything outside, line endings and
+ * the final newline stay as they are; inside, what old and new share keeps the bytes of the text.
+ */
+export function applyEdit(text: string, edit: Edit): EditResult {
+  if (edit.old.trim() === '') return { failure: { reason: 'blank-old' } };
+  if (withLf(edit.old) === withLf(edit.new)) return { failure: { reason: 'same' } };
+  const found = findRegions(text, edit);
+  if (found === null) return { failure: absence(text, edit) };
+  const regions = edit.replaceAll === true ? apart(found.regions) : found.regions;
+  if (edit.replaceAll !== true && regions.length > 1) {
+    const lines = regions.slice(0, 20).map(({ start }) => lineAt(found.view.text, start));
+    return { failure: { reason: 'ambiguous', stage: found.stage, lines, count: regions.length } };
+  }
+  if (found.regions.length > MAX_REGIONS) return { failure: { reason: 'too-many' } };
+  const replaced = replaceRegions(text, { ...found, regions });
+  return replaced.text === text ? { failure: { reason: 'no-change' } } : { ...replaced, stage: found.stage };
+}
+
+function absence(text: string, edit: Edit): EditFailure {
+  if (edit.new.trim() === '') return { reason: 'not-found' };
+  const lines = withLf(text);
+  const at = lines.indexOf(withLf(edit.new));
+  return at === -1 ? { reason: 'not-found' } : { reason: 'already-applied', line: lineAt(lines, at) };
+}
+
+/** The regions a replacement of all of them from the front touches: none that overlaps an earlier one. */
+function apart(regions: FoundRegion[]): FoundRegion[] {
+  const kept: FoundRegion[] = [];
+  let end = 0;
+  for (const region of regions) {
+    if (region.start < end) continue;
+    kept.push(region);
+    end = region.start + region.length;
+  }
+  return kept;
+}
+
+function replaceRegions(text: string, found: FoundRegions): { text: string; changes: Change[] } {
+  const pieces: string[] = [];
+  const changes: Change[] = [];
+  let from = 0;
+  let line = 1;
+  for (const region of found.regions) {
+    const { start, end, replacement } = replacementOf(found, region);
+    const before = text.slice(from, start);
+    line += newlinesIn(before);
+    changes.push({ line, lineCount: newlinesIn(replacement) + 1 });
+    line += newlinesIn(replacement);
+    pieces.push(before, replacement);
+    from = end;
+  }
+  pieces.push(text.slice(from));
+  const result = pieces.join('');
+  const losesFinalNewline = text.endsWith('\n') && result !== '' && !result.endsWith('\n');
+  return { text: losesFinalNewline ? result + lineEndingNear(text, text.length) : result, changes };
+}
+
+/** The part of a region that really differs, in offsets of the text. */
+function replacementOf({ stage, view }: FoundRegions, region: FoundRegion) {
+  const withoutBlanks = stage !== 'exact' && stage !== 'line endings';
+  const old = withoutBlanks ? viewOf(region.old, { withoutBlanks }) : { text: region.old, original: region.old, gaps: [] };
+  const shared = sharedEnds(region.old, region.new);
+  // Blanks at a line end are one thing: they are kept whole or replaced whole.
+  const cut = old.gaps.find((gap) => shared.head > gap.start && shared.head <= gap.end);
+  const head = cut?.start ?? shared.head;
+  const tailStart = region.old.length - shared.tail;
+  const tailCut = old.gaps.find((gap) => tailStart >= gap.start && tailStart < gap.end);
+  const tail = region.old.length - (tailCut?.end ?? tailStart);
+  const start = regionStart(view, region.start + offsetInView(old, head));
+  const end = regionEnd(view, region.start + offsetInView(old, region.old.length - tail));
+  const lineEnding = lineEndingNear(view.original, start);
+  const replacement = region.new.slice(head, region.new.length - tail).replaceAll('\n', () => lineEnding);
+  return { start, end: Math.max(start, end), replacement };
+}
+
+function sharedEnds(old: string, replacement: string): { head: number; tail: number } {
+  const most = Math.min(old.length, replacement.length);
+  let head = 0;
+  while (head < most && old[head] === replacement[head]) head += 1;
+  let tail = 0;
+  while (tail < most - head && old[old.length - 1 - tail] === replacement[replacement.length - 1 - tail]) tail += 1;
+  return { head, tail };
+}
+
+/** The line ending of the line an offset lies in; of the one before when that line is not ended. */
+function lineEndingNear(text: string, offset: number): string {
+  const next = text.indexOf('\n', offset);
+  const at = next === -1 ? text.lastIndexOf('\n') : next;
+  return at > 0 && text[at - 1] === '\r' ? '\r\n' : '\n';
+}
+
+function newlinesIn(text: string): number {
+  let count = 0;
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) count += 1;
+  return count;
+}

@@ -1,0 +1,40 @@
+import { z } from 'zod';
+import { ToolProblem } from './tool-problem.ts';
+import { cappedOutput } from './tool-output.ts';
+import type { AgentTool, ToolContext } from './toolset.ts';
+
+export interface ToolDefinition<Schema extends z.ZodType> {
+  description: string;
+  inputSchema: Schema;
+  isReadOnly: boolean;
+  /** Answers with what the model reads. A ToolProblem becomes an answer too, every other error ends the batch. */
+  run(input: z.output<Schema>, context: ToolContext): Promise<string>;
+}
+
+export function defineTool<Schema extends z.ZodType>(definition: ToolDefinition<Schema>): AgentTool {
+  const { description, inputSchema, isReadOnly } = definition;
+  return {
+    description,
+    inputSchema,
+    isReadOnly,
+    async run(input, context) {
+      const parsed = inputSchema.safeParse(input);
+      if (!parsed.success) return { text: cappedOutput(inputProblem(parsed.error)), isError: true };
+      try {
+        context.signal.throwIfAborted();
+        return { text: cappedOutput(await definition.run(parsed.data, context)), isError: false };
+      } catch (error) {
+        if (!(error instanceof ToolProblem)) throw error;
+        return { text: cappedOutput(error.message), isError: true };
+      }
+    },
+  };
+}
+
+/** What is wrong with an input, in one sentence a piece. */
+export function inputProblem(error: z.ZodError): string {
+  const pieces = error.issues.slice(0, 5).map(({ path, message }) => {
+    return path.length === 0 ? message : `${path.join('.')}: ${message}`;
+  });
+  return `The input does not fit: ${pieces.join('; ')}.`;
+}

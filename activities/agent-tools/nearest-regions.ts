@@ -1,0 +1,56 @@
+import { withLf } from './match-ladder.ts';
+
+export interface NearRegion {
+  line: number;
+  lines: string[];
+}
+
+const MAX_REGIONS = 3;
+const MAX_LINES = 40;
+/** Looking for what was meant is a courtesy: it stops here in a long file. */
+const MAX_SEARCHED = 1_000_000;
+
+/** The places of a text that share most with a text that was not found; only ever shown, never edited. */
+export function nearestRegions(text: string, sought: string): NearRegion[] {
+  const lines = withLf(text.slice(0, MAX_SEARCHED)).split('\n');
+  const soughtLines = withLf(sought).trim().split('\n').slice(0, MAX_LINES);
+  const scores = lineScores(lines, new Set(soughtLines.flatMap(trigramsOf)));
+  const height = Math.min(soughtLines.length, lines.length);
+  const windows = windowScores(scores, height);
+  const taken: number[] = [];
+  const best = windows.map((score, line) => ({ score, line })).filter(({ score }) => score > 0);
+  best.sort((left, right) => right.score - left.score || left.line - right.line);
+  for (const { line } of best) {
+    if (taken.length === MAX_REGIONS) break;
+    if (taken.every((other) => Math.abs(other - line) >= height)) taken.push(line);
+  }
+  return taken.map((line) => ({ line: line + 1, lines: lines.slice(line, line + height) }));
+}
+
+/** What each line shares with the sought text, a rare trigram counting more than a common one. */
+function lineScores(lines: string[], sought: Set<string>): number[] {
+  const counts = new Map<string, number>();
+  const shared = lines.map((line) => {
+    const found = new Set(trigramsOf(line).filter((trigram) => sought.has(trigram)));
+    for (const trigram of found) counts.set(trigram, (counts.get(trigram) ?? 0) + 1);
+    return found;
+  });
+  return shared.map((found) => [...found].reduce((score, trigram) => score + 1 / (counts.get(trigram) ?? 1), 0));
+}
+
+function windowScores(scores: number[], height: number): number[] {
+  let sum = 0;
+  const windows: number[] = [];
+  for (const [line, score] of scores.entries()) {
+    sum += score - (scores[line - height] ?? 0);
+    // Sums of fractions drift: what is left of a score that went out is none.
+    if (line >= height - 1) windows.push(sum > 1e-9 ? sum : 0);
+  }
+  return windows;
+}
+
+function trigramsOf(line: string): string[] {
+  const plain = line.trim().replaceAll(/\s+/g, ' ').toLowerCase();
+  if (plain.length < 3) return plain === '' ? [] : [plain];
+  return Array.from({ length: plain.length - 2 }, (_, at) => plain.slice(at, at + 3));
+}

@@ -1,0 +1,35 @@
+/** The most text one call answers with. */
+export const MAX_OUTPUT_BYTES = 50 * 1024;
+
+const NOTE_BYTES = 200;
+
+/** A text as it may be stored and sent: well-formed, without NUL, and cut at the limit with a note that says so. */
+export function cappedOutput(text: string): string {
+  const clean = text.toWellFormed().replaceAll('\0', '\ufffd');
+  if (Buffer.byteLength(clean) <= MAX_OUTPUT_BYTES) return clean;
+  const kept = cutToBytes(clean, MAX_OUTPUT_BYTES - NOTE_BYTES);
+  return `${kept}\n[The answer is cut here: ${Buffer.byteLength(clean)} bytes are more than ${MAX_OUTPUT_BYTES}.]`;
+}
+
+/** The beginning of a text that fits, never ending inside a character. */
+export function cutToBytes(text: string, bytes: number): string {
+  const encoded = Buffer.from(text);
+  if (encoded.length <= bytes) return text;
+  let end = bytes;
+  while (end > 0 && ((encoded[end] ?? 0) & 0xc0) === 0x80) end -= 1;
+  return encoded.toString('utf8', 0, end);
+}
+
+/** Lines as `read` shows them: the number, a bar, the line. */
+export function numberedLines(lines: string[], first: number): string {
+  return lines.map((line, index) => `${String(first + index).padStart(6)}|${line}`).join('\n');
+}
+
+export function sizeText(bytes: number): string {
+  if (bytes < 1024) return `${bytes} B`;
+  return bytes < 1024 * 1024 ? `${(bytes / 1024).toFixed(1)} KB` : `${(bytes / 1024 / 1024).toFixed(1)} MB`;
+}
+
+export function countText(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,96 @@
+import { createHash } from 'node:crypto';
+import { generateText, tool, type ModelMessage, type ToolSet } from 'ai';
+import type { StepResponse } from '../db/steps.ts';
+import type { ModelRegistry } from '../models/registry.ts';
+import type { TokenUsage } from '../workflows/contract/job.ts';
+import { validateCall, type Toolset } from './agent-tools/toolset.ts';
+import { DeclinedAnswerError, ModelCallError, UnusableAnswerError } from './model-failures.ts';
+
+export interface ModelQuestion {
+  model: string;
+  system: string;
+  messages: ModelMessage[];
+  signal: AbortSignal;
+}
+
+export interface ModelAnswer {
+  requestHash: string;
+  response: StepResponse;
+  finishReason: string;
+  usage: TokenUsage;
+}
+
+export interface AskModelDeps {
+  models: ModelRegistry;
+  toolset: Toolset;
+  /** A provider that is silent for this long counts as failed. */
+  timeoutMs?: number;
+}
+
+/** Makes the one place that calls a job's model: one request, no retries of its own. Errors: ModelCallError, UnknownModelError. */
+export function createAskModel({ models, toolset, timeoutMs = 9 * 60_000 }: AskModelDeps) {
+  const tools = definitionsOf(toolset);
+
+  return async function askModel({ model, system, messages, signal }: ModelQuestion): Promise<ModelAnswer> {
+    const languageModel = models.languageModel(model);
+    try {
+      const result = await generateText({
+        model: languageModel,
+        instructions: system,
+        messages,
+        tools,
+        maxRetries: 0,
+        abortSignal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+      });
+      const { finishReason, text, toolCalls } = result;
+      const problem = problemWith({ finishReason, isEmpty: text === '' && toolCalls.length === 0 });
+      if (problem !== null) throw problem;
+      const content = result.responseMessages.find(({ role }) => role === 'assistant')?.content ?? [];
+      return {
+        requestHash: hashOf([model, system, messages, Object.keys(tools)]),
+        response: {
+          content: typeof content === 'string' ? [{ type: 'text', text: content }] : content,
+          text,
+          toolCalls: toolCalls.map((call) => storedCall(call, toolset)),
+        },
+        finishReason,
+        usage: { inputTokens: result.usage.inputTokens ?? 0, outputTokens: result.usage.outputTokens ?? 0 },
+      };
+    } catch (error) {
+      throw new ModelCallError('The call of the model failed.', { cause: error });
+    }
+  };
+}
+
+function definitionsOf(toolset: Toolset): ToolSet {
+  const definitions = Object.entries(toolset).map(([name, { description, inputSchema }]) => [
+    name,
+    tool({ description, inputSchema }),
+  ]);
+  return Object.fromEntries(definitions);
+}
+
+interface CallOfModel {
+  toolCallId: string;
+  toolName: string;
+  input: unknown;
+  invalid?: boolean;
+}
+
+/** A call that does not fit is stored with the sentence the model gets back, so that it can repair it. */
+function storedCall({ toolCallId, toolName, input, invalid }: CallOfModel, toolset: Toolset) {
+  const call = { toolCallId, toolName, input };
+  if (invalid !== true) return call;
+  const check = validateCall(toolset, call);
+  return { ...call, invalid: check.ok ? 'The arguments of the call are not valid JSON.' : check.problem };
+}
+
+function problemWith({ finishReason, isEmpty }: { finishReason: string; isEmpty: boolean }): Error | null {
+  if (finishReason === 'content-filter' && isEmpty) return new DeclinedAnswerError('The answer was filtered.');
+  if (finishReason === 'error') return new UnusableAnswerError('The answer ended with an error.');
+  return isEmpty && finishReason !== 'stop' ? new UnusableAnswerError('The answer was empty.') : null;
+}
+
+function hashOf(request: unknown): string {
+  return createHash('sha256').update(JSON.stringify(request)).digest('hex');
+}

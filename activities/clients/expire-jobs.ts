@@ -1,0 +1,39 @@
+import { readdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { tryLock } from './file-lock.ts';
+import { discardJobDirectory, type JobDirectory } from './job-directory.ts';
+
+const removedAtOnce = 20;
+const trashAfterMs = 60 * 60_000;
+
+/** Removes working copies that nobody has used for a while, a few at a time, and what a killed removal left. */
+export async function expireJobs(directory: string, keepMs: number): Promise<void> {
+  const oldest = Date.now() - keepMs;
+  const expired = await olderThan(join(directory, 'jobs'), oldest);
+  for (const name of expired.slice(0, removedAtOnce)) {
+    const root = join(directory, 'jobs', name);
+    const job: JobDirectory = {
+      root,
+      tree: join(root, 'tree'),
+      gitDir: join(root, 'git'),
+      lock: join(directory, 'locks', `job-${name}.lock`),
+    };
+    const lock = tryLock(job.lock);
+    if (lock === null) continue;
+    try {
+      const stillUnused = (await olderThan(join(directory, 'jobs'), oldest)).includes(name);
+      if (stillUnused) await discardJobDirectory(directory, job);
+    } finally {
+      await lock.release({ remove: true });
+    }
+  }
+  for (const name of await olderThan(join(directory, 'trash'), Date.now() - trashAfterMs)) {
+    await rm(join(directory, 'trash', name), { recursive: true, force: true });
+  }
+}
+
+async function olderThan(folder: string, timeMs: number): Promise<string[]> {
+  const names = await readdir(folder).catch(() => []);
+  const times = await Promise.all(names.map(async (name) => await stat(join(folder, name)).catch(() => null)));
+  return names.filter((_, at) => (times[at]?.mtimeMs ?? Infinity) < timeMs);
+}

@@ -1,0 +1,102 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** The only ways git may reach a repository. `file` is a path on this machine, `http` is for a server on loopback. */
+export type Transport = 'https' | 'http' | 'file';
+
+/** Replaces every configuration of the machine and of the user; nothing here depends on a repository. */
+const config = `[core]
+  hooksPath = /dev/null
+  fsmonitor = false
+  attributesFile = /dev/null
+  excludesFile = /dev/null
+  autocrlf = false
+  safecrlf = false
+  fileMode = true
+  symlinks = true
+  ignoreCase = false
+  precomposeUnicode = false
+  protectHFS = true
+  protectNTFS = true
+  untrackedCache = false
+  splitIndex = false
+  quotePath = true
+  commentChar = "#"
+[safe]
+  directory = *
+  bareRepository = explicit
+[protocol]
+  allow = never
+  version = 2
+[http]
+  followRedirects = false
+  lowSpeedLimit = 100
+  lowSpeedTime = 60
+[credential]
+  helper =
+[submodule]
+  recurse = false
+[fetch]
+  recurseSubmodules = false
+  unpackLimit = 1
+  writeCommitGraph = false
+[push]
+  recurseSubmodules = no
+  followTags = false
+  gpgSign = false
+[commit]
+  gpgSign = false
+[gc]
+  auto = 0
+[maintenance]
+  auto = false
+[pack]
+  threads = 2
+[advice]
+  detachedHead = false
+`;
+
+/** Overrides for the other end of a local path: it would otherwise follow that repository's own hooks and commands. */
+const localServer =
+  'git -c core.hooksPath=/dev/null -c core.fsmonitor=false -c core.alternateRefsCommand= -c receive.autogc=false -c gc.auto=0';
+
+/** The commands that serve a repository on this machine, for `--upload-pack` and `--receive-pack`. */
+export const localUploadPack = `${localServer} upload-pack`;
+export const localReceivePack = `${localServer} receive-pack`;
+
+/** Writes git's home: the configuration file that stands for all others. Safe to run in several processes. */
+export async function prepareHome(home: string): Promise<void> {
+  await mkdir(home, { recursive: true, mode: 0o700 });
+  const half = join(home, `gitconfig.${randomUUID()}`);
+  await writeFile(half, config, { mode: 0o600 });
+  await rename(half, join(home, 'gitconfig'));
+}
+
+/** The complete environment of a trusted git process; nothing is inherited from the worker. */
+export function gitEnvironment({
+  home,
+  transports,
+}: {
+  home: string;
+  transports: readonly Transport[];
+}): Record<string, string> {
+  return {
+    PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/opt/homebrew/bin:/opt/local/bin',
+    HOME: home,
+    XDG_CONFIG_HOME: home,
+    LC_ALL: 'C',
+    TZ: 'UTC',
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_CONFIG_GLOBAL: join(home, 'gitconfig'),
+    GIT_ATTR_NOSYSTEM: '1',
+    GIT_ALLOW_PROTOCOL: transports.length === 0 ? 'none' : transports.join(':'),
+    GIT_TERMINAL_PROMPT: '0',
+    GIT_OPTIONAL_LOCKS: '0',
+    GIT_NO_REPLACE_OBJECTS: '1',
+    GIT_LITERAL_PATHSPECS: '1',
+    GIT_LFS_SKIP_SMUDGE: '1',
+    GIT_PAGER: 'cat',
+    GIT_EDITOR: 'false',
+  };
+}

@@ -1,0 +1,76 @@
+import { redact } from '../redaction.ts';
+import { GitError, type GitErrorKind } from './git-error.ts';
+
+/** What git says under LC_ALL=C, most specific first: git has no exit code of its own for any of these. */
+const signs: readonly { kind: GitErrorKind; pattern: RegExp }[] = [
+  { kind: 'disk-full', pattern: /No space left on device|Disk quota exceeded|File too large/i },
+  {
+    kind: 'authentication',
+    pattern:
+      /could not read (?:Username|Password)|Authentication failed|terminal prompts disabled|requested URL returned error: (?:401|403)|unable to get password/i,
+  },
+  {
+    kind: 'not-found',
+    pattern:
+      /requested URL returned error: (?:404|410)|repository '.*' (?:not found|does not exist)|does not appear to be a git repository|no such repository/i,
+  },
+  { kind: 'ref-not-found', pattern: /couldn't find remote ref|not our ref|unadvertised object/i },
+  {
+    kind: 'unreachable',
+    pattern:
+      /unable to access '|Could not resolve host|Failed to connect|Connection (?:refused|reset|timed out)|hung up unexpectedly|early EOF|RPC failed|expected flush after|unexpected disconnect|Could not read from remote repository|protocol error|unable to update url base|remote helper .* aborted/i,
+  },
+  {
+    kind: 'corrupt',
+    pattern:
+      /is corrupt|object file .* is empty|bad (?:object|tree|signature)|unable to (?:read|find|load|parse|unpack) [0-9a-f]{40}|unable to read (?:tree|sha1|object)|missing (?:blob|tree|commit)|not a valid (?:object|commit|tree)|invalid (?:object|sha1|tree)|packfile .* (?:cannot|does not|is)|index file (?:smaller|corrupt)|not a git repository|unable to normalize alternate|error building trees|unresolved delta|failed to unpack tree|Unable to create '.*\.lock'|ambiguous argument '[0-9a-f]{40}|could not (?:parse|get) (?:commit|object)|reference broken|bad config line/i,
+  },
+];
+
+/** Makes the error of a git process that ended with a non-zero exit code. */
+export function gitFailureOf({ stderr, secrets }: { stderr: string; secrets: readonly string[] }): GitError {
+  // Lines of the other side are its own words and classify nothing
+  const own = stderr
+    .split(/[\r\n]+/)
+    .filter((line) => !line.startsWith('remote: '))
+    .join('\n');
+  const kind = signs.find(({ pattern }) => pattern.test(own))?.kind ?? 'other';
+  return new GitError(kind, { detail: redact(stderr.slice(-600), secrets) });
+}
+
+/** Makes the error of one refused ref from the reason in git's porcelain output of a push. */
+export function pushFailureOf(reason: string): GitError {
+  const detail = redact(reason.slice(0, 600), []);
+  if (/stale info|fetch first|non-fast-forward|already exists|cannot lock ref/i.test(reason)) {
+    return new GitError('stale', { detail });
+  }
+  if (/workflow/i.test(reason)) {
+    return rejected(
+      'The server of the repository refused a change of workflow files: the credential lacks the permission for workflows.',
+      detail,
+    );
+  }
+  if (/protected branch|GH006|GH013|rule violations/i.test(reason)) {
+    return rejected('The server of the repository refused the push: the branch is protected.', detail);
+  }
+  if (/hook declined/i.test(reason)) {
+    return rejected('The server of the repository refused the push: one of its hooks declined it.', detail);
+  }
+  if (/permission|denied|not allowed|prohibited/i.test(reason)) {
+    return rejected('The server of the repository refused the push: the credential may not write this branch.', detail);
+  }
+  return new GitError('rejected', { detail });
+}
+
+/** A failure of the file system in git's directories as a GitError; every other error comes back as it is. */
+export function fileFailureOf(error: unknown): unknown {
+  if (!(error instanceof Error) || !('code' in error)) return error;
+  if (error.code === 'ENOSPC' || error.code === 'EDQUOT' || error.code === 'EFBIG') {
+    return new GitError('disk-full', { cause: error });
+  }
+  return error;
+}
+
+function rejected(message: string, detail: string): GitError {
+  return new GitError('rejected', { message, detail });
+}

@@ -1,0 +1,111 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+
+/** Where a job's files lie: the tree an agent works in, and git's own directory outside of it. */
+export interface JobDirectory {
+  root: string;
+  tree: string;
+  gitDir: string;
+  lock: string;
+}
+
+export interface JobBase {
+  repository: string;
+  baseCommit: string;
+  baseTree: string;
+}
+
+const baseSchema = z.object({ repository: z.string(), baseCommit: z.string(), baseTree: z.string() });
+const indexPrefix = 'index.';
+const nextIndex = 'next-index';
+
+/** Takes every rule of a repository away: files are kept and compared byte by byte. */
+const attributes = '* -text !eol !diff !filter !ident !working-tree-encoding !merge\n';
+const config = '[core]\n  repositoryFormatVersion = 0\n  bare = false\n';
+
+/** The paths of a job; an id that is no plain name is replaced by its digest. */
+export function jobDirectoryOf(directory: string, jobId: string): JobDirectory {
+  const isPlain = /^[A-Za-z0-9_-]{1,100}$/.test(jobId);
+  const name = isPlain ? jobId : `${createHash('sha256').update(jobId).digest('hex')}.id`;
+  const root = join(directory, 'jobs', name);
+  return {
+    root,
+    tree: join(root, 'tree'),
+    gitDir: join(root, 'git'),
+    lock: join(directory, 'locks', `job-${name}.lock`),
+  };
+}
+
+/** Makes an empty job directory that borrows the objects of the mirror. */
+export async function createJobDirectory(job: JobDirectory, { mirror }: { mirror: string }): Promise<void> {
+  await mkdir(job.tree, { recursive: true, mode: 0o700 });
+  await mkdir(join(job.gitDir, 'objects', 'info'), { recursive: true });
+  await mkdir(join(job.gitDir, 'refs'), { recursive: true });
+  await mkdir(join(job.gitDir, 'info'), { recursive: true });
+  await writeFile(join(job.gitDir, 'HEAD'), 'ref: refs/heads/docket\n');
+  await writeFile(join(job.gitDir, 'config'), config);
+  await writeFile(join(job.gitDir, 'info', 'attributes'), attributes);
+  await writeFile(join(job.gitDir, 'objects', 'info', 'alternates'), `${join(mirror, 'objects')}\n`);
+}
+
+export async function readBase(job: JobDirectory): Promise<JobBase | null> {
+  try {
+    return baseSchema.parse(JSON.parse(await readFile(join(job.root, 'base.json'), 'utf8')));
+  } catch {
+    return null;
+  }
+}
+
+/** Written last: a directory without it was left half made. */
+export async function writeBase(job: JobDirectory, base: JobBase): Promise<void> {
+  const half = join(job.root, `base.${randomUUID()}`);
+  await writeFile(half, JSON.stringify(base));
+  await rename(half, join(job.root, 'base.json'));
+}
+
+/**
+ * The tree whose index lies in the directory. The index is named after its tree, so that a kill between two writes never
+ * leaves one that is taken for another.
+ */
+export async function indexedTree(job: JobDirectory): Promise<string | null> {
+  const names = await readdir(job.gitDir);
+  return names.find((name) => /^index\.[0-9a-f]{40}$/.test(name))?.slice(indexPrefix.length) ?? null;
+}
+
+export function indexPath(job: JobDirectory, tree: string): string {
+  return join(job.gitDir, `${indexPrefix}${tree}`);
+}
+
+export function nextIndexPath(job: JobDirectory): string {
+  return join(job.gitDir, nextIndex);
+}
+
+/** Makes the next index the only one. */
+export async function adoptNextIndex(job: JobDirectory, tree: string): Promise<void> {
+  await rename(nextIndexPath(job), indexPath(job, tree));
+  for (const name of await readdir(job.gitDir)) {
+    if (name.startsWith(indexPrefix) && name !== `${indexPrefix}${tree}`)
+      await rm(join(job.gitDir, name), { force: true });
+  }
+}
+
+/** Whether a git process may still be writing here, or was killed while it was. */
+export async function hasLeftovers(job: JobDirectory): Promise<boolean> {
+  return (await readdir(job.gitDir)).some((name) => name.endsWith('.lock'));
+}
+
+/** Moves a job's directory out of the way before it is deleted, so that nobody meets it half deleted. */
+export async function discardJobDirectory(directory: string, job: JobDirectory): Promise<void> {
+  const trash = join(directory, 'trash');
+  await mkdir(trash, { recursive: true, mode: 0o700 });
+  const place = join(trash, randomUUID());
+  try {
+    await rename(job.root, place);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return;
+    throw error;
+  }
+  await rm(place, { recursive: true, force: true });
+}

@@ -1,0 +1,109 @@
+import { link, rm } from 'node:fs/promises';
+import type { Snapshot } from '../../db/steps.ts';
+import type { Git } from './git.ts';
+import { GitError } from './git-error.ts';
+import {
+  adoptNextIndex,
+  indexedTree,
+  indexPath,
+  nextIndexPath,
+  type JobBase,
+  type JobDirectory,
+} from './job-directory.ts';
+import { removeForeignEntries } from './tree-hygiene.ts';
+
+interface SnapshotRequest {
+  job: JobDirectory;
+  base: JobBase;
+  sinceTree: string | null;
+  signal: AbortSignal;
+}
+
+const addTimeoutMs = 10 * 60_000;
+const maxPackBytes = 256 * 1024 * 1024;
+const maxPatchBytes = 20 * 1024 * 1024;
+
+/** The same tree on the same base is the same commit on every worker. */
+const snapshotIdentity = {
+  GIT_AUTHOR_NAME: 'Docket',
+  GIT_AUTHOR_EMAIL: 'docket@localhost',
+  GIT_AUTHOR_DATE: '@946684800 +0000',
+  GIT_COMMITTER_NAME: 'Docket',
+  GIT_COMMITTER_EMAIL: 'docket@localhost',
+  GIT_COMMITTER_DATE: '@946684800 +0000',
+};
+
+/** Takes the job's tree as it stands. The index takes part only once everything has been read. */
+export async function takeSnapshot(
+  git: Git,
+  { job, base, sinceTree, signal }: SnapshotRequest,
+): Promise<{ tree: string; snapshot: Snapshot | null }> {
+  await removeForeignEntries(job.tree, signal);
+  const before = await indexedTree(job);
+  if (before === null) throw new GitError('corrupt', { detail: 'The index of the working copy is missing.' });
+  await rm(nextIndexPath(job), { force: true });
+  // A link keeps the index's time, by which git tells entries it has to look into
+  await link(indexPath(job, before), nextIndexPath(job));
+  const onTree = { gitDir: job.gitDir, workTree: job.tree, env: { GIT_INDEX_FILE: nextIndexPath(job) }, signal };
+  await git.run({ ...onTree, args: ['add', '--all', '--no-warn-embedded-repo'], timeoutMs: addTimeoutMs });
+  const { stdout } = await git.run({ ...onTree, args: ['write-tree'] });
+  const tree = stdout.toString().trim();
+  const snapshot = tree === (sinceTree ?? base.baseTree) ? null : await describeTree(git, { job, base, tree, signal });
+  await adoptNextIndex(job, tree);
+  return { tree, snapshot };
+}
+
+async function describeTree(
+  git: Git,
+  { job, base, tree, signal }: { job: JobDirectory; base: JobBase; tree: string; signal: AbortSignal },
+): Promise<Snapshot> {
+  const { gitDir } = job;
+  const { baseCommit } = base;
+  const commitArgs = ['commit-tree', tree, '-p', baseCommit, '-m', 'Working copy'];
+  const commit = (await git.run({ gitDir, args: commitArgs, env: snapshotIdentity, signal })).stdout.toString().trim();
+  const packed = await git.run({
+    gitDir,
+    args: ['pack-objects', '--revs', '--thin', '--delta-base-offset', '--stdout', '--quiet'],
+    input: `${commit}\n^${baseCommit}\n`,
+    maxOutputBytes: maxPackBytes,
+    signal,
+  });
+  if (packed.truncated)
+    throw new GitError('other', { message: 'The change is larger than 256 MB and cannot be kept.' });
+  return { tree, commit, baseCommit, pack: packed.stdout, ...(await patchOf(git, { job, baseCommit, tree, signal })) };
+}
+
+async function patchOf(
+  git: Git,
+  { job, baseCommit, tree, signal }: { job: JobDirectory; baseCommit: string; tree: string; signal: AbortSignal },
+): Promise<{ patch: string; changedFiles: number }> {
+  const onTree = { gitDir: job.gitDir, workTree: job.tree, signal };
+  const options = [
+    '-r',
+    '-M',
+    '--full-index',
+    '--no-color',
+    '--no-ext-diff',
+    '--no-textconv',
+    '--ignore-submodules=none',
+  ];
+  const patch = await git.run({
+    ...onTree,
+    args: ['diff-tree', '-p', '--binary', '--src-prefix=a/', '--dst-prefix=b/', ...options, baseCommit, tree],
+    maxOutputBytes: maxPatchBytes,
+  });
+  if (!patch.truncated) {
+    const text = patch.stdout.toString().replaceAll('\0', '\ufffd');
+    return { patch: text, changedFiles: countLines(text, /^diff --git /gm) };
+  }
+  const names = await git.run({ ...onTree, args: ['diff-tree', '--name-status', ...options, baseCommit, tree] });
+  const list = names.stdout.toString().replaceAll('\0', '\ufffd');
+  const heading = 'The change is larger than 20 MB; these files differ:\n';
+  return { patch: `${heading}${list}`, changedFiles: countLines(list, /\n/g) };
+}
+
+function countLines(text: string, pattern: RegExp): number {
+  let count = 0;
+  for (const _ of text.matchAll(pattern)) count += 1;
+  return count;
+}

@@ -1,0 +1,168 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Git } from './git.ts';
+import { GitError } from './git-error.ts';
+import { acquireLock } from './file-lock.ts';
+import { networkTimeoutMs, remoteCall, uploadPackOf, type RepositoryAccess } from './remote.ts';
+
+/** One bare copy of each repository per worker machine; objects are only ever added to it. */
+export interface Mirrors {
+  directoryOf(repository: string): string;
+  /** Whether the mirror is there and nobody has found it damaged. */
+  isUsable(repository: string): boolean;
+  /** Makes the mirror if there is none, without asking the remote. */
+  ensure(access: RepositoryAccess): Promise<string>;
+  has(access: RepositoryAccess, commit: string): Promise<boolean>;
+  /** Brings branches and tags up to date; a damaged mirror is built anew. */
+  refresh(access: RepositoryAccess): Promise<void>;
+  /** Makes sure that the commit is in the mirror, by asking the remote only when it is not. */
+  ensureCommit(access: RepositoryAccess, commit: string): Promise<void>;
+  /** Says that the mirror was found damaged: the next use builds it anew. */
+  suspect(repository: string): Promise<void>;
+}
+
+const headsAndTags = ['+refs/heads/*:refs/heads/*', '+refs/tags/*:refs/tags/*'];
+const packsBeforeRepack = 40;
+const abandonedAfterMs = 24 * 60 * 60_000;
+
+/** Makes the store of mirrors below a directory that several processes may share. */
+export function createMirrors({ git, directory }: { git: Git; directory: string }): Mirrors {
+  const locks = join(directory, 'locks');
+  const mirrors = join(directory, 'mirrors');
+  const nameOf = (repository: string) => createHash('sha256').update(repository).digest('hex').slice(0, 32);
+  const directoryOf = (repository: string) => join(mirrors, `${nameOf(repository)}.git`);
+  const suspicionOf = (repository: string) => join(mirrors, `${nameOf(repository)}.suspect`);
+
+  function isUsable(repository: string): boolean {
+    return existsSync(join(directoryOf(repository), 'HEAD')) && !existsSync(suspicionOf(repository));
+  }
+
+  async function exclusively<Result>(access: RepositoryAccess, work: () => Promise<Result>): Promise<Result> {
+    await mkdir(locks, { recursive: true, mode: 0o700 });
+    const lock = await acquireLock(join(locks, `mirror-${nameOf(access.repository)}.lock`), access.signal);
+    try {
+      return await work();
+    } finally {
+      await lock.release();
+    }
+  }
+
+  async function initialise(gitDir: string, signal: AbortSignal): Promise<void> {
+    await mkdir(gitDir, { recursive: true, mode: 0o700 });
+    const args = ['init', '--bare', '--quiet', '--template=', '--object-format=sha1', '--initial-branch=main'];
+    await git.run({ gitDir, args, signal });
+  }
+
+  async function ensure(access: RepositoryAccess): Promise<string> {
+    const gitDir = directoryOf(access.repository);
+    const exists = () => existsSync(join(gitDir, 'HEAD'));
+    if (exists()) return gitDir;
+    return await exclusively(access, async () => {
+      if (exists()) return gitDir;
+      const half = `${gitDir}.${randomUUID()}`;
+      await initialise(half, access.signal);
+      await rename(half, gitDir);
+      return gitDir;
+    });
+  }
+
+  async function fetch(gitDir: string, access: RepositoryAccess, refspecs: readonly string[]): Promise<void> {
+    const options = ['--quiet', '--no-tags', '--force', '--no-write-fetch-head', '--no-auto-maintenance'];
+    const prune = refspecs === headsAndTags ? ['--prune'] : [];
+    await git.run({
+      gitDir,
+      args: [
+        'fetch',
+        ...options,
+        ...prune,
+        '--no-recurse-submodules',
+        ...uploadPackOf(access.repository),
+        access.repository,
+        ...refspecs,
+      ],
+      timeoutMs: networkTimeoutMs,
+      ...remoteCall(access),
+    });
+  }
+
+  /** Running readers find the same objects under the same path afterwards. */
+  async function rebuild(access: RepositoryAccess): Promise<void> {
+    const gitDir = directoryOf(access.repository);
+    const half = `${gitDir}.${randomUUID()}`;
+    const old = `${gitDir}.${randomUUID()}`;
+    try {
+      await initialise(half, access.signal);
+      await fetch(half, access, headsAndTags);
+      if (existsSync(gitDir)) await rename(gitDir, old);
+      await rename(half, gitDir);
+      await rm(suspicionOf(access.repository), { force: true });
+    } finally {
+      await rm(half, { recursive: true, force: true });
+      await rm(old, { recursive: true, force: true });
+    }
+  }
+
+  async function refreshLocked(access: RepositoryAccess): Promise<void> {
+    if (!isUsable(access.repository)) return await rebuild(access);
+    const gitDir = directoryOf(access.repository);
+    try {
+      await fetch(gitDir, access, headsAndTags);
+      await git.run({ gitDir, args: ['rev-list', '--all', '--max-count=1', '--quiet'], signal: access.signal });
+    } catch (error) {
+      if (!(error instanceof GitError && error.kind === 'corrupt')) throw error;
+      return await rebuild(access);
+    }
+    await keepHouse(gitDir, access.signal);
+  }
+
+  /** Joins many small packs, losing nothing, and removes what killed fetches left behind. */
+  async function keepHouse(gitDir: string, signal: AbortSignal): Promise<void> {
+    const packs = join(gitDir, 'objects', 'pack');
+    const names = await readdir(packs);
+    for (const name of names.filter((name) => name.startsWith('tmp_'))) {
+      const { mtimeMs } = await stat(join(packs, name));
+      if (Date.now() - mtimeMs > abandonedAfterMs) await rm(join(packs, name), { force: true });
+    }
+    if (names.filter((name) => name.endsWith('.pack')).length <= packsBeforeRepack) return;
+    await git.run({
+      gitDir,
+      args: ['repack', '-a', '-d', '--keep-unreachable', '--quiet'],
+      timeoutMs: networkTimeoutMs,
+      signal,
+    });
+  }
+
+  async function has({ repository, signal }: RepositoryAccess, commit: string): Promise<boolean> {
+    const gitDir = directoryOf(repository);
+    const args = ['cat-file', '-e', `${commit}^{commit}`];
+    if (!isUsable(repository)) return false;
+    return (await git.run({ gitDir, args, acceptedExitCodes: [1, 128], signal })).exitCode === 0;
+  }
+
+  async function ensureCommit(access: RepositoryAccess, commit: string): Promise<void> {
+    if (await has(access, commit)) return;
+    await exclusively(access, async () => {
+      if (await has(access, commit)) return;
+      await refreshLocked(access);
+      if (await has(access, commit)) return;
+      // No branch holds it any more; most servers still give a commit that is asked for by its id
+      await fetch(directoryOf(access.repository), access, [`+${commit}:refs/docket/${commit}`]);
+      if (!(await has(access, commit))) throw new GitError('ref-not-found');
+    });
+  }
+
+  return {
+    directoryOf,
+    isUsable,
+    ensure,
+    has,
+    ensureCommit,
+    refresh: (access) => exclusively(access, () => refreshLocked(access)),
+    suspect: async (repository) => {
+      await mkdir(mirrors, { recursive: true, mode: 0o700 });
+      await writeFile(suspicionOf(repository), '');
+    },
+  };
+}

@@ -1,0 +1,146 @@
+import type { Git } from './git.ts';
+import { GitError } from './git-error.ts';
+import { pushFailureOf } from './git-failure.ts';
+import type { JobDirectory } from './job-directory.ts';
+import {
+  listRemote,
+  networkTimeoutMs,
+  receivePackOf,
+  remoteCall,
+  uploadPackOf,
+  type RepositoryAccess,
+} from './remote.ts';
+
+export interface PublishRequest extends RepositoryAccess {
+  job: JobDirectory;
+  branch: string;
+  baseCommit: string;
+  tree: string;
+  message: string;
+  author: { name: string; email: string; date: Date };
+  expectedHead: string | null;
+  beforePush(): Promise<void>;
+}
+
+const jobTrailer = /^Agent-Job: .+$/gm;
+
+/** Commits a tree whose objects the job's git directory has, and brings the branch to that commit exactly once. */
+export async function publishBranch(git: Git, request: PublishRequest): Promise<{ commit: string }> {
+  const ref = refOf(request.branch);
+  const commit = await commitTree(git, request);
+  const head = await remoteHead(git, request, ref);
+  if (head === commit) return { commit };
+  const lease = await leaseOf(git, request, { ref, head, commit });
+  await request.beforePush();
+  const refused = await push(git, request, { ref, commit, lease });
+  if (refused === null) return { commit };
+  // Another attempt of the same push may have been first
+  if (refused.kind === 'stale' && (await remoteHead(git, request, ref)) === commit) return { commit };
+  throw refused;
+}
+
+function refOf(branch: string): string {
+  if (!/^[A-Za-z0-9_][A-Za-z0-9._/-]*$/.test(branch) || /\.\.|\/\/|\/\.|\.lock(?:\/|$)|[./]$/.test(branch)) {
+    throw new GitError('rejected', { message: 'The name of the branch is not one that git accepts.' });
+  }
+  return `refs/heads/${branch}`;
+}
+
+async function commitTree(
+  git: Git,
+  { job, tree, baseCommit, message, author, signal }: PublishRequest,
+): Promise<string> {
+  const date = `@${Math.floor(author.date.getTime() / 1000)} +0000`;
+  const env = {
+    GIT_AUTHOR_NAME: author.name,
+    GIT_AUTHOR_EMAIL: author.email,
+    GIT_AUTHOR_DATE: date,
+    GIT_COMMITTER_NAME: author.name,
+    GIT_COMMITTER_EMAIL: author.email,
+    GIT_COMMITTER_DATE: date,
+  };
+  const args = ['commit-tree', tree, '-p', baseCommit, '-F', '-'];
+  const { stdout } = await git.run({ gitDir: job.gitDir, args, env, input: message.replaceAll('\0', ''), signal });
+  return stdout.toString().trim();
+}
+
+async function remoteHead(git: Git, request: PublishRequest, ref: string): Promise<string | null> {
+  const { refs } = await listRemote(git, { gitDir: request.job.gitDir, access: request, names: [ref] });
+  return refs.get(ref) ?? null;
+}
+
+/** What the branch must still be at when the push arrives: nothing, what we know, or an earlier commit of this job. */
+async function leaseOf(
+  git: Git,
+  request: PublishRequest,
+  { ref, head, commit }: { ref: string; head: string | null; commit: string },
+): Promise<string> {
+  if (head === null) return '';
+  if (head === request.expectedHead) return head;
+  const { gitDir } = request.job;
+  await git.run({
+    gitDir,
+    args: [
+      'fetch',
+      '--quiet',
+      '--no-tags',
+      '--no-write-fetch-head',
+      '--no-auto-maintenance',
+      '--no-recurse-submodules',
+      ...uploadPackOf(request.repository),
+      request.repository,
+      `+${ref}:refs/docket/seen`,
+    ],
+    timeoutMs: networkTimeoutMs,
+    ...remoteCall(request),
+  });
+  const [theirs, ours] = await Promise.all([readCommit(git, request, head), readCommit(git, request, commit)]);
+  if (theirs.parents.join() === ours.parents.join() && ours.trailer !== '' && theirs.trailer === ours.trailer)
+    return head;
+  throw new GitError('stale');
+}
+
+async function readCommit(
+  git: Git,
+  { job, signal }: PublishRequest,
+  commit: string,
+): Promise<{ parents: string[]; trailer: string }> {
+  const { stdout } = await git.run({ gitDir: job.gitDir, args: ['cat-file', 'commit', commit], signal });
+  const text = stdout.toString();
+  const header = text.slice(0, text.indexOf('\n\n'));
+  const parents = [...header.matchAll(/^parent ([0-9a-f]{40})$/gm)].map(([, parent = '']) => parent);
+  return { parents, trailer: text.slice(header.length).match(jobTrailer)?.at(-1) ?? '' };
+}
+
+/** Pushes with a lease; answers how the remote refused the branch, null when it took it. */
+async function push(
+  git: Git,
+  request: PublishRequest,
+  { ref, commit, lease }: { ref: string; commit: string; lease: string },
+): Promise<GitError | null> {
+  const { stdout, exitCode } = await git.run({
+    gitDir: request.job.gitDir,
+    args: [
+      'push',
+      '--porcelain',
+      '--no-progress',
+      '--no-verify',
+      '--no-signed',
+      '--no-follow-tags',
+      '--no-recurse-submodules',
+      `--force-with-lease=${ref}:${lease}`,
+      ...receivePackOf(request.repository),
+      request.repository,
+      `${commit}:${ref}`,
+    ],
+    acceptedExitCodes: [1],
+    timeoutMs: networkTimeoutMs,
+    ...remoteCall(request),
+  });
+  const refusal = stdout
+    .toString()
+    .split('\n')
+    .find((line) => line.startsWith('!\t'));
+  if (refusal !== undefined) return pushFailureOf(refusal.split('\t').slice(2).join(' '));
+  return exitCode === 0 ? null : new GitError('rejected');
+}

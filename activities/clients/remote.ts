@@ -1,0 +1,66 @@
+import { isAbsolute } from 'node:path';
+import type { Git, GitCredential, Transport } from './git.ts';
+import { GitError } from './git-error.ts';
+import { localReceivePack, localUploadPack } from './git-environment.ts';
+
+export interface RepositoryAccess {
+  /** A URL or a local path that `parseRepository` accepted. */
+  repository: string;
+  credential: GitCredential | null;
+  signal: AbortSignal;
+}
+
+export const networkTimeoutMs = 15 * 60_000;
+const listingTimeoutMs = 2 * 60_000;
+
+/** What the remote says its refs are; a tag is listed with the commit it points at. */
+export interface RemoteRefs {
+  defaultBranch: string | null;
+  refs: ReadonlyMap<string, string>;
+}
+
+/** The parts of a git call that reach the remote, with the one transport its address allows. */
+export function remoteCall({ repository, credential, signal }: RepositoryAccess) {
+  const transports: Transport[] = isLocal(repository) ? ['file'] : ['https', 'http'];
+  return { transports, credential: isLocal(repository) ? null : credential, signal };
+}
+
+/** Options that keep the other end of a local path from following that repository's own configuration. */
+export function uploadPackOf(repository: string): string[] {
+  return isLocal(repository) ? [`--upload-pack=${localUploadPack}`] : [];
+}
+
+export function receivePackOf(repository: string): string[] {
+  return isLocal(repository) ? [`--receive-pack=${localReceivePack}`] : [];
+}
+
+/** Whether a repository lies on this machine. Throws for an address that is neither a path nor an HTTP URL. */
+export function isLocal(repository: string): boolean {
+  if (isAbsolute(repository)) return true;
+  if (!/^https?:\/\/[^\s@]+$/i.test(repository)) {
+    throw new GitError('not-found', { message: 'The address of the repository is not one that git may use.' });
+  }
+  return false;
+}
+
+/** Asks the remote for refs by their full names, and for its default branch. */
+export async function listRemote(
+  git: Git,
+  { gitDir, access, names }: { gitDir: string; access: RepositoryAccess; names: readonly string[] },
+): Promise<RemoteRefs> {
+  const { stdout } = await git.run({
+    gitDir,
+    args: ['ls-remote', '--quiet', '--symref', ...uploadPackOf(access.repository), access.repository, ...names],
+    timeoutMs: listingTimeoutMs,
+    ...remoteCall(access),
+  });
+  const refs = new Map<string, string>();
+  let defaultBranch: string | null = null;
+  for (const line of stdout.toString().split('\n')) {
+    const [value = '', name = ''] = line.split('\t');
+    if (value.startsWith('ref: refs/heads/') && name === 'HEAD') defaultBranch = value.slice('ref: refs/heads/'.length);
+    // A pattern also matches longer names that end like it
+    else if (names.includes(name) && /^[0-9a-f]{40}$/.test(value)) refs.set(name, value);
+  }
+  return { defaultBranch, refs };
+}

@@ -1,0 +1,67 @@
+import { isStoreDown } from '../db/store-down.ts';
+import { UnknownModelError } from '../models/registry.ts';
+import { FailureType } from '../workflows/contract/failures.ts';
+import { ForgeError, type ForgeErrorKind } from './clients/forge.ts';
+import { GitError, type GitErrorKind } from './clients/git.ts';
+import { ModelCallError, verdictOfModelFailure } from './model-failures.ts';
+
+/** What an activity does about an error. */
+export interface Verdict {
+  category: FailureType;
+  /** A sentence without secrets, ids of others or quotes of what a server said. */
+  message: string;
+  /** Failures of this kind that are retried before the job fails: 0 is none, null is not counted and never the end. */
+  tolerated: number | null;
+  retryAfterMs: number | null;
+}
+
+type Rule = Pick<Verdict, 'category' | 'tolerated'>;
+
+const gitRules: Record<GitErrorKind, Rule> = {
+  unreachable: { category: FailureType.RepositoryUnreachable, tolerated: 6 },
+  'not-found': { category: FailureType.RepositoryUnreachable, tolerated: 0 },
+  authentication: { category: FailureType.AuthenticationRefused, tolerated: 0 },
+  'ref-not-found': { category: FailureType.RefNotFound, tolerated: 0 },
+  rejected: { category: FailureType.PushRejected, tolerated: 0 },
+  stale: { category: FailureType.PushRejected, tolerated: 2 },
+  'disk-full': { category: FailureType.ToolFailure, tolerated: 2 },
+  corrupt: { category: FailureType.ToolFailure, tolerated: 3 },
+  timeout: { category: FailureType.RepositoryUnreachable, tolerated: 2 },
+  aborted: { category: FailureType.Internal, tolerated: null },
+  other: { category: FailureType.ToolFailure, tolerated: 3 },
+};
+
+const forgeRules: Record<ForgeErrorKind, Rule> = {
+  authentication: { category: FailureType.AuthenticationRefused, tolerated: 0 },
+  'not-found': { category: FailureType.RepositoryUnreachable, tolerated: 0 },
+  rejected: { category: FailureType.PushRejected, tolerated: 0 },
+  'rate-limited': { category: FailureType.RepositoryUnreachable, tolerated: 10 },
+  unavailable: { category: FailureType.RepositoryUnreachable, tolerated: 6 },
+  aborted: { category: FailureType.Internal, tolerated: null },
+};
+
+const fileSystemCodes = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EIO', 'EMFILE', 'ENFILE', 'EACCES', 'EPERM']);
+
+/** Tells what an error means for the job. */
+export function verdictOf(error: unknown): Verdict {
+  if (error instanceof ModelCallError) return verdictOfModelFailure(error);
+  if (error instanceof UnknownModelError) return rule(FailureType.ModelRefused, 0, error.message);
+  if (error instanceof GitError) return { ...gitRules[error.kind], message: error.message, retryAfterMs: null };
+  if (error instanceof ForgeError) {
+    return { ...forgeRules[error.kind], message: error.message, retryAfterMs: error.retryAfterMs };
+  }
+  if (isStoreDown(error)) return rule(FailureType.Internal, null, 'The database did not answer.');
+  const code = codeOf(error);
+  if (code !== null && fileSystemCodes.has(code)) {
+    return rule(FailureType.ToolFailure, 2, `The worker could not write its working copy (${code}).`);
+  }
+  return rule(FailureType.Internal, 5, 'Something unexpected went wrong; the log of the worker has the cause.');
+}
+
+function rule(category: FailureType, tolerated: number | null, message: string): Verdict {
+  return { category, tolerated, message, retryAfterMs: null };
+}
+
+function codeOf(error: unknown): string | null {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
+}

@@ -1,0 +1,57 @@
+import type { JobStore } from '../db/jobs.ts';
+import type { ProjectStore } from '../db/projects.ts';
+import type { EffectStore, StepStore } from '../db/steps.ts';
+import type { ModelRegistry } from '../models/registry.ts';
+import type { Toolset } from './agent-tools/toolset.ts';
+import { createAskModel } from './ask-model.ts';
+import { createAttempt } from './attempt.ts';
+import type { Forges } from './clients/forge.ts';
+import type { Workspaces } from './clients/workspaces.ts';
+import { createJobAccess } from './job-access.ts';
+import { createSecretMask } from './known-secrets.ts';
+import { createModelActivities } from './model.ts';
+import { createPublishActivities } from './publish.ts';
+import { createRecordActivities } from './records.ts';
+import { createRedactor } from './redaction.ts';
+import { createToolActivities } from './tools.ts';
+import { createWorkspaceActivities } from './workspace.ts';
+
+export interface ActivityDeps {
+  jobs: JobStore;
+  steps: StepStore;
+  effects: EffectStore;
+  projects: Pick<ProjectStore, 'get'>;
+  models: ModelRegistry;
+  forges: Forges;
+  workspaces: Workspaces;
+  toolset: Toolset;
+  /** What must never be stored or leave: keys and tokens of this worker. */
+  secrets: readonly string[];
+  /** Why this worker may not use a repository; null when it may. */
+  problemWithRepository(repository: string): string | null;
+  /** Waits, for tests to shorten. */
+  timing?: { retryBaseMs?: number; firstHeartbeatMs?: number; modelTimeoutMs?: number };
+}
+
+export type Activities = ReturnType<typeof createActivities>;
+
+/** The activities of jobs; each is safe to run twice. */
+export function createActivities(deps: ActivityDeps) {
+  const { timing, secrets } = deps;
+  const redact = createRedactor(secrets);
+  const shared = {
+    ...deps,
+    redact,
+    maskSecrets: createSecretMask(secrets),
+    access: createJobAccess(deps),
+    attempt: createAttempt({ redact, retryBaseMs: timing?.retryBaseMs, firstHeartbeatMs: timing?.firstHeartbeatMs }),
+    askModel: createAskModel({ ...deps, timeoutMs: timing?.modelTimeoutMs }),
+  };
+  return {
+    ...createWorkspaceActivities(shared),
+    ...createModelActivities(shared),
+    ...createToolActivities(shared),
+    ...createPublishActivities(shared),
+    ...createRecordActivities(shared),
+  };
+}

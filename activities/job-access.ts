@@ -1,0 +1,62 @@
+import { ApplicationFailure } from '@temporalio/activity';
+import type { JobRow, JobStore } from '../db/jobs.ts';
+import type { ProjectStore } from '../db/projects.ts';
+import type { TurnRef } from '../workflows/contract/job.ts';
+import { FailureType } from '../workflows/contract/failures.ts';
+import type { Forge, Forges } from './clients/forge.ts';
+import type { RepositoryAccess } from './clients/workspaces.ts';
+
+export interface JobAccessDeps {
+  jobs: Pick<JobStore, 'get'>;
+  projects: Pick<ProjectStore, 'get'>;
+  forges: Forges;
+  /** Why this worker may not use a repository; null when it may. */
+  problemWithRepository(repository: string): string | null;
+}
+
+export interface JobAccess {
+  /** The job, while this turn is its newest and has not ended; everything else ends the run. */
+  activeJob(ref: TurnRef): Promise<JobRow>;
+  /** Whether the turn may still act on the outside. */
+  isActive(ref: TurnRef): Promise<boolean>;
+  repositoryOf(job: JobRow, signal: AbortSignal): Promise<RepositoryAccess>;
+  forgeOf(job: JobRow): Promise<Forge>;
+}
+
+export function createJobAccess({ jobs, projects, forges, problemWithRepository }: JobAccessDeps): JobAccess {
+  async function forgeOf(job: JobRow): Promise<Forge> {
+    const project = await projects.get(job.projectId);
+    if (project === null) throw ApplicationFailure.nonRetryable('The project is gone.', FailureType.Internal);
+    return forges.forKind(project.forge);
+  }
+
+  return {
+    async activeJob(ref) {
+      const job = await jobs.get(ref.jobId);
+      if (job === null) throw ApplicationFailure.nonRetryable('The job does not exist.', FailureType.Internal);
+      if (isCurrent(job, ref)) return job;
+      throw ApplicationFailure.nonRetryable('The turn has ended or a newer one began.', FailureType.Superseded);
+    },
+    async isActive(ref) {
+      const job = await jobs.get(ref.jobId);
+      return job !== null && isCurrent(job, ref);
+    },
+    async repositoryOf(job, signal) {
+      const problem = problemWithRepository(job.repository);
+      if (problem !== null) throw ApplicationFailure.nonRetryable(problem, FailureType.RepositoryUnreachable);
+      const forge = await forgeOf(job);
+      return { repository: job.repository, credential: forge.credential(job.repository), signal };
+    },
+    forgeOf,
+  };
+}
+
+function isCurrent(job: JobRow, ref: TurnRef): boolean {
+  return job.status === 'active' && job.turn === ref.turn;
+}
+
+/** The commit the job works on; `prepare` has stored it. */
+export function baseCommitOf({ baseCommit }: JobRow): string {
+  if (baseCommit !== null) return baseCommit;
+  throw ApplicationFailure.nonRetryable('The job has no base commit.', FailureType.Internal);
+}

@@ -1,0 +1,22 @@
+const mark = '[redacted]';
+const shortestSecret = 6;
+
+/**
+ * Makes a mask for transcripts: it takes out the worker's own secrets and nothing else. Whatever merely looks like a
+ * credential stays: masked in what the model reads or writes, it would be masked in the repository's files too.
+ */
+export function createSecretMask(secrets: readonly string[]): (text: string) => string {
+  const forms = secrets
+    .filter((secret) => secret.length >= shortestSecret)
+    .flatMap((secret) => [secret, encodeURIComponent(secret), Buffer.from(secret).toString('base64')])
+    .toSorted((left, right) => right.length - left.length);
+  return (text) => forms.reduce((rest, form) => rest.replaceAll(form, mark), text);
+}
+
+/** Applies a mask to every text in a JSON value. */
+export function maskDeep(value: unknown, mask: (text: string) => string): unknown {
+  if (typeof value === 'string') return mask(value);
+  if (Array.isArray(value)) return value.map((item: unknown) => maskDeep(item, mask));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [mask(key), maskDeep(item, mask)]));
+}

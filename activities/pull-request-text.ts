@@ -1,0 +1,78 @@
+import type { StepRow } from '../db/steps.ts';
+import { finishCallOf } from './agent-tools/toolset.ts';
+
+export interface Summary {
+  /** Null when the agent ended without naming its change. */
+  title: string | null;
+  message: string;
+}
+
+const maxTitle = 100;
+const maxPrompt = 4_000;
+const maxMessage = 20_000;
+const maxSlug = 40;
+
+/** What the agent said about its work: the finish call of the turn's last step, or the text it ended with. */
+export function summaryOf(steps: StepRow[], turn: number): Summary {
+  const response = steps.findLast((step) => step.turn === turn && step.response !== null)?.response;
+  if (response === null || response === undefined) return { title: null, message: '' };
+  const finish = finishCallOf(response.toolCalls.filter((call) => call.invalid === undefined));
+  if (finish === null) return { title: null, message: capped(response.text.trim(), maxMessage) };
+  return { title: titleOf(finish.title), message: capped(finish.summary.trim(), maxMessage) };
+}
+
+/** A title in one line; from the prompt when the agent gave none. */
+export function titleOf(text: string): string {
+  const line = text.replaceAll(/[\s\p{Cc}\p{Cf}]+/gu, ' ').trim();
+  return capped(line === '' ? 'Change by an agent' : line, maxTitle);
+}
+
+/** The branch of a job; stable over attempts because the title is stored before it is used. */
+export function branchOf(jobId: string, title: string): string {
+  const slug = title
+    .normalize('NFKD')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .slice(0, maxSlug)
+    .replaceAll(/^-+|-+$/g, '');
+  return `docket/${jobId}-${slug === '' ? 'change' : slug}`;
+}
+
+export interface ChangeText {
+  jobId: string;
+  title: string;
+  prompt: string;
+  message: string;
+}
+
+/** The commit message; its trailer finds the job again. */
+export function commitMessageOf({ jobId, title, message }: ChangeText): string {
+  return [title, message, `Agent-Job: ${jobId}`].filter((part) => part !== '').join('\n\n') + '\n';
+}
+
+/** The description of the pull request. The marker is a second key to the job, so nothing else may look like it. */
+export function bodyOf({ jobId, prompt, message }: ChangeText): string {
+  return [
+    '## Task',
+    fenced(capped(prompt.trim(), maxPrompt)),
+    '## Change',
+    message === '' ? 'The agent gave no summary.' : withoutComments(message),
+    `<!-- docket-job: ${jobId} -->`,
+  ].join('\n\n');
+}
+
+/** In a fence nobody is mentioned, no issue is closed, and nothing can be hidden. */
+function fenced(text: string): string {
+  const longest = Math.max(2, ...Array.from(text.matchAll(/`+/g), ([run]) => run.length));
+  const fence = '`'.repeat(longest + 1);
+  return `${fence}text\n${text}\n${fence}`;
+}
+
+function withoutComments(text: string): string {
+  return text.replaceAll('<!--', '&lt;!--');
+}
+
+function capped(text: string, maxLength: number): string {
+  if (text.length <= maxLength) return text;
+  return `${text.slice(0, maxLength - 1).toWellFormed().replace(/\uFFFD$/u, '')}…`;
+}

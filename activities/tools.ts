@@ -1,0 +1,77 @@
+import { ApplicationFailure } from '@temporalio/activity';
+import type { JobRow } from '../db/jobs.ts';
+import type { EffectStore, Snapshot, StepStore, ToolCall, ToolResult } from '../db/steps.ts';
+import type { StepRef, ToolStep } from '../workflows/contract/job.ts';
+import { FailureType } from '../workflows/contract/failures.ts';
+import { runBatch } from './agent-tools/run-batch.ts';
+import { finishCallOf, type Toolset } from './agent-tools/toolset.ts';
+import { takenOver, type Attempt } from './attempt.ts';
+import type { Workspaces } from './clients/workspaces.ts';
+import { baseCommitOf, type JobAccess } from './job-access.ts';
+
+export interface ToolActivityDeps {
+  steps: Pick<StepStore, 'claim' | 'storeResults' | 'latestTree' | 'snapshot'>;
+  effects: Pick<EffectStore, 'countFailure'>;
+  access: JobAccess;
+  workspaces: Pick<Workspaces, 'open' | 'snapshot'>;
+  toolset: Toolset;
+  attempt: Attempt;
+  maskSecrets(text: string): string;
+}
+
+interface Batch {
+  job: JobRow;
+  calls: ToolCall[];
+  signal: AbortSignal;
+}
+
+export function createToolActivities(deps: ToolActivityDeps) {
+  const { steps, effects, access, workspaces, toolset, attempt, maskSecrets } = deps;
+  return {
+    /** Safe to run twice: each attempt begins with the tree before the batch, and the first stored results win. */
+    async runTools(ref: StepRef): Promise<ToolStep> {
+      return attempt({ countFailure: () => effects.countFailure({ ...ref, effect: 'tools' }) }, async (signal) => {
+        const { fence, response, toolResults } = await steps.claim(ref);
+        if (response === null) throw unanswered();
+        const calls = response.toolCalls;
+        if (toolResults !== null) return { finished: hasFinished(calls, toolResults), changedFiles: 0 };
+        const job = await access.activeJob(ref);
+        const { results, tree, snapshot } = await runInWorkspace({ job, calls, signal });
+        if (!(await steps.storeResults({ ...ref, fence, results, tree, snapshot }))) throw takenOver();
+        return { finished: hasFinished(calls, results), changedFiles: snapshot?.changedFiles ?? 0 };
+      });
+    },
+  };
+
+  async function runInWorkspace({ job, calls, signal }: Batch) {
+    const baseCommit = baseCommitOf(job);
+    const sinceTree = await steps.latestTree(job.id);
+    const before = sinceTree === null ? null : await steps.snapshot(job.id, sinceTree);
+    const repository = await access.repositoryOf(job, signal);
+    const workspace = await workspaces.open({ ...repository, jobId: job.id, baseCommit, snapshot: before });
+    try {
+      const results = await runBatch(toolset, calls, { root: workspace.path, signal });
+      const masked = results.map((result) => ({ ...result, output: maskSecrets(result.output) }));
+      const { tree, snapshot } = await treeAfter({ job, calls, signal }, before);
+      return { results: masked, tree, snapshot };
+    } finally {
+      await workspace.release();
+    }
+  }
+
+  async function treeAfter({ job, calls, signal }: Batch, before: Snapshot | null) {
+    const isReadOnly = calls.every(({ toolName }) => toolset[toolName]?.isReadOnly ?? true);
+    if (isReadOnly && before !== null) return { tree: before.tree, snapshot: null };
+    const since = { baseCommit: baseCommitOf(job), sinceTree: before?.tree ?? null, signal };
+    return workspaces.snapshot(job.id, since);
+  }
+}
+
+function hasFinished(calls: ToolCall[], results: ToolResult[]): boolean {
+  const failed = new Set(results.filter(({ isError }) => isError).map(({ toolCallId }) => toolCallId));
+  return finishCallOf(calls.filter((call) => call.invalid === undefined && !failed.has(call.toolCallId))) !== null;
+}
+
+function unanswered(): ApplicationFailure {
+  return ApplicationFailure.nonRetryable('The answer of the model is not in the database.', FailureType.Internal);
+}

@@ -1,0 +1,69 @@
+import { z } from 'zod';
+import type { SearchHit, SiteIndex } from '../../search/site-index.ts';
+import type { AnswerTool } from './generate.ts';
+import type { MessageFilter } from './message-request.ts';
+import { urlOf } from './retrieve.ts';
+
+const resultsOfSearch = 5;
+const longestPage = 12_000;
+
+const searchInput = z.object({ query: z.string().min(1).max(500) });
+const pageInput = z.object({ path: z.string().min(1).max(500) });
+
+/**
+ * What a model may look up further: search under the reader's filter, and whole pages. `found` is told the hits, so that the
+ * addresses in them count as known.
+ */
+export function createAnswerTools({
+  index,
+  filter,
+  baseUrl,
+  found,
+}: {
+  index: SiteIndex;
+  filter: MessageFilter | null;
+  baseUrl: string | null;
+  found(hits: SearchHit[]): void;
+}): AnswerTool[] {
+  return [
+    {
+      definition: {
+        type: 'function',
+        name: 'search',
+        description: 'Searches the documentation and answers its best passages.',
+        inputSchema: { type: 'object', properties: { query: { type: 'string' } }, required: ['query'], additionalProperties: false },
+      },
+      run(input) {
+        const parsed = searchInput.safeParse(parseJson(input));
+        if (!parsed.success) return 'The input must be {"query": "…"}.';
+        const hits = index.search({ query: parsed.data.query, limit: resultsOfSearch, filter });
+        found(hits);
+        if (hits.length === 0) return 'Nothing was found.';
+        return JSON.stringify(hits.map((hit) => ({ url: urlOf(hit, baseUrl), title: hit.title, content: hit.content })));
+      },
+    },
+    {
+      definition: {
+        type: 'function',
+        name: 'read_page',
+        description: 'Reads one page of the documentation by its path, such as "guides/install".',
+        inputSchema: { type: 'object', properties: { path: { type: 'string' } }, required: ['path'], additionalProperties: false },
+      },
+      run(input) {
+        const parsed = pageInput.safeParse(parseJson(input));
+        if (!parsed.success) return 'The input must be {"path": "…"}.';
+        const page = index.page(parsed.data.path);
+        if (page === null) return 'There is no such page.';
+        return `${urlOf({ path: page.path, anchor: null }, baseUrl)}\n\n${page.content.slice(0, longestPage)}`;
+      },
+    },
+  ];
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

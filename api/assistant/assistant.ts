@@ -1,0 +1,196 @@
+import { performance } from 'node:perf_hooks';
+import type { LanguageModelV4 } from '@ai-sdk/provider';
+import type { Logger } from 'pino';
+import { newId } from '../../db/ids.ts';
+import type { SiteRow } from '../../db/sites.ts';
+import type { Source, ThreadStore } from '../../db/threads.ts';
+import type { SearchHit, SiteIndex } from '../../search/site-index.ts';
+import { createAnswerTools } from './answer-tools.ts';
+import { createLinkChecker } from './check-links.ts';
+import type { CheckedText } from './check-links.ts';
+import { generate, GenerationError } from './generate.ts';
+import type { MessageRequest } from './message-request.ts';
+import { notFoundSentence, promptOf } from './prompt.ts';
+import type { Reply, ReplyPart, ReplyUsage } from './reply.ts';
+import { createLinkResolver } from './resolve-link.ts';
+import { retrieve, urlOf } from './retrieve.ts';
+
+export interface AssistantDeps {
+  model: LanguageModelV4;
+  /** As it was configured, `provider/model`; stored with the answers. */
+  modelName: string;
+  threads: ThreadStore;
+  logger: Logger;
+  /** Model calls an answer may take. */
+  maxSteps: number;
+  /** A model that sends nothing for so long has stalled. */
+  modelStalledMs: number;
+}
+
+export interface AnswerRequest {
+  site: SiteRow;
+  /** The site's index; it stays open until the reply has ended. */
+  index: SiteIndex;
+  request: MessageRequest;
+  /** Ends retrieval and model. */
+  signal: AbortSignal;
+}
+
+export interface Assistant {
+  /** Begins an answer: resolves the thread and retrieves. What the model does comes in the reply's parts. */
+  reply(request: AnswerRequest): Promise<Reply>;
+}
+
+const failureSentence = 'The answer broke off because of an error in the service. Please ask again.';
+
+/** Answers questions from a site's pages. */
+export function createAssistant(deps: AssistantDeps): Assistant {
+  return {
+    async reply({ site, index, request, signal }) {
+      const { threadId } = await deps.threads.resolve({
+        threadId: request.threadId,
+        siteId: site.id,
+        organizationId: site.organizationId,
+      });
+      const hits = retrieve(index, request);
+      const usage: ReplyUsage = { promptTokens: 0, completionTokens: 0 };
+      const messageId = newId('msg_');
+      return {
+        messageId,
+        threadId,
+        question: request.question,
+        results: hits.map((hit) => ({ content: hit.content, path: hit.path, url: urlOf(hit, site.baseUrl), title: hit.title })),
+        usage: () => usage,
+        parts: answer(deps, { site, index, request, signal, threadId, messageId, hits, usage }),
+      };
+    },
+  };
+}
+
+interface Turn extends AnswerRequest {
+  threadId: string;
+  messageId: string;
+  hits: SearchHit[];
+  usage: ReplyUsage;
+}
+
+/** The parts of a reply; in the end, however it comes, the turn is stored. */
+async function* answer(deps: AssistantDeps, turn: Turn): AsyncGenerator<ReplyPart> {
+  const startedAt = performance.now();
+  let content = '';
+  let firstTokenMs: number | null = null;
+  const sources: Source[] = [];
+  let ending: 'finished' | 'failed' | 'aborted' = 'aborted';
+  try {
+    for await (const part of checkedParts(deps, turn, sources)) {
+      if (part.type === 'text') {
+        firstTokenMs ??= Math.round(performance.now() - startedAt);
+        content += part.text;
+      }
+      yield part;
+    }
+    // the reason of an abort that the reader shall hear of is a GenerationError
+    if (turn.signal.reason instanceof GenerationError) throw turn.signal.reason;
+    if (!turn.signal.aborted) ending = 'finished';
+  } catch (error) {
+    ending = 'failed';
+    deps.logger.error({ err: error, site: turn.site.id, model: deps.modelName }, 'an answer broke off');
+    yield { type: 'failure', message: error instanceof GenerationError ? error.message : failureSentence };
+  } finally {
+    await store(deps, turn, { content, sources, ending, firstTokenMs, durationMs: Math.round(performance.now() - startedAt) });
+  }
+}
+
+/** Text with its links checked, each page it cites announced before the text that cites it. */
+async function* checkedParts(deps: AssistantDeps, turn: Turn, sources: Source[]): AsyncGenerator<ReplyPart> {
+  const { index, site, request, hits } = turn;
+  const known = [...hits];
+  const checker = createLinkChecker(createLinkResolver({ index, hits: known, baseUrl: site.baseUrl }));
+  const tools = createAnswerTools({
+    index,
+    filter: request.filter,
+    baseUrl: site.baseUrl,
+    found: (more) => known.push(...more),
+  });
+
+  function* partsOf({ text, cited }: CheckedText): Generator<ReplyPart> {
+    for (const path of cited) {
+      if (sources.some((source) => source.path === path)) continue;
+      const source = sourceOf({ path, index, known, site, position: sources.length + 1 });
+      sources.push(source);
+      yield { type: 'source', source };
+    }
+    if (text !== '') yield { type: 'text', text };
+  }
+
+  const deltas = generate(
+    {
+      model: deps.model,
+      prompt: promptOf({ request, hits, baseUrl: site.baseUrl }),
+      tools,
+      maxSteps: deps.maxSteps,
+      stalledMs: deps.modelStalledMs,
+      signal: turn.signal,
+    },
+    turn.usage,
+  );
+  // the offline model answers at once: its sources can stand before all text
+  if (deps.model.provider.startsWith('offline')) {
+    const pieces: CheckedText[] = [];
+    for await (const delta of deltas) pieces.push(checker.push(delta));
+    pieces.push(checker.flush());
+    yield* partsOf({ text: '', cited: pieces.flatMap(({ cited }) => cited) });
+    for (const { text } of pieces) if (text !== '') yield { type: 'text', text };
+    return;
+  }
+  for await (const delta of deltas) yield* partsOf(checker.push(delta));
+  yield* partsOf(checker.flush());
+}
+
+function sourceOf({
+  path,
+  index,
+  known,
+  site,
+  position,
+}: {
+  path: string;
+  index: SiteIndex;
+  known: SearchHit[];
+  site: SiteRow;
+  position: number;
+}): Source {
+  const hit = known.find((candidate) => candidate.path === path);
+  return {
+    id: `src_${position}`,
+    path,
+    url: urlOf({ path, anchor: hit?.anchor ?? null }, site.baseUrl),
+    title: hit?.title ?? index.page(path)?.metadata.title ?? path,
+  };
+}
+
+/** A conversation that cannot be stored is logged; the reader has the answer already. */
+async function store(
+  deps: AssistantDeps,
+  { site, request, threadId, messageId }: Turn,
+  answered: { content: string; sources: Source[]; ending: 'finished' | 'failed' | 'aborted'; firstTokenMs: number | null; durationMs: number },
+): Promise<void> {
+  if (site.retentionDays === 0) return;
+  try {
+    await deps.threads.recordTurn({
+      threadId,
+      siteId: site.id,
+      organizationId: site.organizationId,
+      fp: request.fp,
+      question: { id: newId('msg_'), content: request.question, currentPath: request.currentPath },
+      answer: {
+        id: messageId,
+        model: deps.modelName,
+        answered: answered.ending === 'finished' && answered.content !== '' && !answered.content.includes(notFoundSentence),
+        ...answered,
+      },
+    });
+  } catch (error) {
+    deps.logger.error({ err: error, site: site.id }, 'a conversation could not be stored');
+  }
+}

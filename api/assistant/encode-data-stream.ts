@@ -1,0 +1,66 @@
+import type { ReplyPart, RetrievedResult, StreamEncoder } from './reply.ts';
+
+interface DataStreamReply {
+  messageId: string;
+  threadId: string;
+  question: string;
+  results: RetrievedResult[];
+  /** The client sends `parts` (4.1.20 or later): older ones end the stream at the lines for steps, tools and sources. */
+  hasParts: boolean;
+}
+
+/** Result of the search tool that comes back with every later request: kept short. */
+const longestResultContent = 500;
+
+/** The v1 stream: the data stream protocol of AI SDK v4, one `<code>:<json>` a line (wire format, sections 0, 2 and 7). */
+export function createDataStreamEncoder(reply: DataStreamReply): StreamEncoder {
+  const sources: { sourceType: 'url'; id: string; url: string; title: string }[] = [];
+  const stepStart = `f:{"messageId":${JSON.stringify(reply.messageId)}}\n`;
+  const finish = `{"type":"finish","threadId":${JSON.stringify(reply.threadId)}}`;
+  let hasFailed = false;
+
+  return {
+    // an SSE comment is fatal to every v4 client; an empty line is skipped
+    keepAlive: '\n',
+    open: () => (reply.hasParts ? `${stepStart}${searchStep(reply)}${stepStart}` : ''),
+    part(part: ReplyPart) {
+      switch (part.type) {
+        case 'text':
+          return `0:${JSON.stringify(part.text)}\n`;
+        case 'source':
+          sources.push({ sourceType: 'url', id: part.source.id, url: part.source.url, title: part.source.title });
+          return '';
+        case 'failure':
+          hasFailed = true;
+          return `2:[${finish}]\n8:[${finish}]\n3:${JSON.stringify(part.message)}\n`;
+      }
+    },
+    close({ promptTokens, completionTokens }) {
+      const reason = hasFailed ? 'error' : 'stop';
+      const usage = `"finishReason":"${reason}","usage":{"promptTokens":${promptTokens},"completionTokens":${completionTokens}}`;
+      const end = `e:{${usage},"isContinued":false}\nd:{"type":"finish","threadId":${JSON.stringify(reply.threadId)},${usage}}\n`;
+      // a client that reads `3:` reads nothing more
+      if (hasFailed) return [end];
+      const thread = `2:[${finish}]\n8:[${finish}]\n`;
+      if (reply.hasParts) return [thread, `${sources.map((source) => `h:${JSON.stringify(source)}\n`).join('')}${end}`];
+      const annotations = sources.map((source) => JSON.stringify({ type: 'source', source }));
+      return [`${thread}${annotations.length === 0 ? '' : `8:[${annotations.join(',')}]\n`}${end}`];
+    },
+  };
+}
+
+/** The retrieval as a tool call in a step of its own: in the step of the text, `maxSteps` would make clients ask again. */
+function searchStep({ question, results }: DataStreamReply): string {
+  const result = results.map(({ content, path, url, title }) => ({
+    content: content.slice(0, longestResultContent),
+    path,
+    url,
+    metadata: { title },
+  }));
+  const call = JSON.stringify({ toolCallId: 'call_1', toolName: 'search', args: { query: question } });
+  return [
+    `9:${call}\n`,
+    `a:${JSON.stringify({ toolCallId: 'call_1', result })}\n`,
+    'e:{"finishReason":"tool-calls","usage":{"promptTokens":0,"completionTokens":0},"isContinued":false}\n',
+  ].join('');
+}

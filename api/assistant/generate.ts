@@ -1,0 +1,158 @@
+import type {
+  LanguageModelV4,
+  LanguageModelV4FunctionTool,
+  LanguageModelV4Message,
+  LanguageModelV4Prompt,
+  LanguageModelV4ToolCall,
+} from '@ai-sdk/provider';
+import type { ReplyUsage } from './reply.ts';
+
+/** What the model may look up while it answers. `run` answers text for the model, also when it finds nothing. */
+export interface AnswerTool {
+  definition: LanguageModelV4FunctionTool;
+  run(input: string): string;
+}
+
+export interface GenerateOptions {
+  model: LanguageModelV4;
+  prompt: LanguageModelV4Prompt;
+  tools: AnswerTool[];
+  /** Model calls at most; the last one is offered no tools. */
+  maxSteps: number;
+  /** A model that sends nothing for so long has stalled. */
+  stalledMs: number;
+  signal: AbortSignal;
+}
+
+/** The model broke off: it failed, stalled, or ended without a finish. The message is a fixed sentence; the cause is for the log. */
+export class GenerationError extends Error {
+  override name = 'GenerationError';
+}
+
+const brokeOff = 'The answer broke off because the language model failed. Please ask again.';
+const stalled = 'The answer broke off because the language model did not go on. Please ask again.';
+
+/**
+ * The text of an answer as the model makes it, straight from its stream; `usage` is counted into the given object.
+ * Errors: GenerationError; an abort of the signal ends it without one.
+ */
+export async function* generate(options: GenerateOptions, usage: ReplyUsage): AsyncGenerator<string> {
+  const prompt = [...options.prompt];
+  for (let step = 1; ; step += 1) {
+    const tools = step < options.maxSteps ? options.tools : [];
+    const calls: LanguageModelV4ToolCall[] = [];
+    let text = '';
+    for await (const part of streamStep(options, prompt, tools)) {
+      if (part.type === 'text-delta') {
+        text += part.delta;
+        if (part.delta !== '') yield part.delta;
+      } else if (part.type === 'tool-call') {
+        calls.push(part);
+      } else if (part.type === 'finish') {
+        usage.promptTokens += part.usage.inputTokens.total ?? 0;
+        usage.completionTokens += part.usage.outputTokens.total ?? 0;
+      }
+    }
+    if (calls.length === 0 || tools.length === 0 || options.signal.aborted) return;
+    prompt.push(...messagesOf(text, calls, tools));
+  }
+}
+
+/** One model call. Reads with one timer for the whole stream, so that a delta costs no timer of its own. */
+async function* streamStep({ model, signal, stalledMs }: GenerateOptions, prompt: LanguageModelV4Prompt, tools: AnswerTool[]) {
+  const controller = new AbortController();
+  const abort = () => controller.abort(signal.reason);
+  if (signal.aborted) return;
+  signal.addEventListener('abort', abort, { once: true });
+  let hasStalled = false;
+  let hasFinished = false;
+  let reader: ReadableStreamDefaultReader<StreamPart> | null = null;
+  const timer = setTimeout(() => {
+    hasStalled = true;
+    controller.abort();
+  }, stalledMs);
+  const cancel = () => void reader?.cancel().catch(() => {});
+  controller.signal.addEventListener('abort', cancel);
+
+  try {
+    const result = await rejectOnAbort(
+      Promise.resolve(
+        model.doStream({
+          prompt,
+          abortSignal: controller.signal,
+          ...(tools.length > 0 ? { tools: tools.map((tool) => tool.definition), toolChoice: { type: 'auto' } } : {}),
+        }),
+      ),
+      controller.signal,
+    );
+    reader = result.stream.getReader();
+    if (controller.signal.aborted) cancel();
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      timer.refresh();
+      if (value.type === 'error') throw value.error;
+      if (value.type === 'finish') {
+        hasFinished = true;
+        if (value.finishReason.unified === 'error') throw new Error('The model finished with an error.');
+      }
+      yield value;
+    }
+  } catch (error) {
+    if (signal.aborted) return;
+    throw new GenerationError(hasStalled ? stalled : brokeOff, { cause: error });
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', abort);
+    controller.abort();
+  }
+  if (signal.aborted) return;
+  if (hasStalled) throw new GenerationError(stalled);
+  if (!hasFinished) throw new GenerationError(brokeOff);
+}
+
+type StreamPart = Awaited<ReturnType<LanguageModelV4['doStream']>>['stream'] extends ReadableStream<infer Part> ? Part : never;
+
+/** A provider that ignores its signal must not hold the reply. */
+function rejectOnAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const onAbort = () => reject(new Error('aborted'));
+  signal.addEventListener('abort', onAbort, { once: true });
+  if (signal.aborted) onAbort();
+  return Promise.race([promise, aborted]).finally(() => signal.removeEventListener('abort', onAbort));
+}
+
+function messagesOf(text: string, calls: LanguageModelV4ToolCall[], tools: AnswerTool[]): LanguageModelV4Message[] {
+  return [
+    {
+      role: 'assistant',
+      content: [
+        ...(text === '' ? [] : [{ type: 'text' as const, text }]),
+        ...calls.map(({ toolCallId, toolName, input, providerMetadata }) => ({
+          type: 'tool-call' as const,
+          toolCallId,
+          toolName,
+          input: parseInput(input),
+          providerOptions: providerMetadata,
+        })),
+      ],
+    },
+    {
+      role: 'tool',
+      content: calls.map(({ toolCallId, toolName, input }) => {
+        const tool = tools.find(({ definition }) => definition.name === toolName);
+        const value = tool === undefined ? `There is no tool ${toolName}.` : tool.run(input);
+        return { type: 'tool-result' as const, toolCallId, toolName, output: { type: 'text' as const, value } };
+      }),
+    },
+  ];
+}
+
+/** Providers want an object back, also for input that did not parse. */
+function parseInput(input: string): unknown {
+  try {
+    return JSON.parse(input);
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,131 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import type { SiteIndexStore } from '../../db/sites.ts';
+import { indexFormat, openSiteIndex } from '../../search/site-index.ts';
+import type { SiteIndex } from '../../search/site-index.ts';
+
+export interface SiteIndexesDeps {
+  store: SiteIndexStore;
+  /** Folder for the files of this process; it is made, and emptied at the end. */
+  directory: string;
+  logger: Logger;
+  /** How often the versions of the sites in use are compared. */
+  pollMs: number;
+}
+
+/** A site's index in use. Release it when the reply has ended: an older version is closed after its last user. */
+export interface IndexLease {
+  index: SiteIndex;
+  version: number;
+  release(): void;
+}
+
+interface OpenIndex {
+  version: number;
+  file: string;
+  index: SiteIndex;
+  users: number;
+  isRetired: boolean;
+}
+
+interface Entry {
+  current: OpenIndex | null;
+  loading: Promise<void> | null;
+  retryAt: number;
+}
+
+const retryAfterMs = 5_000;
+
+/** The indexes that this process has open, each swapped for a newer version while replies go on with the one they began with. */
+export class SiteIndexes {
+  readonly #deps: SiteIndexesDeps;
+  readonly #entries = new Map<string, Entry>();
+  readonly #folder: Promise<string>;
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(deps: SiteIndexesDeps) {
+    this.#deps = deps;
+    this.#folder = mkdir(deps.directory, { recursive: true }).then(() => mkdtemp(join(deps.directory, 'indexes-')));
+    // who asks for the folder hears of it
+    this.#folder.catch(() => {});
+    this.#timer = setInterval(() => void this.#refreshAll(), deps.pollMs);
+    this.#timer.unref();
+  }
+
+  /** The newest index of a site; null while it has none. Errors: the database's, on the first use of a site. */
+  async lease(siteId: string): Promise<IndexLease | null> {
+    const entry = this.#entryOf(siteId);
+    if (entry.current === null) await this.#refresh(siteId, entry);
+    const open = entry.current;
+    if (open === null) return null;
+    open.users += 1;
+    let isReleased = false;
+    return {
+      index: open.index,
+      version: open.version,
+      release: () => {
+        if (isReleased) return;
+        isReleased = true;
+        open.users -= 1;
+        void this.#closeIfUnused(open);
+      },
+    };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    clearInterval(this.#timer);
+    await Promise.allSettled([...this.#entries.values()].map((entry) => entry.loading));
+    for (const { current } of this.#entries.values()) current?.index[Symbol.dispose]();
+    this.#entries.clear();
+    const folder = await this.#folder.catch(() => null);
+    if (folder !== null) await rm(folder, { recursive: true, force: true });
+  }
+
+  #entryOf(siteId: string): Entry {
+    const known = this.#entries.get(siteId);
+    if (known !== undefined) return known;
+    const entry: Entry = { current: null, loading: null, retryAt: 0 };
+    this.#entries.set(siteId, entry);
+    return entry;
+  }
+
+  async #refreshAll(): Promise<void> {
+    for (const [siteId, entry] of this.#entries) {
+      if (entry.retryAt > Date.now()) continue;
+      try {
+        await this.#refresh(siteId, entry);
+      } catch (error) {
+        entry.retryAt = Date.now() + retryAfterMs;
+        this.#deps.logger.warn({ err: error, site: siteId }, 'the index of a site could not be brought up to date');
+      }
+    }
+  }
+
+  /** One download at a time for each site; the index in use serves on meanwhile, and after a failure. */
+  #refresh(siteId: string, entry: Entry): Promise<void> {
+    entry.loading ??= this.#load(siteId, entry).finally(() => {
+      entry.loading = null;
+    });
+    return entry.loading;
+  }
+
+  async #load(siteId: string, entry: Entry): Promise<void> {
+    const stored = await this.#deps.store.current(siteId);
+    if (stored === null || stored.format !== indexFormat || stored.version === entry.current?.version) return;
+    const file = join(await this.#folder, `${siteId}-${stored.version}.sqlite`);
+    await this.#deps.store.download(siteId, stored.version, { file, previousFile: entry.current?.file });
+    const index = openSiteIndex(file);
+    const previous = entry.current;
+    entry.current = { version: stored.version, file, index, users: 0, isRetired: false };
+    if (previous === null) return;
+    previous.isRetired = true;
+    await this.#closeIfUnused(previous);
+  }
+
+  async #closeIfUnused(open: OpenIndex): Promise<void> {
+    if (!open.isRetired || open.users > 0) return;
+    open.index[Symbol.dispose]();
+    await rm(open.file, { force: true }).catch(() => {});
+  }
+}

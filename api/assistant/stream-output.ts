@@ -1,0 +1,86 @@
+import type { ServerResponse } from 'node:http';
+
+export interface StreamOutputOptions {
+  response: ServerResponse;
+  /** A reader that takes nothing for so long is dropped. */
+  stalledMs: number;
+  /** Sent when nothing was for `keepAliveMs`. */
+  keepAlive: string;
+  keepAliveMs: number;
+}
+
+/** The way of a reply to its reader: one write per event-loop turn, back-pressure, keep-alive. */
+export interface StreamOutput {
+  /** Aborted when the reader has left, or was dropped. */
+  gone: AbortSignal;
+  /** Queues text; what one turn of the event loop queues leaves in one write. Does nothing once the reader is gone. */
+  write(text: string): void;
+  /** Null while the reader keeps up; else resolves when it has caught up or is gone. Do not pull from the model meanwhile. */
+  blocked(): Promise<void> | null;
+  /** Writes what is queued, ends the response, and resolves to whether the kernel took all of it. */
+  end(): Promise<boolean>;
+}
+
+/** Wraps a response whose head was written. */
+export function createStreamOutput({ response, stalledMs, keepAlive, keepAliveMs }: StreamOutputOptions): StreamOutput {
+  const controller = new AbortController();
+  let queued = '';
+  let isScheduled = false;
+  let isEnded = false;
+  let drained: { promise: Promise<void>; resolve(): void } | null = null;
+
+  const keepAliveTimer = setInterval(() => write(keepAlive), keepAliveMs);
+  let stallTimer: NodeJS.Timeout | null = null;
+
+  response.on('drain', unblock);
+  response.on('close', () => {
+    clearInterval(keepAliveTimer);
+    if (!response.writableFinished) controller.abort();
+    unblock();
+  });
+  // a broken pipe is the reader's leaving, which `close` tells
+  response.on('error', () => {});
+
+  function unblock(): void {
+    if (stallTimer !== null) clearTimeout(stallTimer);
+    stallTimer = null;
+    drained?.resolve();
+    drained = null;
+  }
+
+  function flush(): void {
+    isScheduled = false;
+    if (queued === '' || isEnded || controller.signal.aborted) return;
+    const text = queued;
+    queued = '';
+    keepAliveTimer.refresh();
+    if (response.write(text) || drained !== null) return;
+    drained = Promise.withResolvers<void>();
+    stallTimer = setTimeout(() => response.destroy(), stalledMs);
+  }
+
+  function write(text: string): void {
+    if (text === '' || isEnded || controller.signal.aborted) return;
+    queued += text;
+    if (isScheduled) return;
+    isScheduled = true;
+    setImmediate(flush);
+  }
+
+  return {
+    gone: controller.signal,
+    write,
+    blocked: () => drained?.promise ?? null,
+    end() {
+      if (controller.signal.aborted || response.destroyed) return Promise.resolve(false);
+      flush();
+      isEnded = true;
+      clearInterval(keepAliveTimer);
+      stallTimer ??= setTimeout(() => response.destroy(), stalledMs);
+      return new Promise((resolve) => {
+        response.once('close', () => resolve(response.writableFinished));
+        response.end();
+      });
+    },
+  };
+}

@@ -1,0 +1,128 @@
+import { resolve } from 'node:path';
+import { z } from 'zod';
+import type { ModelSettings } from '../models/registry.ts';
+import type { JobLimits } from '../workflows/contract/job.ts';
+
+export interface ApiConfig {
+  logLevel: string;
+  http: { host: string; port: number; baseUrl: string; trustedProxies: number };
+  database: { url: string };
+  temporal: { address: string; namespace: string };
+  keyPepper: string;
+  models: { settings: ModelSettings; agent: string; assistant: string };
+  repositories: { allowedHosts: string[]; localRoot: string | null };
+  rateLimits: { jobsPerHour: number; assistantPerHour: number; assistantPerIpPerDay: number };
+  jobLimits: JobLimits;
+}
+
+/** Names every variable that is missing or wrong. */
+export class ConfigError extends Error {
+  override name = 'ConfigError';
+}
+
+function wholeNumber(minimum: number, maximum: number, fallback: number) {
+  const sentence = `must be a whole number from ${minimum} to ${maximum}`;
+  return z
+    .string()
+    .regex(/^\d{1,15}$/, sentence)
+    .transform(Number)
+    .refine((value) => value >= minimum && value <= maximum, sentence)
+    .default(fallback);
+}
+
+function requiredText(sentence: string) {
+  return z.string({ error: sentence });
+}
+
+function addressOf(protocol: RegExp, sentence: string) {
+  return z.string().refine((text) => URL.canParse(text) && protocol.test(text), sentence);
+}
+
+const httpAddress = addressOf(/^https?:\/\//i, 'must be an http:// or https:// address');
+
+const environmentSchema = z.object({
+  DATABASE_URL: requiredText('is missing; set it to the address of PostgreSQL, or use "npm start", which brings its own').refine(
+    (text) => URL.canParse(text) && /^postgres(?:ql)?:\/\//i.test(text),
+    'must be a postgres:// address',
+  ),
+  DOCKET_KEY_PEPPER: requiredText('is missing; set it to a long random text that never changes'),
+  TEMPORAL_ADDRESS: z.string().default('127.0.0.1:7233'),
+  TEMPORAL_NAMESPACE: z.string().default('default'),
+  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], 'must be one of trace, debug, info, warn, error, fatal, silent').default('info'),
+  DOCKET_AGENT_MODEL: z.string().default('offline/editor'),
+  DOCKET_ASSISTANT_MODEL: z.string().default('offline/extract'),
+  ANTHROPIC_API_KEY: z.string().optional(),
+  OPENAI_API_KEY: z.string().optional(),
+  GOOGLE_GENERATIVE_AI_API_KEY: z.string().optional(),
+  OPENAI_COMPATIBLE_BASE_URL: httpAddress.optional(),
+  OPENAI_COMPATIBLE_API_KEY: z.string().optional(),
+  PORT: wholeNumber(0, 65_535, 8080),
+  HOST: z.string().default('127.0.0.1'),
+  DOCKET_BASE_URL: httpAddress.optional(),
+  DOCKET_JOBS_PER_HOUR: wholeNumber(1, 1e9, 100),
+  DOCKET_ASSISTANT_PER_HOUR: wholeNumber(1, 1e9, 10_000),
+  DOCKET_ASSISTANT_PER_IP_PER_DAY: wholeNumber(1, 1e9, 10_000),
+  DOCKET_TRUSTED_PROXIES: wholeNumber(0, 10, 0),
+  DOCKET_ALLOWED_HOSTS: z.string().default('github.com'),
+  DOCKET_LOCAL_REPOSITORIES: z.string().optional(),
+  DOCKET_MAX_STEPS: wholeNumber(1, 10_000, 50),
+  DOCKET_MAX_TOKENS: wholeNumber(1, 1e12, 2_000_000),
+  DOCKET_MAX_JOB_MINUTES: wholeNumber(1, 100_000, 60),
+});
+
+/** Reads the variables of the API process. An empty variable counts as absent. Throws ConfigError. */
+export function readConfig(env: NodeJS.ProcessEnv): ApiConfig {
+  const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value.trim() !== ''));
+  const parsed = environmentSchema.safeParse(present);
+  if (!parsed.success) {
+    throw new ConfigError(parsed.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}.`).join(' '));
+  }
+  return configOf(parsed.data);
+}
+
+function configOf(env: z.infer<typeof environmentSchema>): ApiConfig {
+  return {
+    logLevel: env.LOG_LEVEL,
+    http: {
+      host: env.HOST,
+      port: env.PORT,
+      baseUrl: (env.DOCKET_BASE_URL ?? `http://${hostInUrl(env.HOST)}:${env.PORT}`).replace(/\/+$/, ''),
+      trustedProxies: env.DOCKET_TRUSTED_PROXIES,
+    },
+    database: { url: env.DATABASE_URL },
+    temporal: { address: env.TEMPORAL_ADDRESS, namespace: env.TEMPORAL_NAMESPACE },
+    keyPepper: env.DOCKET_KEY_PEPPER,
+    models: { settings: modelSettingsOf(env), agent: env.DOCKET_AGENT_MODEL, assistant: env.DOCKET_ASSISTANT_MODEL },
+    repositories: {
+      allowedHosts: env.DOCKET_ALLOWED_HOSTS.split(',').map((host) => host.trim().toLowerCase()).filter((host) => host !== ''),
+      localRoot: env.DOCKET_LOCAL_REPOSITORIES === undefined ? null : resolve(env.DOCKET_LOCAL_REPOSITORIES),
+    },
+    rateLimits: {
+      jobsPerHour: env.DOCKET_JOBS_PER_HOUR,
+      assistantPerHour: env.DOCKET_ASSISTANT_PER_HOUR,
+      assistantPerIpPerDay: env.DOCKET_ASSISTANT_PER_IP_PER_DAY,
+    },
+    jobLimits: {
+      maxSteps: env.DOCKET_MAX_STEPS,
+      maxTokens: env.DOCKET_MAX_TOKENS,
+      maxDurationMs: env.DOCKET_MAX_JOB_MINUTES * 60_000,
+    },
+  };
+}
+
+function modelSettingsOf(env: z.infer<typeof environmentSchema>): ModelSettings {
+  return {
+    anthropicApiKey: env.ANTHROPIC_API_KEY,
+    openaiApiKey: env.OPENAI_API_KEY,
+    googleApiKey: env.GOOGLE_GENERATIVE_AI_API_KEY,
+    compatible:
+      env.OPENAI_COMPATIBLE_BASE_URL === undefined
+        ? undefined
+        : { baseUrl: env.OPENAI_COMPATIBLE_BASE_URL, apiKey: env.OPENAI_COMPATIBLE_API_KEY },
+  };
+}
+
+function hostInUrl(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
+  return host.includes(':') ? `[${host}]` : host;
+}

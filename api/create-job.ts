@@ -1,0 +1,85 @@
+import { createHash } from 'node:crypto';
+import { newId } from '../db/ids.ts';
+import type { CreatedJob, JobStore } from '../db/jobs.ts';
+import type { ProjectRow } from '../db/projects.ts';
+import { parseRef } from '../workflows/contract/ref.ts';
+import { parseRepository } from '../workflows/contract/repository.ts';
+import type { RepositoryRules } from '../workflows/contract/repository.ts';
+import { invalidRequest } from './errors.ts';
+import type { CreateJobBody } from './job-schemas.ts';
+
+export interface CreateJobDeps {
+  jobs: Pick<JobStore, 'create'>;
+  problemWithModel: (name: string) => string | null;
+  defaultModel: string;
+  repositories: RepositoryRules;
+}
+
+export interface JobRequest {
+  project: ProjectRow;
+  body: CreateJobBody;
+  idempotencyKey: string | null;
+}
+
+export interface JobCreation {
+  /** Throws ApiError when the request names something the project may not use. */
+  check(request: JobRequest): CheckedJob;
+  write(job: CheckedJob): Promise<CreatedJob>;
+}
+
+export type CheckedJob = Parameters<JobStore['create']>[0];
+
+/** Turns a request into a job and its outbox row. */
+export function createJobCreation({ jobs, problemWithModel, defaultModel, repositories }: CreateJobDeps): JobCreation {
+  function repositoryOf(project: ProjectRow, text: string | undefined): string {
+    if (text === undefined || text === project.repository) return project.repository;
+    const parsed = parseRepository(text, repositories);
+    if (!parsed.ok) throw invalidRequest(parsed.problem);
+    const isAllowed = [project.repository, ...project.allowedRepositories].some(
+      (allowed) => allowed === parsed.repository || canonicalOf(allowed) === parsed.repository,
+    );
+    if (!isAllowed) throw invalidRequest('The repository is not one that this project may use.');
+    return parsed.repository === canonicalOf(project.repository) ? project.repository : parsed.repository;
+  }
+
+  function canonicalOf(stored: string): string | null {
+    const parsed = parseRepository(stored, repositories);
+    return parsed.ok ? parsed.repository : null;
+  }
+
+  return {
+    check({ project, body, idempotencyKey }) {
+      const repository = repositoryOf(project, body.source?.repository);
+      const model = body.model ?? project.model ?? defaultModel;
+      const modelProblem = problemWithModel(model);
+      if (modelProblem !== null) throw invalidRequest(modelProblem);
+      return {
+        id: newId('job_'),
+        projectId: project.id,
+        organizationId: project.organizationId,
+        prompt: body.prompt,
+        repository,
+        // the project's default ref is one of its own repository
+        requestedRef: refOf(body.source?.ref) ?? (repository === project.repository ? project.defaultRef : null),
+        model,
+        draft: body.draft ?? false,
+        idempotency: idempotencyKey === null ? null : { key: idempotencyKey, requestHash: requestHashOf(body) },
+      };
+    },
+
+    write: (job) => jobs.create(job),
+  };
+}
+
+function refOf(text: string | undefined): string | null {
+  if (text === undefined) return null;
+  const parsed = parseRef(text);
+  if (!parsed.ok) throw invalidRequest(parsed.problem);
+  return parsed.ref;
+}
+
+/** Equal for bodies that ask for the same, whatever the order of their fields. */
+function requestHashOf({ prompt, source, model, draft }: CreateJobBody): string {
+  const fields = [prompt, source?.repository ?? null, source?.ref ?? null, model ?? null, draft ?? false];
+  return createHash('sha256').update(JSON.stringify(fields)).digest('hex');
+}

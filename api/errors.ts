@@ -1,0 +1,92 @@
+/** A refusal with its status; `message` is the sentence the client reads. */
+export class ApiError extends Error {
+  override name = 'ApiError';
+  readonly status: number;
+  readonly headers: Record<string, string>;
+
+  constructor(status: number, message: string, headers: Record<string, string> = {}) {
+    super(message);
+    this.status = status;
+    this.headers = headers;
+  }
+}
+
+export function invalidRequest(sentence: string): ApiError {
+  return new ApiError(400, sentence);
+}
+
+export function unauthorized(sentence: string): ApiError {
+  return new ApiError(401, sentence, { 'WWW-Authenticate': 'Bearer' });
+}
+
+/** A known key of the wrong kind. */
+export function wrongKeyKind(needed: 'admin' | 'assistant'): ApiError {
+  return new ApiError(403, `This endpoint needs an ${needed} key; the key of this request is of another kind.`);
+}
+
+/** One body for a missing job and for one of another organization or project, so that neither can be told from the other. */
+export function jobNotFound(): ApiError {
+  return new ApiError(404, 'The job was not found.');
+}
+
+export function projectNotFound(): ApiError {
+  return new ApiError(404, 'The project was not found.');
+}
+
+export function pullRequestNotFound(): ApiError {
+  return new ApiError(404, 'The pull request was not found.');
+}
+
+export function pathNotFound(): ApiError {
+  return new ApiError(404, 'There is nothing at this address; /openapi.json lists what there is.');
+}
+
+export function methodNotAllowed(allowed: string): ApiError {
+  return new ApiError(405, `This address takes ${allowed} only.`, { Allow: allowed });
+}
+
+export function idempotencyConflict(): ApiError {
+  return new ApiError(409, 'This Idempotency-Key came before with another body; use a new key for a new job.');
+}
+
+export function bodyTooLarge(maxBytes: number): ApiError {
+  return new ApiError(413, `The body is larger than ${maxBytes} bytes.`);
+}
+
+export function unsupportedMediaType(sentence: string): ApiError {
+  return new ApiError(415, sentence);
+}
+
+export function tooManyRequests(retryAfterSeconds: number): ApiError {
+  const seconds = Math.max(1, Math.ceil(retryAfterSeconds));
+  return new ApiError(429, `Too many requests; try again in ${seconds} seconds.`, { 'Retry-After': String(seconds) });
+}
+
+export function storeUnavailable(): ApiError {
+  return new ApiError(503, 'A store of the service cannot be reached; try again in a moment.', { 'Retry-After': '1' });
+}
+
+export function draining(): ApiError {
+  return new ApiError(503, 'This process is shutting down.', { 'Retry-After': '1' });
+}
+
+/** One body for a missing site and for one of another organization. */
+export function siteNotFound(): ApiError {
+  return new ApiError(404, 'The site was not found.');
+}
+
+export function pageNotFound(): ApiError {
+  return new ApiError(404, 'The page was not found.');
+}
+
+export function threadNotFound(): ApiError {
+  return new ApiError(404, 'The conversation was not found.');
+}
+
+export function siteNotIndexed(): ApiError {
+  return new ApiError(503, 'The site has no index yet; it is made in the background. Try again in a moment.', { 'Retry-After': '2' });
+}
+
+export function overloaded(): ApiError {
+  return new ApiError(503, 'This process is too busy for a further answer; try again in a moment.', { 'Retry-After': '1' });
+}

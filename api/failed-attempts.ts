@@ -1,0 +1,35 @@
+import type { RateLimiter } from './rate-limiter.ts';
+
+export interface FailedAttempts {
+  /** Seconds for which the address has no more attempts; 0 when it has. */
+  blockedSeconds(address: string): number;
+  /** Counts a refused key; answers the seconds to wait when that was one too many, else 0. */
+  count(address: string): Promise<number>;
+}
+
+const policy = { name: 'auth', limit: 100, windowSeconds: 60 };
+
+/** Refused keys are counted by client address, apart from every other limit. */
+export function createFailedAttempts({ limiter, now = Date.now }: { limiter: RateLimiter; now?: () => number }): FailedAttempts {
+  const blockedUntil = new Map<string, number>();
+
+  function blockedSeconds(address: string): number {
+    const until = blockedUntil.get(address);
+    if (until === undefined) return 0;
+    if (until > now()) return Math.ceil((until - now()) / 1000);
+    blockedUntil.delete(address);
+    return 0;
+  }
+
+  return {
+    blockedSeconds,
+    async count(address) {
+      const [answer] = await limiter.take([{ key: `auth:${address}`, policy }]);
+      if (answer === undefined || answer.allowed) return 0;
+      blockedUntil.set(address, now() + answer.resetSeconds * 1000);
+      const [oldest] = blockedUntil.keys();
+      if (blockedUntil.size > 10_000 && oldest !== undefined) blockedUntil.delete(oldest);
+      return answer.resetSeconds;
+    },
+  };
+}

@@ -1,0 +1,16 @@
+import { canBeId } from '../db/ids.ts';
+import type { JobRow, JobStore } from '../db/jobs.ts';
+import { jobNotFound } from './errors.ts';
+import type { ApiKey } from './middleware/authentication.ts';
+
+export type ReadJob = (key: ApiKey, projectId: string, jobId: string) => Promise<JobRow>;
+
+/** Reads a job for a key. Throws the same 404 for an unknown job, a foreign one, and one of another project. */
+export function createJobReader({ jobs }: { jobs: Pick<JobStore, 'find'> }): ReadJob {
+  return async function readJob(key, projectId, jobId) {
+    if (!canBeId(projectId) || !canBeId(jobId)) throw jobNotFound();
+    const row = await jobs.find(projectId, jobId);
+    if (row === null || row.organizationId !== key.organizationId) throw jobNotFound();
+    return row;
+  };
+}

@@ -1,0 +1,71 @@
+import { z } from 'zod';
+import { FailureType } from '../workflows/contract/failures.ts';
+import { jobPhases, jobStatusSchema } from '../workflows/contract/job.ts';
+
+const longestPrompt = 100_000;
+
+function isWithin(text: string, characters: number): boolean {
+  // counted in characters, not in UTF-16 units; a text of so few units needs no counting
+  return text.length <= characters || (text.length <= characters * 2 && [...text].length <= characters);
+}
+
+/** The body of `POST …/job`. Unknown fields are ignored. */
+export const createJobSchema = z.object({
+  prompt: z
+    .string()
+    .refine((text) => text.trim() !== '', 'must not be blank')
+    .refine((text) => isWithin(text, longestPrompt), `must have at most ${longestPrompt} characters`)
+    .meta({ description: 'What the agent is asked to do.', minLength: 1, maxLength: longestPrompt }),
+  source: z
+    .object({
+      repository: z
+        .string()
+        .max(2048)
+        .optional()
+        .meta({ description: "A repository of the project; without it the project's own." }),
+      ref: z.string().max(255).optional().meta({ description: 'Branch, tag or commit to begin at; without it the default branch.' }),
+    })
+    .optional(),
+  model: z.string().min(1).max(200).optional().meta({ description: 'provider/model; without it the default of the project.' }),
+  draft: z.boolean().optional().meta({ description: 'Whether the pull request is opened as a draft.' }),
+});
+export type CreateJobBody = z.infer<typeof createJobSchema>;
+
+const pageSize = /^(?:[1-9]|[1-9][0-9]|100)$/;
+
+/** The query of `GET …/jobs`. */
+export const listJobsSchema = z.object({
+  status: jobStatusSchema.optional(),
+  limit: z.string().regex(pageSize, 'must be a whole number from 1 to 100').transform(Number).default(20),
+  cursor: z.string().min(1).max(500).optional(),
+});
+
+/** The public job, by the specification; `details` is an addition. */
+export const agentJobSchema = z
+  .object({
+    id: z.string(),
+    status: jobStatusSchema,
+    source: z.object({
+      repository: z.string(),
+      ref: z.string().nullable().meta({ description: 'Git branch the agent works on.' }),
+    }),
+    model: z.string(),
+    prLink: z.string().nullable().meta({ format: 'uri', description: 'Null while the job is active, or when there are no file changes.' }),
+    createdAt: z.string().meta({ format: 'date-time' }),
+    archivedAt: z.string().nullable().meta({ format: 'date-time' }),
+    details: z.object({
+      phase: z.enum(jobPhases).nullable().meta({ description: 'The finer phase of an active job.' }),
+      title: z.string().nullable(),
+      message: z.string().nullable().meta({ description: "The agent's own words about what it did." }),
+      steps: z.number().int(),
+      usage: z.object({ inputTokens: z.number().int(), outputTokens: z.number().int() }),
+      failure: z
+        .object({ category: z.enum(FailureType), title: z.string(), remedy: z.string(), retryable: z.boolean() })
+        .nullable()
+        .meta({ description: 'Why a failed job failed, and what to do about it.' }),
+    }),
+  })
+  .meta({ id: 'AgentJob' });
+export type AgentJob = z.infer<typeof agentJobSchema>;
+
+export const jobListSchema = z.object({ jobs: z.array(agentJobSchema), nextCursor: z.string().nullable() });

@@ -1,0 +1,77 @@
+import { timingSafeEqual } from 'node:crypto';
+import { digestOf, parseKey } from '../db/key-format.ts';
+import type { KeyRow, KeyStore, StoredKey } from '../db/keys.ts';
+
+export interface KeyVerifier {
+  /** The row of a valid key; null for everything else. The row's kind decides, never the text's prefix. */
+  verify(text: string): Promise<KeyRow | null>;
+  /** Whether this process has seen the key's id to exist lately, asked without any store. */
+  hasSeen(text: string): boolean;
+  /** Writes down which keys were used since the last call. */
+  flushUses(): Promise<void>;
+}
+
+export interface KeyVerifierDeps {
+  keys: Pick<KeyStore, 'find' | 'touch'>;
+  pepper: string;
+  now?: () => number;
+}
+
+/** A revoked key stops working within this time. */
+const freshMs = 4_000;
+const mostEntries = 10_000;
+// compared against when the id is unknown, so that both cases do the same work
+const dummyDigest = Buffer.alloc(32);
+
+/** Verifies keys against their stored digests, asking the store for each at most once every few seconds. */
+export function createKeyVerifier({ keys, pepper, now = Date.now }: KeyVerifierDeps): KeyVerifier {
+  const cache = new Map<string, { lookup: Promise<StoredKey | null>; row: StoredKey | null; loadedAt: number }>();
+  let used = new Set<string>();
+
+  function find(id: string): Promise<StoredKey | null> {
+    const cached = cache.get(id);
+    if (cached !== undefined && now() - cached.loadedAt < freshMs) return cached.lookup;
+    const entry = { lookup: keys.find(id), row: cached?.row ?? null, loadedAt: now() };
+    cache.delete(id);
+    cache.set(id, entry);
+    const [oldest] = cache.keys();
+    if (cache.size > mostEntries && oldest !== undefined) cache.delete(oldest);
+    entry.lookup.then(
+      (row) => {
+        entry.row = row;
+      },
+      () => {
+        if (cache.get(id) === entry) cache.delete(id);
+      },
+    );
+    return entry.lookup;
+  }
+
+  return {
+    async verify(text) {
+      const parsed = parseKey(text);
+      if (parsed === null) return null;
+      const stored = await find(parsed.id);
+      const isRight = timingSafeEqual(digestOf(pepper, parsed.secret), stored?.digest ?? dummyDigest);
+      if (!isRight || stored === null || stored.kind !== parsed.kind || hasEnded(stored, now())) return null;
+      used.add(stored.id);
+      return stored;
+    },
+
+    hasSeen(text) {
+      const parsed = parseKey(text);
+      return parsed !== null && (cache.get(parsed.id)?.row ?? null) !== null;
+    },
+
+    async flushUses() {
+      if (used.size === 0) return;
+      const ids = [...used];
+      used = new Set();
+      await keys.touch(ids);
+    },
+  };
+}
+
+function hasEnded({ revokedAt, expiresAt }: KeyRow, now: number): boolean {
+  return revokedAt !== null || (expiresAt !== null && expiresAt.getTime() <= now);
+}

@@ -1,0 +1,28 @@
+import type { AppContext, AppMiddleware } from '../app-context.ts';
+import type { Authenticate, ApiKey } from './authentication.ts';
+
+export interface JobPollDeps<Row> {
+  authenticate: Authenticate;
+  readJob: (key: ApiKey, projectId: string, jobId: string) => Promise<Row>;
+  presentJob: (row: Row) => unknown;
+}
+
+const jobPath = /^\/v2\/agent\/([\w-]{1,64})\/job\/([\w-]{1,64})$/;
+
+/** Answers `GET …/job/{id}` in front of the router: it is polled more than everything else together. */
+export function createJobPoll<Row>({ authenticate, readJob, presentJob }: JobPollDeps<Row>): AppMiddleware {
+  async function answer(ctx: AppContext, projectId: string, jobId: string): Promise<void> {
+    const key = await authenticate(ctx.req, 'admin');
+    const row = await readJob(key, projectId, jobId);
+    ctx.set('Content-Type', 'application/json; charset=utf-8');
+    ctx.set('Cache-Control', 'no-store');
+    ctx.set('X-Content-Type-Options', 'nosniff');
+    ctx.body = JSON.stringify(presentJob(row));
+  }
+
+  return (ctx, next) => {
+    if (ctx.method !== 'GET') return next();
+    const [, projectId, jobId] = jobPath.exec(ctx.path) ?? [];
+    return projectId === undefined || jobId === undefined ? next() : answer(ctx, projectId, jobId);
+  };
+}

@@ -1,0 +1,24 @@
+import type { AppMiddleware } from '../app-context.ts';
+import { invalidRequest } from '../errors.ts';
+
+const longestPath = 4096;
+
+/** Refuses requests that no route could read: malformed percent-encoding, an endless path, HTTP/1.1 without a host. */
+export function createRequestGuard(): AppMiddleware {
+  return (ctx, next) => {
+    if (ctx.path.length > longestPath) throw invalidRequest(`The path is longer than ${longestPath} characters.`);
+    if (!isDecodable(ctx.path)) throw invalidRequest('The path holds a malformed percent-encoding.');
+    if (ctx.req.httpVersion === '1.1' && ctx.req.headers.host === undefined) throw invalidRequest('The Host header is missing.');
+    ctx.set('X-Content-Type-Options', 'nosniff');
+    return next();
+  };
+}
+
+function isDecodable(path: string): boolean {
+  try {
+    decodeURIComponent(path);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,17 @@
+import type { Thread } from '../../db/threads.ts';
+
+/** A conversation as the API shows it to an admin key. */
+export function presentThread({ id, createdAt, messages }: Thread) {
+  return {
+    threadId: id,
+    createdAt: createdAt.toISOString(),
+    messages: messages.map((message) => ({
+      id: message.id,
+      role: message.role,
+      content: message.content,
+      sources: message.sources.map(({ url, title }) => ({ url, title })),
+      answered: message.answered,
+      createdAt: message.createdAt.toISOString(),
+    })),
+  };
+}

@@ -1,0 +1,170 @@
+import Router from '@koa/router';
+import { newId } from '../../db/ids.ts';
+import type { ReplyRow, ReplyStore } from '../../db/replies.ts';
+import type { SiteRow } from '../../db/sites.ts';
+import type { AppContext, AppRouter, AppState } from '../app-context.ts';
+import type { Assistant } from '../assistant/assistant.ts';
+import { createDataStreamEncoder } from '../assistant/encode-data-stream.ts';
+import { createUiMessageEncoder } from '../assistant/encode-ui-message-stream.ts';
+import { followReply } from '../assistant/follow-reply.ts';
+import type { LoadShedder } from '../assistant/load-shedder.ts';
+import { parseMessageRequest } from '../assistant/message-request.ts';
+import type { MessageRequest } from '../assistant/message-request.ts';
+import type { OpenStreams } from '../assistant/open-streams.ts';
+import { createReplyRecorder } from '../assistant/record-reply.ts';
+import type { Reply, StreamEncoder } from '../assistant/reply.ts';
+import type { SiteIndexes } from '../assistant/site-indexes.ts';
+import { createStreamOutput } from '../assistant/stream-output.ts';
+import { writeReply } from '../assistant/write-reply.ts';
+import { overloaded, siteNotIndexed } from '../errors.ts';
+import { readJsonBody } from '../json-body.ts';
+import type { Logger } from 'pino';
+import type { SiteAccess } from '../site-access.ts';
+
+export interface StreamTimes {
+  keepAliveMs: number;
+  /** A reader that takes nothing for so long is dropped. */
+  readerStalledMs: number;
+  /** How long a resumable reply goes on without a reader. */
+  detachedMs: number;
+  /** A recorded reply without a sign of life for so long has lost its writer. */
+  writerDeadSeconds: number;
+  followPollMs: number;
+}
+
+export interface AssistantRouteDeps {
+  access: SiteAccess;
+  indexes: SiteIndexes;
+  assistant: Assistant;
+  replies: ReplyStore;
+  streams: OpenStreams;
+  shedder: LoadShedder;
+  times: StreamTimes;
+  logger: Logger;
+}
+
+type Protocol = 'v1' | 'v2';
+
+/** Conversations arrive whole, with attachments as data: URLs. */
+const largestBody = 4_194_304;
+
+/** `POST …/message` answers a question as a stream; `GET …/message/{chatId}/stream` resumes one (wire format, section 7). */
+export function createAssistantRouter(deps: AssistantRouteDeps): AppRouter {
+  const router = new Router<AppState>();
+  for (const protocol of ['v1', 'v2'] as const) {
+    const base = `/discovery/${protocol}/assistant/:domain/message`;
+    router.post(base, (ctx) => answer(deps, ctx, protocol, ctx.params['domain'] ?? ''));
+    router.get(`${base}/:chatId/stream`, (ctx) => resume(deps, ctx, protocol, ctx.params));
+  }
+  return router;
+}
+
+async function answer(deps: AssistantRouteDeps, ctx: AppContext, protocol: Protocol, domain: string): Promise<void> {
+  const { site, key } = await deps.access.forReader(ctx, domain);
+  const request = parseMessageRequest(await readJsonBody(ctx.req, { maxBytes: largestBody }));
+  if (deps.shedder.isOverloaded) throw overloaded();
+  const lease = await deps.indexes.lease(site.id);
+  if (lease === null) throw siteNotIndexed();
+
+  const ending = new AbortController();
+  const isRecorded = request.isResumable && request.chatId !== null;
+  try {
+    const reply = await deps.assistant.reply({ site, index: lease.index, request, signal: ending.signal });
+    const recorder = isRecorded ? await recorderOf(deps, { site, keyId: key.id, request, reply, protocol }) : null;
+    const encoder = encoderOf(protocol, reply, request, ctx);
+    writeHead(ctx, protocol, reply.threadId);
+    const output = outputOf(deps, ctx, encoder.keepAlive);
+    let detached: NodeJS.Timeout | null = null;
+    output.gone.addEventListener('abort', () => {
+      if (recorder === null) ending.abort();
+      else detached = setTimeout(() => ending.abort(), deps.times.detachedMs);
+    });
+    await deps.streams.run(async (shutdown) => {
+      shutdown.addEventListener('abort', () => ending.abort(shutdown.reason));
+      await writeReply({ reply, encoder, output, recorder });
+    });
+    if (detached !== null) clearTimeout(detached);
+  } catch (error) {
+    if (!ctx.res.headersSent) throw error;
+    deps.logger.error({ err: error, site: site.id }, 'a reply could not be written');
+    ctx.res.destroy();
+  } finally {
+    ending.abort();
+    lease.release();
+  }
+}
+
+async function resume(
+  deps: AssistantRouteDeps,
+  ctx: AppContext,
+  protocol: Protocol,
+  { domain = '', chatId = '' }: Record<string, string>,
+): Promise<void> {
+  const { site, key } = await deps.access.forReader(ctx, domain);
+  const reply = await deps.replies.findResumable({ siteId: site.id, chatId, keyId: key.id });
+  if (reply === null || reply.protocol !== protocol) {
+    ctx.status = 204;
+    return;
+  }
+  writeHead(ctx, protocol, reply.threadId);
+  const output = outputOf(deps, ctx, protocol === 'v1' ? '\n' : ': keep-alive\n\n');
+  try {
+    await deps.streams.run(() =>
+      followReply({
+        replies: deps.replies,
+        reply,
+        output,
+        tail: lostTail(reply),
+        deadAfterSeconds: deps.times.writerDeadSeconds,
+        pollMs: deps.times.followPollMs,
+      }),
+    );
+  } catch (error) {
+    deps.logger.error({ err: error, reply: reply.id }, 'a reply could not be followed');
+    ctx.res.destroy();
+  }
+}
+
+async function recorderOf(
+  { replies, logger }: AssistantRouteDeps,
+  { site, keyId, request, reply, protocol }: { site: SiteRow; keyId: string; request: MessageRequest; reply: Reply; protocol: Protocol },
+) {
+  const id = newId('rpl_');
+  await replies.create({ id, siteId: site.id, chatId: request.chatId ?? '', keyId, threadId: reply.threadId, protocol });
+  return createReplyRecorder({ replies, id, logger });
+}
+
+function encoderOf(protocol: Protocol, reply: Reply, { client }: MessageRequest, ctx: AppContext): StreamEncoder {
+  if (protocol === 'v1') return createDataStreamEncoder({ ...reply, hasParts: client.hasParts });
+  const isSdk =
+    client.hasTrigger || client.namesPartsFirst || ctx.get('Origin') !== '' || ctx.get('User-Agent').startsWith('ai-sdk/');
+  return createUiMessageEncoder({ ...reply, showsThread: !isSdk });
+}
+
+/** The end of a recorded reply whose process was killed. */
+function lostTail({ protocol, threadId }: ReplyRow): string {
+  const reply = { messageId: '', threadId, question: '', results: [] };
+  const encoder =
+    protocol === 'v1'
+      ? createDataStreamEncoder({ ...reply, hasParts: false })
+      : createUiMessageEncoder({ ...reply, showsThread: false });
+  const failure = encoder.part({ type: 'failure', message: 'The answer broke off because the service was interrupted. Please ask again.' });
+  return [failure, ...encoder.close({ promptTokens: 0, completionTokens: 0 })].join('');
+}
+
+function outputOf({ times }: AssistantRouteDeps, ctx: AppContext, keepAlive: string) {
+  return createStreamOutput({ response: ctx.res, keepAlive, keepAliveMs: times.keepAliveMs, stalledMs: times.readerStalledMs });
+}
+
+/** From here on a failure travels inside the stream. */
+function writeHead(ctx: AppContext, protocol: Protocol, threadId: string): void {
+  ctx.respond = false;
+  ctx.res.writeHead(200, {
+    ...(protocol === 'v1'
+      ? { 'Content-Type': 'text/plain; charset=utf-8', 'X-Vercel-AI-Data-Stream': 'v1' }
+      : { 'Content-Type': 'text/event-stream', Connection: 'keep-alive', 'X-Vercel-AI-UI-Message-Stream': 'v1' }),
+    'Cache-Control': 'no-cache, no-transform',
+    'X-Accel-Buffering': 'no',
+    'X-Thread-Id': threadId,
+  });
+}

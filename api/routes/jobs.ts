@@ -1,0 +1,107 @@
+import Router from '@koa/router';
+import { canBeId } from '../../db/ids.ts';
+import { InvalidCursorError } from '../../db/jobs.ts';
+import type { JobPage, JobStore } from '../../db/jobs.ts';
+import type { ProjectRow, ProjectStore } from '../../db/projects.ts';
+import type { RateLimitPolicy } from '../../db/rate-limits.ts';
+import type { StepStore } from '../../db/steps.ts';
+import type { AppRouter, AppState } from '../app-context.ts';
+import type { JobCreation } from '../create-job.ts';
+import { idempotencyConflict, invalidRequest, projectNotFound } from '../errors.ts';
+import type { ReadJob } from '../job-reader.ts';
+import { createJobSchema, listJobsSchema } from '../job-schemas.ts';
+import { readJsonBody } from '../json-body.ts';
+import type { ApiKey, Authenticate } from '../middleware/authentication.ts';
+import type { EnforceRateLimit } from '../middleware/rate-limit.ts';
+import { presentJob } from '../presenters/job.ts';
+
+export interface JobRouteDeps {
+  authenticate: Authenticate;
+  enforceRateLimit: EnforceRateLimit;
+  jobPolicy: RateLimitPolicy;
+  projects: Pick<ProjectStore, 'get'>;
+  jobs: Pick<JobStore, 'list'>;
+  steps: Pick<StepStore, 'latestPatch'>;
+  creation: JobCreation;
+  readJob: ReadJob;
+  /** Called after a job was written, so that its workflow starts at once. */
+  onCreated: () => void;
+}
+
+// 100,000 characters of up to four bytes, and the rest of the body
+const largestBodyBytes = 512 * 1024;
+const printable = /^[\x20-\x7e]{1,255}$/;
+
+/** Create, get and list jobs, and the diff of one. */
+export function createJobsRouter(deps: JobRouteDeps): AppRouter {
+  const { authenticate, creation, readJob } = deps;
+  const router = new Router<AppState>({ prefix: '/v2/agent/:projectId' });
+
+  async function projectOf(key: ApiKey, projectId: string): Promise<ProjectRow> {
+    const project = canBeId(projectId) ? await deps.projects.get(projectId) : null;
+    if (project === null || project.organizationId !== key.organizationId) throw projectNotFound();
+    return project;
+  }
+
+  router.post('/job', async (ctx) => {
+    const key = await authenticate(ctx.req, 'admin');
+    const project = await projectOf(key, ctx.params['projectId'] ?? '');
+    const idempotencyKey = idempotencyKeyOf(ctx.req.headers['idempotency-key']);
+    const body = createJobSchema.parse(await readJsonBody(ctx.req, { maxBytes: largestBodyBytes }));
+    const job = creation.check({ project, body, idempotencyKey });
+    await deps.enforceRateLimit(ctx, [{ key: `job:${project.id}`, policy: deps.jobPolicy }]);
+
+    const created = await creation.write(job);
+    if (created.kind === 'conflict') throw idempotencyConflict();
+    if (created.kind === 'created') deps.onCreated();
+    if (created.kind === 'replayed') ctx.set('Idempotent-Replay', 'true');
+    ctx.status = created.kind === 'created' ? 201 : 200;
+    ctx.set('Location', `/v2/agent/${project.id}/job/${created.job.id}`);
+    ctx.set('Cache-Control', 'no-store');
+    ctx.body = presentJob(created.job);
+  });
+
+  router.get('/jobs', async (ctx) => {
+    const key = await authenticate(ctx.req, 'admin');
+    const project = await projectOf(key, ctx.params['projectId'] ?? '');
+    const query = listJobsSchema.parse({ ...ctx.query });
+    const { jobs, nextCursor } = await pageOf(() => deps.jobs.list(project.id, query));
+    ctx.set('Cache-Control', 'no-store');
+    ctx.body = { jobs: jobs.map(presentJob), nextCursor };
+  });
+
+  router.get('/job/:id', async (ctx) => {
+    const key = await authenticate(ctx.req, 'admin');
+    const row = await readJob(key, ctx.params['projectId'] ?? '', ctx.params['id'] ?? '');
+    ctx.set('Cache-Control', 'no-store');
+    ctx.body = presentJob(row);
+  });
+
+  router.get('/job/:id/diff', async (ctx) => {
+    const key = await authenticate(ctx.req, 'admin');
+    const { id } = await readJob(key, ctx.params['projectId'] ?? '', ctx.params['id'] ?? '');
+    const patch = await deps.steps.latestPatch(id);
+    ctx.set('Content-Type', 'text/x-diff; charset=utf-8');
+    ctx.set('Cache-Control', 'no-store');
+    ctx.body = patch ?? '';
+  });
+
+  return router;
+}
+
+function idempotencyKeyOf(header: string | string[] | undefined): string | null {
+  if (header === undefined) return null;
+  if (typeof header !== 'string' || !printable.test(header) || header.trim() === '') {
+    throw invalidRequest('The Idempotency-Key must have 1 to 255 printable ASCII characters.');
+  }
+  return header;
+}
+
+async function pageOf(list: () => Promise<JobPage>): Promise<JobPage> {
+  try {
+    return await list();
+  } catch (error) {
+    if (error instanceof InvalidCursorError) throw invalidRequest('The cursor is not one that a page gave.');
+    throw error;
+  }
+}

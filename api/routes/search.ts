@@ -1,0 +1,52 @@
+import Router from '@koa/router';
+import { z } from 'zod';
+import type { AppRouter, AppState } from '../app-context.ts';
+import { filterSchema, toSearchFilter } from '../assistant/message-request.ts';
+import type { SiteIndexes } from '../assistant/site-indexes.ts';
+import { pageNotFound, siteNotIndexed } from '../errors.ts';
+import { readJsonBody } from '../json-body.ts';
+import { presentHit } from '../presenters/search.ts';
+import type { SiteAccess } from '../site-access.ts';
+
+const largestBody = 262_144;
+
+export const searchBodySchema = z.looseObject({
+  query: z.string().max(2_000).refine((query) => query.trim() !== '', 'query must not be blank'),
+  pageSize: z.int().min(1).max(50).default(10),
+  filter: filterSchema.nullish(),
+});
+
+export const pageBodySchema = z.looseObject({ path: z.string().min(1).max(1_000) });
+
+/** `POST /discovery/v1/search/{domain}` and `POST /discovery/v1/page/{domain}`. */
+export function createSearchRouter({ access, indexes }: { access: SiteAccess; indexes: SiteIndexes }): AppRouter {
+  const router = new Router<AppState>();
+
+  router.post('/discovery/v1/search/:domain', async (ctx) => {
+    const { site } = await access.forReader(ctx, ctx.params['domain'] ?? '');
+    const { query, pageSize, filter } = searchBodySchema.parse(await readJsonBody(ctx.req, { maxBytes: largestBody }));
+    const lease = await indexes.lease(site.id);
+    if (lease === null) throw siteNotIndexed();
+    try {
+      ctx.body = lease.index.search({ query, limit: pageSize, filter: toSearchFilter(filter) }).map(presentHit);
+    } finally {
+      lease.release();
+    }
+  });
+
+  router.post('/discovery/v1/page/:domain', async (ctx) => {
+    const { site } = await access.forReader(ctx, ctx.params['domain'] ?? '');
+    const { path } = pageBodySchema.parse(await readJsonBody(ctx.req, { maxBytes: largestBody }));
+    const lease = await indexes.lease(site.id);
+    if (lease === null) throw siteNotIndexed();
+    try {
+      const page = lease.index.page(path);
+      if (page === null) throw pageNotFound();
+      ctx.body = { path: page.path, content: page.content };
+    } finally {
+      lease.release();
+    }
+  });
+
+  return router;
+}

@@ -1,0 +1,54 @@
+import type { SiteRow, SiteStore } from '../db/sites.ts';
+import type { AppContext } from './app-context.ts';
+import { siteNotFound } from './errors.ts';
+import type { ApiKey, Authenticate } from './middleware/authentication.ts';
+import type { EnforceRateLimit } from './middleware/rate-limit.ts';
+import type { IncomingMessage } from 'node:http';
+
+export interface SiteAccessDeps {
+  authenticate: Authenticate;
+  enforceRateLimit: EnforceRateLimit;
+  sites: Pick<SiteStore, 'findByDomain'>;
+  addressOf: (request: IncomingMessage) => string;
+  limits: { perOrganizationAndHour: number; perAddressAndDay: number };
+}
+
+/** How requests come to a site. A missing site and another organization's are the same 404. */
+export interface SiteAccess {
+  /** With an assistant key; counted against the organization's and the address's limits. */
+  forReader(ctx: AppContext, domain: string): Promise<{ site: SiteRow; key: ApiKey }>;
+  /** With an admin key. */
+  forAdmin(ctx: AppContext, domain: string): Promise<{ site: SiteRow; key: ApiKey }>;
+}
+
+const secondsPerHour = 3_600;
+const secondsPerDay = 86_400;
+
+export function createSiteAccess({ authenticate, enforceRateLimit, sites, addressOf, limits }: SiteAccessDeps): SiteAccess {
+  async function siteOf(domain: string, key: ApiKey): Promise<SiteRow> {
+    const site = await sites.findByDomain(domain);
+    if (site === null || site.organizationId !== key.organizationId) throw siteNotFound();
+    return site;
+  }
+
+  return {
+    async forReader(ctx, domain) {
+      const key = await authenticate(ctx.req, 'assistant');
+      await enforceRateLimit(ctx, [
+        {
+          key: `assistant-ip:${addressOf(ctx.req)}`,
+          policy: { name: 'ip', limit: limits.perAddressAndDay, windowSeconds: secondsPerDay },
+        },
+        {
+          key: `assistant-org:${key.organizationId}`,
+          policy: { name: 'org', limit: limits.perOrganizationAndHour, windowSeconds: secondsPerHour },
+        },
+      ]);
+      return { site: await siteOf(domain, key), key };
+    },
+    async forAdmin(ctx, domain) {
+      const key = await authenticate(ctx.req, 'admin');
+      return { site: await siteOf(domain, key), key };
+    },
+  };
+}

@@ -1,0 +1,54 @@
+import type { Pool } from 'pg';
+import type { TurnRef } from '../workflows/contract/job.ts';
+import { onlyRow } from './rows.ts';
+import { toStoredJson } from './stored-text.ts';
+
+export interface EffectStore {
+  /** Raises and answers the fence of one outside effect of a turn, with what an earlier attempt stored. */
+  claim(ref: TurnRef & { effect: string }): Promise<{ fence: number; result: unknown }>;
+  /** Compare-and-check immediately before acting; false: a newer attempt owns the effect. */
+  holds(ref: TurnRef & { effect: string; fence: number }): Promise<boolean>;
+  storeResult(ref: TurnRef & { effect: string; fence: number; result: unknown }): Promise<boolean>;
+  countFailure(ref: TurnRef & { effect: string }): Promise<number>;
+}
+
+/** Effects of a turn on the outside: who owns each of them now, and what it came to. */
+export function createEffectStore(pool: Pool): EffectStore {
+  async function claim(ref: TurnRef & { effect: string }): Promise<{ fence: number; result: unknown }> {
+    const { rows } = await pool.query<{ fence: number; result: unknown }>(
+      `insert into job_effects (job_id, turn, effect, fence) values ($1, $2, $3, 1)
+       on conflict (job_id, turn, effect) do update set fence = job_effects.fence + 1
+       returning fence::float8 as fence, result`,
+      [ref.jobId, ref.turn, ref.effect],
+    );
+    return onlyRow(rows);
+  }
+
+  async function holds(ref: TurnRef & { effect: string; fence: number }): Promise<boolean> {
+    const { rowCount } = await pool.query(
+      'select from job_effects where job_id = $1 and turn = $2 and effect = $3 and fence = $4',
+      [ref.jobId, ref.turn, ref.effect, ref.fence],
+    );
+    return rowCount === 1;
+  }
+
+  async function storeResult(ref: TurnRef & { effect: string; fence: number; result: unknown }): Promise<boolean> {
+    const { rowCount } = await pool.query(
+      'update job_effects set result = $5 where job_id = $1 and turn = $2 and effect = $3 and fence = $4',
+      [ref.jobId, ref.turn, ref.effect, ref.fence, toStoredJson(ref.result)],
+    );
+    return rowCount === 1;
+  }
+
+  async function countFailure(ref: TurnRef & { effect: string }): Promise<number> {
+    const { rows } = await pool.query<{ failures: number }>(
+      `insert into job_effects (job_id, turn, effect, failures) values ($1, $2, $3, 1)
+       on conflict (job_id, turn, effect) do update set failures = job_effects.failures + 1
+       returning failures`,
+      [ref.jobId, ref.turn, ref.effect],
+    );
+    return rows[0]?.failures ?? 0;
+  }
+
+  return { claim, holds, storeResult, countFailure };
+}

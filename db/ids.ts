@@ -1,0 +1,17 @@
+import { randomText } from './random-text.ts';
+
+export type IdPrefix = 'org_' | 'prj_' | 'job_' | 'pr_' | 'site_' | 'thr_' | 'msg_' | 'rpl_';
+
+const digits = '0123456789abcdefghijklmnopqrstuvwxyz';
+const timeLength = 9;
+const randomLength = 15;
+
+/** A new id: the prefix, the time in milliseconds (ids sort by age), and 77 random bits (nobody guesses one). */
+export function newId(prefix: IdPrefix): string {
+  return prefix + Date.now().toString(36).padStart(timeLength, '0') + randomText(digits, randomLength);
+}
+
+/** Whether a text from outside can be an id of a row at all; what cannot is unknown without asking the database. */
+export function canBeId(text: string): boolean {
+  return /^[\w-]{1,64}$/.test(text);
+}

@@ -1,0 +1,173 @@
+import { createHash } from 'node:crypto';
+import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import type { Pool, PoolClient } from 'pg';
+import { withTransaction } from './pool.ts';
+import { randomText } from './random-text.ts';
+
+/** A file as blocks of equal size; the pages of an SQLite file keep their places, so a small change changes few blocks. */
+export interface StoredBlocks {
+  hashes: Buffer[];
+  sizeBytes: number;
+}
+
+const blockSize = 64 * 1024;
+const batchBlocks = 16;
+const lockKey = `hashtextextended('docket index blocks', 0)`;
+
+/** Holds off the removal of blocks while `work` stores some that no version refers to yet. */
+export async function withBlocksKept<Result>(
+  pool: Pool,
+  work: (client: PoolClient) => Promise<Result>,
+): Promise<Result> {
+  const client = await pool.connect();
+  let unlocked = false;
+  try {
+    await client.query(`select pg_advisory_lock_shared(${lockKey})`);
+    const result = await work(client);
+    await client.query(`select pg_advisory_unlock_shared(${lockKey})`);
+    unlocked = true;
+    return result;
+  } finally {
+    // a connection that may still hold the lock is closed, which frees it
+    client.release(!unlocked);
+  }
+}
+
+/** Stores what is not stored already. Each batch is a transaction and goes in by hash, so that two stores never lock crosswise. */
+export async function storeBlocks(client: PoolClient, file: string): Promise<StoredBlocks> {
+  const hashes: Buffer[] = [];
+  let sizeBytes = 0;
+  for await (const blocks of readBlocks(file)) {
+    const batch = blocks.map((data) => ({ data, hash: hashOf(data) }));
+    hashes.push(...batch.map(({ hash }) => hash));
+    sizeBytes += blocks.reduce((sum, { length }) => sum + length, 0);
+    const { rows } = await client.query<{ hash: Buffer }>(
+      'select hash from site_index_blocks where hash = any($1::bytea[])',
+      [batch.map(({ hash }) => hash)],
+    );
+    const known = new Set(rows.map(({ hash }) => hash.toString('hex')));
+    const missing = batch.filter(({ hash }) => !known.has(hash.toString('hex')));
+    if (missing.length > 0) {
+      await client.query(
+        `insert into site_index_blocks (hash, data)
+         select distinct on (hash) hash, data from unnest($1::bytea[], $2::bytea[]) as block (hash, data) order by hash
+         on conflict (hash) do nothing`,
+        [missing.map(({ hash }) => hash), missing.map(({ data }) => data)],
+      );
+    }
+  }
+  return { hashes, sizeBytes };
+}
+
+/** Removes blocks that no version refers to, unless somebody is storing some; whoever publishes next does it then. */
+export async function removeOrphanBlocks(pool: Pool): Promise<void> {
+  await withTransaction(pool, async (client) => {
+    const { rows } = await client.query<{ alone: boolean }>(`select pg_try_advisory_xact_lock(${lockKey}) as alone`);
+    if (rows[0]?.alone !== true) return;
+    await client.query(
+      `delete from site_index_blocks
+       where not exists (select from site_index_layout where site_index_layout.hash = site_index_blocks.hash)`,
+    );
+  });
+}
+
+/** Writes a file from its blocks and answers its size; the file appears when it is whole. */
+export async function restoreBlocks(
+  pool: Pool,
+  hashes: Buffer[],
+  { file, previousFile }: { file: string; previousFile?: string },
+): Promise<number> {
+  const partial = `${file}.${randomText('0123456789abcdef', 12)}.part`;
+  try {
+    const sizeBytes = await writeBlocks(pool, hashes, { partial, previousFile });
+    await rename(partial, file);
+    return sizeBytes;
+  } catch (error) {
+    await rm(partial, { force: true });
+    throw error;
+  }
+}
+
+async function writeBlocks(
+  pool: Pool,
+  hashes: Buffer[],
+  { partial, previousFile }: { partial: string; previousFile: string | undefined },
+): Promise<number> {
+  const places = previousFile === undefined ? new Map<string, number>() : await placesOf(previousFile);
+  await using previous = previousFile === undefined || places.size === 0 ? null : await open(previousFile);
+  await using output = await open(partial, 'wx', 0o600);
+  let sizeBytes = 0;
+  for (let start = 0; start < hashes.length; start += batchBlocks) {
+    const batch = hashes.slice(start, start + batchBlocks);
+    const blocks = await fetchBlocks(
+      pool,
+      batch.filter((hash) => !places.has(hash.toString('hex'))),
+    );
+    for (const hash of batch) {
+      const name = hash.toString('hex');
+      const place = places.get(name);
+      const data = previous !== null && place !== undefined ? await readBlock(previous, place) : blocks.get(name);
+      // its version was removed while it was being read: the caller sees a size that is not the version's
+      if (data === undefined) return sizeBytes;
+      await output.write(data, 0, data.length, sizeBytes);
+      sizeBytes += data.length;
+    }
+  }
+  return sizeBytes;
+}
+
+async function fetchBlocks(pool: Pool, hashes: Buffer[]): Promise<Map<string, Buffer>> {
+  if (hashes.length === 0) return new Map();
+  const { rows } = await pool.query<{ hash: Buffer; data: Buffer }>(
+    'select hash, data from site_index_blocks where hash = any($1::bytea[])',
+    [hashes],
+  );
+  return new Map(rows.map(({ hash, data }) => [hash.toString('hex'), data]));
+}
+
+/** Where a file holds which block; a file that cannot be read holds none. */
+async function placesOf(file: string): Promise<Map<string, number>> {
+  const places = new Map<string, number>();
+  let position = 0;
+  try {
+    for await (const blocks of readBlocks(file)) {
+      for (const data of blocks) places.set(hashOf(data).toString('hex'), position++);
+    }
+  } catch {
+    return new Map();
+  }
+  return places;
+}
+
+async function* readBlocks(file: string): AsyncGenerator<Buffer[]> {
+  await using handle = await open(file);
+  for (;;) {
+    const batch = await readFully(handle, batchBlocks * blockSize, null);
+    const count = Math.ceil(batch.length / blockSize);
+    if (count > 0) {
+      yield Array.from({ length: count }, (_, index) => batch.subarray(index * blockSize, (index + 1) * blockSize));
+    }
+    if (batch.length < batchBlocks * blockSize) return;
+  }
+}
+
+function readBlock(handle: FileHandle, position: number): Promise<Buffer> {
+  return readFully(handle, blockSize, position * blockSize);
+}
+
+/** Up to `length` bytes; fewer only at the end of the file. `position` null reads on from where the last read ended. */
+async function readFully(handle: FileHandle, length: number, position: number | null): Promise<Buffer> {
+  const buffer = Buffer.allocUnsafe(length);
+  let filled = 0;
+  while (filled < length) {
+    const at = position === null ? null : position + filled;
+    const { bytesRead } = await handle.read(buffer, filled, length - filled, at);
+    if (bytesRead === 0) break;
+    filled += bytesRead;
+  }
+  return buffer.subarray(0, filled);
+}
+
+function hashOf(data: Buffer): Buffer {
+  return createHash('sha256').update(data).digest();
+}

@@ -1,0 +1,46 @@
+/** A job as `JobRow` has it; token counts fit a double exactly. */
+export const jobColumns = `
+  id, project_id as "projectId", organization_id as "organizationId", status, phase, turn, repository,
+  requested_ref as "requestedRef", base_branch as "baseBranch", base_commit as "baseCommit", model, draft, title, message,
+  branch, head_tree as "headTree", head_commit as "headCommit", pr_id as "prId", pr_link as "prLink", steps,
+  input_tokens::float8 as "inputTokens", output_tokens::float8 as "outputTokens", failure_category as "failureCategory",
+  created_at as "createdAt", updated_at as "updatedAt", ended_at as "endedAt", archived_at as "archivedAt"`;
+
+export const findJobs = {
+  name: 'find-jobs',
+  text: `select ${jobColumns} from jobs where id = any($1::text[])`,
+};
+
+/** The job, its first turn and its outbox row; nothing when another job has the idempotency key. */
+export const insertJob = {
+  name: 'insert-job',
+  text: `
+    with job as (
+      insert into jobs (id, project_id, organization_id, status, phase, repository, requested_ref, model, draft,
+                        idempotency_key, request_hash)
+      values ($1, $2, $3, 'active', 'queued', $4, $5, $6, $7, $8, $9)
+      on conflict (project_id, idempotency_key) do nothing
+      returning *
+    ), first_turn as (
+      insert into job_turns (job_id, turn, prompt) select id, turn, $10 from job
+    ), start as (
+      insert into job_outbox (job_id, turn) select id, turn from job
+    )
+    select ${jobColumns} from job`,
+};
+
+/** One row more than the page, so that the page knows whether another follows. */
+export const listJobs = `
+  select ${jobColumns}, (extract(epoch from created_at) * 1000000)::bigint::text as "createdMicros"
+  from jobs
+  where project_id = $1
+    and ($2::text is null or status = $2)
+    and ($3::bigint is null or (created_at, id) < ('epoch'::timestamptz + $3::bigint * interval '1 microsecond', $4::text))
+  order by created_at desc, id desc
+  limit $5`;
+
+export const turnUsage = `
+  select count(*)::integer as steps,
+         coalesce(sum(input_tokens), 0)::float8 as "inputTokens",
+         coalesce(sum(output_tokens), 0)::float8 as "outputTokens"
+  from job_steps where job_id = $1 and turn = $2 and response is not null`;

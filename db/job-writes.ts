@@ -1,0 +1,97 @@
+import type { Pool } from 'pg';
+import type { JobPhase } from '../workflows/contract/job.ts';
+import { toStoredText } from './stored-text.ts';
+
+/** Only the newest turn of an active job may write; `$1` and `$2` are the job and the turn. */
+const whileOurs = `where id = $1 and turn = $2 and status = 'active'`;
+
+// greatest: of two counts that cross, the later one stays
+const countStepsStatement = `
+  update jobs
+  set steps = greatest(jobs.steps, counted.steps),
+      input_tokens = greatest(jobs.input_tokens, counted.input_tokens),
+      output_tokens = greatest(jobs.output_tokens, counted.output_tokens),
+      updated_at = now()
+  from (
+    select count(*)::integer as steps, coalesce(sum(input_tokens), 0)::bigint as input_tokens,
+           coalesce(sum(output_tokens), 0)::bigint as output_tokens
+    from job_steps where job_id = $1 and response is not null
+  ) as counted
+  ${whileOurs}`;
+
+const finishStatement = `
+  with ended as (
+    update jobs
+    set status = $3, phase = null, failure_category = $4, message = coalesce($5, message), ended_at = now(), updated_at = now()
+    ${whileOurs}
+    returning id, turn
+  ), ended_turn as (
+    update job_turns set status = $3, ended_at = now() from ended
+    where job_turns.job_id = ended.id and job_turns.turn = ended.turn
+  ), unstarted as (
+    delete from job_outbox using ended where job_outbox.job_id = ended.id and job_outbox.turn = ended.turn
+  )
+  select id from ended`;
+
+/** The writes of a turn; each is one statement, and so one transaction. */
+export function createJobWrites(pool: Pool) {
+  async function write(statement: string, values: unknown[]): Promise<boolean> {
+    const { rowCount } = await pool.query(statement, values);
+    return rowCount === 1;
+  }
+
+  function setPhase(ref: { jobId: string; turn: number; phase: JobPhase }): Promise<boolean> {
+    return write(`update jobs set phase = $3, updated_at = now() ${whileOurs}`, [ref.jobId, ref.turn, ref.phase]);
+  }
+
+  function setBase(ref: { jobId: string; turn: number; baseBranch: string; baseCommit: string }): Promise<boolean> {
+    return write(`update jobs set base_branch = $3, base_commit = $4, updated_at = now() ${whileOurs}`, [
+      ref.jobId,
+      ref.turn,
+      ref.baseBranch,
+      ref.baseCommit,
+    ]);
+  }
+
+  async function countSteps(ref: { jobId: string; turn: number }): Promise<void> {
+    await pool.query(countStepsStatement, [ref.jobId, ref.turn]);
+  }
+
+  function setSummary(ref: { jobId: string; turn: number; title: string | null; message: string }): Promise<boolean> {
+    return write(`update jobs set title = $3, message = $4, updated_at = now() ${whileOurs}`, [
+      ref.jobId,
+      ref.turn,
+      ref.title === null ? null : toStoredText(ref.title),
+      toStoredText(ref.message),
+    ]);
+  }
+
+  function setPublished(ref: {
+    jobId: string;
+    turn: number;
+    branch: string;
+    headCommit: string;
+    headTree: string;
+    prId: string;
+    prLink: string;
+  }): Promise<boolean> {
+    return write(
+      `update jobs
+       set branch = $3, head_commit = $4, head_tree = $5, pr_id = $6, pr_link = $7, updated_at = now() ${whileOurs}`,
+      [ref.jobId, ref.turn, ref.branch, ref.headCommit, ref.headTree, ref.prId, ref.prLink],
+    );
+  }
+
+  function finish(ref: {
+    jobId: string;
+    turn: number;
+    status: 'completed' | 'failed';
+    failureCategory: string | null;
+    message?: string;
+  }): Promise<boolean> {
+    const message = ref.message === undefined ? null : toStoredText(ref.message);
+    return write(finishStatement, [ref.jobId, ref.turn, ref.status, ref.failureCategory, message]);
+  }
+
+  return { setPhase, setBase, countSteps, setSummary, setPublished, finish };
+}

@@ -1,0 +1,30 @@
+import { migrate } from './migrate.ts';
+import { isStoreDown } from './store-down.ts';
+
+async function main(databaseUrl: string | undefined): Promise<void> {
+  if (databaseUrl === undefined || databaseUrl === '') {
+    fail('DATABASE_URL is not set: give the address of the PostgreSQL database to migrate.');
+    return;
+  }
+  try {
+    const applied = await migrate(databaseUrl);
+    console.log(applied.length === 0 ? 'The database is up to date.' : `Applied ${applied.join(', ')}.`);
+  } catch (error) {
+    fail(sentenceOf(error));
+  }
+}
+
+function sentenceOf(error: unknown): string {
+  if (isStoreDown(error)) {
+    return 'The database cannot be reached: check that PostgreSQL is up and that DATABASE_URL names it.';
+  }
+  const reason = error instanceof Error && error.message !== '' ? error.message : 'no reason given';
+  return `The database was not migrated: ${reason.split('\n')[0]}`;
+}
+
+function fail(sentence: string): void {
+  console.error(sentence);
+  process.exitCode = 1;
+}
+
+await main(process.env.DATABASE_URL);

@@ -1,0 +1,68 @@
+import { Pool, type PoolClient } from 'pg';
+import { isStoreDown } from './store-down.ts';
+
+export interface PoolOptions {
+  url: string;
+  maxConnections: number;
+  applicationName: string;
+  /** How long the server works on one statement. */
+  statementTimeoutMs?: number;
+  /** How long to wait for a connection: a free one of the pool, or a new one. */
+  connectTimeoutMs?: number;
+  /** Told of connections that broke while idle; the pool replaces them by itself. */
+  onConnectionLost?: (error: Error) => void;
+}
+
+/** The process's connections to PostgreSQL. Nothing is connected before the first query. */
+export function createPool(options: PoolOptions): Pool {
+  const statementTimeoutMs = options.statementTimeoutMs ?? 30_000;
+  const pool = new Pool({
+    connectionString: options.url,
+    max: options.maxConnections,
+    application_name: options.applicationName,
+    connectionTimeoutMillis: options.connectTimeoutMs ?? 2_000,
+    statement_timeout: statementTimeoutMs,
+    // the server's own timeout comes first; this one is for a server that no longer answers at all
+    query_timeout: statementTimeoutMs + 5_000,
+    idle_in_transaction_session_timeout: 60_000,
+    idleTimeoutMillis: 30_000,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+  });
+  pool.on('error', (error) => options.onConnectionLost?.(error));
+  // a connection that breaks between two statements of a transaction is heard by nobody else
+  pool.on('connect', (client) => client.on('error', () => undefined));
+  return pool;
+}
+
+/** Runs `work` in a transaction of its own connection: committed when it returns, rolled back when it throws. */
+export async function withTransaction<Result>(
+  pool: Pool,
+  work: (client: PoolClient) => Promise<Result>,
+): Promise<Result> {
+  const client = await pool.connect();
+  let failure: unknown = null;
+  try {
+    return await inTransaction(client, () => work(client));
+  } catch (error) {
+    failure = error;
+    throw error;
+  } finally {
+    // closing the connection rolls back what may still be open
+    client.release(isStoreDown(failure));
+  }
+}
+
+/** The same on a connection that the caller has. */
+export async function inTransaction<Result>(client: PoolClient, work: () => Promise<Result>): Promise<Result> {
+  await client.query('begin');
+  try {
+    const result = await work();
+    await client.query('commit');
+    return result;
+  } catch (error) {
+    // a connection that is lost has nothing to roll back
+    if (!isStoreDown(error)) await client.query('rollback');
+    throw error;
+  }
+}

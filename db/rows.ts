@@ -1,0 +1,6 @@
+/** The row of a statement that always answers with one. */
+export function onlyRow<Row>(rows: Row[]): Row {
+  const [row] = rows;
+  if (row === undefined) throw new Error('A statement that always answers with a row gave none.');
+  return row;
+}

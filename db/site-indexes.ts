@@ -1,0 +1,146 @@
+import type { Pool, PoolClient } from 'pg';
+import { canBeId } from './ids.ts';
+import { removeOrphanBlocks, restoreBlocks, type StoredBlocks, storeBlocks, withBlocksKept } from './index-blocks.ts';
+import { inTransaction } from './pool.ts';
+import { onlyRow } from './rows.ts';
+
+export interface StoredIndex {
+  version: number;
+  format: number;
+  sourceHash: string;
+  sizeBytes: number;
+  pages: number;
+  chunks: number;
+}
+
+/** What a build made, and the file it is in. */
+export interface NewIndex {
+  format: number;
+  sourceHash: string;
+  pages: number;
+  chunks: number;
+  file: string;
+}
+
+export interface SiteIndexStore {
+  /** The version that serves now; null before the first. */
+  current(siteId: string): Promise<StoredIndex | null>;
+  /** Stores the artifact in content-addressed blocks, and makes it the current version; older versions beyond two are removed. */
+  publish(siteId: string, index: NewIndex): Promise<StoredIndex>;
+  /** Writes the artifact of a version to a file, taking blocks from `previousFile` where it holds them already. */
+  download(siteId: string, version: number, target: { file: string; previousFile?: string }): Promise<void>;
+}
+
+/** A version that is no longer stored: a newer one serves. */
+export class IndexGoneError extends Error {
+  override name = 'IndexGoneError';
+}
+
+/** A process that learns of a new version late still finds the one it was told of. */
+const olderVersionsKept = 2;
+
+const indexColumns = `
+  version, format, source_hash as "sourceHash", size_bytes::float8 as "sizeBytes", site_indexes.pages, chunks`;
+
+/** The search artifacts of sites, kept in blocks by content. */
+export function createSiteIndexStore(pool: Pool): SiteIndexStore {
+  async function current(siteId: string): Promise<StoredIndex | null> {
+    if (!canBeId(siteId)) return null;
+    const { rows } = await pool.query<StoredIndex>({
+      name: 'current-index',
+      text: `
+        select ${indexColumns} from sites
+        join site_indexes on site_indexes.site_id = sites.id and site_indexes.version = sites.index_version
+        where sites.id = $1`,
+      values: [siteId],
+    });
+    return rows[0] ?? null;
+  }
+
+  /** Blocks go in first, in short transactions; the version appears in one, under a lock on the site. */
+  async function publish(siteId: string, index: NewIndex): Promise<StoredIndex> {
+    const published = await withBlocksKept(pool, async (client) => {
+      for (;;) {
+        const unchanged = isSame(await current(siteId), index);
+        const stored = unchanged ? null : await storeBlocks(client, index.file);
+        const made = await inTransaction(client, () => makeCurrent(client, { siteId, index, stored }));
+        if (made !== null) return made;
+      }
+    });
+    await removeOrphanBlocks(pool);
+    return published;
+  }
+
+  async function download(
+    siteId: string,
+    version: number,
+    target: { file: string; previousFile?: string },
+  ): Promise<void> {
+    const { rows } = await pool.query<{ sizeBytes: number; hashes: Buffer[] }>(
+      `select size_bytes::float8 as "sizeBytes",
+              array(select hash from site_index_layout where site_id = $1 and version = $2 order by position) as hashes
+       from site_indexes where site_id = $1 and version = $2`,
+      [siteId, version],
+    );
+    const [stored] = rows;
+    if (stored === undefined) throw new IndexGoneError(`Version ${version} of the index is not stored any more.`);
+    const written = await restoreBlocks(pool, stored.hashes, target);
+    if (written !== stored.sizeBytes) throw new IndexGoneError(`Version ${version} of the index is incomplete.`);
+  }
+
+  return { current, publish, download };
+}
+
+function isSame(serving: StoredIndex | null, index: NewIndex): serving is StoredIndex {
+  return serving !== null && serving.sourceHash === index.sourceHash && serving.format === index.format;
+}
+
+/** Null when the version that was to be kept was replaced meanwhile. */
+async function makeCurrent(
+  client: PoolClient,
+  { siteId, index, stored }: { siteId: string; index: NewIndex; stored: StoredBlocks | null },
+): Promise<StoredIndex | null> {
+  // leaves the key alone: conversations that refer to the site are recorded meanwhile
+  const site = await client.query<{ version: number }>(
+    'select index_version as version from sites where id = $1 for no key update',
+    [siteId],
+  );
+  const latest = onlyRow(site.rows).version;
+  const { rows } = await client.query<StoredIndex>(
+    `select ${indexColumns} from site_indexes where site_id = $1 and version = $2`,
+    [siteId, latest],
+  );
+  const serving = rows[0] ?? null;
+  if (isSame(serving, index)) {
+    await serve(client, siteId, serving);
+    return serving;
+  }
+  if (stored === null) return null;
+  const { file: _, ...description } = index;
+  const made = { ...description, version: latest + 1, sizeBytes: stored.sizeBytes };
+  await client.query(
+    `insert into site_indexes (site_id, version, format, source_hash, size_bytes, pages, chunks)
+     values ($1, $2, $3, $4, $5, $6, $7)`,
+    [siteId, made.version, made.format, made.sourceHash, made.sizeBytes, made.pages, made.chunks],
+  );
+  await client.query(
+    `insert into site_index_layout (site_id, version, position, hash)
+     select $1, $2, block.position - 1, block.hash from unnest($3::bytea[]) with ordinality as block (hash, position)`,
+    [siteId, made.version, stored.hashes],
+  );
+  await client.query('delete from site_indexes where site_id = $1 and version < $2', [
+    siteId,
+    made.version - olderVersionsKept,
+  ]);
+  await serve(client, siteId, made);
+  return made;
+}
+
+async function serve(client: PoolClient, siteId: string, { version, pages }: StoredIndex): Promise<void> {
+  await client.query(
+    `update sites set index_version = $2, index_pages = $3, indexed_at = now(), index_requested_at = null,
+                      index_failure = null, index_failure_message = null
+     where id = $1`,
+    [siteId, version, pages],
+  );
+}

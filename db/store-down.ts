@@ -1,0 +1,46 @@
+const networkCodes = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ECONNABORTED',
+  'EHOSTDOWN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOENT',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EPIPE',
+  'ETIMEDOUT',
+]);
+
+/** Connection failures (08), no resources left (53), shutdown and start-up (57P), a replica (25006), a failing disk (58030). */
+const serverStates = /^(?:08...|53...|57P0.|25006|58030)$/;
+
+// pg throws plain errors without a code for these
+const driverMessages = new Set([
+  'timeout exceeded when trying to connect',
+  'timeout expired',
+  'Query read timeout',
+  'Connection terminated',
+  'Connection terminated unexpectedly',
+  'Connection terminated due to connection timeout',
+  'Client was closed and is not queryable',
+  'Client has encountered a connection error and is not queryable',
+]);
+
+/** Whether an error says that PostgreSQL cannot be used right now, rather than that the request was wrong. */
+export function isStoreDown(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if (driverMessages.has(error.message)) return true;
+  const code = 'code' in error ? error.code : undefined;
+  if (typeof code === 'string' && (isNetworkFailure(code, error) || serverStates.test(code))) return true;
+  if (error instanceof AggregateError && error.errors.some(isStoreDown)) return true;
+  return error.cause !== undefined && isStoreDown(error.cause);
+}
+
+/** Only a failed system call of a socket counts: a missing file is also an ENOENT. */
+function isNetworkFailure(code: string, error: Error): boolean {
+  if (!networkCodes.has(code)) return false;
+  if (error instanceof AggregateError) return true;
+  const call = 'syscall' in error ? error.syscall : undefined;
+  return typeof call !== 'string' || ['connect', 'read', 'write', 'getaddrinfo'].includes(call);
+}

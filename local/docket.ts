@@ -1,0 +1,71 @@
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { Command } from 'commander';
+import { createPool } from '../db/pool.ts';
+import { isStoreDown } from '../db/store-down.ts';
+import { CommandError } from './commands/context.ts';
+import type { WithContext } from './commands/context.ts';
+import { addKeyCommands } from './commands/key.ts';
+import { addOrganizationCommands } from './commands/organization.ts';
+import { addProjectCommands } from './commands/project.ts';
+import { homeOf, readKeyPepper } from './home.ts';
+import { readLocalJson } from './local-json.ts';
+import { messageOf } from './start-error.ts';
+
+/** `npm run docket -- …`: administers organizations, projects, sites and keys, of the local stack or of `DATABASE_URL`. */
+
+const checkout = resolve(import.meta.dirname, '..');
+
+async function settingsOf(env: NodeJS.ProcessEnv) {
+  const home = homeOf(env);
+  const local = await readLocalJson(home);
+  const databaseUrl = env['DATABASE_URL'] || local?.databaseUrl;
+  if (databaseUrl === undefined) {
+    throw new CommandError(`No database is known: run "npm start" first (it writes ${join(home, 'local.json')}), or set DATABASE_URL.`);
+  }
+  const isLocal = !env['DATABASE_URL'];
+  if (!isLocal && !env['DOCKET_KEY_PEPPER']) {
+    throw new CommandError('DOCKET_KEY_PEPPER is not set; it must be the one that the API runs with.');
+  }
+  return {
+    databaseUrl,
+    keyPepper: env['DOCKET_KEY_PEPPER'] || (await readKeyPepper(home)),
+    localRoot: env['DOCKET_LOCAL_REPOSITORIES'] || (isLocal ? join(home, 'repositories') : null),
+    allowedHosts: (env['DOCKET_ALLOWED_HOSTS'] || 'github.com').split(',').map((host) => host.trim().toLowerCase()),
+    temporal: {
+      address: env['TEMPORAL_ADDRESS'] || local?.temporalAddress || '127.0.0.1:7233',
+      namespace: env['TEMPORAL_NAMESPACE'] || 'default',
+    },
+  };
+}
+
+const withContext: WithContext = async (work) => {
+  const { databaseUrl, ...context } = await settingsOf(process.env);
+  const pool = createPool({ url: databaseUrl, maxConnections: 2, applicationName: 'docket-cli' });
+  try {
+    return await work({ pool, ...context });
+  } catch (error) {
+    if (!isStoreDown(error)) throw error;
+    throw new CommandError('The database cannot be reached; is "npm start" running?', { cause: error });
+  } finally {
+    await pool.end();
+  }
+};
+
+const environmentFile = join(checkout, '.env');
+if (existsSync(environmentFile)) process.loadEnvFile(environmentFile);
+
+const program = new Command('docket')
+  .description('administers organizations, projects, sites and keys')
+  .option('--json', 'print JSON')
+  .showHelpAfterError('(--help shows what there is)');
+addOrganizationCommands(program, withContext);
+addProjectCommands(program, withContext);
+addKeyCommands(program, withContext);
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  console.error(messageOf(error));
+  process.exitCode = 1;
+}

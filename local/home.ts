@@ -1,0 +1,66 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { tryLock } from './lock-file.ts';
+import type { LockFile } from './lock-file.ts';
+import { codeOf, messageOf, StartError } from './start-error.ts';
+
+/** The folder that holds all data of a local stack, locked for as long as this process uses it. */
+export interface Home extends Disposable {
+  readonly directory: string;
+  /** Folders of the home. */
+  readonly repositories: string;
+  readonly work: string;
+  readonly logs: string;
+}
+
+/** The home that the environment names: `DOCKET_HOME`, or `.docket` below the working directory. */
+export function homeOf(env: NodeJS.ProcessEnv): string {
+  return resolve(env['DOCKET_HOME'] || '.docket');
+}
+
+/**
+ * Creates the home when there is none, and locks it. Throws StartError when it cannot be written, or when a stack runs on it.
+ */
+export async function openHome(directory: string): Promise<Home> {
+  const lock = await lockHome(directory);
+  if (lock === null) {
+    throw new StartError(`Docket already runs on ${directory}; stop it first, or set DOCKET_HOME to another folder.`);
+  }
+  const folders = {
+    repositories: join(directory, 'repositories'),
+    work: join(directory, 'work'),
+    logs: join(directory, 'logs'),
+  };
+  for (const folder of Object.values(folders)) await mkdir(folder, { recursive: true, mode: 0o700 });
+  return { directory, ...folders, [Symbol.dispose]: () => lock[Symbol.dispose]() };
+}
+
+async function lockHome(directory: string): Promise<LockFile | null> {
+  const probe = join(directory, `write-check-${process.pid}`);
+  try {
+    // root's servers run under another account, which must be able to pass
+    await mkdir(directory, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 });
+    await writeFile(probe, '');
+    await rm(probe);
+    return tryLock(join(directory, 'lock'));
+  } catch (cause) {
+    throw new StartError(
+      `The folder ${directory} cannot be written (${codeOf(cause) ?? messageOf(cause)}); make it writable, or set DOCKET_HOME to another folder.`,
+      { cause },
+    );
+  }
+}
+
+/** The secret that key digests of this home are made with; made the first time. */
+export async function readKeyPepper(directory: string): Promise<string> {
+  const file = join(directory, 'key-pepper');
+  const kept = await readFile(file, 'utf8').catch((error: unknown) => {
+    if (codeOf(error) === 'ENOENT') return '';
+    throw error;
+  });
+  if (kept.trim() !== '') return kept.trim();
+  const pepper = randomBytes(32).toString('hex');
+  await writeFile(file, pepper, { mode: 0o600 });
+  return pepper;
+}

@@ -1,0 +1,35 @@
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+export interface LockFile extends Disposable {
+  readonly path: string;
+}
+
+const busy = 5; // SQLITE_BUSY
+const pollMs = 250;
+
+/**
+ * Takes a lock that the kernel gives back when this process ends, however it ends: an exclusive transaction on a SQLite file.
+ * Null when another process, or another part of this one, holds it.
+ */
+export function tryLock(path: string): LockFile | null {
+  const database = new DatabaseSync(path);
+  try {
+    database.exec('begin exclusive');
+  } catch (error) {
+    database.close();
+    if (error instanceof Error && 'errcode' in error && error.errcode === busy) return null;
+    throw error;
+  }
+  return { path, [Symbol.dispose]: () => database.close() };
+}
+
+/** Waits for the lock; calls `onWait` once when it is not free at first. */
+export async function waitForLock(path: string, onWait: () => void): Promise<LockFile> {
+  for (let isFirst = true; ; isFirst = false) {
+    const lock = tryLock(path);
+    if (lock !== null) return lock;
+    if (isFirst) onWait();
+    await sleep(pollMs);
+  }
+}

@@ -1,0 +1,75 @@
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { parseLogLine } from './log-lines.ts';
+import type { ProcessSpec } from './supervised-process.ts';
+import { untilSuccess } from './until-success.ts';
+
+const checkout = resolve(import.meta.dirname, '..');
+const followParent = pathToFileURL(join(import.meta.dirname, 'follow-parent.ts')).href;
+const startTimeoutMs = 180_000;
+
+export interface ServiceEnvironment {
+  env: NodeJS.ProcessEnv;
+  databaseUrl: string;
+  temporalAddress: string;
+  keyPepper: string;
+  http: { port: number; host: string; baseUrl: string };
+  workDirectory: string;
+  localRepositories: string;
+}
+
+/** The environment of the API and the worker: all the person set, with the addresses of this stack. */
+export function serviceEnvironment(service: ServiceEnvironment): NodeJS.ProcessEnv {
+  return {
+    DOCKET_WORK_DIR: service.workDirectory,
+    DOCKET_SITE_DIRECTORIES: checkout,
+    ...withoutEmpty(service.env),
+    DOCKET_LOCAL_REPOSITORIES: service.localRepositories,
+    DATABASE_URL: service.databaseUrl,
+    TEMPORAL_ADDRESS: service.temporalAddress,
+    DOCKET_KEY_PEPPER: service.keyPepper,
+    PORT: String(service.http.port),
+    HOST: service.http.host,
+    DOCKET_BASE_URL: service.http.baseUrl,
+    DOCKET_SUPERVISOR_PID: String(process.pid),
+  };
+}
+
+/** The HTTP process; ready when it says that it can serve. */
+export function apiSpec(env: NodeJS.ProcessEnv, probeUrl: string): ProcessSpec {
+  return {
+    ...nodeProcess('API', 'api/main.ts', env),
+    untilReady: ({ signal }) => untilSuccess(() => askReady(`${probeUrl}/readyz`, signal), signal),
+  };
+}
+
+/** The worker process; ready when it polls for work. */
+export function workerSpec(env: NodeJS.ProcessEnv): ProcessSpec {
+  return {
+    ...nodeProcess('Worker', 'worker/main.ts', env),
+    untilReady: ({ untilLine }) => untilLine((line) => parseLogLine(line)?.message === 'worker ready'),
+  };
+}
+
+function nodeProcess(name: string, main: string, env: NodeJS.ProcessEnv): Omit<ProcessSpec, 'untilReady'> {
+  return {
+    name,
+    command: process.execPath,
+    args: ['--import', followParent, join(checkout, main)],
+    env,
+    cwd: checkout,
+    stopSignal: 'SIGTERM',
+    stopTimeoutMs: 4_000,
+    startTimeoutMs,
+  };
+}
+
+async function askReady(url: string, signal: AbortSignal): Promise<void> {
+  const response = await fetch(url, { signal: AbortSignal.any([signal, AbortSignal.timeout(2_000)]) });
+  await response.body?.cancel();
+  if (!response.ok) throw new Error(`${url} answers ${response.status}`);
+}
+
+function withoutEmpty(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+}

@@ -1,0 +1,67 @@
+import { join } from 'node:path';
+import type { Home } from './home.ts';
+import type { ChildName, LocalJson } from './local-json.ts';
+import { openLogFile } from './log-file.ts';
+import { shownLine } from './log-lines.ts';
+import { openProcessRecord } from './process-record.ts';
+import type { SupervisorHooks } from './supervised-process.ts';
+
+const names = ['api', 'worker', 'postgres', 'temporal'] as const;
+
+/** The four processes of a home: their ids, and a log file each. */
+export interface StackChildren extends Disposable {
+  hooksOf(name: ChildName): SupervisorHooks;
+  pids(): LocalJson['pids'];
+  /** Calls `write` now and after each change of a process id. */
+  follow(write: () => Promise<void>): Promise<void>;
+}
+
+/** Ends what an earlier supervisor left running on the home, and keeps the record of what this one starts. */
+export async function openChildren({
+  home,
+  log,
+  signal,
+}: {
+  home: Home;
+  log(line: string): void;
+  signal: AbortSignal;
+}): Promise<StackChildren> {
+  const record = await openProcessRecord(join(home.directory, 'processes.json'));
+  const leftovers = await record.endLeftovers();
+  if (leftovers.length > 0) log(`Ended what an earlier start had left running: ${leftovers.sort().join(', ')}`);
+  const files = new Map(names.map((name) => [name, openLogFile(join(home.logs, `${name}.log`))]));
+  let write: () => Promise<void> = () => Promise.resolve();
+  let writing = Promise.resolve();
+  const writeInTurn = () => (writing = writing.then(write));
+  return {
+    hooksOf(name) {
+      const isService = name === 'api' || name === 'worker';
+      return {
+        log,
+        signal,
+        onLine(line) {
+          files.get(name)?.write(line);
+          const shown = isService ? shownLine(name, line) : null;
+          if (shown !== null) log(shown);
+        },
+        async onPid(pid) {
+          await record.note(name, pid);
+          await writeInTurn();
+        },
+      };
+    },
+    pids: () => ({
+      api: record.pidOf('api'),
+      worker: record.pidOf('worker'),
+      postgres: record.pidOf('postgres'),
+      temporal: record.pidOf('temporal'),
+    }),
+    async follow(writer) {
+      write = writer;
+      await writeInTurn();
+    },
+    [Symbol.dispose]() {
+      for (const file of files.values()) file[Symbol.dispose]();
+    },
+  };
+}

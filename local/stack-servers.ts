@@ -1,0 +1,94 @@
+import { join } from 'node:path';
+import { migrate } from '../db/migrate.ts';
+import type { Home } from './home.ts';
+import type { LocalJson } from './local-json.ts';
+import { startPostgres } from './postgres.ts';
+import type { StackSettings } from './settings.ts';
+import type { StackChildren } from './stack-children.ts';
+import { codeOf, messageOf, StartError } from './start-error.ts';
+import type { Steps } from './steps.ts';
+import { findTemporalBinary } from './temporal-binary.ts';
+import { startTemporal, untilTemporalAnswers } from './temporal.ts';
+
+const externalServerMs = 15_000;
+
+export interface ServerContext {
+  settings: StackSettings;
+  home: Home;
+  /** What the last start wrote down: its ports are taken again where they are free. */
+  known: LocalJson | null;
+  children: StackChildren;
+  started: AsyncDisposableStack;
+  steps: Steps;
+}
+
+/** The database that `DATABASE_URL` names, or a server of our own; with the newest schema. Answers its address. */
+export async function startDatabase({
+  settings,
+  home,
+  known,
+  children,
+  started,
+  steps,
+}: ServerContext): Promise<string> {
+  const { databaseUrl } = settings;
+  if (databaseUrl !== null) {
+    await steps
+      .run('Schema', () => migrate(databaseUrl))
+      .catch((cause: unknown) => {
+        const { host } = new URL(databaseUrl);
+        throw new StartError(
+          `The database on ${host} that DATABASE_URL names cannot be used (${messageOf(cause) || codeOf(cause)}); start it or correct the address, or unset DATABASE_URL.`,
+          { cause },
+        );
+      });
+    return databaseUrl;
+  }
+  const options = { directory: join(home.directory, 'postgres'), preferredPort: portOf(known?.databaseUrl) };
+  const server = await steps.run('PostgreSQL', () => startPostgres(options, children.hooksOf('postgres')));
+  started.use(server);
+  await steps.run('Schema', () => migrate(server.url));
+  return server.url;
+}
+
+export interface EngineContext extends ServerContext {
+  env: NodeJS.ProcessEnv;
+  log(line: string): void;
+  signal: AbortSignal;
+  isHeadless: boolean;
+}
+
+/** The Temporal that `TEMPORAL_ADDRESS` names, or a development server of our own. */
+export async function startEngine(context: EngineContext): Promise<{ address: string; uiUrl: string | null }> {
+  const { settings, home, known, children, started, steps, env, log, signal, isHeadless } = context;
+  const address = settings.temporalAddress;
+  if (address !== null) {
+    await untilTemporalAnswers(address, AbortSignal.any([signal, AbortSignal.timeout(externalServerMs)])).catch(
+      (cause: unknown) => {
+        throw new StartError(
+          `No Temporal server answers on ${address}, which TEMPORAL_ADDRESS names; start it or correct the address, or unset TEMPORAL_ADDRESS.`,
+          { cause },
+        );
+      },
+    );
+    return { address, uiUrl: null };
+  }
+  const binary = await findTemporalBinary({ env, log, signal });
+  const options = {
+    binary,
+    isHeadless,
+    directory: join(home.directory, 'temporal'),
+    preferredPort: portOf(known === null ? null : `http://${known.temporalAddress}`),
+    preferredUiPort: portOf(known?.temporalUiUrl),
+  };
+  const server = await steps.run('Temporal', () => startTemporal(options, children.hooksOf('temporal')));
+  started.use(server);
+  return { address: server.address, uiUrl: server.uiUrl };
+}
+
+/** The port a local address names; undefined when it names none, or is no address of this machine. */
+function portOf(address: string | null | undefined): number | undefined {
+  if (address === null || address === undefined || !URL.canParse(address)) return undefined;
+  const { port, hostname } = new URL(address);
+  return port === '' || hostname !== '127.0.0.1' ? undefined : Number(port);
+}

@@ -1,0 +1,139 @@
+import { createPool } from '../db/pool.ts';
+import { openHome, readKeyPepper } from './home.ts';
+import { readLocalJson, writeLocalJson } from './local-json.ts';
+import type { ChildName, LocalJson } from './local-json.ts';
+import { findFreePort, isPortFree } from './ports.ts';
+import { provision } from './provision.ts';
+import { apiSpec, serviceEnvironment, workerSpec } from './services.ts';
+import { readSettings } from './settings.ts';
+import type { StackSettings } from './settings.ts';
+import { openChildren } from './stack-children.ts';
+import { startDatabase, startEngine } from './stack-servers.ts';
+import { StartError } from './start-error.ts';
+import { createSteps } from './steps.ts';
+import { superviseProcess } from './supervised-process.ts';
+import type { ProcessSpec, SupervisedProcess } from './supervised-process.ts';
+
+export interface StackOptions {
+  /** Folder of all data of the stack. */
+  home: string;
+  env: NodeJS.ProcessEnv;
+  log?(line: string): void;
+  /** Aborts a start that is under way; a stack that stands is disposed of by its owner. */
+  signal?: AbortSignal;
+  /** A stack for one short use: any free port instead of PORT, and no web interface of Temporal. */
+  isDemo?: boolean;
+}
+
+export interface Stack extends AsyncDisposable {
+  /** What `local.json` says at this moment. */
+  readonly localJson: LocalJson;
+  readonly api: SupervisedProcess;
+  readonly worker: SupervisedProcess;
+}
+
+/** Writes to the terminal what the person at it should see. */
+function printLine(line: string): void {
+  console.log(line);
+}
+
+/**
+ * Brings PostgreSQL, Temporal, the API and the worker up on this machine and keeps them up until it is disposed of. What
+ * `DATABASE_URL` and `TEMPORAL_ADDRESS` name is used instead of a server of its own. Throws StartError with one sentence.
+ */
+export async function startStack(options: StackOptions): Promise<Stack> {
+  const { env, log = printLine, signal = new AbortController().signal, isDemo = false } = options;
+  const settings = readSettings(env);
+  await using started = new AsyncDisposableStack();
+  const home = started.use(await openHome(options.home));
+  const known = await readLocalJson(home.directory);
+  const children = started.use(await openChildren({ home, log, signal }));
+  const http = await chooseAddress(settings, isDemo);
+  const steps = createSteps(log);
+
+  const servers = { settings, home, known, children, started, steps };
+  const [databaseUrl, temporal] = await allOf([
+    startDatabase(servers),
+    startEngine({ ...servers, env, log, signal, isHeadless: isDemo }),
+  ]);
+  signal.throwIfAborted();
+
+  const keyPepper = settings.keyPepper ?? (await readKeyPepper(home.directory));
+  const localRepositories = settings.localRepositories ?? home.repositories;
+  const environment = serviceEnvironment({
+    env,
+    databaseUrl,
+    temporalAddress: temporal.address,
+    keyPepper,
+    http,
+    workDirectory: home.work,
+    localRepositories,
+  });
+  const services: SupervisedProcess[] = [];
+  started.defer(async () => {
+    await Promise.all(services.map((service) => service[Symbol.asyncDispose]()));
+  });
+  const startService = async (name: ChildName, spec: ProcessSpec) => {
+    const service = await steps.run(spec.name, () => superviseProcess(spec, children.hooksOf(name)));
+    services.push(service);
+    return service;
+  };
+  const [api, worker, provisioned] = await allOf([
+    startService('api', apiSpec(environment, http.probeUrl)),
+    startService('worker', workerSpec(environment)),
+    provisionOnce({ databaseUrl, keyPepper, repositories: localRepositories, known }),
+  ]);
+  signal.throwIfAborted();
+
+  const describe = (): LocalJson => ({
+    baseUrl: http.baseUrl,
+    dashboardUrl: `${http.baseUrl}/`,
+    ...provisioned,
+    temporalAddress: temporal.address,
+    temporalUiUrl: temporal.uiUrl,
+    databaseUrl,
+    pids: children.pids(),
+  });
+  await children.follow(() => writeLocalJson(home.directory, describe()));
+  const running = started.move();
+  return {
+    get localJson() {
+      return describe();
+    },
+    api,
+    worker,
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}
+
+async function chooseAddress({ http }: StackSettings, isDemo: boolean) {
+  const wanted = isDemo ? 0 : http.port;
+  if (wanted !== 0 && !(await isPortFree(wanted, http.host))) {
+    throw new StartError(
+      `Port ${wanted} on ${http.host} is in use; end what listens there, or set PORT to a free port.`,
+    );
+  }
+  const port = wanted === 0 ? await findFreePort() : wanted;
+  const isEverywhere = http.host === '0.0.0.0' || http.host === '::';
+  const name = isEverywhere ? '127.0.0.1' : http.host;
+  const probeUrl = `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
+  return { port, host: http.host, probeUrl, baseUrl: isDemo ? probeUrl : (http.baseUrl ?? probeUrl) };
+}
+
+async function provisionOnce(
+  options: Omit<Parameters<typeof provision>[0], 'pool'> & { databaseUrl: string },
+): ReturnType<typeof provision> {
+  const pool = createPool({ url: options.databaseUrl, maxConnections: 2, applicationName: 'docket-start' });
+  try {
+    return await provision({ pool, ...options });
+  } finally {
+    await pool.end();
+  }
+}
+
+/** Waits for all, also when one fails: nothing is still coming up when the first failure is thrown. */
+async function allOf<T extends readonly unknown[]>(work: { [K in keyof T]: Promise<T[K]> }): Promise<T> {
+  const settled = await Promise.allSettled(work);
+  for (const result of settled) if (result.status === 'rejected') throw result.reason;
+  return Promise.all(work);
+}

@@ -1,0 +1,63 @@
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { homeOf } from './home.ts';
+import { catchInterruption } from './interruption.ts';
+import { startStack } from './stack.ts';
+import type { Stack } from './stack.ts';
+import { messageOf, StartError } from './start-error.ts';
+import { watchSources } from './watch-sources.ts';
+
+/** `npm start`: brings the stack up, keeps it up, and takes it down at Ctrl-C. With `--watch`, changed code is started anew. */
+
+const checkout = resolve(import.meta.dirname, '..');
+
+function loadEnvironmentFile(): void {
+  const file = join(checkout, '.env');
+  if (existsSync(file)) process.loadEnvFile(file);
+}
+
+function describe({ localJson }: Stack, home: string, elapsedMs: number): string {
+  const { baseUrl, temporalUiUrl } = localJson;
+  return [
+    `\nDocket is ready after ${(elapsedMs / 1000).toFixed(1)} s.`,
+    `  API and dashboard  ${baseUrl}`,
+    ...(temporalUiUrl === null ? [] : [`  Temporal           ${temporalUiUrl}`]),
+    `  Keys, addresses    ${join(home, 'local.json')}`,
+    `  Logs               ${join(home, 'logs')}`,
+    'Ctrl-C stops it.',
+  ].join('\n');
+}
+
+function watchAndRestart(stack: Stack): Disposable {
+  return watchSources(checkout, (target) => {
+    console.log(`The code of the ${target} has changed; it is started again`);
+    stack[target].restart().catch((error: unknown) => console.error(messageOf(error)));
+  });
+}
+
+async function main(): Promise<void> {
+  const startedAt = Date.now();
+  loadEnvironmentFile();
+  const home = homeOf(process.env);
+  // a person who insists gets the terminal back; the next start ends what is still running
+  using interruption = catchInterruption(() => process.exit(1));
+  const { signal } = interruption;
+  console.log(`Starting Docket in ${home}`);
+  await using stack = await startStack({ home, env: process.env, signal });
+  using _watching = process.argv.includes('--watch') ? watchAndRestart(stack) : null;
+  console.log(describe(stack, home, Date.now() - startedAt));
+  await interruption.received;
+  console.log('\nStopping…');
+  await stack[Symbol.asyncDispose]();
+  console.log('Stopped.');
+}
+
+// a terminal that is gone must not take the clean stop with it
+process.stdout.on('error', () => undefined);
+process.stderr.on('error', () => undefined);
+try {
+  await main();
+} catch (error) {
+  console.error(error instanceof StartError ? error.message : error);
+  process.exitCode = 1;
+}

@@ -1,0 +1,24 @@
+const reminderMs = 10_000;
+
+export interface Steps {
+  /** Runs one step of the start; its name and the time it took are printed when it is done. */
+  run<T>(name: string, work: () => Promise<T>): Promise<T>;
+}
+
+/** Prints the steps of a start with their elapsed time, and a reminder while one of them takes long. */
+export function createSteps(log: (line: string) => void): Steps {
+  return {
+    async run(name, work) {
+      const startedAt = performance.now();
+      const elapsed = () => `${((performance.now() - startedAt) / 1000).toFixed(1)} s`;
+      const reminder = setInterval(() => log(`  ${name}: not yet, after ${elapsed()}`), reminderMs);
+      try {
+        const result = await work();
+        log(`  ${name}: ${elapsed()}`);
+        return result;
+      } finally {
+        clearInterval(reminder);
+      }
+    },
+  };
+}

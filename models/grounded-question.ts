@@ -1,0 +1,134 @@
+/** A piece of the documentation that came with a question. */
+export interface Passage {
+  id: string;
+  title: string;
+  path: string;
+  url: string;
+  /** Headings from the page's top down to the passage. */
+  headings: string[];
+  content: string;
+  /** 0 to 1, how well the passage covers the question. */
+  score: number;
+}
+
+export interface GroundedQuestion {
+  question: string;
+  /** Best first. */
+  passages: Passage[];
+  /** Below this score of the best passage the documentation counts as silent. */
+  weakScore: number;
+}
+
+/**
+ * The shape in which a question and its passages stand in a prompt: readable for a hosted model, and exact for the
+ * offline one. No passage can imitate the markup: its tags are escaped inside.
+ */
+export function renderGroundedQuestion({ question, passages, weakScore }: GroundedQuestion): string {
+  const rendered = passages.map(({ id, title, path, url, headings, content, score }) => {
+    const attributes = Object.entries({
+      id,
+      title,
+      path,
+      url,
+      headings: JSON.stringify(headings),
+      score: String(score),
+    });
+    const list = attributes.map(([name, value]) => `${name}="${escapeAttribute(value)}"`).join(' ');
+    return `<passage ${list}>\n${escapeTags(content)}\n</passage>\n`;
+  });
+  return [
+    `<passages weak-score="${weakScore}">\n${rendered.join('')}</passages>\n\n`,
+    `<question>\n${escapeTags(question)}\n</question>`,
+  ].join('');
+}
+
+/** Reads back what `renderGroundedQuestion` wrote, wherever it stands in a text; null when it is not there. */
+export function parseGroundedQuestion(text: string): GroundedQuestion | null {
+  const opening = /^<passages weak-score="([^"\n]*)">\n/mu.exec(text);
+  if (opening === null) return null;
+  const passages: Passage[] = [];
+  let at = opening.index + opening[0].length;
+  for (;;) {
+    passageTag.lastIndex = at;
+    const tag = passageTag.exec(text);
+    if (tag === null) break;
+    const start = passageTag.lastIndex;
+    const end = text.indexOf(passageEnd, start);
+    if (end === -1) return null;
+    passages.push(passageOf(attributesOf(tag[1] ?? ''), unescapeTags(text.slice(start, end))));
+    at = end + passageEnd.length;
+  }
+  if (!text.startsWith(questionStart, at)) return null;
+  const start = at + questionStart.length;
+  const end = text.indexOf(questionEnd, start);
+  if (end === -1) return null;
+  return { question: unescapeTags(text.slice(start, end)), passages, weakScore: numberOf(opening[1]) };
+}
+
+const passageTag = /<passage ([^\n]*)>\n/uy;
+const passageEnd = '\n</passage>\n';
+const questionStart = '</passages>\n\n<question>\n';
+const questionEnd = '\n</question>';
+
+const tagLike = /(?:<|&(?:amp;)*lt;)(?=\/?(?:passages?|question)\b)/giu;
+const escapedTagLike = /&(?:amp;)*lt;(?=\/?(?:passages?|question)\b)/giu;
+
+/** `<passage` becomes `&lt;passage`, and what looks so already gets one `amp;` more, so that nothing is lost. */
+function escapeTags(text: string): string {
+  return text.replace(tagLike, (match) => (match === '<' ? '&lt;' : `&amp;${match.slice(1)}`));
+}
+
+function unescapeTags(text: string): string {
+  return text.replace(escapedTagLike, (match) =>
+    match.length === '&lt;'.length ? '<' : `&${match.slice('&amp;'.length)}`,
+  );
+}
+
+function escapeAttribute(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('"', '&quot;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replace(/[\n\r\u2028\u2029]/gu, (character) => `&#${character.charCodeAt(0)};`);
+}
+
+const entities: Record<string, string> = { '&amp;': '&', '&quot;': '"', '&lt;': '<', '&gt;': '>' };
+
+function attributesOf(tag: string): Map<string, string> {
+  const attributes = new Map<string, string>();
+  for (const [, name = '', value = ''] of tag.matchAll(/([a-z]+)="([^"]*)"/gu)) {
+    const unescaped = value.replace(/&(?:amp|quot|lt|gt|#\d{1,7});/gu, (entity) => {
+      return entities[entity] ?? String.fromCodePoint(Number(entity.slice(2, -1)));
+    });
+    attributes.set(name, unescaped);
+  }
+  return attributes;
+}
+
+function passageOf(attributes: Map<string, string>, content: string): Passage {
+  const text = (name: string) => attributes.get(name) ?? '';
+  return {
+    id: text('id'),
+    title: text('title'),
+    path: text('path'),
+    url: text('url'),
+    headings: headingsOf(text('headings')),
+    content,
+    score: numberOf(text('score')),
+  };
+}
+
+function headingsOf(json: string): string[] {
+  try {
+    const headings: unknown = JSON.parse(json);
+    return Array.isArray(headings) ? headings.map(String) : [];
+  } catch {
+    return [];
+  }
+}
+
+function numberOf(text: string | undefined): number {
+  const value = Number(text);
+  return Number.isFinite(value) ? value : 0;
+}

@@ -1,0 +1,23 @@
+export interface ToolCall {
+  id: string;
+  toolName: string;
+  input: Record<string, unknown>;
+}
+
+/** What comes next for a command: calls to make, or how it ended. */
+export type Move =
+  | { kind: 'calls'; calls: ToolCall[] }
+  | { kind: 'done'; note: string }
+  | { kind: 'failed'; note: string };
+
+/** What a failed tool answered, as one line for a summary. */
+export function reasonOf(text: string): string {
+  return cut(text.trim().split('\n', 1)[0] ?? '', 200);
+}
+
+/** A text as one line of at most `length` characters; no character is cut in half. */
+export function cut(text: string, length: number): string {
+  const line = text.replace(/\s+/gu, ' ').trim();
+  if (line.length <= length) return line;
+  return `${line.slice(0, length - 1).replace(/[\uD800-\uDBFF]$/u, '')}…`;
+}

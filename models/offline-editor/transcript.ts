@@ -1,0 +1,60 @@
+import type { LanguageModelV4Prompt, LanguageModelV4ToolResultOutput } from '@ai-sdk/provider';
+
+export interface ToolResult {
+  text: string;
+  isError: boolean;
+}
+
+/** What a prompt asks for now, and what has come of the calls made so far. */
+export interface Transcript {
+  /** The messages since the last turn that ended; `id` is the message's place among all of the user's messages. */
+  requests: { id: number; text: string }[];
+  resultOf(callId: string): ToolResult | null;
+}
+
+/**
+ * A turn has ended with a call of `finish` or an answer without calls; what was asked before that is done. A message
+ * that arrives in the middle of a turn joins what is being worked on.
+ */
+export function readTranscript(prompt: LanguageModelV4Prompt): Transcript {
+  const results = new Map<string, ToolResult>();
+  let requests: Transcript['requests'] = [];
+  let userMessages = 0;
+  for (const message of prompt) {
+    if (message.role === 'system') continue;
+    if (message.role === 'user') {
+      userMessages += 1;
+      const text = message.content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
+      requests.push({ id: userMessages, text });
+      continue;
+    }
+    for (const part of message.content) {
+      if (part.type === 'tool-result') results.set(part.toolCallId, resultOf(part.output));
+    }
+    if (message.role === 'assistant') {
+      const calls = message.content.flatMap((part) => (part.type === 'tool-call' ? [part.toolName] : []));
+      if (calls.length === 0 || calls.includes('finish')) requests = [];
+    }
+  }
+  return { requests, resultOf: (callId) => results.get(callId) ?? null };
+}
+
+function resultOf(output: LanguageModelV4ToolResultOutput): ToolResult {
+  switch (output.type) {
+    case 'text':
+      return { text: output.value, isError: false };
+    case 'error-text':
+      return { text: output.value, isError: true };
+    case 'json':
+      return { text: JSON.stringify(output.value), isError: false };
+    case 'error-json':
+      return { text: JSON.stringify(output.value), isError: true };
+    case 'execution-denied':
+      return { text: output.reason ?? 'The call was refused.', isError: true };
+    default:
+      return {
+        text: output.value.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n'),
+        isError: false,
+      };
+  }
+}

@@ -1,0 +1,30 @@
+/** GitHub's rule: lower case, punctuation removed, blanks become hyphens. */
+export function slugOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{M}\p{N}\p{Pc}\- ]/gu, '')
+    .replaceAll(' ', '-');
+}
+
+/** Gives every heading of one page its own anchor: a repeated one gets `-1`, `-2`. */
+export function createAnchors() {
+  const taken = new Set<string>();
+  const repeats = new Map<string, number>();
+  return {
+    take(heading: string, explicit: string | null): string {
+      const base = explicit ?? slugOf(heading);
+      let anchor = base;
+      let repeat = repeats.get(base) ?? 0;
+      while (taken.has(anchor)) anchor = `${base}-${++repeat}`;
+      repeats.set(base, repeat);
+      taken.add(anchor);
+      return anchor;
+    },
+    add(id: string): void {
+      taken.add(id);
+    },
+    all(): string[] {
+      return [...taken];
+    },
+  };
+}

@@ -1,0 +1,39 @@
+import type { DatabaseSync } from 'node:sqlite';
+
+/** Terms in fewer passages are counted when a query asks for them. */
+const commonCount = 256;
+
+/** Counts the common terms of a freshly built index. */
+export function countCommonTerms(database: DatabaseSync): void {
+  database.prepare('insert into common_terms (term, count) select term, doc from temp.vocabulary where doc >= ? order by term').run(commonCount);
+}
+
+/** Brings the counts up to date: `changes` says by how many passages each term grew or shrank. */
+export function updateCommonTerms(database: DatabaseSync, changes: ReadonlyMap<string, number>): void {
+  const known = database.prepare('select count from common_terms where term = ?');
+  const write = database.prepare('insert into common_terms (term, count) values (?, ?) on conflict (term) do update set count = excluded.count');
+  const remove = database.prepare('delete from common_terms where term = ?');
+  const count = database.prepare('select doc from temp.vocabulary where term = ?');
+  for (const [term, difference] of [...changes].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    if (difference === 0) continue;
+    const before = known.get(term)?.count;
+    const now = before === undefined ? Number(count.get(term)?.doc ?? 0) : Number(before) + difference;
+    if (now >= commonCount) write.run(term, now);
+    else if (before !== undefined) remove.run(term);
+  }
+}
+
+/** Returns a function that says in how many passages a term occurs; remembers what it was asked. */
+export function createTermCounts(database: DatabaseSync): (term: string) => number {
+  const common = database.prepare('select count from common_terms where term = ?');
+  const count = database.prepare('select doc from temp.vocabulary where term = ?');
+  const cache = new Map<string, number>();
+  return (term) => {
+    const cached = cache.get(term);
+    if (cached !== undefined) return cached;
+    const found = Number(common.get(term)?.count ?? count.get(term)?.doc ?? 0);
+    if (cache.size > 20_000) cache.clear();
+    cache.set(term, found);
+    return found;
+  };
+}

@@ -1,0 +1,174 @@
+import { linesOf } from './markdown-lines.ts';
+
+const namedAttributes = ['title', 'label', 'header', 'heading', 'caption', 'summary', 'name', 'tip', 'alt', 'description'];
+const parameterAttributes = ['path', 'query', 'body', 'header'];
+const moduleLine = /^(?:import\s+(?:[\w*{$"'])|export\s+(?:default|const|let|function|async|class|\{|\*))/;
+const longestTag = 10_000;
+const longestModule = 400;
+
+/** MDX to Markdown: imports, exports and tags go; their text and their titles stay; code stays as it is. */
+export function mdxToMarkdown(source: string): string {
+  const parts: string[] = [];
+  const budget = { left: source.length * 4 + 100_000 };
+  let prose = '';
+  let moduleLines = 0;
+  let depth = 0;
+  const flush = () => {
+    parts.push(stripTags(prose, budget));
+    prose = '';
+  };
+  for (const line of linesOf(source)) {
+    const text = source.slice(line.start, line.end);
+    if (line.kind === 'code' || line.kind === 'fence') {
+      flush();
+      parts.push(`${text}\n`);
+      moduleLines = 0;
+      continue;
+    }
+    const startsModule = moduleLines === 0 && line.kind === 'text' && moduleLine.test(text.slice(0, 100));
+    if (startsModule) depth = 0;
+    if (startsModule || (moduleLines > 0 && moduleLines < longestModule && (depth > 0 || line.kind !== 'blank'))) {
+      depth += bracketsOf(text);
+      moduleLines++;
+      continue;
+    }
+    moduleLines = 0;
+    prose += `${text.replace(/^[ \t]+(?=#{1,6} )/, '')}\n`;
+  }
+  flush();
+  return parts.join('').replace(/\n$/, '');
+}
+
+/** Removes HTML comments outside code; a file of plain Markdown keeps its tags. */
+export function stripComments(source: string): string {
+  if (!source.includes('<!--')) return source;
+  const parts: string[] = [];
+  let prose = '';
+  for (const line of linesOf(source)) {
+    const text = `${source.slice(line.start, line.end)}\n`;
+    if (line.kind !== 'code' && line.kind !== 'fence') {
+      prose += text;
+      continue;
+    }
+    parts.push(withoutComments(prose), text);
+    prose = '';
+  }
+  parts.push(withoutComments(prose));
+  return parts.join('').replace(/\n$/, '');
+}
+
+function withoutComments(text: string): string {
+  const kept: string[] = [];
+  let at = 0;
+  for (;;) {
+    const start = text.indexOf('<!--', at);
+    const end = start === -1 ? -1 : text.indexOf('-->', start);
+    if (end === -1) break;
+    kept.push(text.slice(at, start));
+    at = end + 3;
+  }
+  kept.push(text.slice(at));
+  return kept.join('');
+}
+
+function bracketsOf(text: string): number {
+  let depth = 0;
+  for (const character of text) {
+    if (character === '{' || character === '(' || character === '[') depth++;
+    if (character === '}' || character === ')' || character === ']') depth--;
+  }
+  return depth;
+}
+
+function stripTags(text: string, budget: { left: number }): string {
+  const kept: string[] = [];
+  let from = 0;
+  let at = nextMark(text, 0);
+  while (at !== -1) {
+    const found = text[at] === '`' ? codeSpan(text, at) : budget.left > 0 ? tagOrComment(text, at, budget) : null;
+    if (found !== null) {
+      kept.push(text.slice(from, at), found.text);
+      from = found.end;
+    }
+    at = nextMark(text, found?.end ?? at + 1);
+  }
+  kept.push(text.slice(from));
+  return kept.join('');
+}
+
+function nextMark(text: string, from: number): number {
+  for (let at = from; at < text.length; at++) {
+    const character = text[at];
+    if (character === '<' || character === '`' || (character === '{' && text.startsWith('/*', at + 1))) return at;
+  }
+  return -1;
+}
+
+interface Replaced {
+  text: string;
+  end: number;
+}
+
+function codeSpan(text: string, at: number): Replaced {
+  let ticks = 1;
+  while (text[at + ticks] === '`') ticks++;
+  const window = text.slice(at + ticks, at + ticks + 2000);
+  const close = window.indexOf('`'.repeat(ticks));
+  const end = close === -1 ? at + ticks : at + ticks + close + ticks;
+  return { text: text.slice(at, end), end };
+}
+
+function tagOrComment(text: string, at: number, budget: { left: number }): Replaced | null {
+  if (text[at] === '{') return upTo(text, at, '*/}', budget);
+  if (text.startsWith('<!--', at)) return upTo(text, at, '-->', budget);
+  if (!/^<\/?(?:[A-Za-z][\w.:-]*)?[\s/>{]/.test(text.slice(at, at + 100))) return null;
+  const end = endOfTag(text, at);
+  budget.left -= (end ?? Math.min(text.length, at + longestTag)) - at;
+  if (end === null) return null;
+  return { text: textOfTag(text.slice(at, end)), end };
+}
+
+function upTo(text: string, at: number, close: string, budget: { left: number }): Replaced | null {
+  const end = text.indexOf(close, at);
+  budget.left -= (end === -1 ? text.length : end) - at;
+  return end === -1 ? null : { text: '', end: end + close.length };
+}
+
+function endOfTag(text: string, at: number): number | null {
+  let depth = 0;
+  let quote = '';
+  for (let index = at + 1; index < Math.min(text.length, at + longestTag); index++) {
+    const character = text[index] ?? '';
+    if (quote !== '') {
+      if (character === quote) quote = '';
+    } else if (character === '"' || character === "'" || (character === '`' && depth > 0)) quote = character;
+    else if (character === '{') depth++;
+    else if (character === '}') depth--;
+    else if (character === '>' && depth <= 0 && text[index - 1] !== '=') return index + 1;
+    else if (character === '<' && depth <= 0) return null;
+  }
+  return null;
+}
+
+/** What a reader sees of a tag itself: its title or label, and the name and type of a parameter. */
+function textOfTag(tag: string): string {
+  if (tag.startsWith('</') || !tag.includes('=')) return /^<(?:br|hr)\b/i.test(tag) ? ' ' : '';
+  const attributes = new Map<string, string>();
+  const name = /^<([\w.]+)/.exec(tag)?.[1] ?? '';
+  for (const match of tag.matchAll(/\s([A-Za-z][\w-]{0,60})=(?:"([^"]*)"|'([^']*)'|\{["'`]([^"'`]*)["'`]\})/g)) {
+    attributes.set(match[1] ?? '', (match[2] ?? match[3] ?? match[4] ?? '').trim());
+  }
+  const id = attributes.get('id') ?? (name === 'a' ? attributes.get('name') : undefined);
+  const anchor = id === undefined || /[\s"<>]/.test(id) ? '' : `<a id="${id}"></a>`;
+  if (/^(?:Param|Response|Property|Request)/.test(name)) return anchor + parameterText(attributes);
+  const texts = namedAttributes.map((key) => attributes.get(key) ?? '').filter((text) => text !== '');
+  if (texts.length === 0) return anchor;
+  if (/^(?:img|Image|Icon|Tooltip|code)$/.test(name)) return `${anchor}${texts.join(' ')} `;
+  return `${anchor}${texts.map((text, at) => (at === 0 ? `**${text}**\n` : `${text}\n`)).join('')}`;
+}
+
+function parameterText(attributes: Map<string, string>): string {
+  const name = attributes.get('name') ?? parameterAttributes.map((key) => attributes.get(key)).find((value) => value !== undefined);
+  const type = attributes.get('type');
+  return name === undefined ? '' : `\`${name}\`${type === undefined ? '' : ` (${type})`} `;
+}

@@ -1,0 +1,173 @@
+import { partsStrength } from './query-terms.ts';
+import type { QueryTerm } from './query-terms.ts';
+import type { TermVector } from './term-vector.ts';
+
+export interface RankWeights {
+  saturation: number;
+  title: number;
+  headings: number;
+  code: number;
+  lengthInBody: number;
+  lengthInCode: number;
+  coverage: number;
+  frequency: number;
+  titleMatch: number;
+  headingMatch: number;
+  proximity: number;
+  exactName: number;
+}
+
+// Fitted on questions whose right page is known.
+export const rankWeights: RankWeights = {
+  saturation: 1.2,
+  title: 4,
+  headings: 2.5,
+  code: 0.8,
+  lengthInBody: 0.5,
+  lengthInCode: 0.5,
+  coverage: 0.35,
+  frequency: 0.35,
+  titleMatch: 0.14,
+  headingMatch: 0.08,
+  proximity: 0.08,
+  exactName: 0.05,
+};
+
+const averageBody = 90;
+const averageCode = 70;
+
+/** How well one passage answers a query. */
+export interface Evidence {
+  /** 0 to 1. */
+  score: number;
+  /** Per term, how much of it the passage has. */
+  presence: number[];
+}
+
+/** Prepares a query and returns the function that weighs one passage. */
+export function createRanker(terms: QueryTerm[], weights: RankWeights = rankWeights): (vector: TermVector) => Evidence {
+  const lookup = buildLookup(terms);
+  const total = terms.reduce((sum, term) => sum + term.weight, 0) || 1;
+
+  return (vector) => {
+    const title = readField(vector.title, lookup, terms.length);
+    const headings = readField(vector.headings, lookup, terms.length);
+    const body = readField(vector.body, lookup, terms.length);
+    const code = readField(vector.code, lookup, terms.length);
+    const bodyNorm = 1 - weights.lengthInBody + (weights.lengthInBody * vector.body.length) / averageBody;
+    const codeNorm = 1 - weights.lengthInCode + (weights.lengthInCode * vector.code.length) / averageCode;
+    const presence = terms.map((_, at) => Math.max(title.best[at] ?? 0, headings.best[at] ?? 0, body.best[at] ?? 0, code.best[at] ?? 0));
+    let coverage = 0;
+    let frequency = 0;
+    let exact = 0;
+    let names = 0;
+    for (const [at, term] of terms.entries()) {
+      const parts = term.parts.length === 0 ? 0 : Math.max(code.parts[at] ?? 0, body.parts[at] ?? 0) / term.parts.length;
+      presence[at] = Math.max(presence[at] ?? 0, parts * partsStrength);
+      coverage += term.weight * (presence[at] ?? 0);
+      const inFields = weights.title * (title.sums[at] ?? 0) + weights.headings * (headings.sums[at] ?? 0);
+      const amount = inFields + (body.sums[at] ?? 0) / bodyNorm + (weights.code * Math.max(code.sums[at] ?? 0, parts)) / codeNorm;
+      frequency += (term.weight * amount) / (weights.saturation + amount);
+      if (term.isIdentifier) {
+        names += term.weight;
+        if ((code.best[at] ?? 0) >= 1) exact += term.weight;
+      }
+    }
+    const score =
+      (weights.coverage * coverage) / total +
+      (weights.frequency * frequency) / total +
+      weights.titleMatch * matchOf(title, vector.title.length, terms, total) +
+      weights.headingMatch * matchOf(headings, vector.headings.length, terms, total) +
+      weights.proximity * proximityOf(terms, body, headings, title) +
+      weights.exactName * (names === 0 ? coverage / total : exact / names);
+    return { score, presence };
+  };
+}
+
+interface Occurrence {
+  at: number;
+  strength: number;
+  /** Which part of an identifier it is; -1 for the whole. */
+  part: number;
+}
+
+type Lookup = Map<number, Occurrence[]>;
+
+function buildLookup(terms: QueryTerm[]): Lookup {
+  const lookup: Lookup = new Map();
+  const add = (hash: number, occurrence: Occurrence) => lookup.set(hash, [...(lookup.get(hash) ?? []), occurrence]);
+  for (const [at, term] of terms.entries()) {
+    for (const { hash, strength } of term.alternatives) add(hash, { at, strength, part: -1 });
+    for (const [part, { hash }] of term.parts.entries()) add(hash, { at, strength: partsStrength, part });
+  }
+  return lookup;
+}
+
+interface Field {
+  best: number[];
+  sums: number[];
+  /** How many parts of an identifier occur. */
+  parts: number[];
+  positions: number[][];
+  /** How many of the field's own terms the query has. */
+  matched: number;
+}
+
+const mostPositions = 12;
+
+function readField(values: Int32Array, lookup: Lookup, size: number): Field {
+  const best = Array<number>(size).fill(0);
+  const sums = Array<number>(size).fill(0);
+  const positions: number[][] = Array.from({ length: size }, () => []);
+  const parts = new Map<number, Set<number>>();
+  let matched = 0;
+  for (let position = 0; position < values.length; position++) {
+    const found = lookup.get(values[position] ?? 0);
+    if (found === undefined) continue;
+    matched++;
+    for (const { at, strength, part } of found) {
+      const places = positions[at];
+      if (places !== undefined && places.length < mostPositions) places.push(position);
+      if (part >= 0) {
+        parts.set(at, (parts.get(at) ?? new Set()).add(part));
+        continue;
+      }
+      best[at] = Math.max(best[at] ?? 0, strength);
+      sums[at] = (sums[at] ?? 0) + strength;
+    }
+  }
+  return { best, sums, positions, matched, parts: best.map((_, at) => parts.get(at)?.size ?? 0) };
+}
+
+/** Whether a title says what the query asks, and little else. */
+function matchOf(field: Field, length: number, terms: QueryTerm[], total: number): number {
+  if (length === 0) return 0;
+  let covered = 0;
+  for (const [at, term] of terms.entries()) covered += term.weight * (field.best[at] ?? 0);
+  const recall = covered / total;
+  const precision = field.matched / length;
+  return recall + precision === 0 ? 0 : (2 * recall * precision) / (recall + precision);
+}
+
+/** How close terms that follow each other in the query stand in the passage: 1 when all do as in the query. */
+function proximityOf(terms: QueryTerm[], ...fields: Field[]): number {
+  let sum = 0;
+  let total = 0;
+  let previous = -1;
+  for (const [at, term] of terms.entries()) {
+    if (term.kind === 'stop') continue;
+    if (previous >= 0) {
+      const weight = term.weight + (terms[previous]?.weight ?? 0);
+      total += weight;
+      sum += weight * Math.max(...fields.map((field) => closeness(field.positions[previous] ?? [], field.positions[at] ?? [])));
+    }
+    previous = at;
+  }
+  return total === 0 ? 0 : sum / total;
+}
+
+function closeness(first: number[], second: number[]): number {
+  let best = 0;
+  for (const a of first) for (const b of second) best = Math.max(best, b > a ? 1 / (b - a) : 0.8 / (a - b + 1));
+  return best;
+}

@@ -1,0 +1,57 @@
+import { DatabaseSync } from 'node:sqlite';
+
+/** The full-text columns in the order of their weights. */
+export const columns = ['title', 'headings', 'body', 'code', 'facets'] as const;
+
+const tables = `
+create table meta (key text primary key, value text not null) without rowid;
+create table pages (
+  id integer primary key, path text not null unique, hash text not null, title text not null, metadata text not null, boost real not null,
+  first_chunk integer not null, chunk_count integer not null, anchors text not null, is_packed integer not null, content blob not null
+);
+create table page_order (position integer primary key, page integer not null);
+create table chunks (
+  id integer primary key, page integer not null, ordinal integer not null, start integer not null, end integer not null,
+  anchor text, headings text not null, terms blob not null
+);
+create table common_terms (term text primary key, count integer not null) without rowid;
+create virtual table chunk_text using fts5(${columns.join(', ')}, content = '', contentless_delete = 1, tokenize = "ascii tokenchars '._-'");
+`;
+
+const vocabulary = `create virtual table temp.vocabulary using fts5vocab(main, chunk_text, row)`;
+
+/** An empty artifact for one bulk load. */
+export function createArtifact(file: string): DatabaseSync {
+  const database = new DatabaseSync(file);
+  database.exec('pragma page_size = 4096');
+  prepareForBulk(database);
+  database.exec(tables);
+  database.exec(vocabulary);
+  database.exec(`insert into chunk_text (chunk_text, rank) values ('hashsize', 33554432)`);
+  return database;
+}
+
+/** An artifact to change: a private copy that becomes visible by renaming, so no journal is kept. */
+export function openArtifactForChange(file: string): DatabaseSync {
+  const database = new DatabaseSync(file);
+  prepareForBulk(database);
+  database.exec(vocabulary);
+  return database;
+}
+
+/** A finished artifact, read-only. */
+export function openArtifact(file: string): DatabaseSync {
+  const database = new DatabaseSync(file, { readOnly: true });
+  try {
+    database.exec('pragma query_only = off; pragma temp_store = memory; pragma cache_size = -16384; pragma mmap_size = 1073741824');
+    database.exec(vocabulary);
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+  return database;
+}
+
+function prepareForBulk(database: DatabaseSync): void {
+  database.exec('pragma journal_mode = off; pragma synchronous = off; pragma locking_mode = exclusive; pragma temp_store = memory; pragma cache_size = -65536');
+}

@@ -1,0 +1,25 @@
+import { posix } from 'node:path';
+import { readFrontMatter } from './front-matter.ts';
+import type { SourceFile } from './read-pages.ts';
+
+const longestSnippet = 50_000;
+const mostUses = 50;
+
+/** Puts the Markdown files that a page imports (`import Note from '/snippets/note.mdx'`) in the place of their tags. */
+export function withSnippets(source: string, files: ReadonlyMap<string, SourceFile>): string {
+  let uses = 0;
+  let text = source;
+  const imports = [...source.slice(0, 20_000).matchAll(/^import\s+([A-Z]\w{0,80})\s+from\s+["']([^"'\n]{1,300}\.mdx?)["']/gm)];
+  for (const [, name = '', from = ''] of imports.slice(0, mostUses)) {
+    const file = fileNamed(from, files);
+    if (file === undefined) continue;
+    const snippet = readFrontMatter(file.read()).body.slice(0, longestSnippet);
+    text = text.replace(new RegExp(`<${name}(?:\\s[^<>]{0,500})?/>`, 'g'), (tag) => (uses++ < mostUses ? `\n${snippet}\n` : tag));
+  }
+  return text;
+}
+
+function fileNamed(from: string, files: ReadonlyMap<string, SourceFile>): SourceFile | undefined {
+  const path = posix.normalize(from).replace(/^(?:\.\.\/|\.\/|\/)+/, '');
+  return files.get(path) ?? files.get(`snippets/${posix.basename(path)}`);
+}

@@ -1,0 +1,20 @@
+import type { SQLOutputValue } from 'node:sqlite';
+import { zstdDecompressSync } from 'node:zlib';
+import type { PageMetadata } from './site-index.ts';
+
+/** The Markdown of a row of `pages`. */
+export function contentOf(row: Record<string, SQLOutputValue>): string {
+  if (!(row.content instanceof Uint8Array)) return '';
+  const bytes = Number(row.is_packed) === 1 ? zstdDecompressSync(row.content) : row.content;
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+}
+
+export function metadataOf(text: SQLOutputValue | undefined): PageMetadata {
+  const metadata: PageMetadata = JSON.parse(String(text));
+  return metadata;
+}
+
+export function textsOf(text: SQLOutputValue | undefined): string[] {
+  const texts: string[] = JSON.parse(String(text));
+  return texts;
+}

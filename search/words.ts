@@ -1,0 +1,87 @@
+import { stem } from './stem.ts';
+
+/** Words too common to say what a text is about. */
+export const stopWords: ReadonlySet<string> = new Set(
+  `a about am an and any are aren as at be because been being but by can cannot could couldn d did didn do does doesn doing don
+  either else ever few for from get gets getting had has hasn have haven having he her here hers him his how however i if in into
+  is isn it its itself just let ll m many may me might more most much must my neither nor of on or our ours per please re s
+  shall she should shouldn since so some such t than that the their theirs them then there these they this those through to too
+  upon us use used uses using ve very via want wants was wasn way ways we were weren what when where whether which while who whom
+  whose why will with would wouldn yet you your yours`.split(/\s+/),
+);
+
+/** Words of questions that say little of what is asked; texts use them with a meaning, so the index keeps them. */
+export const questionWords: ReadonlySet<string> = new Set(
+  `able again also anyone anything best exactly example explain find give happen happens help know like mean means need possible
+  same show something sort supposed tell thing things think try trying understand work working works correct proper properly good
+  instead only actually one go make`.split(/\s+/),
+);
+
+const word = /[\p{L}\p{N}_][\p{L}\p{M}\p{N}_]*/gu;
+// Scripts written without blanks between words.
+const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]/u;
+const unspacedRun = new RegExp(`(?:${unspaced.source}\\p{M}*)+|[^\\s]`, 'gu');
+const nonAscii = /[^\p{ASCII}]/u;
+const longestTerm = 48;
+
+/** Lower case, compatibility forms folded, accents removed. */
+export function fold(text: string): string {
+  if (!nonAscii.test(text)) return text.toLowerCase();
+  return text.normalize('NFKD').replace(/(?<=[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}])\p{M}+/gu, '').toLowerCase().normalize('NFC');
+}
+
+/** One term for a word or an identifier written together: `create_organization`, `createOrganization` are the same. */
+export function termOf(text: string): string {
+  return stem(fold(text).replaceAll('_', '').slice(0, longestTerm));
+}
+
+/** Calls back for every term of a prose text, in order; stop words only when asked for. */
+export function eachTerm(text: string, visit: (term: string, raw: string) => void, options: { stopWords: boolean }): void {
+  for (const match of text.matchAll(word)) {
+    const raw = match[0];
+    if (nonAscii.test(raw) && unspaced.test(raw)) {
+      for (const term of bigramsOf(raw)) visit(term, raw);
+      continue;
+    }
+    if (!options.stopWords && raw.length < 12 && stopWords.has(raw.toLowerCase())) continue;
+    const term = termOf(raw);
+    if (term !== '') visit(term, raw);
+  }
+}
+
+/** The terms of a prose text. */
+export function termsOf(text: string, options: { stopWords: boolean } = { stopWords: false }): string[] {
+  const terms: string[] = [];
+  eachTerm(text, (term) => terms.push(term), options);
+  return terms;
+}
+
+function bigramsOf(raw: string): string[] {
+  const terms: string[] = [];
+  for (const run of splitScripts(fold(raw).slice(0, 4096))) {
+    if (!unspaced.test(run)) {
+      terms.push(termOf(run));
+      continue;
+    }
+    const letters = Array.from(run);
+    if (letters.length === 1) terms.push(run);
+    for (let at = 0; at + 1 < letters.length; at++) terms.push(`${letters[at]}${letters[at + 1]}`);
+  }
+  return terms.filter((term) => term !== '');
+}
+
+function splitScripts(text: string): string[] {
+  const runs: string[] = [];
+  let other = '';
+  for (const match of text.matchAll(unspacedRun)) {
+    if (!unspaced.test(match[0])) {
+      other += match[0];
+      continue;
+    }
+    if (other !== '') runs.push(other);
+    other = '';
+    runs.push(match[0]);
+  }
+  if (other !== '') runs.push(other);
+  return runs;
+}

@@ -1,0 +1,95 @@
+import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4StreamPart } from '@ai-sdk/provider';
+import { describe, expect, it } from 'vitest';
+import { generate, GenerationError } from '../../../../api/assistant/generate.ts';
+import type { AnswerTool } from '../../../../api/assistant/generate.ts';
+
+const finish = (reason: 'stop' | 'tool-calls' | 'error' = 'stop'): LanguageModelV4StreamPart => ({
+  type: 'finish',
+  finishReason: { unified: reason, raw: reason },
+  usage: {
+    inputTokens: { total: 10, noCache: 10, cacheRead: 0, cacheWrite: 0 },
+    outputTokens: { total: 2, text: 2, reasoning: 0 },
+  },
+});
+const delta = (text: string): LanguageModelV4StreamPart => ({ type: 'text-delta', id: '1', delta: text });
+
+/** A model that plays one list of parts a call; a list without an end never ends. */
+function modelOf(calls: (LanguageModelV4StreamPart[] | 'stall')[], seen: LanguageModelV4CallOptions[] = []): LanguageModelV4 {
+  return {
+    specificationVersion: 'v4',
+    provider: 'test',
+    modelId: 'test',
+    supportedUrls: {},
+    doGenerate: () => Promise.reject(new Error('not used')),
+    doStream(options) {
+      seen.push(options);
+      const parts = calls[seen.length - 1];
+      return Promise.resolve({
+        stream: new ReadableStream({
+          start(controller) {
+            if (parts === undefined || parts === 'stall') return;
+            for (const part of parts) controller.enqueue(part);
+            controller.close();
+          },
+        }),
+      });
+    },
+  };
+}
+
+async function run(
+  model: LanguageModelV4,
+  { tools = [], signal = new AbortController().signal, stalledMs = 10_000 }: { tools?: AnswerTool[]; signal?: AbortSignal; stalledMs?: number } = {},
+) {
+  const usage = { promptTokens: 0, completionTokens: 0 };
+  const texts: string[] = [];
+  for await (const text of generate({ model, prompt: [], tools, maxSteps: 3, stalledMs, signal }, usage)) texts.push(text);
+  return { texts, usage };
+}
+
+const tool: AnswerTool = {
+  definition: { type: 'function', name: 'search', inputSchema: { type: 'object' } },
+  run: (input) => `found ${input}`,
+};
+const call: LanguageModelV4StreamPart = { type: 'tool-call', toolCallId: 'c1', toolName: 'search', input: '{"query":"x"}' };
+
+describe('generate', () => {
+  it('passes deltas on and counts the usage', async () => {
+    expect(await run(modelOf([[delta('a'), delta(''), delta('b'), finish()]]))).toEqual({
+      texts: ['a', 'b'],
+      usage: { promptTokens: 10, completionTokens: 2 },
+    });
+  });
+
+  it('runs tool calls and asks again, the last time without tools', async () => {
+    const seen: LanguageModelV4CallOptions[] = [];
+    const model = modelOf([[call, finish('tool-calls')], [call, finish('tool-calls')], [delta('done'), finish()]], seen);
+    expect((await run(model, { tools: [tool] })).texts).toEqual(['done']);
+    expect(seen.map(({ tools }) => tools?.length ?? 0)).toEqual([1, 1, 0]);
+    expect(seen[2]?.prompt.map(({ role }) => role)).toEqual(['assistant', 'tool', 'assistant', 'tool']);
+    expect(JSON.stringify(seen[1]?.prompt)).toContain('found {\\"query\\":\\"x\\"}');
+  });
+
+  it.each([
+    ['an error part', [delta('a'), { type: 'error', error: new Error('secret') }]],
+    ['a finish with an error', [delta('a'), finish('error')]],
+    ['an end without a finish', [delta('a')]],
+  ] satisfies [string, LanguageModelV4StreamPart[]][])('fails with a fixed sentence at %s', async (_name, parts) => {
+    const error = await run(modelOf([parts])).catch((caught: unknown) => caught);
+    expect(error).toBeInstanceOf(GenerationError);
+    expect(String(error)).not.toContain('secret');
+  });
+
+  it('fails when the model stalls', async () => {
+    await expect(run(modelOf(['stall']), { stalledMs: 20 })).rejects.toThrow(/did not go on/);
+  });
+
+  it('ends without an error when it is aborted, and tells the model', async () => {
+    const controller = new AbortController();
+    const seen: LanguageModelV4CallOptions[] = [];
+    const running = run(modelOf(['stall'], seen), { signal: controller.signal });
+    controller.abort();
+    expect((await running).texts).toEqual([]);
+    expect(seen.every(({ abortSignal }) => abortSignal?.aborted === true)).toBe(true);
+  });
+});

@@ -1,0 +1,53 @@
+import { expect, it } from 'vitest';
+import { createByIdLoader } from '../../../db/by-id-loader.ts';
+
+function recordingSource(answer: (ids: string[]) => Promise<{ id: string }[]>) {
+  const asked: string[][] = [];
+  const loader = createByIdLoader((ids) => {
+    asked.push(ids);
+    return answer(ids);
+  });
+  return { asked, loader };
+}
+
+it('asks once for all lookups of one event-loop turn, and once for each id', async () => {
+  const { asked, loader } = recordingSource(async (ids) => ids.filter((id) => id !== 'c').map((id) => ({ id })));
+  const found = await Promise.all(['a', 'b', 'a', 'c'].map((id) => loader.load(id)));
+  expect(asked).toEqual([['a', 'b', 'c']]);
+  expect(found).toEqual([{ id: 'a' }, { id: 'b' }, { id: 'a' }, null]);
+});
+
+it('collects lookups that begin in different callbacks of one turn', async () => {
+  const { asked, loader } = recordingSource(async (ids) => ids.map((id) => ({ id })));
+  const first = loader.load('a');
+  const second = Promise.resolve().then(() => loader.load('b'));
+  await Promise.all([first, second]);
+  expect(asked).toEqual([['a', 'b']]);
+});
+
+it('asks anew in the next turn, also while an answer is under way', async () => {
+  const gate = Promise.withResolvers<void>();
+  const { asked, loader } = recordingSource(async (ids) => {
+    await gate.promise;
+    return ids.map((id) => ({ id }));
+  });
+  const first = loader.load('a');
+  await new Promise(setImmediate);
+  const second = loader.load('a');
+  await new Promise(setImmediate);
+  gate.resolve();
+  await Promise.all([first, second]);
+  expect(asked).toEqual([['a'], ['a']]);
+});
+
+it('fails every lookup of a turn whose query fails, and works again in the next', async () => {
+  let isDown = true;
+  const { loader } = recordingSource(async (ids) => {
+    if (isDown) throw new Error('down');
+    return ids.map((id) => ({ id }));
+  });
+  const outcomes = await Promise.allSettled([loader.load('a'), loader.load('b')]);
+  expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  isDown = false;
+  expect(await loader.load('a')).toEqual({ id: 'a' });
+});

@@ -1,0 +1,25 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { decodeCursor, encodeCursor, InvalidCursorError } from '../../../db/page-cursor.ts';
+import { newId } from '../../../db/ids.ts';
+
+it('gives back what it was made of, to the microsecond', () => {
+  const cursor = { createdMicros: '1763700000000001', id: newId('job_') };
+  expect(decodeCursor(encodeCursor(cursor))).toEqual(cursor);
+});
+
+it('refuses what no page gave', () => {
+  const valid = encodeCursor({ createdMicros: '1', id: 'job_1' });
+  for (const text of ['', 'x', `${valid}=`, `${valid}!`, ` ${valid}`, Buffer.from("1:job_1'").toString('base64url')]) {
+    expect(() => decodeCursor(text)).toThrow(InvalidCursorError);
+  }
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', maxLength: 60 }), (text) => {
+      try {
+        return encodeCursor(decodeCursor(text)) === text;
+      } catch (error) {
+        return error instanceof InvalidCursorError;
+      }
+    }),
+  );
+});

@@ -1,0 +1,162 @@
+import { describe, expect, it } from 'vitest';
+import { createOfflineEditor } from '../../../models/offline-editor/offline-editor.ts';
+import { startAgent, type Files, type Turn } from './memory-agent.ts';
+
+async function work(files: Files, prompt: string): Promise<Turn> {
+  const agent = startAgent(createOfflineEditor(), files);
+  agent.say(prompt);
+  return agent.run();
+}
+
+const toolsOf = (turn: Turn) => turn.batches.map((batch) => batch.map(({ toolName }) => toolName));
+
+describe('the offline editor', () => {
+  it('reads a file before it edits it, and then finishes', async () => {
+    const files = { 'README.md': 'teh cat and teh dog\n' };
+    const turn = await work(files, 'Replace "teh" with "the" in README.md');
+    expect(files).toEqual({ 'README.md': 'the cat and the dog\n' });
+    expect(toolsOf(turn)).toEqual([['read'], ['edit'], ['finish']]);
+    expect(turn.title).toBe('Replace "teh" with "the" in README.md');
+    expect(turn.summary).toBe('- Done: Replace "teh" with "the" in README.md.');
+  });
+
+  it('does several sentences in order, those of different files together', async () => {
+    const files = { 'a.md': 'one\n', 'b.md': 'one\n', 'c.md': 'gone\n' };
+    const turn = await work(
+      files,
+      'Replace "one" with "two" in a.md and replace "one" with "2" in b.md. Rename a.md to d.md. Delete c.md.',
+    );
+    expect(files).toEqual({ 'b.md': '2\n', 'd.md': 'two\n' });
+    expect(toolsOf(turn)).toEqual([['read', 'read'], ['edit', 'edit'], ['move', 'delete'], ['finish']]);
+    expect(turn.title).toBe('Replace "one" with "two" in a.md and 3 more');
+  });
+
+  it('searches, reads and edits every file for "everywhere"', async () => {
+    const files = { 'a.md': 'foo\nfoo foo\n', 'docs/b.md': 'x foo\n', 'c.md': 'bar\n' };
+    const turn = await work(files, 'Replace "foo" with "$&" everywhere');
+    expect(files).toEqual({ 'a.md': '$&\n$& $&\n', 'docs/b.md': 'x $&\n', 'c.md': 'bar\n' });
+    expect(toolsOf(turn)).toEqual([['grep'], ['read', 'read'], ['edit', 'edit'], ['finish']]);
+    expect(turn.summary).toContain('in 2 files: a.md, docs/b.md');
+  });
+
+  it.each([
+    ['foo', 'bar'],
+    ['foo', 'foo and foo'],
+    ['q', 'qQ'],
+    ['7', '7.0'],
+  ])('replaces %j by %j in more files than one search shows', async (old, next) => {
+    const content = `${old} is\n`.repeat(12);
+    const files = Object.fromEntries(Array.from({ length: 35 }, (_, index) => [`f${index}.md`, content]));
+    const turn = await work(files, `Replace "${old}" with "${next}" everywhere`);
+    expect(new Set(Object.values(files))).toEqual(new Set([content.replaceAll(old, next)]));
+    expect(turn.summary).toContain('in 35 files');
+    expect(turn.summary).not.toContain('cut short');
+  });
+
+  it('replaces a text of several lines everywhere', async () => {
+    const files = { 'a.md': 'one\ntwo two\nthree', 'b.md': 'two two' };
+    const turn = await work(files, 'Replace "one\\ntwo two" with "1" everywhere');
+    expect(files).toEqual({ 'a.md': '1\nthree', 'b.md': 'two two' });
+    expect(turn.summary).toContain('in 1 file: a.md');
+  });
+
+  it('creates a file with a line end, and leaves an existing one alone', async () => {
+    const files: Files = { 'a.md': 'old\n' };
+    const turn = await work(files, 'Create b/c.md with "new". Create a.md with "x"');
+    expect(files).toEqual({ 'a.md': 'old\n', 'b/c.md': 'new\n' });
+    expect(turn.summary).toContain('- Not done: Create a.md: the file exists already.');
+  });
+
+  it.each([
+    ['a\nb\n', 'a\nb\nmore\n'],
+    ['a\nb', 'a\nb\nmore'],
+    ['', 'more\n'],
+    ['x\nx\nx\n', 'x\nx\nx\nmore\n'],
+    ['  - a\n  - a\n', '  - a\n  - a\nmore\n'],
+    ['}\n'.repeat(5001), `${'}\n'.repeat(5001)}more\n`],
+  ])('appends after the last line of a file (case %#)', async (before, after) => {
+    const files = { 'a.md': before };
+    await work(files, 'Append "more" to a.md');
+    expect(files['a.md']).toBe(after);
+  });
+
+  it('says what failed and why, and does the rest', async () => {
+    const files = { 'a.md': 'x\n' };
+    const turn = await work(
+      files,
+      'Delete gone.md. Replace "y" with "z" in a.md. Rename no.md to n.md. Append "w" to a.md.',
+    );
+    expect(files).toEqual({ 'a.md': 'x\nw\n' });
+    expect(turn.summary).toContain('- Not done: Delete gone.md: gone.md does not exist.');
+    expect(turn.summary).toContain('- Not done: Replace "y" with "z" in a.md: The text was not found in a.md.');
+    expect(turn.title).toBe('Append "w" to a.md');
+  });
+
+  it('changes nothing for what it does not understand, and names its grammar', async () => {
+    const files = { 'a.md': 'x\n' };
+    const turn = await work(files, 'Delete a.md if you like. Please improve the wording.');
+    expect(files).toEqual({ 'a.md': 'x\n' });
+    expect(toolsOf(turn)).toEqual([['finish']]);
+    expect(turn.title).toBe('Nothing to change');
+    expect(turn.summary).toContain('Delete a.md if you like.');
+    expect(turn.summary).toContain('improve the wording.');
+    expect(turn.summary).toContain('Rename PATH to PATH');
+  });
+
+  it('does only what is new in a second turn', async () => {
+    const agent = startAgent(createOfflineEditor(), { 'a.md': 'a\n' });
+    agent.say('Append "b" to a.md');
+    await agent.run();
+    agent.say('Append "b" to a.md');
+    const second = await agent.run();
+    expect(agent.files['a.md']).toBe('a\nb\nb\n');
+    expect(toolsOf(second)).toEqual([['read'], ['edit'], ['finish']]);
+  });
+
+  it('does what is left of a turn and a message that arrives in its middle', async () => {
+    const agent = startAgent(createOfflineEditor(), { 'a.md': 'a\n', 'b.md': 'b\n' });
+    agent.say('Append "x" to a.md');
+    await agent.step({ title: null, summary: '', batches: [] });
+    agent.say('Delete b.md');
+    const turn = await agent.run();
+    expect(agent.files).toEqual({ 'a.md': 'a\nx\n' });
+    expect(turn.title).toBe('Append "x" to a.md and 1 more');
+  });
+
+  it('gives every call of a conversation an id of its own', async () => {
+    const agent = startAgent(createOfflineEditor(), { 'a.md': 'a\n', 'b.md': 'a a\n' });
+    for (const prompt of ['Append "x" to a.md. Replace "a" with "aa" everywhere', 'Append "x" to a.md', 'Say hello']) {
+      agent.say(prompt);
+      await agent.run();
+    }
+    const ids = agent.prompt.flatMap(({ role, content }) => {
+      return role === 'assistant'
+        ? content.flatMap((part) => (part.type === 'tool-call' ? [part.toolCallId] : []))
+        : [];
+    });
+    expect(ids.length).toBeGreaterThan(8);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(ids.every((id) => /^[A-Za-z0-9_-]{1,64}$/.test(id))).toBe(true);
+  });
+
+  it('answers in words when it has no tools, and when nothing is left to do', async () => {
+    const prompt = [{ role: 'user', content: [{ type: 'text', text: 'Delete a.md' }] }] as const;
+    const { content, finishReason } = await createOfflineEditor().doGenerate({ prompt: [...prompt] as any });
+    expect(finishReason.unified).toBe('stop');
+    expect(content).toEqual([{ type: 'text', text: expect.stringContaining('the tools it needs are not available') }]);
+    const agent = startAgent(createOfflineEditor(), {});
+    expect((await agent.run()).summary).toContain('There was nothing to do.');
+  });
+
+  it('streams the parts that it generates', async () => {
+    const tools = [{ type: 'function', name: 'delete', inputSchema: {} }] as const;
+    const prompt = [{ role: 'user', content: [{ type: 'text', text: 'Delete a.md' }] }] as const;
+    const options: any = { prompt, tools };
+    const { stream } = await createOfflineEditor().doStream(options);
+    const parts = await Array.fromAsync(stream);
+    const { content, usage } = await createOfflineEditor().doGenerate(options);
+    const text = parts.map((part) => (part.type === 'text-delta' ? part.delta : '')).join('');
+    expect(content).toEqual([{ type: 'text', text }, parts.find(({ type }) => type === 'tool-call')]);
+    expect(parts.at(-1)).toMatchObject({ type: 'finish', finishReason: { unified: 'tool-calls' }, usage });
+  });
+});

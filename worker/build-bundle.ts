@@ -1,0 +1,21 @@
+import { rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DefaultLogger, bundleWorkflowCode } from '@temporalio/worker';
+
+/** Run in a process of its own by `workflow-bundle.ts`: bundles the workflow code into the file it is given. */
+async function main(target: string): Promise<void> {
+  const logger = new DefaultLogger('ERROR');
+  const workflowsPath = join(import.meta.dirname, '../workflows/index.ts');
+  const { code } = await bundleWorkflowCode({ workflowsPath, logger });
+  const draft = `${target}.${process.pid}`;
+  try {
+    await writeFile(draft, code);
+    await rename(draft, target);
+  } finally {
+    await rm(draft, { force: true });
+  }
+}
+
+const [, , target] = process.argv;
+if (target === undefined) throw new TypeError('Name the file to write.');
+await main(target);

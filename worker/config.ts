@@ -1,0 +1,103 @@
+import { resolve } from 'node:path';
+import { z } from 'zod';
+import type { ModelSettings } from '../models/registry.ts';
+
+export interface WorkerConfig {
+  logLevel: string;
+  database: { url: string };
+  temporal: { address: string; namespace: string };
+  models: ModelSettings;
+  repositories: { allowedHosts: string[]; localRoot: string | null };
+  siteDirectories: string | null;
+  workDirectory: string;
+  github: { token: string; apiUrl: string } | null;
+  /** Where links of the local forge lead. */
+  baseUrl: string;
+}
+
+/** Names every variable that is missing or wrong. */
+export class ConfigError extends Error {
+  override name = 'ConfigError';
+}
+
+const httpAddress = z
+  .string()
+  .refine((text) => URL.canParse(text) && /^https?:\/\//i.test(text), 'must be an http:// or https:// address');
+
+const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+
+const environmentSchema = z.object({
+  DATABASE_URL: z
+    .string({ error: 'is missing; set it to the address of PostgreSQL, or use "npm start", which brings its own' })
+    .refine((text) => URL.canParse(text) && /^postgres(?:ql)?:\/\//i.test(text), 'must be a postgres:// address'),
+  TEMPORAL_ADDRESS: z.string().default('127.0.0.1:7233'),
+  TEMPORAL_NAMESPACE: z.string().default('default'),
+  LOG_LEVEL: z.enum(logLevels, `must be one of ${logLevels.join(', ')}`).default('info'),
+  ANTHROPIC_API_KEY: z.string().optional(),
+  OPENAI_API_KEY: z.string().optional(),
+  GOOGLE_GENERATIVE_AI_API_KEY: z.string().optional(),
+  OPENAI_COMPATIBLE_BASE_URL: httpAddress.optional(),
+  OPENAI_COMPATIBLE_API_KEY: z.string().optional(),
+  DOCKET_BASE_URL: httpAddress.default('http://127.0.0.1:8080'),
+  DOCKET_WORK_DIR: z.string().default('.docket/work'),
+  DOCKET_ALLOWED_HOSTS: z.string().default('github.com'),
+  DOCKET_LOCAL_REPOSITORIES: z.string().optional(),
+  DOCKET_SITE_DIRECTORIES: z.string().optional(),
+  GITHUB_TOKEN: z
+    .string()
+    .regex(/^[\x21-\x7e]+$/, 'must be one word without blanks')
+    .optional(),
+  GITHUB_API_URL: httpAddress.default('https://api.github.com'),
+});
+
+/** Reads the variables of the worker process. An empty variable counts as absent. Throws ConfigError. */
+export function readConfig(env: NodeJS.ProcessEnv): WorkerConfig {
+  const present = Object.entries(env).filter(([, value]) => value !== undefined && value.trim() !== '');
+  const parsed = environmentSchema.safeParse(Object.fromEntries(present));
+  if (parsed.success) return configOf(parsed.data);
+  throw new ConfigError(parsed.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}.`).join(' '));
+}
+
+function configOf(env: z.infer<typeof environmentSchema>): WorkerConfig {
+  const hosts = env.DOCKET_ALLOWED_HOSTS.split(',').map((host) => host.trim().toLowerCase());
+  return {
+    logLevel: env.LOG_LEVEL,
+    database: { url: env.DATABASE_URL },
+    temporal: { address: env.TEMPORAL_ADDRESS, namespace: env.TEMPORAL_NAMESPACE },
+    models: modelsOf(env),
+    repositories: {
+      allowedHosts: hosts.filter((host) => host !== ''),
+      localRoot: pathOrNull(env.DOCKET_LOCAL_REPOSITORIES),
+    },
+    siteDirectories: pathOrNull(env.DOCKET_SITE_DIRECTORIES),
+    workDirectory: resolve(env.DOCKET_WORK_DIR),
+    github: env.GITHUB_TOKEN === undefined ? null : { token: env.GITHUB_TOKEN, apiUrl: trimmed(env.GITHUB_API_URL) },
+    baseUrl: trimmed(env.DOCKET_BASE_URL),
+  };
+}
+
+function modelsOf(env: z.infer<typeof environmentSchema>): ModelSettings {
+  const baseUrl = env.OPENAI_COMPATIBLE_BASE_URL;
+  return {
+    anthropicApiKey: env.ANTHROPIC_API_KEY,
+    openaiApiKey: env.OPENAI_API_KEY,
+    googleApiKey: env.GOOGLE_GENERATIVE_AI_API_KEY,
+    compatible: baseUrl === undefined ? undefined : { baseUrl, apiKey: env.OPENAI_COMPATIBLE_API_KEY },
+  };
+}
+
+/** The values that must never be stored or leave the worker. */
+export function secretsOf({ models, github, database }: WorkerConfig): string[] {
+  const password = decodeURIComponent(new URL(database.url).password);
+  const { anthropicApiKey, openaiApiKey, googleApiKey, compatible } = models;
+  const values = [anthropicApiKey, openaiApiKey, googleApiKey, compatible?.apiKey, github?.token, password];
+  return values.filter((value) => value !== undefined && value !== '');
+}
+
+function pathOrNull(path: string | undefined): string | null {
+  return path === undefined ? null : resolve(path);
+}
+
+function trimmed(address: string): string {
+  return address.replace(/\/+$/, '');
+}

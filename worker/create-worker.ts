@@ -1,0 +1,50 @@
+import { Worker, type NativeConnection } from '@temporalio/worker';
+import { jobTaskQueue } from '../workflows/contract/messages.ts';
+
+export interface QueueWorker {
+  taskQueue: string;
+  activities: object;
+  /** Git and models at once; the rest waits in the queue, where another worker may take it. */
+  maxConcurrentActivities?: number;
+}
+
+export interface WorkerDeps {
+  connection: NativeConnection;
+  namespace: string;
+  /** Path of the bundle. */
+  bundle: string;
+  /** One worker for each queue. */
+  queues: QueueWorker[];
+  /** How long running activities may go on after a shutdown was asked for. */
+  shutdownGraceMs?: number;
+}
+
+/** The queue of jobs with its activities. */
+export function jobQueue(activities: object, taskQueue: string = jobTaskQueue): QueueWorker {
+  return { taskQueue, activities };
+}
+
+/** Makes the workers of a process, one for each queue; none polls before `run`. */
+export async function createWorkers(deps: WorkerDeps): Promise<Worker[]> {
+  const { connection, namespace, bundle, queues, shutdownGraceMs = 25_000 } = deps;
+  const workers: Worker[] = [];
+  for (const { taskQueue, activities, maxConcurrentActivities = 20 } of queues) {
+    const worker = await Worker.create({
+      connection,
+      namespace,
+      taskQueue,
+      activities,
+      workflowBundle: { codePath: bundle },
+      maxConcurrentActivityTaskExecutions: maxConcurrentActivities,
+      maxCachedWorkflows: 200,
+      // a workflow whose worker was killed waits this long before another takes it
+      stickyQueueScheduleToStartTimeout: '1s',
+      // a cancel arrives with the answer to a heartbeat
+      maxHeartbeatThrottleInterval: '1s',
+      shutdownGraceTime: shutdownGraceMs,
+      shutdownForceTime: shutdownGraceMs + 3_000,
+    });
+    workers.push(worker);
+  }
+  return workers;
+}

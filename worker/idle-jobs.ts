@@ -1,0 +1,22 @@
+import type { Pool } from 'pg';
+import type { TurnRef } from '../workflows/contract/job.ts';
+
+export interface IdleJobs {
+  /** Active jobs that nothing wrote to for a while, longest first; without those whose start is still to come. */
+  list(options: { idleMs: number; limit: number }): Promise<TurnRef[]>;
+}
+
+export function createIdleJobs(pool: Pool): IdleJobs {
+  return {
+    async list({ idleMs, limit }) {
+      const { rows } = await pool.query<TurnRef>(
+        `select id as "jobId", turn from jobs
+         where status = 'active' and updated_at < now() - $1 * interval '1 millisecond'
+           and not exists (select from job_outbox where job_id = jobs.id and job_outbox.turn = jobs.turn)
+         order by updated_at limit $2`,
+        [idleMs, limit],
+      );
+      return rows;
+    },
+  };
+}

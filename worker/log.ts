@@ -1,0 +1,42 @@
+import { DefaultLogger, Runtime, type LogLevel } from '@temporalio/worker';
+import { pino, type Logger } from 'pino';
+
+/** JSON lines on standard output. Secrets are taken out of every text; fields named like one are blanked. */
+export function createLogger({ level, redact }: { level: string; redact(text: string): string }): Logger {
+  const names = ['authorization', 'apiKey', 'password', 'secret', 'token', 'prompt', 'connectionString'];
+  return pino({
+    level,
+    base: { process: 'worker' },
+    redact: { paths: names.flatMap((name) => [name, `*.${name}`]), censor: '[redacted]' },
+    hooks: { streamWrite: redact },
+  });
+}
+
+/** Sends what the engine's SDK and the activities log to our logger, and leaves the signals to the process. */
+export function installRuntime(log: Logger): void {
+  const logger = new DefaultLogger('INFO', ({ level, message, meta }) => {
+    log[methodOf(level)]({ ...meta, taskToken: undefined }, message);
+  });
+  Runtime.install({
+    logger,
+    shutdownSignals: [],
+    telemetryOptions: { logging: { forward: {}, filter: { core: 'WARN', other: 'ERROR' } } },
+  });
+}
+
+function methodOf(level: LogLevel): 'trace' | 'debug' | 'info' | 'warn' | 'error' {
+  switch (level) {
+    case 'TRACE':
+      return 'trace';
+    case 'DEBUG':
+      return 'debug';
+    case 'WARN':
+      return 'warn';
+    case 'ERROR':
+      return 'error';
+    case 'INFO':
+      return 'info';
+    default:
+      return level satisfies never;
+  }
+}

@@ -1,0 +1,27 @@
+export type ParsedRef = { ok: true; ref: string } | { ok: false; problem: string };
+
+const longestRef = 255;
+// what git-check-ref-format forbids, and every kind of blank and invisible character
+const forbiddenCharacters = /[\p{Cc}\p{Cf}\p{Zs}\p{Zl}\p{Zp}~^:?*[\]\\]/u;
+
+/** Reads the name of a branch, tag or commit by the rules of git-check-ref-format, and never one that git could take for an option. */
+export function parseRef(text: string): ParsedRef {
+  const problem = problemOf(text);
+  return problem === null ? { ok: true, ref: text } : { ok: false, problem: `The ref ${problem}.` };
+}
+
+function problemOf(text: string): string | null {
+  if (text.trim() === '') return 'is empty; leave it out to use the default branch';
+  if (text.length > longestRef) return `is longer than ${longestRef} characters`;
+  if (!text.isWellFormed()) return 'holds broken Unicode';
+  if (forbiddenCharacters.test(text)) return 'holds a space, a control character or one of ~ ^ : ? * [ ] \\';
+  if (text.startsWith('-')) return 'begins with "-"';
+  if (text.includes('..')) return 'holds ".."';
+  if (text === '@' || text.includes('@{')) return 'is "@" or holds "@{"';
+  if (text.endsWith('.')) return 'ends with "."';
+  const components = text.split('/');
+  if (components.includes('')) return 'begins or ends with "/", or holds "//"';
+  if (components.some((component) => component.startsWith('.'))) return 'has a part that begins with "."';
+  if (components.some((component) => component.toLowerCase().endsWith('.lock'))) return 'has a part that ends with ".lock"';
+  return null;
+}

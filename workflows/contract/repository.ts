@@ -1,0 +1,79 @@
+export interface RepositoryRules {
+  /** Hosts whose repositories may be named, e.g. `github.com`; one with a port allows that port only. */
+  allowedHosts: readonly string[];
+  /** Folder below which repositories on this machine may lie; null: none. */
+  localRoot: string | null;
+}
+
+export type ParsedRepository =
+  | {
+      ok: true;
+      kind: 'https';
+      /** Canonical: lower-case host, no `.git`, no trailing slash. */
+      repository: string;
+      host: string;
+      /** All but the last part of the path: `acme`, or `group/subgroup`. */
+      owner: string;
+      name: string;
+    }
+  | { ok: true; kind: 'local'; repository: string; path: string }
+  | { ok: false; problem: string };
+
+const longestRepository = 2048;
+const httpsPattern = /^https:\/\/([^/]*)(?:\/(.*))?$/is;
+const authorityPattern = /^(?=.{1,255}$)[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::[1-9][0-9]{0,4})?$/;
+const segmentPattern = /^[A-Za-z0-9._~+-]{1,255}$/;
+const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
+
+/**
+ * Reads the address of a repository: https to an allowed host, or an absolute path below the local root. Everything else
+ * is refused, so that what comes out may be handed to git. The canonical form parses to itself. DNS and symbolic links are
+ * the business of whoever opens it.
+ */
+export function parseRepository(text: string, { allowedHosts, localRoot }: RepositoryRules): ParsedRepository {
+  if (text.trim() === '') return refused('is empty');
+  if (text.length > longestRepository) return refused(`is longer than ${longestRepository} characters`);
+  if (!text.isWellFormed() || invisible.test(text)) return refused('holds a control character');
+  if (text.startsWith('/')) return parseLocal(text, localRoot);
+  const [, authority, path] = httpsPattern.exec(text) ?? [];
+  if (authority === undefined) return refused('must be an https:// address, such as https://github.com/owner/name');
+  return parseHttps(authority, path ?? '', allowedHosts);
+}
+
+function parseHttps(authority: string, path: string, allowedHosts: readonly string[]): ParsedRepository {
+  if (authority.includes('@')) return refused('must not hold a user name or password');
+  const host = authority.toLowerCase();
+  if (!authorityPattern.test(host)) return refused('has no valid host');
+  if (!allowedHosts.some((allowed) => allowed.toLowerCase() === host)) {
+    return refused(`must be on an allowed host (${allowedHosts.join(', ') || 'there is none'})`);
+  }
+  if (/[?#]/.test(path)) return refused('must not hold "?" or "#"');
+
+  const segments = path.replace(/\/$/, '').split('/');
+  const name = (segments.pop() ?? '').replace(/\.git$/i, '');
+  if (segments.length === 0) return refused(`needs an owner and a name, such as https://${host}/owner/name`);
+  if (host === 'github.com' && segments.length > 1) return refused('must be https://github.com/owner/name without anything behind it');
+  if (![...segments, name].every(isSegment)) return refused('has a path that no repository can have');
+  const owner = segments.join('/');
+  return { ok: true, kind: 'https', repository: `https://${host}/${owner}/${name}`, host, owner, name };
+}
+
+function isSegment(segment: string): boolean {
+  return segmentPattern.test(segment) && segment !== '.' && segment !== '..' && !/\.git$/i.test(segment);
+}
+
+function parseLocal(text: string, localRoot: string | null): ParsedRepository {
+  if (localRoot === null || !localRoot.startsWith('/')) return refused('must be an https:// address; paths on this machine are not allowed here');
+  const path = text.replace(/\/$/, '');
+  if (path.split('/').slice(1).some(isSuspicious)) return refused('must be a plain absolute path without ".", ".." or "//"');
+  if (!path.startsWith(`${localRoot.replace(/\/+$/, '')}/`)) return refused('lies outside the folder for repositories on this machine');
+  return { ok: true, kind: 'local', repository: path, path };
+}
+
+function isSuspicious(segment: string): boolean {
+  return segment === '' || segment === '.' || segment === '..';
+}
+
+function refused(problem: string): ParsedRepository {
+  return { ok: false, problem: `The repository ${problem}.` };
+}

@@ -1,0 +1,35 @@
+import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow';
+import type { Activities } from '../activities/index.ts';
+
+/**
+ * Every activity may run twice. None has a number of attempts: a killed worker is an attempt too. What may fail for good
+ * is counted by the activity itself, in the database.
+ */
+const retry = { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '20s' } as const;
+
+/** A dead worker is noticed after this long. */
+const heartbeatTimeout = '10s';
+
+/** May take minutes: a first fetch of a large repository. */
+export const { prepare } = proxyActivities<Activities>({ startToCloseTimeout: '20 minutes', heartbeatTimeout, retry });
+
+/** A cancelled call is not waited for: whatever it still stores is fenced off. */
+export const { callModel } = proxyActivities<Activities>({
+  startToCloseTimeout: '12 minutes',
+  heartbeatTimeout,
+  retry,
+  cancellationType: ActivityCancellationType.TRY_CANCEL,
+});
+
+export const { runTools } = proxyActivities<Activities>({ startToCloseTimeout: '10 minutes', heartbeatTimeout, retry });
+
+/** A cancelled publish is waited for, so that what it did is known. */
+export const { publish } = proxyActivities<Activities>({
+  startToCloseTimeout: '5 minutes',
+  scheduleToCloseTimeout: '20 minutes',
+  heartbeatTimeout,
+  retry,
+});
+
+/** One short write; retried until the database is back. */
+export const { recordOutcome } = proxyActivities<Activities>({ startToCloseTimeout: '10s', retry });
