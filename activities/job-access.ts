@@ -55,8 +55,8 @@ function isCurrent(job: JobRow, ref: TurnRef): boolean {
   return job.status === 'active' && job.turn === ref.turn;
 }
 
-/** The commit the job works on; `prepare` has stored it. */
-export function baseCommitOf({ baseCommit }: JobRow): string {
-  if (baseCommit !== null) return baseCommit;
+/** The branch and commit the job works on; `prepare` has stored them. */
+export function baseOf({ baseBranch, baseCommit }: JobRow): { branch: string; commit: string } {
+  if (baseBranch !== null && baseCommit !== null) return { branch: baseBranch, commit: baseCommit };
   throw ApplicationFailure.nonRetryable('The job has no base commit.', FailureType.Internal);
 }

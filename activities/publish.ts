@@ -6,7 +6,7 @@ import type { JobOutcome, TurnRef } from '../workflows/contract/job.ts';
 import { FailureType } from '../workflows/contract/failures.ts';
 import { takenOver, type Attempt } from './attempt.ts';
 import type { Workspaces } from './clients/workspaces.ts';
-import { baseCommitOf, type JobAccess } from './job-access.ts';
+import { baseOf, type JobAccess } from './job-access.ts';
 import { bodyOf, branchOf, commitMessageOf, summaryOf, titleOf, type ChangeText } from './pull-request-text.ts';
 
 export interface PublishActivityDeps {
@@ -81,7 +81,7 @@ export function createPublishActivities(deps: PublishActivityDeps) {
       ...(await access.repositoryOf(job, signal)),
       jobId: job.id,
       branch,
-      baseCommit: baseCommitOf(job),
+      baseCommit: baseOf(job).commit,
       snapshot,
       message: commitMessageOf(text),
       author: { ...author, date: job.createdAt },
@@ -99,7 +99,7 @@ export function createPublishActivities(deps: PublishActivityDeps) {
     return forge.ensurePullRequest({
       repository: job.repository,
       head: branch,
-      base: job.baseBranch ?? '',
+      base: baseOf(job).branch,
       title: text.title,
       body: bodyOf(text),
       draft: job.draft,

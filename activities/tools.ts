@@ -7,7 +7,7 @@ import { runBatch } from './agent-tools/run-batch.ts';
 import { finishCallOf, type Toolset } from './agent-tools/toolset.ts';
 import { takenOver, type Attempt } from './attempt.ts';
 import type { Workspaces } from './clients/workspaces.ts';
-import { baseCommitOf, type JobAccess } from './job-access.ts';
+import { baseOf, type JobAccess } from './job-access.ts';
 
 export interface ToolActivityDeps {
   steps: Pick<StepStore, 'claim' | 'storeResults' | 'latestTree' | 'snapshot'>;
@@ -44,7 +44,7 @@ export function createToolActivities(deps: ToolActivityDeps) {
   };
 
   async function runInWorkspace({ job, calls, signal }: Batch) {
-    const baseCommit = baseCommitOf(job);
+    const baseCommit = baseOf(job).commit;
     const sinceTree = await steps.latestTree(job.id);
     const before = sinceTree === null ? null : await steps.snapshot(job.id, sinceTree);
     const repository = await access.repositoryOf(job, signal);
@@ -62,7 +62,7 @@ export function createToolActivities(deps: ToolActivityDeps) {
   async function treeAfter({ job, calls, signal }: Batch, before: Snapshot | null) {
     const isReadOnly = calls.every(({ toolName }) => toolset[toolName]?.isReadOnly ?? true);
     if (isReadOnly && before !== null) return { tree: before.tree, snapshot: null };
-    const since = { baseCommit: baseCommitOf(job), sinceTree: before?.tree ?? null, signal };
+    const since = { baseCommit: baseOf(job).commit, sinceTree: before?.tree ?? null, signal };
     return workspaces.snapshot(job.id, since);
   }
 }

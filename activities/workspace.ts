@@ -1,19 +1,22 @@
+import { z } from 'zod';
 import type { JobRow, JobStore } from '../db/jobs.ts';
 import type { EffectStore, StepStore } from '../db/steps.ts';
 import type { TurnRef } from '../workflows/contract/job.ts';
-import type { Attempt } from './attempt.ts';
+import { takenOver, type Attempt } from './attempt.ts';
 import type { Workspaces } from './clients/workspaces.ts';
-import { instructionsIn, storeInstructions } from './instructions.ts';
-import { baseCommitOf, type JobAccess } from './job-access.ts';
+import { storeInstructions } from './instructions.ts';
+import { baseOf, type JobAccess } from './job-access.ts';
 
 export interface WorkspaceActivityDeps {
   jobs: Pick<JobStore, 'setPhase' | 'setBase'>;
   steps: Pick<StepStore, 'latestTree' | 'snapshot'>;
   effects: EffectStore;
   access: JobAccess;
-  workspaces: Pick<Workspaces, 'resolve' | 'open'>;
+  workspaces: Pick<Workspaces, 'resolve' | 'open' | 'readFile'>;
   attempt: Attempt;
 }
+
+const baseSchema = z.object({ branch: z.string(), commit: z.string() });
 
 export function createWorkspaceActivities(deps: WorkspaceActivityDeps) {
   const { jobs, steps, effects, access, workspaces, attempt } = deps;
@@ -27,27 +30,33 @@ export function createWorkspaceActivities(deps: WorkspaceActivityDeps) {
         await access.activeJob(ref);
         await jobs.setPhase({ ...ref, phase: 'preparing' });
         const job = await withBase(ref, signal);
+        const { commit } = baseOf(job);
+        const repository = await access.repositoryOf(job, signal);
         const tree = await steps.latestTree(job.id);
         const snapshot = tree === null ? null : await steps.snapshot(job.id, tree);
-        const repository = await access.repositoryOf(job, signal);
-        const baseCommit = baseCommitOf(job);
-        const workspace = await workspaces.open({ ...repository, jobId: job.id, baseCommit, snapshot });
-        try {
-          if (tree === null) await storeInstructions(effects, job.id, await instructionsIn(workspace.path));
-        } finally {
-          await workspace.release();
-        }
+        const workspace = await workspaces.open({ ...repository, jobId: job.id, baseCommit: commit, snapshot });
+        await workspace.release();
+        await storeInstructions({ effects, workspaces }, { jobId: job.id, commit, access: repository });
         await jobs.setPhase({ ...ref, phase: 'running' });
       });
     },
   };
 
+  /** The first attempt that stores what the ref stands for decides it; a slower one is refused by its fence. */
   async function withBase(ref: TurnRef, signal: AbortSignal): Promise<JobRow> {
     const job = await access.activeJob(ref);
     if (job.baseCommit !== null) return job;
-    const repository = await access.repositoryOf(job, signal);
-    const { branch, commit } = await workspaces.resolve({ ...repository, ref: job.requestedRef });
+    const effect = { ...ref, effect: 'resolve' };
+    const { fence, result } = await effects.claim(effect);
+    const stored = baseSchema.safeParse(result);
+    const { branch, commit } = stored.data ?? (await resolve(job, signal));
+    if (!stored.success && !(await effects.storeResult({ ...effect, fence, result: { branch, commit } }))) throw takenOver();
     await jobs.setBase({ ...ref, baseBranch: branch, baseCommit: commit });
     return access.activeJob(ref);
+  }
+
+  async function resolve(job: JobRow, signal: AbortSignal) {
+    const repository = await access.repositoryOf(job, signal);
+    return workspaces.resolve({ ...repository, ref: job.requestedRef });
   }
 }

@@ -1,4 +1,4 @@
-import type Router from '@koa/router';
+import type { Router } from '@koa/router';
 import type { Context, Middleware } from 'koa';
 
 /** What the middlewares leave for the routes. */

@@ -29,11 +29,18 @@ export function addressKeyOf(address: string): string {
   const back = tail === undefined ? [] : groupsOf(tail);
   const zeros = tail === undefined ? 0 : Math.max(0, 8 - front.length - back.length);
   const groups = [...front, ...Array.from({ length: zeros }, () => '0'), ...back];
-  return `${groups.slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/64`;
+  return `${groups
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(':')}::/64`;
 }
 
 /** Reads the limit key of a request's client. */
-export function createAddressReader({ trustedProxies }: { trustedProxies: number }): (request: IncomingMessage) => string {
+export function createAddressReader({
+  trustedProxies,
+}: {
+  trustedProxies: number;
+}): (request: IncomingMessage) => string {
   return (request) => {
     const header = request.headers['x-forwarded-for'];
     const forwardedFor = Array.isArray(header) ? header.join(',') : header;

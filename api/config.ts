@@ -1,4 +1,5 @@
-import { resolve } from 'node:path';
+import { tmpdir, userInfo } from 'node:os';
+import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import type { ModelSettings } from '../models/registry.ts';
 import type { JobLimits } from '../workflows/contract/job.ts';
@@ -9,6 +10,8 @@ export interface ApiConfig {
   database: { url: string };
   temporal: { address: string; namespace: string };
   keyPepper: string;
+  /** Folder for the files of the search indexes in use. */
+  cacheDirectory: string;
   models: { settings: ModelSettings; agent: string; assistant: string };
   repositories: { allowedHosts: string[]; localRoot: string | null };
   rateLimits: { jobsPerHour: number; assistantPerHour: number; assistantPerIpPerDay: number };
@@ -41,14 +44,19 @@ function addressOf(protocol: RegExp, sentence: string) {
 const httpAddress = addressOf(/^https?:\/\//i, 'must be an http:// or https:// address');
 
 const environmentSchema = z.object({
-  DATABASE_URL: requiredText('is missing; set it to the address of PostgreSQL, or use "npm start", which brings its own').refine(
-    (text) => URL.canParse(text) && /^postgres(?:ql)?:\/\//i.test(text),
-    'must be a postgres:// address',
-  ),
+  DATABASE_URL: requiredText(
+    'is missing; set it to the address of PostgreSQL, or use "npm start", which brings its own',
+  ).refine((text) => URL.canParse(text) && /^postgres(?:ql)?:\/\//i.test(text), 'must be a postgres:// address'),
   DOCKET_KEY_PEPPER: requiredText('is missing; set it to a long random text that never changes'),
+  DOCKET_CACHE_DIR: z.string().optional(),
   TEMPORAL_ADDRESS: z.string().default('127.0.0.1:7233'),
   TEMPORAL_NAMESPACE: z.string().default('default'),
-  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], 'must be one of trace, debug, info, warn, error, fatal, silent').default('info'),
+  LOG_LEVEL: z
+    .enum(
+      ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
+      'must be one of trace, debug, info, warn, error, fatal, silent',
+    )
+    .default('info'),
   DOCKET_AGENT_MODEL: z.string().default('offline/editor'),
   DOCKET_ASSISTANT_MODEL: z.string().default('offline/extract'),
   ANTHROPIC_API_KEY: z.string().optional(),
@@ -72,7 +80,9 @@ const environmentSchema = z.object({
 
 /** Reads the variables of the API process. An empty variable counts as absent. Throws ConfigError. */
 export function readConfig(env: NodeJS.ProcessEnv): ApiConfig {
-  const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value.trim() !== ''));
+  const present = Object.fromEntries(
+    Object.entries(env).filter(([, value]) => value !== undefined && value.trim() !== ''),
+  );
   const parsed = environmentSchema.safeParse(present);
   if (!parsed.success) {
     throw new ConfigError(parsed.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}.`).join(' '));
@@ -92,9 +102,12 @@ function configOf(env: z.infer<typeof environmentSchema>): ApiConfig {
     database: { url: env.DATABASE_URL },
     temporal: { address: env.TEMPORAL_ADDRESS, namespace: env.TEMPORAL_NAMESPACE },
     keyPepper: env.DOCKET_KEY_PEPPER,
+    cacheDirectory: resolve(env.DOCKET_CACHE_DIR ?? join(tmpdir(), `docket-cache-${userInfo().uid}`)),
     models: { settings: modelSettingsOf(env), agent: env.DOCKET_AGENT_MODEL, assistant: env.DOCKET_ASSISTANT_MODEL },
     repositories: {
-      allowedHosts: env.DOCKET_ALLOWED_HOSTS.split(',').map((host) => host.trim().toLowerCase()).filter((host) => host !== ''),
+      allowedHosts: env.DOCKET_ALLOWED_HOSTS.split(',')
+        .map((host) => host.trim().toLowerCase())
+        .filter((host) => host !== ''),
       localRoot: env.DOCKET_LOCAL_REPOSITORIES === undefined ? null : resolve(env.DOCKET_LOCAL_REPOSITORIES),
     },
     rateLimits: {

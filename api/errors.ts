@@ -84,9 +84,13 @@ export function threadNotFound(): ApiError {
 }
 
 export function siteNotIndexed(): ApiError {
-  return new ApiError(503, 'The site has no index yet; it is made in the background. Try again in a moment.', { 'Retry-After': '2' });
+  return new ApiError(503, 'The site has no index yet; it is made in the background. Try again in a moment.', {
+    'Retry-After': '2',
+  });
 }
 
 export function overloaded(): ApiError {
-  return new ApiError(503, 'This process is too busy for a further answer; try again in a moment.', { 'Retry-After': '1' });
+  return new ApiError(503, 'This process is too busy for a further answer; try again in a moment.', {
+    'Retry-After': '1',
+  });
 }

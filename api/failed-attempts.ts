@@ -10,7 +10,13 @@ export interface FailedAttempts {
 const policy = { name: 'auth', limit: 100, windowSeconds: 60 };
 
 /** Refused keys are counted by client address, apart from every other limit. */
-export function createFailedAttempts({ limiter, now = Date.now }: { limiter: RateLimiter; now?: () => number }): FailedAttempts {
+export function createFailedAttempts({
+  limiter,
+  now = Date.now,
+}: {
+  limiter: RateLimiter;
+  now?: () => number;
+}): FailedAttempts {
   const blockedUntil = new Map<string, number>();
 
   function blockedSeconds(address: string): number {

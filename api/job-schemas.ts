@@ -23,10 +23,19 @@ export const createJobSchema = z.object({
         .max(2048)
         .optional()
         .meta({ description: "A repository of the project; without it the project's own." }),
-      ref: z.string().max(255).optional().meta({ description: 'Branch, tag or commit to begin at; without it the default branch.' }),
+      ref: z
+        .string()
+        .max(255)
+        .optional()
+        .meta({ description: 'Branch, tag or commit to begin at; without it the default branch.' }),
     })
     .optional(),
-  model: z.string().min(1).max(200).optional().meta({ description: 'provider/model; without it the default of the project.' }),
+  model: z
+    .string()
+    .min(1)
+    .max(200)
+    .optional()
+    .meta({ description: 'provider/model; without it the default of the project.' }),
   draft: z.boolean().optional().meta({ description: 'Whether the pull request is opened as a draft.' }),
 });
 export type CreateJobBody = z.infer<typeof createJobSchema>;
@@ -41,31 +50,32 @@ export const listJobsSchema = z.object({
 });
 
 /** The public job, by the specification; `details` is an addition. */
-export const agentJobSchema = z
-  .object({
-    id: z.string(),
-    status: jobStatusSchema,
-    source: z.object({
-      repository: z.string(),
-      ref: z.string().nullable().meta({ description: 'Git branch the agent works on.' }),
-    }),
-    model: z.string(),
-    prLink: z.string().nullable().meta({ format: 'uri', description: 'Null while the job is active, or when there are no file changes.' }),
-    createdAt: z.string().meta({ format: 'date-time' }),
-    archivedAt: z.string().nullable().meta({ format: 'date-time' }),
-    details: z.object({
-      phase: z.enum(jobPhases).nullable().meta({ description: 'The finer phase of an active job.' }),
-      title: z.string().nullable(),
-      message: z.string().nullable().meta({ description: "The agent's own words about what it did." }),
-      steps: z.number().int(),
-      usage: z.object({ inputTokens: z.number().int(), outputTokens: z.number().int() }),
-      failure: z
-        .object({ category: z.enum(FailureType), title: z.string(), remedy: z.string(), retryable: z.boolean() })
-        .nullable()
-        .meta({ description: 'Why a failed job failed, and what to do about it.' }),
-    }),
-  })
-  .meta({ id: 'AgentJob' });
+export const agentJobSchema = z.object({
+  id: z.string(),
+  status: jobStatusSchema,
+  source: z.object({
+    repository: z.string(),
+    ref: z.string().nullable().meta({ description: 'Git branch the agent works on.' }),
+  }),
+  model: z.string(),
+  prLink: z
+    .string()
+    .nullable()
+    .meta({ format: 'uri', description: 'Null while the job is active, or when there are no file changes.' }),
+  createdAt: z.string().meta({ format: 'date-time' }),
+  archivedAt: z.string().nullable().meta({ format: 'date-time' }),
+  details: z.object({
+    phase: z.enum(jobPhases).nullable().meta({ description: 'The finer phase of an active job.' }),
+    title: z.string().nullable(),
+    message: z.string().nullable().meta({ description: "The agent's own words about what it did." }),
+    steps: z.number().int(),
+    usage: z.object({ inputTokens: z.number().int(), outputTokens: z.number().int() }),
+    failure: z
+      .object({ category: z.enum(FailureType), title: z.string(), remedy: z.string(), retryable: z.boolean() })
+      .nullable()
+      .meta({ description: 'Why a failed job failed, and what to do about it.' }),
+  }),
+});
 export type AgentJob = z.infer<typeof agentJobSchema>;
 
 export const jobListSchema = z.object({ jobs: z.array(agentJobSchema), nextCursor: z.string().nullable() });

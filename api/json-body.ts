@@ -20,11 +20,20 @@ export async function readJsonBody(request: IncomingMessage, { maxBytes }: { max
 
 function checkHeaders({ headers }: IncomingMessage): void {
   const encoding = headers['content-encoding'] ?? 'identity';
-  if (encoding.trim().toLowerCase() !== 'identity') throw unsupportedMediaType('The body must not have a Content-Encoding.');
-  const [type = '', ...parameters] = (headers['content-type'] ?? '').toLowerCase().split(';').map((part) => part.trim());
-  if (type !== 'application/json') throw unsupportedMediaType('The body must be JSON, with Content-Type: application/json.');
-  const charset = parameters.find((parameter) => parameter.startsWith('charset='))?.slice('charset='.length).replaceAll('"', '');
-  if (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8') throw unsupportedMediaType('The body must be in UTF-8.');
+  if (encoding.trim().toLowerCase() !== 'identity')
+    throw unsupportedMediaType('The body must not have a Content-Encoding.');
+  const [type = '', ...parameters] = (headers['content-type'] ?? '')
+    .toLowerCase()
+    .split(';')
+    .map((part) => part.trim());
+  if (type !== 'application/json')
+    throw unsupportedMediaType('The body must be JSON, with Content-Type: application/json.');
+  const charset = parameters
+    .find((parameter) => parameter.startsWith('charset='))
+    ?.slice('charset='.length)
+    .replaceAll('"', '');
+  if (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8')
+    throw unsupportedMediaType('The body must be in UTF-8.');
 }
 
 async function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> {

@@ -20,7 +20,13 @@ export function createMemoryLimiter({ now = Date.now }: { now?: () => number } =
     const stored = counters.get(key) ?? { bucket, current: 0, previous: 0 };
     const previous = stored.bucket === bucket ? stored.previous : stored.bucket === bucket - 1 ? stored.current : 0;
     const counter = { bucket, previous, current: stored.bucket === bucket ? stored.current : 0 };
-    return { counter, ...counter, quota: policy.limit, widthSeconds: policy.windowSeconds, elapsedSeconds: seconds % policy.windowSeconds };
+    return {
+      counter,
+      ...counter,
+      quota: policy.limit,
+      widthSeconds: policy.windowSeconds,
+      elapsedSeconds: seconds % policy.windowSeconds,
+    };
   }
 
   function remember(key: string, counter: Counter): void {

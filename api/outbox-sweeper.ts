@@ -24,7 +24,13 @@ const mostStarts = 50;
  * Starts what the outbox holds: new jobs at once, and what a crash or an unreachable engine left behind. An entry goes
  * only after its start is confirmed, so a job is started at least once; the engine makes it exactly once.
  */
-export function createOutboxSweeper({ outbox, startJob, log, intervalMs = 1_000, leaseMs = 5_000 }: OutboxSweeperDeps): OutboxSweeper {
+export function createOutboxSweeper({
+  outbox,
+  startJob,
+  log,
+  intervalMs = 1_000,
+  leaseMs = 5_000,
+}: OutboxSweeperDeps): OutboxSweeper {
   const running = new Set<Promise<void>>();
   let isSweeping = false;
   let isWanted = false;
@@ -38,13 +44,14 @@ export function createOutboxSweeper({ outbox, startJob, log, intervalMs = 1_000,
       isFailing = false;
     } catch (error) {
       // one line for an outage, not one for each try
-      if (!isFailing) log.warn({ err: error, jobId: entry.jobId, turn: entry.turn }, 'job not started yet; it is tried again');
+      if (!isFailing)
+        log.warn({ err: error, jobId: entry.jobId, turn: entry.turn }, 'job not started yet; it is tried again');
       isFailing = true;
     }
   }
 
   async function sweep(): Promise<void> {
-    while (isWanted && !isStopped && running.size < mostStarts) {
+    while (isWanted && running.size < mostStarts) {
       isWanted = false;
       const room = mostStarts - running.size;
       const entries = await outbox.claimDue({ limit: room, leaseMs });
@@ -52,13 +59,14 @@ export function createOutboxSweeper({ outbox, startJob, log, intervalMs = 1_000,
         const started = start(entry).finally(() => running.delete(started));
         running.add(started);
       }
-      if (entries.length === room) isWanted = true;
+      if (entries.length === room && !isStopped) isWanted = true;
     }
   }
 
   function wake(): void {
+    if (isStopped) return;
     isWanted = true;
-    if (isSweeping || isStopped) return;
+    if (isSweeping) return;
     isSweeping = true;
     const swept = sweep()
       .catch((error: unknown) => {
@@ -68,6 +76,7 @@ export function createOutboxSweeper({ outbox, startJob, log, intervalMs = 1_000,
       .finally(() => {
         isSweeping = false;
         running.delete(swept);
+        if (isWanted && running.size < mostStarts) wake(); // somebody called while the last query was ending
       });
     running.add(swept);
   }
@@ -79,6 +88,7 @@ export function createOutboxSweeper({ outbox, startJob, log, intervalMs = 1_000,
     wake,
     async [Symbol.asyncDispose]() {
       isStopped = true;
+      isWanted = false;
       clearInterval(timer);
       await Promise.all(running);
     },

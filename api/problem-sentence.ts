@@ -4,18 +4,27 @@ import type { ZodError } from 'zod';
 export function problemSentence(error: ZodError): string {
   const [issue] = error.issues;
   if (issue === undefined) return 'The request is invalid.';
-  const field = issue.path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`)).join('').replace(/^\./, '');
+  const field = issue.path
+    .map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`))
+    .join('')
+    .replace(/^\./, '');
   return `${field === '' ? 'The body' : field.slice(0, 200)} ${expectationOf(issue)}.`;
 }
 
 function expectationOf(issue: ZodError['issues'][number]): string {
   switch (issue.code) {
     case 'invalid_type':
-      return issue.path.length > 0 ? `is missing or not ${article(issue.expected)}` : `must be ${article(issue.expected)}`;
+      return issue.path.length > 0
+        ? `is missing or not ${article(issue.expected)}`
+        : `must be ${article(issue.expected)}`;
     case 'too_small':
-      return issue.origin === 'number' ? `must be at least ${issue.minimum}` : `must have at least ${issue.minimum} ${unitOf(issue.origin)}`;
+      return issue.origin === 'number'
+        ? `must be at least ${issue.minimum}`
+        : `must have at least ${issue.minimum} ${unitOf(issue.origin)}`;
     case 'too_big':
-      return issue.origin === 'number' ? `must be at most ${issue.maximum}` : `must have at most ${issue.maximum} ${unitOf(issue.origin)}`;
+      return issue.origin === 'number'
+        ? `must be at most ${issue.maximum}`
+        : `must have at most ${issue.maximum} ${unitOf(issue.origin)}`;
     case 'invalid_value':
       return `must be one of ${issue.values.map(String).join(', ')}`;
     case 'invalid_union':

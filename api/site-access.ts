@@ -24,7 +24,13 @@ export interface SiteAccess {
 const secondsPerHour = 3_600;
 const secondsPerDay = 86_400;
 
-export function createSiteAccess({ authenticate, enforceRateLimit, sites, addressOf, limits }: SiteAccessDeps): SiteAccess {
+export function createSiteAccess({
+  authenticate,
+  enforceRateLimit,
+  sites,
+  addressOf,
+  limits,
+}: SiteAccessDeps): SiteAccess {
   async function siteOf(domain: string, key: ApiKey): Promise<SiteRow> {
     const site = await sites.findByDomain(domain);
     if (site === null || site.organizationId !== key.organizationId) throw siteNotFound();

@@ -10,6 +10,11 @@ export interface StoredBlocks {
   sizeBytes: number;
 }
 
+/** A version that is no longer stored: a newer one serves. */
+export class IndexGoneError extends Error {
+  override name = 'IndexGoneError';
+}
+
 const blockSize = 64 * 1024;
 const batchBlocks = 16;
 const lockKey = `hashtextextended('docket index blocks', 0)`;
@@ -71,17 +76,16 @@ export async function removeOrphanBlocks(pool: Pool): Promise<void> {
   });
 }
 
-/** Writes a file from its blocks and answers its size; the file appears when it is whole. */
+/** Writes a file from its blocks; it appears under its name when it is whole. */
 export async function restoreBlocks(
   pool: Pool,
-  hashes: Buffer[],
+  stored: StoredBlocks,
   { file, previousFile }: { file: string; previousFile?: string },
-): Promise<number> {
+): Promise<void> {
   const partial = `${file}.${randomText('0123456789abcdef', 12)}.part`;
   try {
-    const sizeBytes = await writeBlocks(pool, hashes, { partial, previousFile });
+    await writeBlocks(pool, stored, { partial, previousFile });
     await rename(partial, file);
-    return sizeBytes;
   } catch (error) {
     await rm(partial, { force: true });
     throw error;
@@ -90,30 +94,28 @@ export async function restoreBlocks(
 
 async function writeBlocks(
   pool: Pool,
-  hashes: Buffer[],
+  { hashes, sizeBytes }: StoredBlocks,
   { partial, previousFile }: { partial: string; previousFile: string | undefined },
-): Promise<number> {
+): Promise<void> {
   const places = previousFile === undefined ? new Map<string, number>() : await placesOf(previousFile);
   await using previous = previousFile === undefined || places.size === 0 ? null : await open(previousFile);
   await using output = await open(partial, 'wx', 0o600);
-  let sizeBytes = 0;
+  let written = 0;
   for (let start = 0; start < hashes.length; start += batchBlocks) {
-    const batch = hashes.slice(start, start + batchBlocks);
+    const batch = hashes.slice(start, start + batchBlocks).map((hash) => ({ hash, name: hash.toString('hex') }));
     const blocks = await fetchBlocks(
       pool,
-      batch.filter((hash) => !places.has(hash.toString('hex'))),
+      batch.filter(({ name }) => !places.has(name)).map(({ hash }) => hash),
     );
-    for (const hash of batch) {
-      const name = hash.toString('hex');
+    for (const { name } of batch) {
       const place = places.get(name);
       const data = previous !== null && place !== undefined ? await readBlock(previous, place) : blocks.get(name);
-      // its version was removed while it was being read: the caller sees a size that is not the version's
-      if (data === undefined) return sizeBytes;
-      await output.write(data, 0, data.length, sizeBytes);
-      sizeBytes += data.length;
+      if (data === undefined) throw new IndexGoneError('The version was replaced while it was being read.');
+      await output.appendFile(data);
+      written += data.length;
     }
   }
-  return sizeBytes;
+  if (written !== sizeBytes) throw new Error(`An index of ${sizeBytes} bytes was read as ${written} bytes.`);
 }
 
 async function fetchBlocks(pool: Pool, hashes: Buffer[]): Promise<Map<string, Buffer>> {

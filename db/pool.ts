@@ -23,7 +23,7 @@ export function createPool(options: PoolOptions): Pool {
     connectionTimeoutMillis: options.connectTimeoutMs ?? 2_000,
     statement_timeout: statementTimeoutMs,
     // the server's own timeout comes first; this one is for a server that no longer answers at all
-    query_timeout: statementTimeoutMs + 5_000,
+    query_timeout: statementTimeoutMs + 1_000,
     idle_in_transaction_session_timeout: 60_000,
     idleTimeoutMillis: 30_000,
     keepAlive: true,

@@ -1,13 +1,24 @@
 import type { Pool, PoolClient } from 'pg';
 import { canBeId } from './ids.ts';
-import { removeOrphanBlocks, restoreBlocks, type StoredBlocks, storeBlocks, withBlocksKept } from './index-blocks.ts';
+import {
+  IndexGoneError,
+  removeOrphanBlocks,
+  restoreBlocks,
+  type StoredBlocks,
+  storeBlocks,
+  withBlocksKept,
+} from './index-blocks.ts';
 import { inTransaction } from './pool.ts';
 import { onlyRow } from './rows.ts';
+
+export { IndexGoneError } from './index-blocks.ts';
 
 export interface StoredIndex {
   version: number;
   format: number;
   sourceHash: string;
+  /** What the source calls the content, such as git's id of the folder; null where it has no name for it. */
+  revision: string | null;
   sizeBytes: number;
   pages: number;
   chunks: number;
@@ -17,6 +28,7 @@ export interface StoredIndex {
 export interface NewIndex {
   format: number;
   sourceHash: string;
+  revision?: string | null;
   pages: number;
   chunks: number;
   file: string;
@@ -25,43 +37,37 @@ export interface NewIndex {
 export interface SiteIndexStore {
   /** The version that serves now; null before the first. */
   current(siteId: string): Promise<StoredIndex | null>;
-  /** Stores the artifact in content-addressed blocks, and makes it the current version; older versions beyond two are removed. */
+  /**
+   * Stores the artifact in content-addressed blocks, and makes it the current version; older versions beyond two are
+   * removed. An index of the same source and format as the current version keeps that one.
+   */
   publish(siteId: string, index: NewIndex): Promise<StoredIndex>;
-  /** Writes the artifact of a version to a file, taking blocks from `previousFile` where it holds them already. */
+  /** Says that the current version was found to be up to date. */
+  confirm(siteId: string): Promise<void>;
+  /**
+   * Writes the artifact of a version to a file, taking blocks from `previousFile` where it holds them already. The file
+   * appears when it is whole. Throws IndexGoneError when the version is not stored any more.
+   */
   download(siteId: string, version: number, target: { file: string; previousFile?: string }): Promise<void>;
-}
-
-/** A version that is no longer stored: a newer one serves. */
-export class IndexGoneError extends Error {
-  override name = 'IndexGoneError';
 }
 
 /** A process that learns of a new version late still finds the one it was told of. */
 const olderVersionsKept = 2;
 
 const indexColumns = `
-  version, format, source_hash as "sourceHash", size_bytes::float8 as "sizeBytes", site_indexes.pages, chunks`;
+  version, format, source_hash as "sourceHash", revision, size_bytes::float8 as "sizeBytes", site_indexes.pages, chunks`;
 
 /** The search artifacts of sites, kept in blocks by content. */
 export function createSiteIndexStore(pool: Pool): SiteIndexStore {
   async function current(siteId: string): Promise<StoredIndex | null> {
-    if (!canBeId(siteId)) return null;
-    const { rows } = await pool.query<StoredIndex>({
-      name: 'current-index',
-      text: `
-        select ${indexColumns} from sites
-        join site_indexes on site_indexes.site_id = sites.id and site_indexes.version = sites.index_version
-        where sites.id = $1`,
-      values: [siteId],
-    });
-    return rows[0] ?? null;
+    return canBeId(siteId) ? readCurrent(pool, siteId) : null;
   }
 
   /** Blocks go in first, in short transactions; the version appears in one, under a lock on the site. */
   async function publish(siteId: string, index: NewIndex): Promise<StoredIndex> {
     const published = await withBlocksKept(pool, async (client) => {
       for (;;) {
-        const unchanged = isSame(await current(siteId), index);
+        const unchanged = isSame(await readCurrent(client, siteId), index);
         const stored = unchanged ? null : await storeBlocks(client, index.file);
         const made = await inTransaction(client, () => makeCurrent(client, { siteId, index, stored }));
         if (made !== null) return made;
@@ -76,7 +82,7 @@ export function createSiteIndexStore(pool: Pool): SiteIndexStore {
     version: number,
     target: { file: string; previousFile?: string },
   ): Promise<void> {
-    const { rows } = await pool.query<{ sizeBytes: number; hashes: Buffer[] }>(
+    const { rows } = await pool.query<StoredBlocks>(
       `select size_bytes::float8 as "sizeBytes",
               array(select hash from site_index_layout where site_id = $1 and version = $2 order by position) as hashes
        from site_indexes where site_id = $1 and version = $2`,
@@ -84,11 +90,29 @@ export function createSiteIndexStore(pool: Pool): SiteIndexStore {
     );
     const [stored] = rows;
     if (stored === undefined) throw new IndexGoneError(`Version ${version} of the index is not stored any more.`);
-    const written = await restoreBlocks(pool, stored.hashes, target);
-    if (written !== stored.sizeBytes) throw new IndexGoneError(`Version ${version} of the index is incomplete.`);
+    await restoreBlocks(pool, stored, target);
   }
 
-  return { current, publish, download };
+  async function confirm(siteId: string): Promise<void> {
+    await pool.query(
+      'update sites set indexed_at = now(), index_failure = null, index_failure_message = null where id = $1',
+      [siteId],
+    );
+  }
+
+  return { current, publish, confirm, download };
+}
+
+async function readCurrent(database: Pool | PoolClient, siteId: string): Promise<StoredIndex | null> {
+  const { rows } = await database.query<StoredIndex>({
+    name: 'current-index',
+    text: `
+      select ${indexColumns} from sites
+      join site_indexes on site_indexes.site_id = sites.id and site_indexes.version = sites.index_version
+      where sites.id = $1`,
+    values: [siteId],
+  });
+  return rows[0] ?? null;
 }
 
 function isSame(serving: StoredIndex | null, index: NewIndex): serving is StoredIndex {
@@ -112,16 +136,21 @@ async function makeCurrent(
   );
   const serving = rows[0] ?? null;
   if (isSame(serving, index)) {
+    await client.query('update site_indexes set revision = $3 where site_id = $1 and version = $2', [
+      siteId,
+      latest,
+      index.revision ?? null,
+    ]);
     await serve(client, siteId, serving);
-    return serving;
+    return { ...serving, revision: index.revision ?? null };
   }
   if (stored === null) return null;
   const { file: _, ...description } = index;
-  const made = { ...description, version: latest + 1, sizeBytes: stored.sizeBytes };
+  const made = { ...description, revision: index.revision ?? null, version: latest + 1, sizeBytes: stored.sizeBytes };
   await client.query(
-    `insert into site_indexes (site_id, version, format, source_hash, size_bytes, pages, chunks)
-     values ($1, $2, $3, $4, $5, $6, $7)`,
-    [siteId, made.version, made.format, made.sourceHash, made.sizeBytes, made.pages, made.chunks],
+    `insert into site_indexes (site_id, version, format, source_hash, size_bytes, pages, chunks, revision)
+     values ($1, $2, $3, $4, $5, $6, $7, $8)`,
+    [siteId, made.version, made.format, made.sourceHash, made.sizeBytes, made.pages, made.chunks, made.revision],
   );
   await client.query(
     `insert into site_index_layout (site_id, version, position, hash)
@@ -138,8 +167,7 @@ async function makeCurrent(
 
 async function serve(client: PoolClient, siteId: string, { version, pages }: StoredIndex): Promise<void> {
   await client.query(
-    `update sites set index_version = $2, index_pages = $3, indexed_at = now(), index_requested_at = null,
-                      index_failure = null, index_failure_message = null
+    `update sites set index_version = $2, index_pages = $3, indexed_at = now(), index_failure = null, index_failure_message = null
      where id = $1`,
     [siteId, version, pages],
   );

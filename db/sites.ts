@@ -51,6 +51,10 @@ export interface SiteStore {
   list(organizationId?: string): Promise<SiteRow[]>;
   /** Marks that an index is wanted; the worker's sweeper starts what nobody started. */
   requestIndex(id: string): Promise<void>;
+  /** Answers the request; one that comes from here on is a new one. */
+  takeIndexRequest(id: string): Promise<void>;
+  /** Ids of sites whose index is wanted, the longest waiting first. */
+  listIndexRequests(limit: number): Promise<string[]>;
   recordIndexFailure(id: string, failure: { category: string; message: string }): Promise<void>;
 }
 
@@ -118,13 +122,25 @@ export function createSiteStore(pool: Pool): SiteStore {
     await pool.query('update sites set index_requested_at = now() where id = $1', [id]);
   }
 
-  /** Answers the request too: what failed is not started again until somebody asks. */
+  async function takeIndexRequest(id: string): Promise<void> {
+    await pool.query('update sites set index_requested_at = null where id = $1', [id]);
+  }
+
+  async function listIndexRequests(limit: number): Promise<string[]> {
+    const { rows } = await pool.query<{ id: string }>({
+      name: 'index-requests',
+      text: 'select id from sites where index_requested_at is not null order by index_requested_at limit $1',
+      values: [limit],
+    });
+    return rows.map(({ id }) => id);
+  }
+
   async function recordIndexFailure(id: string, failure: { category: string; message: string }): Promise<void> {
     await pool.query(
-      'update sites set index_failure = $2, index_failure_message = $3, index_requested_at = null where id = $1',
+      'update sites set index_failure = $2, index_failure_message = $3 where id = $1',
       [id, failure.category, toStoredText(failure.message)],
     );
   }
 
-  return { create, get, findByDomain, list, requestIndex, recordIndexFailure };
+  return { create, get, findByDomain, list, requestIndex, takeIndexRequest, listIndexRequests, recordIndexFailure };
 }

@@ -12,8 +12,11 @@ const networkCodes = new Set([
   'ETIMEDOUT',
 ]);
 
-/** Connection failures (08), no resources left (53), shutdown and start-up (57P), a replica (25006), a failing disk (58030). */
-const serverStates = /^(?:08...|53...|57P0.|25006|58030)$/;
+/**
+ * Connection failures (08), no resources left (53), shutdown and start-up (57P), too slow (57014, 25P03), a replica
+ * (25006), a failing disk (58030).
+ */
+const serverStates = /^(?:08...|53...|57P0.|57014|25P03|25006|58030)$/;
 
 // pg throws plain errors without a code for these
 const driverMessages = new Set([

@@ -8,6 +8,7 @@ import type { WithContext } from './commands/context.ts';
 import { addKeyCommands } from './commands/key.ts';
 import { addOrganizationCommands } from './commands/organization.ts';
 import { addProjectCommands } from './commands/project.ts';
+import { addSiteCommands } from './commands/site.ts';
 import { homeOf, readKeyPepper } from './home.ts';
 import { readLocalJson } from './local-json.ts';
 import { messageOf } from './start-error.ts';
@@ -61,6 +62,7 @@ const program = new Command('docket')
   .showHelpAfterError('(--help shows what there is)');
 addOrganizationCommands(program, withContext);
 addProjectCommands(program, withContext);
+addSiteCommands(program, withContext);
 addKeyCommands(program, withContext);
 
 try {

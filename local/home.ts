@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { tryLock } from './lock-file.ts';
 import type { LockFile } from './lock-file.ts';
 import { codeOf, messageOf, StartError } from './start-error.ts';
+
+const lockName = 'lock';
 
 /** The folder that holds all data of a local stack, locked for as long as this process uses it. */
 export interface Home extends Disposable {
@@ -32,7 +34,7 @@ export async function openHome(directory: string): Promise<Home> {
     work: join(directory, 'work'),
     logs: join(directory, 'logs'),
   };
-  for (const folder of Object.values(folders)) await mkdir(folder, { recursive: true, mode: 0o700 });
+  await createFolders(folders);
   return { directory, ...folders, [Symbol.dispose]: () => lock[Symbol.dispose]() };
 }
 
@@ -43,13 +45,28 @@ async function lockHome(directory: string): Promise<LockFile | null> {
     await mkdir(directory, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 });
     await writeFile(probe, '');
     await rm(probe);
-    return tryLock(join(directory, 'lock'));
+    return tryLock(join(directory, lockName));
   } catch (cause) {
     throw new StartError(
       `The folder ${directory} cannot be written (${codeOf(cause) ?? messageOf(cause)}); make it writable, or set DOCKET_HOME to another folder.`,
       { cause },
     );
   }
+}
+
+/** Removes all that a home holds; its lock stays. */
+export async function emptyHome({ directory, ...folders }: Home): Promise<void> {
+  const entries = (await readdir(directory)).filter((name) => name !== lockName);
+  for (const name of entries) await rm(join(directory, name), { recursive: true, force: true });
+  await createFolders(folders);
+}
+
+async function createFolders({
+  repositories,
+  work,
+  logs,
+}: Pick<Home, 'repositories' | 'work' | 'logs'>): Promise<void> {
+  for (const folder of [repositories, work, logs]) await mkdir(folder, { recursive: true, mode: 0o700 });
 }
 
 /** The secret that key digests of this home are made with; made the first time. */

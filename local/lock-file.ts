@@ -15,7 +15,7 @@ const pollMs = 250;
 export function tryLock(path: string): LockFile | null {
   const database = new DatabaseSync(path);
   try {
-    database.exec('begin exclusive');
+    database.exec('pragma journal_mode = memory; begin exclusive');
   } catch (error) {
     database.close();
     if (error instanceof Error && 'errcode' in error && error.errcode === busy) return null;

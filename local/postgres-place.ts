@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { chmod, chown, mkdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { endLeftoverServer } from './postgres-leftover.ts';
 import type { Account } from './spawn-process.ts';
 import { codeOf, StartError } from './start-error.ts';
 
@@ -61,6 +62,7 @@ async function placeOutside(directory: string): Promise<string> {
 async function keepAside(place: string): Promise<void> {
   const previous = `${place}.previous`;
   if ((await ownerOf(place)) === null) return;
+  await endLeftoverServer(join(place, 'data'));
   await rm(previous, { recursive: true, force: true });
   await rename(place, previous);
 }

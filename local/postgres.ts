@@ -5,11 +5,11 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { findFreePort } from './ports.ts';
+import { endLeftoverServer } from './postgres-leftover.ts';
 import { findPostgresBinaries, postgresEnvironment } from './postgres-binaries.ts';
 import type { PostgresBinaries } from './postgres-binaries.ts';
 import { findPostgresPlace, giveTo } from './postgres-place.ts';
 import type { PostgresPlace } from './postgres-place.ts';
-import { commandLineOf, endProcess } from './process-identity.ts';
 import { codeOf, messageOf, StartError } from './start-error.ts';
 import { superviseProcess } from './supervised-process.ts';
 import type { ReadyCheck, SupervisedProcess, SupervisorHooks } from './supervised-process.ts';
@@ -167,23 +167,6 @@ async function versionOf(data: string): Promise<string | null> {
   const isPresent = await stat(data).catch(() => null);
   if (isPresent === null) return null;
   throw new StartError(`${data} exists but holds no PostgreSQL data; move it away and start again.`);
-}
-
-/** Ends a server that still runs on these data, and removes the lock of one that does not. */
-async function endLeftoverServer(data: string): Promise<void> {
-  const lockFile = join(data, 'postmaster.pid');
-  let lock: string;
-  try {
-    lock = await readFile(lockFile, 'utf8');
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return;
-    throw error;
-  }
-  const pid = Number.parseInt(lock, 10);
-  // the id may have passed to an unrelated process: only one that names these data is a server of theirs
-  if (pid > 0 && (await commandLineOf(pid)).includes(`-D ${data} `))
-    await endProcess(pid, { signal: 'SIGINT', timeoutMs: 5_000 });
-  await rm(lockFile, { force: true });
 }
 
 async function ping(url: string): Promise<void> {

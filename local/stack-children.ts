@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { emptyHome } from './home.ts';
 import type { Home } from './home.ts';
 import type { ChildName, LocalJson } from './local-json.ts';
 import { openLogFile } from './log-file.ts';
@@ -16,19 +17,20 @@ export interface StackChildren extends Disposable {
   follow(write: () => Promise<void>): Promise<void>;
 }
 
-/** Ends what an earlier supervisor left running on the home, and keeps the record of what this one starts. */
-export async function openChildren({
-  home,
-  log,
-  signal,
-}: {
+export interface ChildrenOptions {
   home: Home;
   log(line: string): void;
   signal: AbortSignal;
-}): Promise<StackChildren> {
+  /** Begins with an empty home. */
+  isFresh: boolean;
+}
+
+/** Ends what an earlier supervisor left running on the home, and keeps the record of what this one starts. */
+export async function openChildren({ home, log, signal, isFresh }: ChildrenOptions): Promise<StackChildren> {
   const record = await openProcessRecord(join(home.directory, 'processes.json'));
   const leftovers = await record.endLeftovers();
   if (leftovers.length > 0) log(`Ended what an earlier start had left running: ${leftovers.sort().join(', ')}`);
+  if (isFresh) await emptyHome(home);
   const files = new Map(names.map((name) => [name, openLogFile(join(home.logs, `${name}.log`))]));
   let write: () => Promise<void> = () => Promise.resolve();
   let writing = Promise.resolve();

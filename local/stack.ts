@@ -21,7 +21,7 @@ export interface StackOptions {
   log?(line: string): void;
   /** Aborts a start that is under way; a stack that stands is disposed of by its owner. */
   signal?: AbortSignal;
-  /** A stack for one short use: any free port instead of PORT, and no web interface of Temporal. */
+  /** A stack for one short use: it empties its home first, takes any free port, and has no web interface of Temporal. */
   isDemo?: boolean;
 }
 
@@ -46,8 +46,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   const settings = readSettings(env);
   await using started = new AsyncDisposableStack();
   const home = started.use(await openHome(options.home));
-  const known = await readLocalJson(home.directory);
-  const children = started.use(await openChildren({ home, log, signal }));
+  const known = isDemo ? null : await readLocalJson(home.directory);
+  const children = started.use(await openChildren({ home, log, signal, isFresh: isDemo }));
   const http = await chooseAddress(settings, isDemo);
   const steps = createSteps(log);
 

@@ -38,14 +38,14 @@ export async function buildTemporal({ env, log, signal }: BuildContext): Promise
 async function build({ go, target, env, log, signal }: BuildContext & { go: string; target: string }): Promise<void> {
   // the toolchain may want to write beside go.mod, and the checkout may be read-only
   const work = await mkdtemp(join(tmpdir(), 'docket-temporal-'));
-  const half = `${target}.${process.pid}`;
+  const half = `${target}.new`;
   const startedAt = Date.now();
   const elapsed = () => `${Math.round((Date.now() - startedAt) / 1000)} s`;
   log('Building the Temporal server with Go: about 4 minutes on two cores, once per user');
   const progress = setInterval(() => log(`  still building after ${elapsed()}`), progressMs);
   try {
     for (const file of ['go.mod', 'go.sum']) await copyFile(join(moduleDirectory, file), join(work, file));
-    await runGo({ go, args: ['build', '-trimpath', '-ldflags=-s -w', '-o', half, packageOfCli], work, env, signal });
+    await runGo({ go, args: ['build', '-ldflags=-s -w', '-o', half, packageOfCli], work, env, signal });
     await rename(half, target);
     log(`The Temporal server was built in ${elapsed()}`);
   } finally {

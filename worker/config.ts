@@ -91,7 +91,7 @@ export function secretsOf({ models, github, database }: WorkerConfig): string[] 
   const password = decodeURIComponent(new URL(database.url).password);
   const { anthropicApiKey, openaiApiKey, googleApiKey, compatible } = models;
   const values = [anthropicApiKey, openaiApiKey, googleApiKey, compatible?.apiKey, github?.token, password];
-  return values.filter((value) => value !== undefined && value !== '');
+  return values.filter((value) => value !== undefined).filter((value) => value !== '');
 }
 
 function pathOrNull(path: string | undefined): string | null {

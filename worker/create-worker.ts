@@ -1,5 +1,5 @@
 import { Worker, type NativeConnection } from '@temporalio/worker';
-import { jobTaskQueue } from '../workflows/contract/messages.ts';
+import { jobTaskQueue, siteTaskQueue } from '../workflows/contract/messages.ts';
 
 export interface QueueWorker {
   taskQueue: string;
@@ -22,6 +22,11 @@ export interface WorkerDeps {
 /** The queue of jobs with its activities. */
 export function jobQueue(activities: object, taskQueue: string = jobTaskQueue): QueueWorker {
   return { taskQueue, activities };
+}
+
+/** The queue of site indexing; an index is built on one core, so few at once. */
+export function siteQueue(activities: object, taskQueue: string = siteTaskQueue): QueueWorker {
+  return { taskQueue, activities, maxConcurrentActivities: 2 };
 }
 
 /** Makes the workers of a process, one for each queue; none polls before `run`. */

@@ -1,1 +1,2 @@
 export { jobWorkflow } from './job-workflow.ts';
+export { indexSite, refreshSite } from './site-workflow.ts';

@@ -1,5 +1,6 @@
 import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
+import type { SiteActivities } from '../activities/site-index.ts';
 
 /**
  * Every activity may run twice. None has a number of attempts: a killed worker is an attempt too. What may fail for good
@@ -33,3 +34,11 @@ export const { publish } = proxyActivities<Activities>({
 
 /** One short write; retried until the database is back. */
 export const { recordOutcome } = proxyActivities<Activities>({ startToCloseTimeout: '10s', retry });
+
+/** Reads a whole site; a large one takes a minute. */
+export const { buildSiteIndex } = proxyActivities<SiteActivities>({ startToCloseTimeout: '30 minutes', heartbeatTimeout, retry });
+
+export const { takeIndexRequest, requestIndex, recordIndexFailure } = proxyActivities<SiteActivities>({
+  startToCloseTimeout: '10s',
+  retry,
+});

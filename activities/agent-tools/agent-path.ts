@@ -9,8 +9,8 @@ export interface AgentPath {
 
 const MAX_PATH_BYTES = 4096;
 const MAX_NAME_BYTES = 255;
-const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
-const MISLEADING_CHARACTERS = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\p{Bidi_Control}]/gu;
+const CONTROL_CHARACTERS = /[\p{Cc}\u2028\u2029]/u;
+const MISLEADING_CHARACTERS = /[\p{Cc}\u2028\u2029\p{Bidi_Control}]/gu;
 
 /** Reads a path as a model gives it. Throws ToolProblem: it leaves the tree, names `.git`, or is no path at all. */
 export function parseAgentPath(given: string): AgentPath {

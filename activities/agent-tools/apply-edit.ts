@@ -87,7 +87,9 @@ function replaceRegions(text: string, found: FoundRegions): { text: string; chan
 /** The part of a region that really differs, in offsets of the text. */
 function replacementOf({ stage, view }: FoundRegions, region: FoundRegion) {
   const withoutBlanks = stage !== 'exact' && stage !== 'line endings';
-  const old = withoutBlanks ? viewOf(region.old, { withoutBlanks }) : { text: region.old, original: region.old, gaps: [] };
+  const old = withoutBlanks
+    ? viewOf(region.old, { withoutBlanks })
+    : { text: region.old, original: region.old, gaps: [] };
   const shared = sharedEnds(region.old, region.new);
   // Blanks at a line end are one thing: they are kept whole or replaced whole.
   const cut = old.gaps.find((gap) => shared.head > gap.start && shared.head <= gap.end);

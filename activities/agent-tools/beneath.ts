@@ -46,7 +46,8 @@ export async function openChild(parent: Folder, name: string, shown: string): Pr
     return await holdFolder(parent.at(name));
   } catch (error) {
     const stat = await statIn(parent, name);
-    if (stat?.isSymbolicLink()) throw new ToolProblem(`${shown} is a symbolic link; nothing is reached through one here.`);
+    if (stat?.isSymbolicLink())
+      throw new ToolProblem(`${shown} is a symbolic link; nothing is reached through one here.`);
     if (stat !== null && !stat.isDirectory()) throw new ToolProblem(`${shown} is a file, not a folder.`);
     throw error;
   }
@@ -63,7 +64,11 @@ export async function statIn(folder: Folder, name: string): Promise<Stats | null
 }
 
 /** Opens a regular file of a folder for reading. Throws ToolProblem for links, folders, pipes, sockets and devices. */
-export async function openFile(folder: Folder, name: string, shown: string): Promise<{ file: FileHandle; stat: Stats }> {
+export async function openFile(
+  folder: Folder,
+  name: string,
+  shown: string,
+): Promise<{ file: FileHandle; stat: Stats }> {
   try {
     checkRegular(await lstat(folder.at(name)), shown);
     // The entry may be replaced meanwhile: no link is followed, a pipe does not block, and the descriptor is checked again.

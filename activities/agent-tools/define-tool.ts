@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { ToolProblem } from './tool-problem.ts';
 import { cappedOutput } from './tool-output.ts';
 import type { AgentTool, ToolContext } from './toolset.ts';

@@ -1,5 +1,6 @@
 import type { AgentPath } from './agent-path.ts';
-import type { Change, Edit, EditFailure, Stage } from './apply-edit.ts';
+import type { Change, Edit, EditFailure } from './apply-edit.ts';
+import type { Stage } from './match-ladder.ts';
 import { nearestRegions } from './nearest-regions.ts';
 import { countText, numberedLines } from './tool-output.ts';
 
@@ -9,7 +10,10 @@ const SHOWN_CHARACTERS = 2_000;
 const CONTEXT_LINES = 2;
 
 /** What a model reads about an edit that does nothing: the reason and what to do. */
-export function failureSentence(path: AgentPath, { text, edit, failure }: { text: string; edit: Edit; failure: EditFailure }): string {
+export function failureSentence(
+  path: AgentPath,
+  { text, edit, failure }: { text: string; edit: Edit; failure: EditFailure },
+): string {
   switch (failure.reason) {
     case 'blank-old':
       return 'old is empty or holds only whitespace; give the text to replace. To fill a new file use write.';

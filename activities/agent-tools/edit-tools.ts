@@ -1,7 +1,8 @@
 import type { Stats } from 'node:fs';
 import { z } from 'zod';
 import { parseAgentPath, type AgentPath } from './agent-path.ts';
-import { applyEdit, type Change, type Edit, type Stage } from './apply-edit.ts';
+import { applyEdit, type Change, type Edit } from './apply-edit.ts';
+import type { Stage } from './match-ladder.ts';
 import { openFolder, type Folder } from './beneath.ts';
 import { defineTool } from './define-tool.ts';
 import { changedLines, changeText, failureSentence } from './edit-answers.ts';
@@ -56,7 +57,6 @@ interface OpenedText {
   folder: Folder;
   name: string;
   stat: Stats;
-  bytes: Buffer;
   file: TextFile;
 }
 
@@ -71,7 +71,7 @@ async function changeFile(
   const file = decodeText(bytes);
   if (file === null) throw new ToolProblem(`${path.shown} is a binary file, which cannot be edited.`);
   const { text, applied } = applyAll(path, file, edits);
-  return replaceText(path, { folder, name, stat, bytes, file }, { text, applied });
+  return replaceText(path, { folder, name, stat, file }, { text, applied });
 }
 
 interface Applied {
@@ -96,11 +96,17 @@ function applyAll(path: AgentPath, file: TextFile, edits: Edit[]): { text: strin
   return { text, applied };
 }
 
-async function replaceText(path: AgentPath, opened: OpenedText, { text, applied }: { text: string; applied: Applied[] }) {
+async function replaceText(
+  path: AgentPath,
+  opened: OpenedText,
+  { text, applied }: { text: string; applied: Applied[] },
+) {
   const { folder, name, stat, file } = opened;
   const bytes = encodeText(text, file);
   await putFile(folder, { name, shown: path.shown, bytes, replaces: stat });
-  const heading = applied.map((edit, index) => (applied.length === 1 ? changeText(edit) : `\n${index + 1}. ${changeText(edit)}`));
+  const heading = applied.map((edit, index) =>
+    applied.length === 1 ? changeText(edit) : `\n${index + 1}. ${changeText(edit)}`,
+  );
   const note = parseNote(path, { before: file.text, after: text });
   // Line numbers of an earlier edit are off as soon as a later one adds lines: only a single edit is shown.
   const [only] = applied;

@@ -64,7 +64,9 @@ export async function putFile(
 }
 
 async function readAll(file: FileHandle, stat: Stats, shown: string): Promise<Buffer> {
-  const tooLarge = new ToolProblem(`${shown} is larger than ${MAX_FILE_BYTES} bytes, which is more than the tools open.`);
+  const tooLarge = new ToolProblem(
+    `${shown} is larger than ${MAX_FILE_BYTES} bytes, which is more than the tools open.`,
+  );
   if (stat.size > MAX_FILE_BYTES) throw tooLarge;
   // One byte more than expected: a file that grows while it is read is noticed, not followed.
   const buffer = Buffer.alloc(stat.size + 1);

@@ -18,7 +18,8 @@ export function indentedLines(text: string): IndentedLine[] {
 /** The one shift that turns every indentation `from` into the one beside it in `to`; null when there is none. */
 export function uniformShift(from: string[], to: string[]): Shift | null {
   return (
-    shiftsFor(from[0] ?? '', to[0] ?? '').find((shift) => from.every((indent, line) => shift(indent) === to[line])) ?? null
+    shiftsFor(from[0] ?? '', to[0] ?? '').find((shift) => from.every((indent, line) => shift(indent) === to[line])) ??
+    null
   );
 }
 

@@ -32,7 +32,9 @@ export const readTool = defineTool({
     const heading = `${place.shown} (${headingOf(file, { bytes, lines: lines.length })})`;
     if (lines.length === 0) return `${heading}\nThe file is empty.`;
     if (offset > lines.length) {
-      throw new ToolProblem(`${place.shown} has only ${countText(lines.length, 'line')}; offset ${offset} is past its end.`);
+      throw new ToolProblem(
+        `${place.shown} has only ${countText(lines.length, 'line')}; offset ${offset} is past its end.`,
+      );
     }
     return `${heading}\n${windowOf(lines, offset, Math.min(limit, MAX_LINES))}`;
   },
@@ -47,7 +49,8 @@ function linesOf(text: string): string[] {
 function headingOf(file: TextFile, { bytes, lines }: { bytes: Buffer; lines: number }): string {
   const facts = [countText(lines, 'line'), sizeText(bytes.length), `etag ${etagOf(bytes)}`];
   const endings = lineEndingsOf(file.text);
-  if (endings !== 'none') facts.push(endings === 'mixed' ? 'mixed LF and CRLF line endings' : `${endings} line endings`);
+  if (endings !== 'none')
+    facts.push(endings === 'mixed' ? 'mixed LF and CRLF line endings' : `${endings} line endings`);
   if (file.text.includes('\t')) facts.push('has tabs');
   if (file.hasBom) facts.push('byte order mark');
   if (file.text !== '' && !file.text.endsWith('\n')) facts.push('no newline at the end');

@@ -24,11 +24,14 @@ const CARRIAGE_RETURN_OR_BLANKS = /\r(?=\n)|(?<![ \t])[ \t]+(?=\r?\n|$)/g;
 export function viewOf(original: string, { withoutBlanks }: { withoutBlanks: boolean }): TextView {
   const gaps: Gap[] = [];
   let removed = 0;
-  const text = original.replaceAll(withoutBlanks ? CARRIAGE_RETURN_OR_BLANKS : CARRIAGE_RETURN, (match, start: number) => {
-    gaps.push({ at: start - removed, start, end: start + match.length });
-    removed += match.length;
-    return '';
-  });
+  const text = original.replaceAll(
+    withoutBlanks ? CARRIAGE_RETURN_OR_BLANKS : CARRIAGE_RETURN,
+    (match, start: number) => {
+      gaps.push({ at: start - removed, start, end: start + match.length });
+      removed += match.length;
+      return '';
+    },
+  );
   return { text, original, gaps };
 }
 

@@ -1,4 +1,14 @@
 import type { z } from 'zod';
+import { editTool, multiEditTool } from './edit-tools.ts';
+import { globTool } from './glob-tool.ts';
+import { grepTool } from './grep-tool.ts';
+import { listTool } from './list-tool.ts';
+import { deleteTool, moveTool } from './place-tools.ts';
+import { readTool } from './read-tool.ts';
+import { finishSchema, finishTool, todoSchema, todoTool } from './turn-tools.ts';
+import { writeTool } from './write-tool.ts';
+
+export { validateCall } from './run-batch.ts';
 
 export interface TodoItem {
   text: string;
@@ -35,7 +45,38 @@ export interface AgentTool {
 /** Tools by name: read, write, edit, multi_edit, delete, move, list, glob, grep, todo, finish. */
 export type Toolset = Record<string, AgentTool>;
 
-export declare function createToolset(): Toolset;
+export function createToolset(): Toolset {
+  return {
+    read: readTool,
+    write: writeTool,
+    edit: editTool,
+    multi_edit: multiEditTool,
+    delete: deleteTool,
+    move: moveTool,
+    list: listTool,
+    glob: globTool,
+    grep: grepTool,
+    todo: todoTool,
+    finish: finishTool,
+  };
+}
 
-/** The todo list as the last successful `todo` call of a transcript left it, and the `finish` call of a batch. */
-export declare function finishCallOf(calls: { toolName: string; input: unknown }[]): FinishCall | null;
+/** The first valid `finish` call of a batch. */
+export function finishCallOf(calls: { toolName: string; input: unknown }[]): FinishCall | null {
+  for (const { toolName, input } of calls) {
+    if (toolName !== 'finish') continue;
+    const parsed = finishSchema.safeParse(input);
+    if (parsed.success) return parsed.data;
+  }
+  return null;
+}
+
+/** The todo list as the last valid `todo` call of a transcript left it. */
+export function todoItemsOf(calls: { toolName: string; input: unknown }[]): TodoItem[] {
+  for (const { toolName, input } of calls.toReversed()) {
+    if (toolName !== 'todo') continue;
+    const parsed = todoSchema.safeParse(input);
+    if (parsed.success) return parsed.data.items;
+  }
+  return [];
+}

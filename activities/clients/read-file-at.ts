@@ -13,6 +13,7 @@ export async function readFileAt(
   git: Git,
   { gitDir, commit, path, maxBytes, signal }: FileRequest,
 ): Promise<Buffer | null> {
+  if (path.split('/').some((part) => ['', '.', '..'].includes(part))) return null;
   const listed = await git.run({ gitDir, args: ['ls-tree', '-z', '--full-tree', commit, '--', path], signal });
   const entries = listed.stdout.toString().split('\0').filter(Boolean);
   const found = entries.find((entry) => entry.endsWith(`\t${path}`));

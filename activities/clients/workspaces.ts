@@ -14,6 +14,8 @@ import { publishBranch } from './publish-branch.ts';
 import { readFileAt } from './read-file-at.ts';
 import type { RepositoryAccess } from './remote.ts';
 import { resolveRef } from './resolve-ref.ts';
+import { folderRevision, readGitFolder } from './source-folder.ts';
+import type { FolderFile } from './source-folder.ts';
 
 export type { RepositoryAccess } from './remote.ts';
 
@@ -62,6 +64,10 @@ export interface Workspaces {
   ): Promise<{ commit: string }>;
   /** A regular file as a commit has it, at most `maxBytes` of it; null when the commit has no such file. */
   readFile(access: RepositoryAccess & { commit: string; path: string; maxBytes: number }): Promise<Buffer | null>;
+  /** A folder as a commit has it: git's id of its content (null: no such folder), and its text files, read when asked for. */
+  readFolder(
+    access: RepositoryAccess & { commit: string; path: string },
+  ): Promise<{ revision: string | null; read(): Promise<FolderFile[]> }>;
   /** Removes the job's tree. */
   remove(jobId: string): Promise<void>;
 }
@@ -167,6 +173,13 @@ export function createWorkspaces({ git, directory, keepMs = defaultKeepMs }: Wor
       await mirrors.ensureCommit(access, commit);
       const gitDir = mirrors.directoryOf(access.repository);
       return await readFileAt(git, { gitDir, commit, path, maxBytes, signal: access.signal });
+    }),
+    readFolder: translated(async ({ commit, path, ...access }) => {
+      await mirrors.ensureCommit(access, commit);
+      const { signal } = access;
+      const gitDir = mirrors.directoryOf(access.repository);
+      const revision = await folderRevision(git, { gitDir, commit, path, signal });
+      return { revision, read: async () => (revision === null ? [] : readGitFolder(git, { gitDir, tree: revision, signal })) };
     }),
     remove: translated(remove),
   };

@@ -31,7 +31,12 @@ export function createAnswerTools({
         type: 'function',
         name: 'search',
         description: 'Searches the documentation and answers its best passages.',
-        inputSchema: { type: 'object', properties: { query: { type: 'string' } }, required: ['query'], additionalProperties: false },
+        inputSchema: {
+          type: 'object',
+          properties: { query: { type: 'string' } },
+          required: ['query'],
+          additionalProperties: false,
+        },
       },
       run(input) {
         const parsed = searchInput.safeParse(parseJson(input));
@@ -39,7 +44,9 @@ export function createAnswerTools({
         const hits = index.search({ query: parsed.data.query, limit: resultsOfSearch, filter });
         found(hits);
         if (hits.length === 0) return 'Nothing was found.';
-        return JSON.stringify(hits.map((hit) => ({ url: urlOf(hit, baseUrl), title: hit.title, content: hit.content })));
+        return JSON.stringify(
+          hits.map((hit) => ({ url: urlOf(hit, baseUrl), title: hit.title, content: hit.content })),
+        );
       },
     },
     {
@@ -47,7 +54,12 @@ export function createAnswerTools({
         type: 'function',
         name: 'read_page',
         description: 'Reads one page of the documentation by its path, such as "guides/install".',
-        inputSchema: { type: 'object', properties: { path: { type: 'string' } }, required: ['path'], additionalProperties: false },
+        inputSchema: {
+          type: 'object',
+          properties: { path: { type: 'string' } },
+          required: ['path'],
+          additionalProperties: false,
+        },
       },
       run(input) {
         const parsed = pageInput.safeParse(parseJson(input));

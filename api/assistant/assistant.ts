@@ -59,7 +59,12 @@ export function createAssistant(deps: AssistantDeps): Assistant {
         messageId,
         threadId,
         question: request.question,
-        results: hits.map((hit) => ({ content: hit.content, path: hit.path, url: urlOf(hit, site.baseUrl), title: hit.title })),
+        results: hits.map((hit) => ({
+          content: hit.content,
+          path: hit.path,
+          url: urlOf(hit, site.baseUrl),
+          title: hit.title,
+        })),
         usage: () => usage,
         parts: answer(deps, { site, index, request, signal, threadId, messageId, hits, usage }),
       };
@@ -97,7 +102,13 @@ async function* answer(deps: AssistantDeps, turn: Turn): AsyncGenerator<ReplyPar
     deps.logger.error({ err: error, site: turn.site.id, model: deps.modelName }, 'an answer broke off');
     yield { type: 'failure', message: error instanceof GenerationError ? error.message : failureSentence };
   } finally {
-    await store(deps, turn, { content, sources, ending, firstTokenMs, durationMs: Math.round(performance.now() - startedAt) });
+    await store(deps, turn, {
+      content,
+      sources,
+      ending,
+      firstTokenMs,
+      durationMs: Math.round(performance.now() - startedAt),
+    });
   }
 }
 
@@ -173,7 +184,13 @@ function sourceOf({
 async function store(
   deps: AssistantDeps,
   { site, request, threadId, messageId }: Turn,
-  answered: { content: string; sources: Source[]; ending: 'finished' | 'failed' | 'aborted'; firstTokenMs: number | null; durationMs: number },
+  answered: {
+    content: string;
+    sources: Source[];
+    ending: 'finished' | 'failed' | 'aborted';
+    firstTokenMs: number | null;
+    durationMs: number;
+  },
 ): Promise<void> {
   if (site.retentionDays === 0) return;
   try {
@@ -186,7 +203,8 @@ async function store(
       answer: {
         id: messageId,
         model: deps.modelName,
-        answered: answered.ending === 'finished' && answered.content !== '' && !answered.content.includes(notFoundSentence),
+        answered:
+          answered.ending === 'finished' && answered.content !== '' && !answered.content.includes(notFoundSentence),
         ...answered,
       },
     });

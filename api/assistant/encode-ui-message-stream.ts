@@ -7,7 +7,11 @@ const textId = 'txt_1';
  * and no tool chunks: the strict versions end the stream at a key they do not know.
  * @param showsThread puts `threadId` at the top of `finish` as well, for readers without the SDK only
  */
-export function createUiMessageEncoder(reply: { messageId: string; threadId: string; showsThread: boolean }): StreamEncoder {
+export function createUiMessageEncoder(reply: {
+  messageId: string;
+  threadId: string;
+  showsThread: boolean;
+}): StreamEncoder {
   const threadId = JSON.stringify(reply.threadId);
   const metadata = `"messageMetadata":{"threadId":${threadId}}`;
   let isTextOpen = false;

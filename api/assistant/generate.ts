@@ -59,7 +59,11 @@ export async function* generate(options: GenerateOptions, usage: ReplyUsage): As
 }
 
 /** One model call. Reads with one timer for the whole stream, so that a delta costs no timer of its own. */
-async function* streamStep({ model, signal, stalledMs }: GenerateOptions, prompt: LanguageModelV4Prompt, tools: AnswerTool[]) {
+async function* streamStep(
+  { model, signal, stalledMs }: GenerateOptions,
+  prompt: LanguageModelV4Prompt,
+  tools: AnswerTool[],
+) {
   const controller = new AbortController();
   const abort = () => controller.abort(signal.reason);
   if (signal.aborted) return;
@@ -111,7 +115,8 @@ async function* streamStep({ model, signal, stalledMs }: GenerateOptions, prompt
   if (!hasFinished) throw new GenerationError(brokeOff);
 }
 
-type StreamPart = Awaited<ReturnType<LanguageModelV4['doStream']>>['stream'] extends ReadableStream<infer Part> ? Part : never;
+type StreamPart =
+  Awaited<ReturnType<LanguageModelV4['doStream']>>['stream'] extends ReadableStream<infer Part> ? Part : never;
 
 /** A provider that ignores its signal must not hold the reply. */
 function rejectOnAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {

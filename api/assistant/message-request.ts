@@ -41,7 +41,7 @@ export const filterSchema = z.looseObject({
 });
 
 /** Strict about the envelope, lenient about messages: real clients send back what they were sent (wire format, section 6). */
-const bodySchema = z.looseObject({
+export const messageBodySchema = z.looseObject({
   fp: z.string().min(1, 'fp must not be empty: a user id, or "anonymous"'),
   messages: z
     .array(messageSchema)
@@ -53,7 +53,10 @@ const bodySchema = z.looseObject({
   context: z.array(contextItemSchema).nullish(),
   currentPath: z
     .string()
-    .refine((path) => [...path].length <= longestCurrentPath, `currentPath must have at most ${longestCurrentPath} characters`)
+    .refine(
+      (path) => [...path].length <= longestCurrentPath,
+      `currentPath must have at most ${longestCurrentPath} characters`,
+    )
     .nullish(),
   id: z.unknown().optional(),
   trigger: z.unknown().optional(),
@@ -108,7 +111,7 @@ export interface MessageRequest {
  * Errors: ZodError, whose first issue is a sentence for the caller.
  */
 export function parseMessageRequest(body: unknown): MessageRequest {
-  const parsed = bodySchema.parse(body);
+  const parsed = messageBodySchema.parse(body);
   const last = parsed.messages.findLastIndex((message) => message.role === 'user');
   const asked = parsed.messages[last];
   return {
@@ -132,7 +135,8 @@ export function parseMessageRequest(body: unknown): MessageRequest {
 
 /** Read from the body as it came: validation puts keys into the order of the schema. */
 function firstKeyOfMessage(body: unknown, position: number): string | undefined {
-  if (typeof body !== 'object' || body === null || !('messages' in body) || !Array.isArray(body.messages)) return undefined;
+  if (typeof body !== 'object' || body === null || !('messages' in body) || !Array.isArray(body.messages))
+    return undefined;
   const message: unknown = body.messages[position];
   return typeof message === 'object' && message !== null ? Object.keys(message)[0] : undefined;
 }

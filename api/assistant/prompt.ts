@@ -36,7 +36,10 @@ export function promptOf({
   return [
     { role: 'system', content: instructions },
     ...history,
-    { role: 'user', content: [{ type: 'text', text: `${aboutReader(request)}${groundedQuestion(request, hits, baseUrl)}` }] },
+    {
+      role: 'user',
+      content: [{ type: 'text', text: `${aboutReader(request)}${groundedQuestion(request, hits, baseUrl)}` }],
+    },
   ];
 }
 

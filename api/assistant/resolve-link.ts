@@ -19,7 +19,9 @@ export function createLinkResolver({
   return (target) => {
     const isExternal = /^[a-z][a-z0-9+.-]*:/i.test(target) || target.startsWith('//');
     if (isExternal && !(base !== '' && isBelow(target, base))) {
-      return /^(?:https?|mailto):/i.test(target) && hits.some(({ content }) => content.includes(target)) ? { url: target, path: null } : null;
+      return /^(?:https?|mailto):/i.test(target) && hits.some(({ content }) => content.includes(target))
+        ? { url: target, path: null }
+        : null;
     }
     if (target === '' || target.startsWith('#')) return null;
     const [address = '', anchor = ''] = (isExternal ? target.slice(base.length) : target).split('#', 2);

@@ -28,7 +28,9 @@ export function retrieve(index: SiteIndex, request: MessageRequest): SearchHit[]
 /** What was asked before, and what the reader selected. */
 function hintsOf({ history, context }: MessageRequest): string[] {
   const questions = history.filter(({ role }) => role === 'user').slice(-hintsFromHistory);
-  return [...questions.map(({ text }) => text), ...context.map(({ value }) => value)].map((text) => text.slice(0, longestHint));
+  return [...questions.map(({ text }) => text), ...context.map(({ value }) => value)].map((text) =>
+    text.slice(0, longestHint),
+  );
 }
 
 /** The address of a page or passage: below the site's base URL, or relative to the site. */

@@ -22,7 +22,12 @@ export interface AuthenticationDeps {
 const longestHeader = 200;
 
 /** Answers the key of a request. Throws 401 without a valid key, 403 for the wrong kind, 429 after too many wrong ones. */
-export function createAuthentication({ verifier, failures, addressOf, onExposedKey }: AuthenticationDeps): Authenticate {
+export function createAuthentication({
+  verifier,
+  failures,
+  addressOf,
+  onExposedKey,
+}: AuthenticationDeps): Authenticate {
   async function refuse(request: IncomingMessage): Promise<never> {
     const waitSeconds = await failures.count(addressOf(request));
     if (waitSeconds > 0) throw tooManyRequests(waitSeconds);

@@ -1,7 +1,8 @@
 import cors from '@koa/cors';
 import type { AppMiddleware } from '../app-context.ts';
 
-const browserEndpoints = /^\/discovery\/v[12]\/assistant\/[^/]+\/message(?:\/[^/]+\/stream)?\/?$|^\/discovery\/v1\/(?:search|page)\/[^/]+\/?$/;
+const browserEndpoints =
+  /^\/discovery\/v[12]\/assistant\/[^/]+\/message(?:\/[^/]+\/stream)?\/?$|^\/discovery\/v1\/(?:search|page)\/[^/]+\/?$/;
 
 /** CORS for the endpoints that browsers call, on errors too; every other answer has no such header. */
 export function createCors(): AppMiddleware {

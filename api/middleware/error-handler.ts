@@ -17,14 +17,17 @@ export function createErrorHandler({ log, isStoreDown }: ErrorHandlerDeps): AppM
     if (error instanceof ZodError) return new ApiError(400, problemSentence(error));
     if (isStoreDown(error)) return storeUnavailable();
     const status = clientStatusOf(error);
-    return status === null ? null : new ApiError(status, `The request was refused: ${STATUS_CODES[status] ?? 'bad request'}.`);
+    return status === null
+      ? null
+      : new ApiError(status, `The request was refused: ${STATUS_CODES[status] ?? 'bad request'}.`);
   }
 
   return async function handleErrors(ctx, next) {
     try {
       await next();
     } catch (error) {
-      const refusal = refusalOf(error) ?? new ApiError(500, 'Something went wrong on our side; the request id names it in the log.');
+      const refusal =
+        refusalOf(error) ?? new ApiError(500, 'Something went wrong on our side; the request id names it in the log.');
       const fields = { requestId: ctx.state.requestId, method: ctx.method, path: ctx.path };
       if (refusal.status === 500) log.error({ ...fields, err: error }, 'request failed');
       else if (refusal.status === 503) log.warn({ ...fields, err: error }, 'request refused: a store is down');

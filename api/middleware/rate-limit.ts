@@ -17,7 +17,10 @@ export interface RateLimitDeps {
   limiter: { take(counters: { key: string; policy: Policy }[]): Promise<Answer[]> };
 }
 
-export type EnforceRateLimit = (ctx: Pick<AppContext, 'set'>, counters: { key: string; policy: Policy }[]) => Promise<void>;
+export type EnforceRateLimit = (
+  ctx: Pick<AppContext, 'set'>,
+  counters: { key: string; policy: Policy }[],
+) => Promise<void>;
 
 /** Counts a request and says in the RateLimit header fields how it stands; throws 429 when a limit is used up. */
 export function createRateLimit({ limiter }: RateLimitDeps): EnforceRateLimit {
@@ -27,8 +30,14 @@ export function createRateLimit({ limiter }: RateLimitDeps): EnforceRateLimit {
       const answer = answers[index];
       return answer === undefined ? [] : [{ policy, answer }];
     });
-    ctx.set('RateLimit-Policy', states.map(({ policy }) => `"${policy.name}";q=${policy.limit};w=${policy.windowSeconds}`).join(', '));
-    ctx.set('RateLimit', states.map(({ policy, answer }) => `"${policy.name}";r=${answer.remaining};t=${answer.resetSeconds}`).join(', '));
+    ctx.set(
+      'RateLimit-Policy',
+      states.map(({ policy }) => `"${policy.name}";q=${policy.limit};w=${policy.windowSeconds}`).join(', '),
+    );
+    ctx.set(
+      'RateLimit',
+      states.map(({ policy, answer }) => `"${policy.name}";r=${answer.remaining};t=${answer.resetSeconds}`).join(', '),
+    );
     const waits = answers.filter(({ allowed }) => !allowed).map(({ resetSeconds }) => resetSeconds);
     if (waits.length > 0) throw tooManyRequests(Math.max(...waits));
   };

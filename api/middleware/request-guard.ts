@@ -8,7 +8,8 @@ export function createRequestGuard(): AppMiddleware {
   return (ctx, next) => {
     if (ctx.path.length > longestPath) throw invalidRequest(`The path is longer than ${longestPath} characters.`);
     if (!isDecodable(ctx.path)) throw invalidRequest('The path holds a malformed percent-encoding.');
-    if (ctx.req.httpVersion === '1.1' && ctx.req.headers.host === undefined) throw invalidRequest('The Host header is missing.');
+    if (ctx.req.httpVersion === '1.1' && ctx.req.headers.host === undefined)
+      throw invalidRequest('The Host header is missing.');
     ctx.set('X-Content-Type-Options', 'nosniff');
     return next();
   };

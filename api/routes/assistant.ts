@@ -127,17 +127,33 @@ async function resume(
 
 async function recorderOf(
   { replies, logger }: AssistantRouteDeps,
-  { site, keyId, request, reply, protocol }: { site: SiteRow; keyId: string; request: MessageRequest; reply: Reply; protocol: Protocol },
+  {
+    site,
+    keyId,
+    request,
+    reply,
+    protocol,
+  }: { site: SiteRow; keyId: string; request: MessageRequest; reply: Reply; protocol: Protocol },
 ) {
   const id = newId('rpl_');
-  await replies.create({ id, siteId: site.id, chatId: request.chatId ?? '', keyId, threadId: reply.threadId, protocol });
+  await replies.create({
+    id,
+    siteId: site.id,
+    chatId: request.chatId ?? '',
+    keyId,
+    threadId: reply.threadId,
+    protocol,
+  });
   return createReplyRecorder({ replies, id, logger });
 }
 
 function encoderOf(protocol: Protocol, reply: Reply, { client }: MessageRequest, ctx: AppContext): StreamEncoder {
   if (protocol === 'v1') return createDataStreamEncoder({ ...reply, hasParts: client.hasParts });
   const isSdk =
-    client.hasTrigger || client.namesPartsFirst || ctx.get('Origin') !== '' || ctx.get('User-Agent').startsWith('ai-sdk/');
+    client.hasTrigger ||
+    client.namesPartsFirst ||
+    ctx.get('Origin') !== '' ||
+    ctx.get('User-Agent').startsWith('ai-sdk/');
   return createUiMessageEncoder({ ...reply, showsThread: !isSdk });
 }
 
@@ -148,12 +164,20 @@ function lostTail({ protocol, threadId }: ReplyRow): string {
     protocol === 'v1'
       ? createDataStreamEncoder({ ...reply, hasParts: false })
       : createUiMessageEncoder({ ...reply, showsThread: false });
-  const failure = encoder.part({ type: 'failure', message: 'The answer broke off because the service was interrupted. Please ask again.' });
+  const failure = encoder.part({
+    type: 'failure',
+    message: 'The answer broke off because the service was interrupted. Please ask again.',
+  });
   return [failure, ...encoder.close({ promptTokens: 0, completionTokens: 0 })].join('');
 }
 
 function outputOf({ times }: AssistantRouteDeps, ctx: AppContext, keepAlive: string) {
-  return createStreamOutput({ response: ctx.res, keepAlive, keepAliveMs: times.keepAliveMs, stalledMs: times.readerStalledMs });
+  return createStreamOutput({
+    response: ctx.res,
+    keepAlive,
+    keepAliveMs: times.keepAliveMs,
+    stalledMs: times.readerStalledMs,
+  });
 }
 
 /** From here on a failure travels inside the stream. */

@@ -1,4 +1,4 @@
-import Router from '@koa/router';
+import { Router } from '@koa/router';
 import { canBeId } from '../../db/ids.ts';
 import { InvalidCursorError } from '../../db/jobs.ts';
 import type { JobPage, JobStore } from '../../db/jobs.ts';

@@ -11,7 +11,10 @@ import type { SiteAccess } from '../site-access.ts';
 const largestBody = 262_144;
 
 export const searchBodySchema = z.looseObject({
-  query: z.string().max(2_000).refine((query) => query.trim() !== '', 'query must not be blank'),
+  query: z
+    .string()
+    .max(2_000)
+    .refine((query) => query.trim() !== '', 'query must not be blank'),
   pageSize: z.int().min(1).max(50).default(10),
   filter: filterSchema.nullish(),
 });

@@ -29,6 +29,8 @@ create table site_indexes (
   format integer not null,
   -- hash of everything that went in; an equal one means nothing changed
   source_hash text not null,
+  -- what the source calls this content (git's id of the folder); null where it has no such name
+  revision text,
   size_bytes bigint not null,
   pages integer not null,
   chunks integer not null,

@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import { createOrganizationStore } from '../../db/projects.ts';
 import type { OrganizationRow } from '../../db/projects.ts';
+import { parseRepository } from '../../workflows/contract/repository.ts';
 import { CommandError } from './context.ts';
 import type { CommandContext } from './context.ts';
 
@@ -11,6 +12,13 @@ export async function organizationOf({ pool }: CommandContext, id: string): Prom
     throw new CommandError(`There is no organization ${JSON.stringify(id)}; "docket org list" shows those that exist.`);
   }
   return organization;
+}
+
+/** A repository that this installation allows. */
+export function repositoryOf({ allowedHosts, localRoot }: CommandContext, text: string) {
+  const parsed = parseRepository(text, { allowedHosts, localRoot });
+  if (!parsed.ok) throw new CommandError(parsed.problem);
+  return parsed;
 }
 
 /** A whole number within bounds, for an option. */

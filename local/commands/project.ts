@@ -3,10 +3,9 @@ import type { Command } from 'commander';
 import { createProjectStore } from '../../db/projects.ts';
 import type { ForgeKind } from '../../db/projects.ts';
 import { parseRef } from '../../workflows/contract/ref.ts';
-import { parseRepository } from '../../workflows/contract/repository.ts';
-import { organizationOf, readName } from './checks.ts';
+import { organizationOf, readName, repositoryOf } from './checks.ts';
 import { CommandError } from './context.ts';
-import type { CommandContext, WithContext } from './context.ts';
+import type { WithContext } from './context.ts';
 import { printList, printRecord } from './output.ts';
 
 interface CreateOptions {
@@ -68,12 +67,6 @@ export function addProjectCommands(program: Command, withContext: WithContext): 
         }),
       ),
     );
-}
-
-function repositoryOf({ allowedHosts, localRoot }: CommandContext, text: string) {
-  const parsed = parseRepository(text, { allowedHosts, localRoot });
-  if (!parsed.ok) throw new CommandError(parsed.problem);
-  return parsed;
 }
 
 function nameOf(repository: string): string {

@@ -10,9 +10,11 @@ export type Move =
   | { kind: 'done'; note: string }
   | { kind: 'failed'; note: string };
 
-/** What a failed tool answered, as one line for a summary. */
+/** What a failed tool answered: its first sentence, which says what is wrong. The rest is advice for the next call. */
 export function reasonOf(text: string): string {
-  return cut(text.trim().split('\n', 1)[0] ?? '', 200);
+  const [line = ''] = text.trim().split('\n', 1);
+  const [sentence = ''] = line.split(/(?<=[.!?])\s+(?=\p{Lu})/u, 1);
+  return cut(sentence, 200);
 }
 
 /** A text as one line of at most `length` characters; no character is cut in half. */

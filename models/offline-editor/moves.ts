@@ -2,8 +2,8 @@ import type { Command } from './grammar.ts';
 import { quote } from './literals.ts';
 import { cut, reasonOf, type Move, type ToolCall } from './move.ts';
 import { sweepMove } from './sweep.ts';
-import { endOf, readsOn, saysEmpty } from './tool-output.ts';
-import type { Transcript } from './transcript.ts';
+import { endOf, isIncomplete, readsOn, saysEmpty, saysMissing } from './tool-output.ts';
+import type { ToolResult, Transcript } from './transcript.ts';
 
 export interface Task {
   /** Stable over all calls of a turn; the ids of its tool calls begin with it. */
@@ -11,7 +11,7 @@ export interface Task {
   command: Command;
 }
 
-type Results = Pick<Transcript, 'resultOf'>;
+type Results = Pick<Transcript, 'resultOf' | 'inputOf'>;
 
 /** The next move of a task, derived from the results of its earlier calls alone. */
 export function nextMove({ id, command }: Task, results: Results): Move {
@@ -25,7 +25,7 @@ export function nextMove({ id, command }: Task, results: Results): Move {
     case 'append':
       return appendMove({ id, path: command.path, text: command.text, results });
     case 'delete':
-      return singleCall({ id: `${id}_delete`, toolName: 'delete', input: { path: command.path } }, results);
+      return deleteMove({ id, path: command.path, results });
     case 'rename':
       return singleCall({ id: `${id}_move`, toolName: 'move', input: { from: command.from, to: command.to } }, results);
     default:
@@ -61,8 +61,11 @@ export function describe(command: Command): string {
 
 function singleCall(call: ToolCall, { resultOf }: Results): Move {
   const result = resultOf(call.id);
-  if (result === null) return { kind: 'calls', calls: [call] };
-  return result.isError ? { kind: 'failed', note: reasonOf(result.text) } : { kind: 'done', note: '' };
+  return result === null ? { kind: 'calls', calls: [call] } : endOfCall(result);
+}
+
+function endOfCall({ text, isError }: ToolResult): Move {
+  return isError ? { kind: 'failed', note: reasonOf(text) } : { kind: 'done', note: '' };
 }
 
 interface FileMove {
@@ -79,20 +82,32 @@ function editAfterRead({ id, path, old, next, results }: FileMove & { old: strin
   return singleCall({ id: `${id}_edit`, toolName: 'edit', input }, results);
 }
 
+/** A folder is deleted when the tool says that it is one. */
+function deleteMove({ id, path, results }: FileMove): Move {
+  const file = singleCall({ id: `${id}_delete`, toolName: 'delete', input: { path } }, results);
+  if (file.kind !== 'failed' || !file.note.includes('recursive')) return file;
+  return singleCall({ id: `${id}_deleteall`, toolName: 'delete', input: { path, recursive: true } }, results);
+}
+
 /** Looks before it writes: a file that can be read exists already and is left alone. */
 function createMove({ id, path, text, results }: FileMove & { text: string }): Move {
   const read = singleCall({ id: `${id}_read`, toolName: 'read', input: { path } }, results);
   if (read.kind === 'calls') return read;
   if (read.kind === 'done') return { kind: 'failed', note: 'the file exists already.' };
+  if (!saysMissing(read.note)) return read;
   return singleCall({ id: `${id}_write`, toolName: 'write', input: { path, content: asLines(text) } }, results);
 }
 
 /** How many windows of a file are read on the way to its end. */
-const maxReads = 20;
+const maxReads = 8;
 
 /** Appends after the last lines of the file, as many of them as make the place unique. */
 function appendMove({ id, path, text, results }: FileMove & { text: string }): Move {
   if (text === '') return { kind: 'failed', note: 'there is no text to append.' };
+  for (const callId of [`${id}_edit`, `${id}_write`]) {
+    const result = results.resultOf(callId);
+    if (result !== null) return endOfCall(result);
+  }
   const windows: string[] = [];
   let offset: number | null = null;
   do {
@@ -106,7 +121,7 @@ function appendMove({ id, path, text, results }: FileMove & { text: string }): M
     offset = readsOn(window);
   } while (offset !== null);
   const content = windows.join('\n');
-  const old = endOf(content);
+  const old = isIncomplete(content) ? null : endOf(content);
   if (old === null) {
     if (!saysEmpty(content)) return { kind: 'failed', note: 'the end of the file could not be found.' };
     return singleCall({ id: `${id}_write`, toolName: 'write', input: { path, content: asLines(text) } }, results);

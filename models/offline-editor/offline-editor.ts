@@ -108,6 +108,8 @@ function announcementOf(calls: ToolCall[]): string {
   return `Now I ${steps.join(', ')}${calls.length > 3 ? ` and ${calls.length - 3} more` : ''}.`;
 }
 
+const longestSummary = 15_000;
+
 interface Report {
   title: string;
   summary: string;
@@ -134,7 +136,7 @@ function reportOf({ tasks, unknown }: Work, transcript: Transcript): Report {
       ...grammarHelp.map((form) => `- \`${form}\``),
     );
   }
-  return { title: titleOf(done), summary: lines.join('\n') };
+  return { title: titleOf(done), summary: lines.join('\n').slice(0, longestSummary).toWellFormed() };
 }
 
 function titleOf([first, ...others]: string[]): string {

@@ -2,7 +2,7 @@ import { reasonOf, type Move, type ToolCall } from './move.ts';
 import { parseHits } from './tool-output.ts';
 import type { ToolResult, Transcript } from './transcript.ts';
 
-interface Sweep extends Pick<Transcript, 'resultOf'> {
+interface Sweep extends Pick<Transcript, 'resultOf' | 'inputOf'> {
   id: string;
   from: string;
   to: string;
@@ -28,9 +28,8 @@ export function sweepMove(sweep: Sweep): Move {
     return { kind: 'failed', note: 'both texts are the same, so there is nothing to change.' };
   const first = sweep.resultOf(`${sweep.id}_grep0`);
   if (first?.isError === true) return { kind: 'failed', note: reasonOf(first.text) };
-  const needsPlaceholder = first !== null && parseHits(first.text).isCut && sweep.to.includes(sweep.from);
-  if (!needsPlaceholder) return endOf(sweepOnce(sweep));
   const placeholder = placeholderFor(sweep.from);
+  if (!usesPlaceholder(sweep, first, placeholder)) return endOf(sweepOnce(sweep));
   const away = sweepOnce({ ...sweep, to: placeholder });
   if (away.calls.length > 0) return endOf(away);
   const back = sweepOnce({ ...sweep, id: `${sweep.id}_back`, from: placeholder });
@@ -42,43 +41,67 @@ export function sweepMove(sweep: Sweep): Move {
   });
 }
 
-function sweepOnce({ id, from, to, resultOf }: Sweep): SweepState {
+function usesPlaceholder({ id, from, to, inputOf }: Sweep, first: ToolResult | null, placeholder: string): boolean {
+  const edit = inputOf(`${id}_edit0_0`);
+  if (typeof edit === 'object' && edit !== null && 'new' in edit) return edit.new === placeholder;
+  return first !== null && to.includes(from) && parseHits(first.text).isCut;
+}
+
+function sweepOnce(sweep: Sweep): SweepState {
+  const { id, from, to, resultOf, inputOf } = sweep;
   const state: SweepState = { calls: [], changed: [], problems: [], isComplete: true };
-  const seen = new Set<string>();
+  const seen = new Set<unknown>();
   for (let round = 0; round < maxRounds; round += 1) {
-    const grepId = `${id}_grep${round}`;
-    const found = resultOf(grepId);
+    const found = resultOf(`${id}_grep${round}`);
     if (found === null) {
-      state.calls = [{ id: grepId, toolName: 'grep', input: { pattern: longestLine(from), literal: true } }];
-      return state;
+      const input = { pattern: longestLine(from), literal: true };
+      return { ...state, calls: [{ id: `${id}_grep${round}`, toolName: 'grep', input }] };
     }
-    const { files, isCut } = parseHits(found.text);
-    const fresh = files.filter(({ path }) => !seen.has(path));
-    if (fresh.length === 0) return { ...state, isComplete: !isCut || files.length === 0 };
-    for (const { path } of fresh) seen.add(path);
-    const reads = fresh.map(({ path, line }, index) => ({
-      id: `${id}_read${round}_${index}`,
-      toolName: 'read',
-      input: { path, offset: Math.max(1, line - 5), limit: 11 },
-    }));
-    state.calls = unanswered(reads, resultOf);
-    if (state.calls.length > 0) return state;
-    const edits = fresh.map(({ path }, index) => ({
+    const { isCut } = parseHits(found.text);
+    const reads = readsOf({ sweep, round, found, seen });
+    if (reads.length === 0) return { ...state, isComplete: !isCut };
+    for (const { input } of reads) seen.add(input['path']);
+    const edits = reads.map(({ input }, index) => ({
       id: `${id}_edit${round}_${index}`,
       toolName: 'edit',
-      input: { path, old: from, new: to, replaceAll: true },
+      input: { path: String(input['path']), old: from, new: to, replaceAll: true },
     }));
-    state.calls = unanswered(edits, resultOf);
-    if (state.calls.length > 0) return state;
+    for (const calls of [reads, edits]) {
+      const unanswered = calls.filter((call) => resultOf(call.id) === null);
+      if (unanswered.length > 0) return { ...state, calls: unanswered };
+    }
     for (const { id: editId, input } of edits) {
       const result = resultOf(editId);
       if (result?.isError !== true) state.changed.push(input.path);
       // A file that holds one line of the text need not hold all of it.
       else if (!from.includes('\n')) state.problems.push(`${input.path}: ${reasonOf(result.text)}`);
     }
-    if (!isCut) return state;
+    if (!isCut && inputOf(`${id}_grep${round + 1}`) === null) return state;
   }
   return { ...state, isComplete: false };
+}
+
+interface Round {
+  sweep: Sweep;
+  round: number;
+  found: ToolResult;
+  seen: Set<unknown>;
+}
+
+/** The reads of a round: those that were made, or else one for each new file that the search found. */
+function readsOf({ sweep: { id, inputOf }, round, found, seen }: Round): ToolCall[] {
+  const idOf = (index: number) => `${id}_read${round}_${index}`;
+  const made: ToolCall[] = [];
+  for (;;) {
+    const input = inputOf(idOf(made.length));
+    if (typeof input !== 'object' || input === null || !('path' in input)) break;
+    made.push({ id: idOf(made.length), toolName: 'read', input: { ...input } });
+  }
+  if (made.length > 0) return made;
+  const fresh = parseHits(found.text).files.filter(({ path }) => !seen.has(path));
+  return fresh.map(({ path, line }, index) => {
+    return { id: idOf(index), toolName: 'read', input: { path, offset: Math.max(1, line - 1), limit: 3 } };
+  });
 }
 
 function endOf({ calls, changed, problems, isComplete }: SweepState): Move {
@@ -95,13 +118,12 @@ function listed(items: string[]): string {
   return items.length > 10 ? `${shown} and ${items.length - 10} more` : shown;
 }
 
-function unanswered(calls: ToolCall[], resultOf: (id: string) => ToolResult | null): ToolCall[] {
-  return calls.filter(({ id }) => resultOf(id) === null);
-}
-
-/** Search works line by line. */
+/** Search works line by line, and takes a pattern of limited length. */
 function longestLine(text: string): string {
-  return text.split('\n').reduce((longest, line) => (line.trim().length > longest.trim().length ? line : longest));
+  const line = text
+    .split('\n')
+    .reduce((longest, line) => (line.trim().length > longest.trim().length ? line : longest));
+  return line.slice(0, 1_000).replace(/[\uD800-\uDBFF]$/u, '');
 }
 
 /** A word that does not hold `text` and that no file is likely to hold. */

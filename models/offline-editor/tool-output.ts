@@ -1,30 +1,19 @@
 const numberedLine = /^ *\d+\|([\s\S]*)$/u;
-const hitLine = /^(\S.*?):(\d+):/u;
-const headedHit = /^\s*(\d+)[:\t|→]/u;
-const cutNote = /\b(?:cut|truncated|limit|narrow|first \d+|more (?:hits|matches|files|results))\b/iu;
+const hitLine = /^(.+?):(\d+): /u;
+const moreInFile = ': more hits in this file are not shown';
+/** What takes the place of an old output in a long prompt. */
+const leftOut = /^\[\d+ characters of an earlier /u;
 
-/** The most hits a search shows. */
-const maxHits = 100;
-
-/** Files that a search found, each with the line of its first hit, and whether the search showed only a part. */
+/** Files that a search found, each with the line of its first hit, and whether the search may have missed some. */
 export function parseHits(text: string): { files: { path: string; line: number }[]; isCut: boolean } {
   const firstHits = new Map<string, number>();
-  let hits = 0;
   let isCut = false;
-  let heading: string | null = null;
   for (const line of text.split('\n')) {
-    const inline = hitLine.exec(line);
-    const headed = heading === null ? null : headedHit.exec(line);
-    const path = inline?.[1] ?? (headed === null ? null : heading);
-    if (path === null || path === undefined) {
-      isCut ||= cutNote.test(line);
-      heading = line.trim() === '' ? null : line.trim().replace(/:$/u, '');
-      continue;
-    }
-    hits += 1;
-    if (!firstHits.has(path)) firstHits.set(path, Number(inline?.[2] ?? headed?.[1] ?? 1));
+    const [, path, number] = hitLine.exec(line) ?? [];
+    if (path === undefined) isCut ||= line.startsWith('[') && !line.endsWith(moreInFile) && !leftOut.test(line);
+    else if (!firstHits.has(path)) firstHits.set(path, Number(number));
   }
-  return { files: [...firstHits].map(([path, line]) => ({ path, line })), isCut: isCut || hits >= maxHits };
+  return { files: [...firstHits].map(([path, line]) => ({ path, line })), isCut };
 }
 
 /**
@@ -47,15 +36,21 @@ export function endOf(content: string): string | null {
 
 /** The line a read goes on at when it showed only a part of the file. */
 export function readsOn(content: string): number | null {
-  for (const line of content.split('\n')) {
-    if (numberedLine.test(line)) continue;
-    const offset = /\boffset\D{0,12}(\d+)/iu.exec(line)?.[1];
-    if (offset !== undefined) return Number(offset);
-  }
-  return null;
+  const offset = /^\[[^\n]*\boffset (\d+)/mu.exec(content)?.[1];
+  return offset === undefined ? null : Number(offset);
+}
+
+/** Whether a read left something out that no further read shows, as the rest of a very long line. */
+export function isIncomplete(content: string): boolean {
+  return /^\[(?![^\n]*\boffset \d)/mu.test(content);
 }
 
 /** Whether a read says that the file holds nothing. */
 export function saysEmpty(content: string): boolean {
-  return content.trim() === '' || /\bempty\b|\b0 (?:lines|bytes)\b/iu.test(content);
+  return /^The file is empty\.$/mu.test(content);
+}
+
+/** Whether a failed read says that there is no such file. */
+export function saysMissing(problem: string): boolean {
+  return problem.includes('does not exist');
 }

@@ -10,7 +10,12 @@ export interface Transcript {
   /** The messages since the last turn that ended; `id` is the message's place among all of the user's messages. */
   requests: { id: number; text: string }[];
   resultOf(callId: string): ToolResult | null;
+  /** The input of a call made before. It outlives the call's output, which may be left out of a long prompt. */
+  inputOf(callId: string): unknown;
 }
+
+/** What stands in the place of a result when a call was never run; the call is made again. */
+const notRun = 'This call was not run.';
 
 /**
  * A turn has ended with a call of `finish` or an answer without calls; what was asked before that is done. A message
@@ -18,6 +23,7 @@ export interface Transcript {
  */
 export function readTranscript(prompt: LanguageModelV4Prompt): Transcript {
   const results = new Map<string, ToolResult>();
+  const inputs = new Map<string, unknown>();
   let requests: Transcript['requests'] = [];
   let userMessages = 0;
   for (const message of prompt) {
@@ -29,14 +35,22 @@ export function readTranscript(prompt: LanguageModelV4Prompt): Transcript {
       continue;
     }
     for (const part of message.content) {
-      if (part.type === 'tool-result') results.set(part.toolCallId, resultOf(part.output));
+      if (part.type === 'tool-call') inputs.set(part.toolCallId, part.input);
+      if (part.type !== 'tool-result') continue;
+      const result = resultOf(part.output);
+      if (result.text === notRun) results.delete(part.toolCallId);
+      else results.set(part.toolCallId, result);
     }
     if (message.role === 'assistant') {
       const calls = message.content.flatMap((part) => (part.type === 'tool-call' ? [part.toolName] : []));
       if (calls.length === 0 || calls.includes('finish')) requests = [];
     }
   }
-  return { requests, resultOf: (callId) => results.get(callId) ?? null };
+  return {
+    requests,
+    resultOf: (callId) => results.get(callId) ?? null,
+    inputOf: (callId) => inputs.get(callId) ?? null,
+  };
 }
 
 function resultOf(output: LanguageModelV4ToolResultOutput): ToolResult {

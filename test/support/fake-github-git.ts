@@ -11,11 +11,11 @@ export function gitRequestOf(url: URL): { owner: string; name: string; path: str
   return { owner, name, path, isWrite };
 }
 
-/** Lets git itself answer a request of its smart HTTP protocol from a bare repository. */
+/** Lets git itself answer a request of its smart HTTP protocol from a bare repository; `isLost` cuts the answer off. */
 export function serveGit(
   request: IncomingMessage,
   response: ServerResponse,
-  { repository, path, query }: { repository: string; path: string; query: string },
+  { repository, path, query, isLost }: { repository: string; path: string; query: string; isLost: boolean },
 ): void {
   const header = (name: string) => String(request.headers[name] ?? '');
   const child = spawn('git', ['http-backend'], {
@@ -44,6 +44,7 @@ export function serveGit(
   let head = Buffer.alloc(0);
   let hasHead = false;
   child.stdout.on('data', (chunk: Buffer) => {
+    if (isLost) return;
     if (hasHead) return void response.write(chunk);
     head = Buffer.concat([head, chunk]);
     const end = head.indexOf('\r\n\r\n');
@@ -53,6 +54,7 @@ export function serveGit(
     response.write(head.subarray(end + 4));
   });
   child.on('close', () => {
+    if (isLost) return void response.destroy();
     if (!hasHead && !response.headersSent) response.writeHead(500);
     response.end();
   });

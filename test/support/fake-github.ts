@@ -42,6 +42,8 @@ export interface FakeGithub extends AsyncDisposable {
   apiUrl: string;
   token: string;
   requests: FakeRequest[];
+  /** Called at each request before it is answered. */
+  onRequest: ((request: FakeRequest) => void) | null;
   /** Requests that nobody planned for; a test ends by expecting none. */
   violations: string[];
   addRepository(fullName: string, files?: TestFiles | null): Promise<TestRepository & { url: string }>;
@@ -85,8 +87,14 @@ export async function createFakeGithub({ token = 'ghs_fakeTOKEN0123456789abcdefg
   const { port } = server.address() as AddressInfo;
   const origin = `http://127.0.0.1:${port}`;
 
-  function takeFault(operation: FakeOperation): FakeFault | null {
-    const at = faults.findIndex((fault) => fault.on === operation);
+  function record(request: FakeRequest): void {
+    requests.push(request);
+    fake.onRequest?.(request);
+  }
+
+  /** A fault that comes after the effect waits for a request that has one. */
+  function takeFault(operation: FakeOperation, hasEffect: boolean): FakeFault | null {
+    const at = faults.findIndex(({ on, after = false }) => on === operation && (hasEffect || !after));
     return at < 0 ? null : (faults.splice(at, 1)[0] ?? null);
   }
 
@@ -100,15 +108,15 @@ export async function createFakeGithub({ token = 'ghs_fakeTOKEN0123456789abcdefg
     const asked = gitRequestOf(url)!;
     const operation = asked.isWrite ? 'git-write' : 'git-read';
     const authorization = request.headers.authorization ?? null;
-    requests.push({ operation, method: request.method ?? '', path: url.pathname, authorization, body: null });
+    record({ operation, method: request.method ?? '', path: url.pathname, authorization, body: null });
     const expected = `Basic ${Buffer.from(`x-access-token:${token}`).toString('base64')}`;
     if (authorization !== expected) {
       request.resume();
       response.writeHead(401, { 'www-authenticate': 'Basic realm="GitHub"' }).end();
       return;
     }
-    const fault = takeFault(operation);
-    if (fault !== null) {
+    const fault = takeFault(operation, request.method === 'POST');
+    if (fault !== null && fault.after !== true) {
       request.resume();
       return applyFault(fault, exchange);
     }
@@ -118,7 +126,7 @@ export async function createFakeGithub({ token = 'ghs_fakeTOKEN0123456789abcdefg
       return send(response, 404, { message: 'Not Found' });
     }
     const query = url.search.slice(1);
-    serveGit(request, response, { repository: found.repository.path, path: asked.path, query });
+    serveGit(request, response, { repository: found.repository.path, path: asked.path, query, isLost: fault !== null });
   }
 
   async function answerRest(exchange: Exchange): Promise<void> {
@@ -130,7 +138,7 @@ export async function createFakeGithub({ token = 'ghs_fakeTOKEN0123456789abcdefg
     const [, fullName = '', rest = ''] = /^\/api\/v3\/repos\/([^/]+\/[^/]+)(.*)$/.exec(url.pathname) ?? [];
     const operation = operationOf(request.method ?? '', rest);
     const authorization = request.headers.authorization ?? null;
-    requests.push({ operation, method: request.method ?? '', path: url.pathname + url.search, authorization, body });
+    record({ operation, method: request.method ?? '', path: url.pathname + url.search, authorization, body });
     if (operation === 'unknown') {
       violations.push(`${request.method} ${url.pathname}`);
       return send(response, 404, { message: 'Not Found' });
@@ -138,7 +146,7 @@ export async function createFakeGithub({ token = 'ghs_fakeTOKEN0123456789abcdefg
     if (authorization !== `token ${token}` && authorization !== `Bearer ${token}`) {
       return send(response, 401, { message: 'Bad credentials' });
     }
-    const fault = takeFault(operation);
+    const fault = takeFault(operation, true);
     if (fault !== null && fault.after !== true) return applyFault(fault, exchange);
     const found = repositories.get(fullName);
     const answer = found === undefined ? notFound : await perform({ operation, found, fullName, rest, body, url });
@@ -193,11 +201,12 @@ export async function createFakeGithub({ token = 'ghs_fakeTOKEN0123456789abcdefg
     return pullRequests.some((one) => one.head === head && one.state === 'open') ? alreadyExists(head) : null;
   }
 
-  return {
+  const fake: FakeGithub = {
     origin,
     apiUrl: `${origin}/api/v3`,
     token,
     requests,
+    onRequest: null,
     violations,
     async addRepository(fullName, files) {
       const repository = await createTestRepository(files);
@@ -216,6 +225,7 @@ export async function createFakeGithub({ token = 'ghs_fakeTOKEN0123456789abcdefg
       for (const { repository } of repositories.values()) await repository[Symbol.asyncDispose]();
     },
   };
+  return fake;
 }
 
 const notFound = { status: 404, body: { message: 'Not Found' } };

@@ -73,6 +73,9 @@ export async function createTestRepository(
   await mkdir(bare, { recursive: true });
   const git = (...args: string[]) => runTestGit(['--git-dir', bare, ...args], { cwd: home });
   await runTestGit(['init', '--quiet', '--bare', '--template=', '--initial-branch=main', bare], { cwd: home });
+  await mkdir(join(bare, 'info'), { recursive: true });
+  // Test files are stored byte by byte, whatever attributes they bring along
+  await writeFile(join(bare, 'info/attributes'), '* -text !eol !filter !ident !working-tree-encoding\n');
 
   async function commit(changes: TestFiles, { branch = 'main', message = 'Change' } = {}): Promise<string> {
     const tree = await mkdtemp(join(home, 'tree-'));

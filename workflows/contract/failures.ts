@@ -29,7 +29,8 @@ export interface Failure {
 const descriptions: Record<FailureType, Omit<Failure, 'category'>> = {
   repository_unreachable: {
     title: 'The repository could not be reached',
-    remedy: 'Check the repository address, that the server is up, and that the credential may read it; then start the job again.',
+    remedy:
+      'Check the repository address, that the server is up, and that the credential may read it; then start the job again.',
     retryable: true,
   },
   ref_not_found: {

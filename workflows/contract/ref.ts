@@ -22,6 +22,7 @@ function problemOf(text: string): string | null {
   const components = text.split('/');
   if (components.includes('')) return 'begins or ends with "/", or holds "//"';
   if (components.some((component) => component.startsWith('.'))) return 'has a part that begins with "."';
-  if (components.some((component) => component.toLowerCase().endsWith('.lock'))) return 'has a part that ends with ".lock"';
+  if (components.some((component) => component.toLowerCase().endsWith('.lock')))
+    return 'has a part that ends with ".lock"';
   return null;
 }

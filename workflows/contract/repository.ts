@@ -52,7 +52,8 @@ function parseHttps(authority: string, path: string, allowedHosts: readonly stri
   const segments = path.replace(/\/$/, '').split('/');
   const name = (segments.pop() ?? '').replace(/\.git$/i, '');
   if (segments.length === 0) return refused(`needs an owner and a name, such as https://${host}/owner/name`);
-  if (host === 'github.com' && segments.length > 1) return refused('must be https://github.com/owner/name without anything behind it');
+  if (host === 'github.com' && segments.length > 1)
+    return refused('must be https://github.com/owner/name without anything behind it');
   if (![...segments, name].every(isSegment)) return refused('has a path that no repository can have');
   const owner = segments.join('/');
   return { ok: true, kind: 'https', repository: `https://${host}/${owner}/${name}`, host, owner, name };
@@ -63,10 +64,13 @@ function isSegment(segment: string): boolean {
 }
 
 function parseLocal(text: string, localRoot: string | null): ParsedRepository {
-  if (localRoot === null || !localRoot.startsWith('/')) return refused('must be an https:// address; paths on this machine are not allowed here');
+  if (localRoot === null || !localRoot.startsWith('/'))
+    return refused('must be an https:// address; paths on this machine are not allowed here');
   const path = text.replace(/\/$/, '');
-  if (path.split('/').slice(1).some(isSuspicious)) return refused('must be a plain absolute path without ".", ".." or "//"');
-  if (!path.startsWith(`${localRoot.replace(/\/+$/, '')}/`)) return refused('lies outside the folder for repositories on this machine');
+  if (path.split('/').slice(1).some(isSuspicious))
+    return refused('must be a plain absolute path without ".", ".." or "//"');
+  if (!path.startsWith(`${localRoot.replace(/\/+$/, '')}/`))
+    return refused('lies outside the folder for repositories on this machine');
   return { ok: true, kind: 'local', repository: path, path };
 }
 

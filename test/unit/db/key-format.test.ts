@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { createKeyText, digestOf, parseKey } from '../../../db/key-format.ts';
 
@@ -38,7 +38,16 @@ it('refuses a key with any one character changed', () => {
 
 it('refuses a key with anything before, behind or inside it', () => {
   const { key } = createKeyText('admin');
-  for (const text of [` ${key}`, `${key} `, `${key}\n`, `x${key}`, `${key}0`, key.slice(0, -1), key.toUpperCase(), '']) {
+  for (const text of [
+    ` ${key}`,
+    `${key} `,
+    `${key}\n`,
+    `x${key}`,
+    `${key}0`,
+    key.slice(0, -1),
+    key.toUpperCase(),
+    '',
+  ]) {
     expect(parseKey(text)).toBeNull();
   }
   fc.assert(fc.property(fc.string({ maxLength: 200 }), (text) => parseKey(text) === null));

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { fitsOneMore, remainingOf, resetSecondsOf, type SlidingWindow, usedOf } from '../../../db/sliding-window.ts';
 
@@ -55,5 +55,5 @@ it('waits exactly as long as it says: not a second longer, and never too short',
 });
 
 it('says that something remains exactly when one more fits', () => {
-  fc.assert(fc.property(windows, (window) => (remainingOf(window) >= 1) === fitsOneMore(window)));
+  fc.assert(fc.property(windows, (window) => remainingOf(window) >= 1 === fitsOneMore(window)));
 });

@@ -9,7 +9,18 @@ function errorWith(fields: Record<string, unknown>): Error {
 }
 
 it('takes shutdowns, exhausted servers and broken connections for a store that is down', () => {
-  for (const code of ['57P01', '57P02', '57P03', '53300', '53100', '08006', '25006', 'ECONNREFUSED', 'ECONNRESET']) {
+  for (const code of [
+    '57P01',
+    '57P02',
+    '57P03',
+    '53300',
+    '53100',
+    '08006',
+    '25006',
+    '57014',
+    'ECONNREFUSED',
+    'ECONNRESET',
+  ]) {
     expect(isStoreDown(errorWith({ code }))).toBe(true);
   }
   expect(isStoreDown(new Error('wrapped', { cause: errorWith({ code: '57P01' }) }))).toBe(true);
@@ -17,11 +28,12 @@ it('takes shutdowns, exhausted servers and broken connections for a store that i
 });
 
 it('takes wrong requests, missing files and anything else for what they are', () => {
-  for (const code of ['23505', '22021', '42P01', '28P01', '3D000', '57014', undefined, 5]) {
+  for (const code of ['23505', '22021', '42P01', '28P01', '3D000', '40P01', undefined, 5]) {
     expect(isStoreDown(errorWith({ code }))).toBe(false);
   }
   expect(isStoreDown(errorWith({ code: 'ENOENT', syscall: 'open' }))).toBe(false);
-  for (const value of [null, undefined, 'ECONNREFUSED', { code: 'ECONNREFUSED' }]) expect(isStoreDown(value)).toBe(false);
+  for (const value of [null, undefined, 'ECONNREFUSED', { code: 'ECONNREFUSED' }])
+    expect(isStoreDown(value)).toBe(false);
 });
 
 it('knows the real errors of a port where nobody listens and of a server that never answers', async () => {

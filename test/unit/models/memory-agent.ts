@@ -10,8 +10,8 @@ function runTool(files: Files, name: string, input: Input): LanguageModelV4ToolR
   const ok = (value: string) => ({ type: 'text', value }) as const;
   const error = (value: string) => ({ type: 'error-text', value }) as const;
   const path: string = input.path ?? input.from;
-  const missing = error(`${path} does not exist.\nUse glob to find it.`);
-  if (name === 'finish') return ok('Finished.');
+  const missing = error(`${path} does not exist. Use list or glob to see which files there are.`);
+  if (name === 'finish') return ok('The work is ended.');
   if (name === 'grep') return ok(grep(files, input.pattern));
   if (name === 'write') {
     files[path] = input.content;
@@ -19,6 +19,7 @@ function runTool(files: Files, name: string, input: Input): LanguageModelV4ToolR
   }
   const content = files[path];
   if (content === undefined) return missing;
+  if (name === 'read' && content.includes('\0')) return error(`${path} is a binary file (1 KB).`);
   if (name === 'read') return ok(read(content, input.offset ?? 1, input.limit ?? 2000));
   if (name === 'delete') {
     delete files[path];
@@ -39,28 +40,29 @@ function runTool(files: Files, name: string, input: Input): LanguageModelV4ToolR
 
 function read(content: string, offset: number, limit: number): string {
   const lines = content.replace(/\n$/, '').split('\n');
-  if (content === '') return '[The file is empty.]';
+  if (content === '') return 'file (0 lines)\nThe file is empty.';
   const shown = lines
     .slice(offset - 1, offset - 1 + limit)
     .map((line, index) => `${String(offset + index).padStart(6)}|${line}`);
   const next = offset + shown.length;
-  return next <= lines.length
-    ? `${shown.join('\n')}\n[More lines follow: read on with offset ${next}.]`
-    : shown.join('\n');
+  const note = next <= lines.length ? `\n[${lines.length - next + 1} more lines; continue with offset ${next}.]` : '';
+  return `file (${lines.length} lines)\n${shown.join('\n')}${note}`;
 }
 
 function grep(files: Files, pattern: string): string {
-  const hits = Object.entries(files)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .flatMap(([path, content]) => {
-      const lines = content.split('\n').map((line, index) => ({ line, number: index + 1 }));
-      return lines
-        .filter(({ line }) => line.includes(pattern))
-        .slice(0, 10)
-        .map(({ line, number }) => `${path}:${number}:${line.slice(0, 200)}`);
-    });
-  if (hits.length === 0) return 'Nothing found.';
-  return hits.slice(0, 100).join('\n');
+  const hits: string[] = [];
+  for (const path of Object.keys(files).sort()) {
+    const lines = (files[path] ?? '').split('\n').map((line, index) => ({ line, number: index + 1 }));
+    for (const [index, { line, number }] of lines.filter(({ line }) => line.includes(pattern)).entries()) {
+      if (hits.length === 100)
+        return `${hits.join('\n')}\n[There are more hits than the 100 shown; search for something more particular.]`;
+      hits.push(
+        index < 10 ? `${path}:${number}: ${line.slice(0, 200)}` : `${path}: more hits in this file are not shown`,
+      );
+      if (index === 10) break;
+    }
+  }
+  return hits.length === 0 ? `No line matches ${pattern}.` : hits.join('\n');
 }
 
 export interface Turn {
@@ -69,8 +71,23 @@ export interface Turn {
   batches: { toolName: string; input: Input }[][];
 }
 
-/** Lets a model work on files in memory until it finishes; keeps the conversation for further turns. */
-export function startAgent(model: LanguageModelV4, files: Files) {
+export interface AgentOptions {
+  /** Runs the calls of a step; by default over `files` in memory. */
+  runCalls?: (calls: Call[]) => Promise<LanguageModelV4ToolResultOutput[]>;
+  /** Outputs of earlier steps are left out of the prompt, as they are from a long one. */
+  isForgetful?: boolean;
+}
+
+export interface Call {
+  toolCallId: string;
+  toolName: string;
+  input: Input;
+}
+
+/** Lets a model work on files until it finishes; keeps the conversation for further turns. */
+export function startAgent(model: LanguageModelV4, files: Files, options: AgentOptions = {}) {
+  const runCalls =
+    options.runCalls ?? (async (calls) => calls.map(({ toolName, input }) => runTool(files, toolName, input)));
   const prompt: LanguageModelV4Prompt = [{ role: 'system', content: 'You edit a repository.' }];
   const tools = toolNames.map((name) => ({ type: 'function', name, inputSchema: { type: 'object' } }) as const);
   function say(text: string) {
@@ -78,7 +95,10 @@ export function startAgent(model: LanguageModelV4, files: Files) {
   }
   /** One model call and its tools; the finished turn, or null while it goes on. */
   async function step(turn: Turn): Promise<boolean> {
-    const { content } = await model.doGenerate({ prompt, tools });
+    const { content } = await model.doGenerate({
+      prompt: options.isForgetful === true ? forgetful(prompt) : prompt,
+      tools,
+    });
     const calls = content.flatMap((part) =>
       part.type === 'tool-call' ? [{ ...part, input: JSON.parse(part.input) }] : [],
     );
@@ -88,8 +108,9 @@ export function startAgent(model: LanguageModelV4, files: Files) {
       return true;
     }
     turn.batches.push(calls.map(({ toolName, input }) => ({ toolName, input })));
-    const results = calls.map(({ toolCallId, toolName, input }) => {
-      return { type: 'tool-result', toolCallId, toolName, output: runTool(files, toolName, input) } as const;
+    const outputs = await runCalls(calls);
+    const results = calls.map(({ toolCallId, toolName }, index) => {
+      return { type: 'tool-result', toolCallId, toolName, output: outputs[index]! } as const;
     });
     prompt.push({ role: 'tool', content: results });
     const finish = calls.find(({ toolName }) => toolName === 'finish');
@@ -102,4 +123,26 @@ export function startAgent(model: LanguageModelV4, files: Files) {
     throw new Error('The model does not come to an end.');
   }
   return { files, prompt, say, step, run };
+}
+
+/** The prompt with the outputs of all steps but the last three left out. */
+function forgetful(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
+  const recent = prompt.filter(({ role }) => role === 'tool').slice(-3);
+  return prompt.map((message) => {
+    if (message.role !== 'tool' || recent.includes(message)) return message;
+    const content = message.content.map((part) => {
+      if (part.type !== 'tool-result' || !('value' in part.output) || String(part.output.value).length < 20)
+        return part;
+      const value = '[999 characters of an earlier call left out; call the tool again if you need them]';
+      return { ...part, output: { ...part.output, value } as LanguageModelV4ToolResultOutput };
+    });
+    return { ...message, content };
+  });
+}
+
+/** All parts of a stream. */
+export async function collect<Part>(stream: ReadableStream<Part>): Promise<Part[]> {
+  const parts: Part[] = [];
+  for await (const part of stream) parts.push(part);
+  return parts;
 }

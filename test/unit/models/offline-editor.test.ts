@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { createOfflineEditor } from '../../../models/offline-editor/offline-editor.ts';
-import { startAgent, type Files, type Turn } from './memory-agent.ts';
+import { collect, startAgent, type AgentOptions, type Files, type Turn } from './memory-agent.ts';
 
-async function work(files: Files, prompt: string): Promise<Turn> {
-  const agent = startAgent(createOfflineEditor(), files);
+async function work(files: Files, prompt: string, options: AgentOptions = {}): Promise<Turn> {
+  const agent = startAgent(createOfflineEditor(), files, options);
   agent.say(prompt);
   return agent.run();
 }
@@ -51,6 +51,30 @@ describe('the offline editor', () => {
     expect(new Set(Object.values(files))).toEqual(new Set([content.replaceAll(old, next)]));
     expect(turn.summary).toContain('in 35 files');
     expect(turn.summary).not.toContain('cut short');
+    const forgotten = Object.fromEntries(Object.keys(files).map((path) => [path, content]));
+    expect(await work(forgotten, `Replace "${old}" with "${next}" everywhere`, { isForgetful: true })).toEqual(turn);
+    expect(forgotten).toEqual(files);
+  });
+
+  it('remembers how a sentence ended when its outputs are left out of a long prompt', async () => {
+    const before = { 'a.md': 'x\n'.repeat(2500), 'b.md': 'y\n', 'c.md': 'z\n' };
+    const prompt =
+      'Append "w" to a.md. Create c.md with "x". Replace "y" with "yy" everywhere. Delete c.md. Append "v" to a.md.';
+    const [remembered, forgotten] = [{ ...before }, { ...before }];
+    const turn = await work(remembered, prompt);
+    expect(await work(forgotten, prompt, { isForgetful: true })).toEqual(turn);
+    expect(forgotten).toEqual(remembered);
+    expect(remembered).toEqual({ 'a.md': `${'x\n'.repeat(2500)}w\nv\n`, 'b.md': 'yy\n' });
+  });
+
+  it('makes a call again that was not run', async () => {
+    const runCalls = async () => [{ type: 'error-text', value: 'This call was not run.' } as const];
+    const interrupted = startAgent(createOfflineEditor(), {}, { runCalls });
+    interrupted.say('Delete a.md');
+    const turn: Turn = { title: null, summary: '', batches: [] };
+    await interrupted.step(turn);
+    await interrupted.step(turn);
+    expect(toolsOf(turn)).toEqual([['delete'], ['delete']]);
   });
 
   it('replaces a text of several lines everywhere', async () => {
@@ -61,10 +85,11 @@ describe('the offline editor', () => {
   });
 
   it('creates a file with a line end, and leaves an existing one alone', async () => {
-    const files: Files = { 'a.md': 'old\n' };
-    const turn = await work(files, 'Create b/c.md with "new". Create a.md with "x"');
-    expect(files).toEqual({ 'a.md': 'old\n', 'b/c.md': 'new\n' });
+    const files: Files = { 'a.md': 'old\n', 'a.png': '\0' };
+    const turn = await work(files, 'Create b/c.md with "new". Create a.md with "x". Create a.png with "x"');
+    expect(files).toEqual({ 'a.md': 'old\n', 'a.png': '\0', 'b/c.md': 'new\n' });
     expect(turn.summary).toContain('- Not done: Create a.md: the file exists already.');
+    expect(turn.summary).toContain('- Not done: Create a.png: a.png is a binary file (1 KB).');
   });
 
   it.each([
@@ -87,7 +112,7 @@ describe('the offline editor', () => {
       'Delete gone.md. Replace "y" with "z" in a.md. Rename no.md to n.md. Append "w" to a.md.',
     );
     expect(files).toEqual({ 'a.md': 'x\nw\n' });
-    expect(turn.summary).toContain('- Not done: Delete gone.md: gone.md does not exist.');
+    expect(turn.summary).toContain('- Not done: Delete gone.md: gone.md does not exist.\n');
     expect(turn.summary).toContain('- Not done: Replace "y" with "z" in a.md: The text was not found in a.md.');
     expect(turn.title).toBe('Append "w" to a.md');
   });
@@ -153,7 +178,7 @@ describe('the offline editor', () => {
     const prompt = [{ role: 'user', content: [{ type: 'text', text: 'Delete a.md' }] }] as const;
     const options: any = { prompt, tools };
     const { stream } = await createOfflineEditor().doStream(options);
-    const parts = await Array.fromAsync(stream);
+    const parts = await collect(stream);
     const { content, usage } = await createOfflineEditor().doGenerate(options);
     const text = parts.map((part) => (part.type === 'text-delta' ? part.delta : '')).join('');
     expect(content).toEqual([{ type: 'text', text }, parts.find(({ type }) => type === 'tool-call')]);

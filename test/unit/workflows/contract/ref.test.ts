@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseRef } from '../../../../workflows/contract/ref.ts';
 
@@ -67,7 +67,9 @@ describe('parseRef', () => {
     const names = fc.sample(fc.string({ unit: character, minLength: 1, maxLength: 12 }), { numRuns: 3000, seed: 7 });
     const accepted = [...new Set(names.filter((name) => parseRef(name).ok))].slice(0, 60);
     expect(accepted.length).toBeGreaterThan(20);
-    const refused = accepted.filter((name) => spawnSync('git', ['check-ref-format', '--allow-onelevel', name]).status !== 0);
+    const refused = accepted.filter(
+      (name) => spawnSync('git', ['check-ref-format', '--allow-onelevel', name]).status !== 0,
+    );
     expect(refused).toEqual([]);
   });
 });

@@ -1,8 +1,11 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseRepository } from '../../../../workflows/contract/repository.ts';
 
-const rules = { allowedHosts: ['github.com', 'git.example.com', 'forge.example.com:8443'], localRoot: '/srv/repositories' };
+const rules = {
+  allowedHosts: ['github.com', 'git.example.com', 'forge.example.com:8443'],
+  localRoot: '/srv/repositories',
+};
 
 describe('parseRepository', () => {
   it.each([
@@ -118,8 +121,32 @@ describe('parseRepository', () => {
   });
 
   it('has a canonical form that parses to itself and stays within the rules', () => {
-    const piece = fc.constantFrom('a', 'B', '.', '..', '.git', '/', '//', '~', '-', ' ', '%2e', '@', ':', '?', '\n', 'é');
-    const prefix = fc.constantFrom('https://github.com/', 'https://GIT.example.com/a/', '/srv/repositories/', 'https://', '/', '');
+    const piece = fc.constantFrom(
+      'a',
+      'B',
+      '.',
+      '..',
+      '.git',
+      '/',
+      '//',
+      '~',
+      '-',
+      ' ',
+      '%2e',
+      '@',
+      ':',
+      '?',
+      '\n',
+      'é',
+    );
+    const prefix = fc.constantFrom(
+      'https://github.com/',
+      'https://GIT.example.com/a/',
+      '/srv/repositories/',
+      'https://',
+      '/',
+      '',
+    );
     let accepted = 0;
     fc.assert(
       fc.property(prefix, fc.array(piece, { maxLength: 8 }), (start, pieces) => {

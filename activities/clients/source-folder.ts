@@ -1,0 +1,146 @@
+import { lstat, readdir, readFile, realpath } from 'node:fs/promises';
+import { join, sep } from 'node:path';
+import type { Git } from './git.ts';
+
+/** A text file of a documentation folder, by its path below it with forward slashes. */
+export interface FolderFile {
+  path: string;
+  text: string;
+}
+
+/** The folder cannot be read as a site's source; `message` is a sentence for the owner of the site. */
+export class SourceFolderError extends Error {
+  override name = 'SourceFolderError';
+}
+
+const mostFiles = 50_000;
+const largestFile = 10 * 1024 * 1024;
+const largestFolder = 500 * 1024 * 1024;
+const filesPerBatch = 500;
+const deepest = 40;
+const readable = /\.(?:md|mdx|markdown|json|ya?ml)$/i;
+
+interface Blob {
+  path: string;
+  object: string;
+  size: number;
+}
+
+/** Identifies the content of a folder at a commit: git's id of its tree. Null when the commit has no such folder. */
+export async function folderRevision(
+  git: Git,
+  { gitDir, commit, path, signal }: { gitDir: string; commit: string; path: string; signal: AbortSignal },
+): Promise<string | null> {
+  const name = path === '' ? `${commit}^{tree}` : `${commit}:${path}`;
+  const { stdout, exitCode } = await git.run({
+    gitDir,
+    args: ['rev-parse', '--verify', '--quiet', '--end-of-options', name],
+    acceptedExitCodes: [1, 128],
+    signal,
+  });
+  return exitCode === 0 ? stdout.toString().trim() : null;
+}
+
+/** Reads the text files of a folder from git's objects, without a checkout. Errors: GitError, SourceFolderError. */
+export async function readGitFolder(
+  git: Git,
+  { gitDir, tree, signal }: { gitDir: string; tree: string; signal: AbortSignal },
+): Promise<FolderFile[]> {
+  const listed = await git.run({
+    gitDir,
+    args: ['ls-tree', '-r', '-z', '-l', '--full-tree', tree],
+    maxOutputBytes: largestFolder,
+    signal,
+  });
+  const blobs = listed.stdout.toString().split('\0').flatMap(blobOf);
+  checkLimits(blobs);
+  const files: FolderFile[] = [];
+  for (let start = 0; start < blobs.length; start += filesPerBatch) {
+    const batch = blobs.slice(start, start + filesPerBatch);
+    const { stdout } = await git.run({
+      gitDir,
+      args: ['cat-file', '--batch'],
+      input: batch.map(({ object }) => `${object}\n`).join(''),
+      maxOutputBytes: largestFolder + mostFiles * 100,
+      signal,
+    });
+    let offset = 0;
+    for (const { path, size } of batch) {
+      const content = stdout.indexOf(0x0a, offset) + 1;
+      files.push({ path, text: stdout.toString('utf8', content, content + size) });
+      offset = content + size + 1;
+    }
+  }
+  return files;
+}
+
+function blobOf(entry: string): Blob[] {
+  const match = /^100(?:644|755) blob ([0-9a-f]{40,64}) +(\d+)\t(.+)$/s.exec(entry);
+  if (match === null) return [];
+  const [, object = '', size = '', path = ''] = match;
+  return readable.test(path) && Number(size) <= largestFile ? [{ path, object, size: Number(size) }] : [];
+}
+
+/**
+ * Reads the text files of a directory on this machine that lies below `root`. Symbolic links are not followed.
+ * Errors: SourceFolderError.
+ */
+export async function readDirectory({
+  directory,
+  root,
+  signal,
+}: {
+  directory: string;
+  root: string | null;
+  signal: AbortSignal;
+}): Promise<FolderFile[]> {
+  const top = await checkedDirectory(directory, root);
+  const found: { path: string; size: number }[] = [];
+  await walk('', 0);
+  checkLimits(found);
+  const files: FolderFile[] = [];
+  for (const { path } of found) {
+    signal.throwIfAborted();
+    files.push({ path, text: await readFile(join(top, path), 'utf8') });
+  }
+  return files;
+
+  async function walk(below: string, depth: number): Promise<void> {
+    signal.throwIfAborted();
+    const entries = await readdir(join(top, below), { withFileTypes: true });
+    for (const entry of entries) {
+      const path = below === '' ? entry.name : `${below}/${entry.name}`;
+      if (entry.isDirectory()) {
+        if (depth < deepest && entry.name !== '.git' && entry.name !== 'node_modules') await walk(path, depth + 1);
+      } else if (entry.isFile() && readable.test(entry.name)) {
+        const { size } = await lstat(join(top, path));
+        if (size <= largestFile) found.push({ path, size });
+        if (found.length > mostFiles) return;
+      }
+    }
+  }
+}
+
+async function checkedDirectory(directory: string, root: string | null): Promise<string> {
+  if (root === null) {
+    throw new SourceFolderError(
+      'This worker reads no directories: set DOCKET_SITE_DIRECTORIES to the folder that holds them.',
+    );
+  }
+  try {
+    const [top, allowed] = await Promise.all([realpath(directory), realpath(root)]);
+    if (top === allowed || top.startsWith(allowed.endsWith(sep) ? allowed : allowed + sep)) return top;
+  } catch (cause) {
+    throw new SourceFolderError('The directory of the site does not exist or cannot be entered by the worker.', {
+      cause,
+    });
+  }
+  throw new SourceFolderError('The directory of the site lies outside DOCKET_SITE_DIRECTORIES of the worker.');
+}
+
+function checkLimits(files: { size: number }[]): void {
+  if (files.length > mostFiles) throw new SourceFolderError(`The folder holds more than ${mostFiles} pages.`);
+  if (files.reduce((sum, { size }) => sum + size, 0) > largestFolder) {
+    throw new SourceFolderError(`The pages of the folder are larger than ${largestFolder / 1024 / 1024} MB together.`);
+  }
+}

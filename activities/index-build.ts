@@ -1,0 +1,33 @@
+import { Worker } from 'node:worker_threads';
+import type { BuiltIndex } from '../search/build-index.ts';
+import type { FolderFile } from './clients/source-folder.ts';
+
+export interface IndexBuildRequest {
+  files: FolderFile[];
+  /** Where the artifact goes. */
+  file: string;
+  /** Artifact of the version before, whose unchanged pages are taken over. */
+  previousFile?: string;
+  signal: AbortSignal;
+}
+
+/** Builds an index in a thread; null when the files hold no page. An abort ends the thread and rejects. */
+export async function buildIndexInThread({ signal, ...request }: IndexBuildRequest): Promise<BuiltIndex | null> {
+  signal.throwIfAborted();
+  const thread = new Worker(new URL('./index-build-thread.ts', import.meta.url), { workerData: request });
+  const stop = () => void thread.terminate();
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    return await new Promise<BuiltIndex | null>((resolve, reject) => {
+      thread.once('message', resolve);
+      thread.once('error', reject);
+      thread.once('exit', () => reject(new Error('The thread that builds the index ended early.')));
+    });
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error;
+  } finally {
+    signal.removeEventListener('abort', stop);
+    await thread.terminate();
+  }
+}

@@ -1,0 +1,153 @@
+import Koa from 'koa';
+import type { IncomingMessage } from 'node:http';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { createJobStore } from '../db/jobs.ts';
+import { createKeyStore } from '../db/keys.ts';
+import { createProjectStore } from '../db/projects.ts';
+import { createPullRequestStore } from '../db/pull-requests.ts';
+import { createRateLimitStore } from '../db/rate-limits.ts';
+import { createSiteStore } from '../db/sites.ts';
+import { createStepStore } from '../db/steps.ts';
+import { isStoreDown } from '../db/store-down.ts';
+import type { Pool } from 'pg';
+import type { ModelRegistry } from '../models/registry.ts';
+import type { AppRouter, AppState } from './app-context.ts';
+import type { AssistantParts } from './assistant-parts.ts';
+import { createAddressReader } from './client-address.ts';
+import type { ApiConfig } from './config.ts';
+import { createJobCreation } from './create-job.ts';
+import { describeAssistant } from './describe-assistant.ts';
+import { describeJobs } from './describe-jobs.ts';
+import { describeSystem } from './describe-system.ts';
+import { createFailedAttempts } from './failed-attempts.ts';
+import { createJobReader } from './job-reader.ts';
+import { createKeyVerifier } from './key-verifier.ts';
+import type { KeyVerifier } from './key-verifier.ts';
+import { createAuthentication } from './middleware/authentication.ts';
+import type { Authenticate } from './middleware/authentication.ts';
+import { createCors } from './middleware/cors.ts';
+import { createErrorHandler } from './middleware/error-handler.ts';
+import { createJobPoll } from './middleware/job-poll.ts';
+import { createNoRoute } from './middleware/no-route.ts';
+import { createRateLimit } from './middleware/rate-limit.ts';
+import type { EnforceRateLimit } from './middleware/rate-limit.ts';
+import { createRequestGuard } from './middleware/request-guard.ts';
+import { createRequestId } from './middleware/request-id.ts';
+import { createOpenApi } from './openapi.ts';
+import { presentJob } from './presenters/job.ts';
+import { createRateLimiter } from './rate-limiter.ts';
+import { createAssistantRouter } from './routes/assistant.ts';
+import { createJobsRouter } from './routes/jobs.ts';
+import { createPullRequestsRouter } from './routes/pull-requests.ts';
+import { createSearchRouter } from './routes/search.ts';
+import { createSystemRouter } from './routes/system.ts';
+import { createThreadsRouter } from './routes/threads.ts';
+import { createSiteAccess } from './site-access.ts';
+
+export interface AppDeps {
+  config: Pick<ApiConfig, 'http' | 'keyPepper' | 'models' | 'repositories' | 'rateLimits'>;
+  pool: Pool;
+  models: Pick<ModelRegistry, 'problemWith'>;
+  assistant: AssistantParts;
+  log: Logger;
+  /** Called after a job was written. */
+  onJobCreated: () => void;
+  isDraining: () => boolean;
+}
+
+export interface App {
+  koa: Koa<AppState>;
+  verifier: KeyVerifier;
+}
+
+/** What every router needs to let a request in. */
+export interface Gate {
+  authenticate: Authenticate;
+  enforceRateLimit: EnforceRateLimit;
+  addressOf: (request: IncomingMessage) => string;
+}
+
+/** The application: middleware in order. It never listens. */
+export function createApp(deps: AppDeps): App {
+  const { config, pool, log } = deps;
+  const jobs = createJobStore(pool);
+  const verifier = createKeyVerifier({ keys: createKeyStore(pool, config.keyPepper), pepper: config.keyPepper });
+  const gate = createGate(deps, verifier);
+  const readJob = createJobReader({ jobs });
+  const openApi = createOpenApi({
+    baseUrl: config.http.baseUrl,
+    paths: [describeJobs, describeAssistant, describeSystem],
+  });
+
+  const routers: AppRouter[] = [
+    createSystemRouter({ checkDatabase: () => ping(pool), isDraining: deps.isDraining, openApi }),
+    createPullRequestsRouter({ pullRequests: createPullRequestStore(pool), jobs, steps: createStepStore(pool) }),
+    createJobsRouter({
+      ...gate,
+      jobPolicy: { name: 'job', limit: config.rateLimits.jobsPerHour, windowSeconds: 3600 },
+      projects: createProjectStore(pool),
+      jobs,
+      steps: createStepStore(pool),
+      creation: createJobCreation({
+        jobs,
+        problemWithModel: (name) => deps.models.problemWith(name),
+        defaultModel: config.models.agent,
+        repositories: config.repositories,
+      }),
+      readJob,
+      onCreated: deps.onJobCreated,
+    }),
+    ...assistantRouters(deps, gate),
+  ];
+
+  const koa = new Koa<AppState>();
+  koa.on('error', (error: NodeJS.ErrnoException) => {
+    // a client that went away is no error of ours
+    if (!['EPIPE', 'ECONNRESET', 'ERR_STREAM_PREMATURE_CLOSE'].includes(error.code ?? ''))
+      log.error({ err: error }, 'response failed');
+  });
+  koa.use(createRequestId());
+  koa.use(createCors());
+  koa.use(createErrorHandler({ log, isStoreDown }));
+  koa.use(createJobPoll({ authenticate: gate.authenticate, readJob, presentJob }));
+  koa.use(createRequestGuard());
+  for (const router of routers) koa.use(router.routes());
+  koa.use(createNoRoute());
+  return { koa, verifier };
+}
+
+function assistantRouters({ assistant: parts, config, pool, log }: AppDeps, gate: Gate): AppRouter[] {
+  const { assistantPerHour, assistantPerIpPerDay } = config.rateLimits;
+  const access = createSiteAccess({
+    ...gate,
+    sites: createSiteStore(pool),
+    limits: { perOrganizationAndHour: assistantPerHour, perAddressAndDay: assistantPerIpPerDay },
+  });
+  return [
+    createAssistantRouter({ ...parts, access, logger: log }),
+    createSearchRouter({ access, indexes: parts.indexes }),
+    createThreadsRouter({ access, threads: parts.threads }),
+  ];
+}
+
+function createGate({ config, pool, log }: AppDeps, verifier: KeyVerifier): Gate {
+  const addressOf = createAddressReader({ trustedProxies: config.http.trustedProxies });
+  const limiter = createRateLimiter({
+    store: createRateLimitStore(pool),
+    onFallback: (error) => log.warn({ err: error }, 'rate limits are counted by this process alone'),
+  });
+  const authenticate = createAuthentication({
+    verifier,
+    failures: createFailedAttempts({ limiter }),
+    addressOf,
+    onExposedKey: (keyId) => log.warn({ keyId }, 'an admin key came from a browser: revoke it'),
+  });
+  return { authenticate, enforceRateLimit: createRateLimit({ limiter }), addressOf };
+}
+
+async function ping(pool: Pool): Promise<void> {
+  // a database that takes connections but answers nothing is not ready either
+  const answered = await Promise.race([pool.query('select 1'), wait(2_000, null, { ref: false })]);
+  if (answered === null) throw new Error('The database did not answer in time.');
+}

@@ -1,0 +1,90 @@
+import type { Pool } from 'pg';
+import type { Logger } from 'pino';
+import { createReplyStore } from '../db/replies.ts';
+import type { ReplyStore } from '../db/replies.ts';
+import { createSiteIndexStore } from '../db/sites.ts';
+import { createThreadStore } from '../db/threads.ts';
+import type { ThreadStore } from '../db/threads.ts';
+import type { ModelRegistry } from '../models/registry.ts';
+import { createAssistant } from './assistant/assistant.ts';
+import type { Assistant } from './assistant/assistant.ts';
+import { LoadShedder } from './assistant/load-shedder.ts';
+import { OpenStreams } from './assistant/open-streams.ts';
+import { SiteIndexes } from './assistant/site-indexes.ts';
+import type { StreamTimes } from './routes/assistant.ts';
+
+/** What the assistant's routes share: the open indexes, the running streams, the model. */
+export interface AssistantParts extends AsyncDisposable {
+  assistant: Assistant;
+  indexes: SiteIndexes;
+  streams: OpenStreams;
+  shedder: LoadShedder;
+  replies: ReplyStore;
+  threads: ThreadStore;
+  times: StreamTimes;
+}
+
+export interface AssistantPartsDeps {
+  pool: Pool;
+  log: Logger;
+  models: Pick<ModelRegistry, 'languageModel'>;
+  /** `provider/model` of the answers. */
+  modelName: string;
+  /** Folder for the files of the indexes in use. */
+  cacheDirectory: string;
+  times?: Partial<StreamTimes & { modelStalledMs: number; indexPollMs: number; maxLoopDelayMs: number }>;
+}
+
+const maxSteps = 4;
+
+const defaultTimes = {
+  keepAliveMs: 10_000,
+  readerStalledMs: 30_000,
+  modelStalledMs: 25_000,
+  detachedMs: 120_000,
+  writerDeadSeconds: 10,
+  followPollMs: 100,
+  indexPollMs: 500,
+  maxLoopDelayMs: 1_000,
+};
+
+/** Throws UnknownModelError when there is no such model, or no key for it. */
+export function createAssistantParts({
+  pool,
+  log,
+  models,
+  modelName,
+  cacheDirectory,
+  times,
+}: AssistantPartsDeps): AssistantParts {
+  const allTimes = { ...defaultTimes, ...times };
+  const threads = createThreadStore(pool);
+  const model = models.languageModel(modelName);
+  const indexes = new SiteIndexes({
+    store: createSiteIndexStore(pool),
+    directory: cacheDirectory,
+    logger: log,
+    pollMs: allTimes.indexPollMs,
+  });
+  const shedder = new LoadShedder(allTimes.maxLoopDelayMs);
+  return {
+    assistant: createAssistant({
+      model,
+      modelName,
+      threads,
+      logger: log,
+      maxSteps,
+      modelStalledMs: allTimes.modelStalledMs,
+    }),
+    indexes,
+    streams: new OpenStreams(),
+    shedder,
+    replies: createReplyStore(pool),
+    threads,
+    times: allTimes,
+    async [Symbol.asyncDispose]() {
+      shedder[Symbol.dispose]();
+      await indexes[Symbol.asyncDispose]();
+    },
+  };
+}

@@ -1,0 +1,90 @@
+import { jobStatusSchema } from '../workflows/contract/job.ts';
+import { agentJobSchema, createJobSchema, jobListSchema } from './job-schemas.ts';
+import { errorResponses, jsonResponse, schemaOf } from './openapi.ts';
+import type { PathItem } from './openapi.ts';
+
+const security = [{ adminKey: [] }];
+const projectId = {
+  name: 'projectId',
+  in: 'path',
+  required: true,
+  schema: { type: 'string' },
+  description: 'The project identifier.',
+};
+const jobId = {
+  name: 'id',
+  in: 'path',
+  required: true,
+  schema: { type: 'string' },
+  description: 'Unique identifier of the agent job.',
+};
+
+/** OpenAPI paths of agent jobs. */
+export function describeJobs(): Record<string, PathItem> {
+  const job = schemaOf(agentJobSchema);
+  return {
+    '/v2/agent/{projectId}/job': {
+      post: {
+        operationId: 'createAgentJob',
+        summary: 'Create an agent job',
+        security,
+        parameters: [
+          projectId,
+          {
+            name: 'Idempotency-Key',
+            in: 'header',
+            schema: { type: 'string', minLength: 1, maxLength: 255 },
+            description: 'A repetition with the same key and body answers the first job with 200.',
+          },
+        ],
+        requestBody: {
+          required: true,
+          content: { 'application/json': { schema: schemaOf(createJobSchema, 'input') } },
+        },
+        responses: {
+          201: jsonResponse('The job, which is now active.', job),
+          200: jsonResponse('The job that the same request created before (Idempotent-Replay: true).', job),
+          ...errorResponses(400, 401, 403, 404, 409, 413, 415, 429, 503),
+        },
+      },
+    },
+    '/v2/agent/{projectId}/job/{id}': {
+      get: {
+        operationId: 'getAgentJob',
+        summary: 'Get an agent job; poll it until status is completed, archived or failed',
+        security,
+        parameters: [projectId, jobId],
+        responses: { 200: jsonResponse('The job.', job), ...errorResponses(401, 403, 404, 429, 503) },
+      },
+    },
+    '/v2/agent/{projectId}/jobs': {
+      get: {
+        operationId: 'listAgentJobs',
+        summary: 'List the agent jobs of a project, newest first',
+        security,
+        parameters: [
+          projectId,
+          { name: 'status', in: 'query', schema: schemaOf(jobStatusSchema) },
+          { name: 'limit', in: 'query', schema: { type: 'integer', minimum: 1, maximum: 100, default: 20 } },
+          { name: 'cursor', in: 'query', schema: { type: 'string' }, description: 'nextCursor of the page before.' },
+        ],
+        responses: {
+          200: jsonResponse('A page of jobs.', schemaOf(jobListSchema)),
+          ...errorResponses(400, 401, 403, 404, 429, 503),
+        },
+      },
+    },
+    '/v2/agent/{projectId}/job/{id}/diff': {
+      get: {
+        operationId: 'getAgentJobDiff',
+        summary: 'What the job has changed so far, as a patch; empty when nothing',
+        security,
+        parameters: [projectId, jobId],
+        responses: {
+          200: { description: 'The patch.', content: { 'text/x-diff': { schema: { type: 'string' } } } },
+          ...errorResponses(401, 403, 404, 429, 503),
+        },
+      },
+    },
+  };
+}

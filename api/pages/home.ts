@@ -1,0 +1,11 @@
+import { markup, renderPage } from './html.ts';
+
+/** What is at `/` where no dashboard is. */
+export function renderHomePage(): string {
+  return renderPage({
+    title: 'Docket',
+    body: markup`<h1>Docket</h1>
+      <p>Agent jobs that end in pull requests, and a documentation assistant, behind one HTTP API.</p>
+      <p>The API is described in <a href="/openapi.json">openapi.json</a>.</p>`,
+  });
+}

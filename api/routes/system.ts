@@ -1,0 +1,47 @@
+import { Router } from '@koa/router';
+import type { AppRouter, AppState } from '../app-context.ts';
+import { draining, storeUnavailable } from '../errors.ts';
+import { contentSecurityPolicy } from '../pages/html.ts';
+import { renderHomePage } from '../pages/home.ts';
+
+export interface SystemRouteDeps {
+  /** Asks the database anything; throws when it cannot be reached. */
+  checkDatabase: () => Promise<void>;
+  isDraining: () => boolean;
+  openApi: unknown;
+}
+
+/** Health, readiness, the description of the API, and a page that says what this is. */
+export function createSystemRouter({ checkDatabase, isDraining, openApi }: SystemRouteDeps): AppRouter {
+  const description = JSON.stringify(openApi);
+  const router = new Router<AppState>();
+
+  router.get('/healthz', (ctx) => {
+    ctx.set('Cache-Control', 'no-store');
+    ctx.body = { status: 'ok' };
+  });
+
+  router.get('/readyz', async (ctx) => {
+    if (isDraining()) throw draining();
+    try {
+      await checkDatabase();
+    } catch {
+      throw storeUnavailable();
+    }
+    ctx.set('Cache-Control', 'no-store');
+    ctx.body = { status: 'ok' };
+  });
+
+  router.get('/openapi.json', (ctx) => {
+    ctx.set('Content-Type', 'application/json; charset=utf-8');
+    ctx.body = description;
+  });
+
+  router.get('/', (ctx) => {
+    ctx.set('Content-Type', 'text/html; charset=utf-8');
+    ctx.set('Content-Security-Policy', contentSecurityPolicy);
+    ctx.body = renderHomePage();
+  });
+
+  return router;
+}

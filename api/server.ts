@@ -1,0 +1,69 @@
+import { createServer } from 'node:http';
+import type { RequestListener, Server, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { setTimeout as wait } from 'node:timers/promises';
+import { writeClientError } from './client-error.ts';
+
+export interface HttpServer {
+  server: Server;
+  listen(address: { host: string; port: number }): Promise<number>;
+  /** Stops accepting, lets open requests and streams run for `graceMs`, then cuts what is left. */
+  close(graceMs: number): Promise<void>;
+}
+
+/** Node's HTTP server with limits that end slow and endless clients, and JSON for what the parser refuses. */
+export function createHttpServer(listener: RequestListener): HttpServer {
+  const answering = new WeakMap<Duplex, ServerResponse>();
+  const server = createServer(
+    {
+      headersTimeout: 5_000,
+      requestTimeout: 15_000,
+      connectionsCheckingInterval: 1_000,
+      // longer than the idle time of the usual load balancers, so that they close first
+      keepAliveTimeout: 75_000,
+      requireHostHeader: false,
+      noDelay: true,
+    },
+    (request, response) => {
+      answering.set(request.socket, response);
+      listener(request, response);
+    },
+  );
+  server.maxRequestsPerSocket = 1_000;
+  server.maxConnections = 20_000;
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    const response = answering.get(socket);
+    writeClientError(error, socket, response !== undefined && response.headersSent && !response.writableFinished);
+  });
+
+  return {
+    server,
+
+    listen: ({ host, port }) =>
+      new Promise((resolve, reject) => {
+        server.once('error', reject);
+        server.listen(port, host, () => {
+          server.off('error', reject);
+          resolve(portOf(server.address()));
+        });
+      }),
+
+    async close(graceMs) {
+      const closed = new Promise<void>((resolve) => {
+        server.close(() => resolve());
+      });
+      server.closeIdleConnections();
+      const stop = new AbortController();
+      const deadline = wait(graceMs, undefined, { signal: stop.signal }).catch(() => undefined);
+      await Promise.race([closed, deadline]);
+      stop.abort();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+function portOf(address: AddressInfo | string | null): number {
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}

@@ -1,0 +1,132 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isAbsolute } from 'node:path';
+import type { Command } from 'commander';
+import { createSiteStore, DomainTakenError } from '../../db/sites.ts';
+import type { SiteRow, SiteStore } from '../../db/sites.ts';
+import { parseRef } from '../../workflows/contract/ref.ts';
+import { integerBetween, organizationOf, repositoryOf } from './checks.ts';
+import { CommandError } from './context.ts';
+import type { WithContext } from './context.ts';
+import { printList, printRecord } from './output.ts';
+
+interface CreateOptions {
+  org: string;
+  domain: string;
+  repository?: string;
+  directory?: string;
+  ref?: string;
+  path?: string;
+  baseUrl?: string;
+  retentionDays?: number;
+  refreshMinutes?: number;
+}
+
+const pollMs = 250;
+const longestWaitMs = 10 * 60_000;
+
+/** `docket site create|list|index` */
+export function addSiteCommands(program: Command, withContext: WithContext): void {
+  const group = program.command('site').description('documentation sites: the pages that the assistant answers from');
+
+  group
+    .command('create')
+    .description('create a site; it is indexed in the background')
+    .requiredOption('--org <id>', 'the organization it belongs to')
+    .requiredOption('--domain <name>', 'its identifier in the address of the API')
+    .option('--repository <url>', 'git repository of the pages')
+    .option('--directory <path>', 'directory of the pages on the worker, below DOCKET_SITE_DIRECTORIES')
+    .option('--path <folder>', 'folder of the pages below the repository or directory; without it all of it')
+    .option('--ref <branch>', 'branch of the repository; without it the default branch')
+    .option('--base-url <url>', 'address of the published site; links in answers begin with it')
+    .option('--retention-days <days>', 'how long conversations are kept; 0 stores none', integerBetween(0, 3_650), 30)
+    .option('--refresh-minutes <minutes>', 'index again so often', integerBetween(1, 43_200))
+    .action((options: CreateOptions, command: Command) =>
+      withContext(async (context) => {
+        const organization = await organizationOf(context, options.org);
+        checkOptions(options);
+        const { org: _org, ...site } = options;
+        const sites = createSiteStore(context.pool);
+        try {
+          const created = await sites.create({
+            ...site,
+            organizationId: organization.id,
+            repository: options.repository === undefined ? undefined : repositoryOf(context, options.repository).repository,
+            path: folderOf(options.path ?? ''),
+          });
+          await sites.requestIndex(created.id);
+          printRecord(command, { ...created });
+        } catch (error) {
+          throw error instanceof DomainTakenError ? new CommandError(error.message, { cause: error }) : error;
+        }
+      }),
+    );
+
+  group
+    .command('list')
+    .description('list sites')
+    .option('--org <id>', 'of one organization')
+    .action((options: { org?: string }, command: Command) =>
+      withContext(async ({ pool }) =>
+        printList(command, await createSiteStore(pool).list(options.org), {
+          domain: (row) => row.domain,
+          source: (row) => row.repository ?? row.directory,
+          path: (row) => row.path,
+          version: (row) => row.indexVersion,
+          pages: (row) => row.indexPages,
+          indexed: (row) => row.indexedAt,
+          failure: (row) => row.indexFailureMessage,
+        }),
+      ),
+    );
+
+  group
+    .command('index')
+    .description('index a site again')
+    .argument('<domain>', 'its identifier')
+    .option('--wait', 'until the new index serves')
+    .action((domain: string, options: { wait?: boolean }, command: Command) =>
+      withContext(async ({ pool }) => {
+        const sites = createSiteStore(pool);
+        const site = await sites.findByDomain(domain);
+        if (site === null) throw new CommandError(`There is no site ${JSON.stringify(domain)}; "docket site list" shows those that exist.`);
+        await sites.requestIndex(site.id);
+        printRecord(command, { ...(options.wait === true ? await indexed(sites, site) : site) });
+      }),
+    );
+}
+
+/** Waits until an index that was asked for now is there. */
+async function indexed(sites: SiteStore, before: SiteRow): Promise<SiteRow> {
+  const deadline = Date.now() + longestWaitMs;
+  for (;;) {
+    const site = await sites.get(before.id);
+    if (site === null) throw new CommandError('The site was removed meanwhile.');
+    if (site.indexRequestedAt === null) {
+      if (site.indexFailureMessage !== null) throw new CommandError(`The site could not be indexed. ${site.indexFailureMessage}`);
+      if (site.indexedAt?.getTime() !== before.indexedAt?.getTime()) return site;
+    }
+    if (Date.now() > deadline) throw new CommandError('The site was not indexed within ten minutes; is a worker running?');
+    await sleep(pollMs);
+  }
+}
+
+function checkOptions({ domain, repository, directory, ref, baseUrl }: CreateOptions): void {
+  if (!/^[a-z0-9](?:[a-z0-9.-]{0,98}[a-z0-9])?$/.test(domain)) {
+    throw new CommandError('The domain must have 1 to 100 lower-case letters, digits, dots or hyphens.');
+  }
+  if ((repository === undefined) === (directory === undefined)) {
+    throw new CommandError('Name either --repository or --directory, where the pages come from.');
+  }
+  if (directory !== undefined && !isAbsolute(directory)) throw new CommandError('--directory must be an absolute path.');
+  if (ref !== undefined && !parseRef(ref).ok) throw new CommandError(`${JSON.stringify(ref)} is not the name of a branch.`);
+  if (baseUrl !== undefined && !(URL.canParse(baseUrl) && /^https?:\/\//.test(baseUrl))) {
+    throw new CommandError('--base-url must be an http or https address.');
+  }
+}
+
+/** A folder below the source, without leading or trailing slashes. */
+function folderOf(text: string): string {
+  const parts = text.split('/').filter((part) => part !== '' && part !== '.');
+  if (parts.includes('..') || parts.includes('.git')) throw new CommandError('--path must be a folder below the repository or directory.');
+  return parts.join('/');
+}

@@ -1,0 +1,122 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { dirname, join, resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { identityOf } from '../../local/process-identity.ts';
+import type { LocalJson } from '../../local/local-json.ts';
+import { createTestHome, removeTestHome, startTestStack } from '../support/stack.ts';
+
+const checkout = resolve(import.meta.dirname, '../..');
+
+interface Run {
+  code: number | null;
+  output: string;
+}
+
+/** A start that is expected to end by itself. */
+async function runStart(env: NodeJS.ProcessEnv): Promise<Run> {
+  const child = spawn(process.execPath, [join(checkout, 'local/start.ts')], { env: { ...process.env, ...env } });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (piece: Buffer) => (output += piece.toString()));
+  const [code] = await once(child, 'close');
+  return { code, output };
+}
+
+async function newHome(): Promise<{ home: string } & AsyncDisposable> {
+  const home = await createTestHome();
+  return { home, [Symbol.asyncDispose]: () => removeTestHome(home) };
+}
+
+async function livingOf({ pids }: LocalJson): Promise<string[]> {
+  const states = await Promise.all(
+    Object.entries(pids).map(async ([name, pid]) => (pid !== null && (await identityOf(pid)) !== null ? [name] : [])),
+  );
+  return states.flat();
+}
+
+async function listJobs({ baseUrl, projectId, adminKey }: LocalJson): Promise<number> {
+  const headers = { authorization: `Bearer ${adminKey}` };
+  const response = await fetch(`${baseUrl}/v2/agent/${projectId}/jobs`, { headers });
+  await response.body?.cancel();
+  return response.status;
+}
+
+describe('npm start', () => {
+  it('serves with its own keys, refuses a second start, heals what dies, stops clean, and finds its data again', async () => {
+    await using place = await newHome();
+    const { home } = place;
+    await using stack = await startTestStack({ home });
+    const first = stack.localJson;
+    expect(await listJobs(first)).toBe(200);
+    expect((await livingOf(first)).sort()).toEqual(['api', 'postgres', 'temporal', 'worker']);
+    expect((await stat(join(home, 'local.json'))).mode & 0o777).toBe(0o600);
+
+    const second = await runStart({ DOCKET_HOME: home, PORT: '0' });
+    expect(second).toEqual({ code: 1, output: expect.stringContaining(`Docket already runs on ${home}`) });
+    expect(await listJobs(first)).toBe(200);
+
+    for (const name of ['postgres', 'temporal', 'worker', 'api'] as const) {
+      const after = await stack.killAndWait(name);
+      expect(after.pids[name]).not.toBe(first.pids[name]);
+    }
+    expect(stack.output()).toMatch(/PostgreSQL ended \(signal SIGKILL\); it is started again in/);
+    expect(await listJobs(first)).toBe(200);
+
+    const last = await stack.read();
+    expect(await stack.stop()).toBe(0);
+    expect(await livingOf(last)).toEqual([]);
+
+    await using again = await startTestStack({ home });
+    const kept = ({ projectId, domain, adminKey, assistantKey }: LocalJson) => ({
+      projectId,
+      domain,
+      adminKey,
+      assistantKey,
+    });
+    expect(kept(again.localJson)).toEqual(kept(first));
+    expect(await listJobs(again.localJson)).toBe(200);
+  });
+
+  it('ends or takes over what a killed supervisor left, and makes new keys when local.json is gone', async () => {
+    await using place = await newHome();
+    const { home } = place;
+    await using stack = await startTestStack({ home });
+    const before = stack.localJson;
+    await stack.killSupervisor();
+    await writeFile(join(home, 'local.json'), '{"baseUrl": 1}');
+    const broken = await runStart({ DOCKET_HOME: home, PORT: '0' });
+    expect(broken).toEqual({ code: 1, output: expect.stringMatching(/local\.json cannot be read \(wrong: baseUrl/) });
+    expect(await readFile(join(home, 'local.json'), 'utf8')).toBe('{"baseUrl": 1}');
+
+    await writeFile(join(home, 'local.json'), JSON.stringify({ ...before, adminKey: 'svc_lost' }));
+    await using again = await startTestStack({ home });
+    expect(await livingOf(before)).toEqual([]);
+    expect(again.localJson.projectId).toBe(before.projectId);
+    expect(again.localJson.adminKey).not.toBe('svc_lost');
+    expect(await listJobs(again.localJson)).toBe(200);
+    expect(await again.stop()).toBe(0);
+  });
+
+  it('refuses a port that is in use, a home that cannot be one, and bad settings, in one sentence each', async () => {
+    await using place = await newHome();
+    const { home } = place;
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const inUse = await runStart({ DOCKET_HOME: home, PORT: String(port) });
+    server.close();
+    expect(inUse).toEqual({ code: 1, output: expect.stringContaining(`Port ${port} on 127.0.0.1 is in use`) });
+
+    const file = join(dirname(home), 'a-file');
+    await writeFile(file, 'kept');
+    const noFolder = await runStart({ DOCKET_HOME: file, PORT: '0' });
+    expect(noFolder).toEqual({ code: 1, output: expect.stringMatching(/The folder .* cannot be written \(EEXIST\)/) });
+    expect(await readFile(file, 'utf8')).toBe('kept');
+
+    const badPort = await runStart({ DOCKET_HOME: home, PORT: 'http' });
+    expect(badPort).toEqual({ code: 1, output: expect.stringContaining('PORT must be a whole number') });
+  });
+});

@@ -1,0 +1,111 @@
+import { describe, expect, it } from 'vitest';
+import { createKeyText } from '../../../db/key-format.ts';
+import { createPool } from '../../../db/pool.ts';
+import { buildJob, buildKey, buildProject } from '../../support/build.ts';
+import { createTestDatabase } from '../../support/database.ts';
+import { serveApi } from './serve.ts';
+
+describe('the limit of jobs', () => {
+  it('holds over two processes, counts only what was accepted, and leaves reading free', async () => {
+    await using database = await createTestDatabase();
+    await using first = await serveApi(database.pool, { DOCKET_JOBS_PER_HOUR: '5' });
+    await using second = await serveApi(database.pool, { DOCKET_JOBS_PER_HOUR: '5' });
+    const project = await buildProject(database.pool);
+    const other = await buildProject(database.pool, { organizationId: project.organizationId });
+    const { key } = await buildKey(database.pool, project);
+    const path = `/v2/agent/${project.id}/job`;
+
+    for (let count = 0; count < 8; count += 1) {
+      expect((await first.ask(path, { key, json: { prompt: '' } })).status).toBe(400);
+    }
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_, index) => [first, second][index % 2]!.ask(path, { key, json: { prompt: 'x' } })),
+    );
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(5);
+    const refused = answers.filter(({ status }) => status === 429);
+    expect(refused).toHaveLength(5);
+    for (const answer of refused) {
+      expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+      expect(answer.headers.get('ratelimit')).toMatch(/^"job";r=0;t=\d+$/);
+      expect(Object.keys(answer.body)).toEqual(['error']);
+    }
+    expect((await first.ask(`/v2/agent/${project.id}/jobs`, { key })).status).toBe(200);
+    expect((await first.ask(`/v2/agent/${other.id}/job`, { key, json: { prompt: 'x' } })).status).toBe(201);
+  });
+});
+
+describe('wrong keys', () => {
+  it('are limited by address, and do not lock out a key that is known to be good', async () => {
+    await using database = await createTestDatabase();
+    await using api = await serveApi(database.pool);
+    const project = await buildProject(database.pool);
+    const { key } = await buildKey(database.pool, project);
+    const path = `/v2/agent/${project.id}/jobs`;
+    expect((await api.ask(path, { key })).status).toBe(200);
+    const statuses: number[] = [];
+    for (let count = 0; count < 105; count += 1)
+      statuses.push((await api.ask(path, { key: createKeyText('admin').key })).status);
+    expect(statuses.slice(0, 90)).toEqual(Array(90).fill(401));
+    expect(statuses.at(-1)).toBe(429);
+    expect((await api.ask(path, { key })).status).toBe(200);
+    expect((await api.ask(path)).status).toBe(401);
+  });
+});
+
+describe('without the database', () => {
+  it('answers 503 with Retry-After everywhere, stays alive, and recovers', async () => {
+    await using database = await createTestDatabase();
+    const project = await buildProject(database.pool);
+    const job = await buildJob(database.pool, project);
+    const { key } = await buildKey(database.pool, project);
+    const name = new URL(database.url).pathname.slice(1);
+    const pool = createPool({
+      url: database.url,
+      maxConnections: 4,
+      applicationName: 'test',
+      onConnectionLost: () => undefined,
+    });
+    await using cleanup = new AsyncDisposableStack();
+    cleanup.defer(() => pool.end());
+    await using api = await serveApi(pool);
+    const poll = () => api.ask(`/v2/agent/${project.id}/job/${job.id}`, { key });
+    expect((await poll()).status).toBe(200);
+
+    // the database refuses everybody and ends who is there
+    const admin = createPool({ url: adminUrl(database.url), maxConnections: 1, applicationName: 'test' });
+    cleanup.defer(() => admin.end());
+    await database.pool.end();
+    await admin.query(`alter database ${name} rename to ${name}_away`);
+    await admin.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [`${name}_away`]);
+    cleanup.defer(() => admin.query(`drop database if exists ${name}_away with (force)`).then(() => undefined));
+
+    const down = [
+      await expectDown(poll),
+      await expectDown(() => api.ask('/readyz')),
+      await expectDown(() => api.ask(`/v2/agent/${project.id}/job`, { key, json: { prompt: 'x' } })),
+      await expectDown(() => api.ask('/pulls/pr_1')),
+    ];
+    for (const answer of down) {
+      expect(answer.headers.get('retry-after')).toBe('1');
+      expect(Object.keys(answer.body)).toEqual(['error']);
+      expect(answer.text).not.toContain(name);
+    }
+    expect((await api.ask('/healthz')).status).toBe(200);
+
+    await admin.query(`alter database ${name}_away rename to ${name}`);
+    await expect.poll(async () => (await poll()).status, { timeout: 20_000 }).toBe(200);
+    expect((await api.ask('/readyz')).status).toBe(200);
+  });
+});
+
+function adminUrl(url: string): string {
+  const address = new URL(url);
+  address.pathname = '/postgres';
+  return address.href;
+}
+
+async function expectDown<Answer extends { status: number }>(ask: () => Promise<Answer>): Promise<Answer> {
+  const answer = await ask();
+  expect(answer.status).toBe(503);
+  return answer;
+}

@@ -1,0 +1,92 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import type { Pool } from 'pg';
+import { createApp } from '../../../api/app.ts';
+import { createAssistantParts } from '../../../api/assistant-parts.ts';
+import { readConfig } from '../../../api/config.ts';
+import { createHttpServer } from '../../../api/server.ts';
+import { createModelRegistry } from '../../../models/registry.ts';
+import { testPepper } from '../../support/build.ts';
+
+export interface ServedApi extends AsyncDisposable {
+  url: string;
+  /** Everything it has logged so far. */
+  log(): string;
+  created: { count: number };
+  /** Asks with a key and, for a POST, a JSON body; `body` of the answer is parsed when it is JSON. */
+  ask(path: string, request?: AskOptions): Promise<Answer>;
+}
+
+export interface AskOptions {
+  key?: string | null;
+  method?: string;
+  json?: unknown;
+  body?: string | Buffer;
+  headers?: Record<string, string>;
+}
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  text: string;
+  body: any;
+}
+
+/** The application on a free port, without a sweeper. */
+export async function serveApi(pool: Pool, env: Record<string, string> = {}): Promise<ServedApi> {
+  await using cleanup = new AsyncDisposableStack();
+  const config = readConfig({ DATABASE_URL: 'postgres://unused', DOCKET_KEY_PEPPER: testPepper, ...env });
+  const cacheDirectory = await mkdtemp(join(tmpdir(), 'docket-api-'));
+  cleanup.defer(() => rm(cacheDirectory, { recursive: true, force: true }));
+  const lines: string[] = [];
+  const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
+  const models = createModelRegistry(config.models.settings);
+  const assistant = cleanup.use(
+    createAssistantParts({ pool, log, models, modelName: config.models.assistant, cacheDirectory }),
+  );
+  const created = { count: 0 };
+  const { koa } = createApp({
+    config,
+    pool,
+    models,
+    assistant,
+    log,
+    onJobCreated: () => (created.count += 1),
+    isDraining: () => false,
+  });
+  const http = createHttpServer(koa.callback());
+  const port = await http.listen({ host: '127.0.0.1', port: 0 });
+  cleanup.defer(() => http.close(0));
+  const url = `http://127.0.0.1:${port}`;
+  const running = cleanup.move();
+
+  return {
+    url,
+    created,
+    log: () => lines.join(''),
+    async ask(path, { key, method, json, body, headers = {} } = {}) {
+      const content = json === undefined ? body : JSON.stringify(json);
+      const response = await fetch(url + path, {
+        method: method ?? (content === undefined ? 'GET' : 'POST'),
+        body: content === undefined ? undefined : Buffer.from(content),
+        headers: {
+          ...(key ? { authorization: `Bearer ${key}` } : {}),
+          ...(json === undefined ? {} : { 'content-type': 'application/json' }),
+          ...headers,
+        },
+      });
+      const text = await response.text();
+      const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false;
+      return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : null };
+    },
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}
+
+/** An answer without what may differ between two requests that must not be told apart. */
+export function comparable({ status, headers, text }: Answer): unknown {
+  const kept = [...headers].filter(([name]) => !['date', 'x-request-id'].includes(name));
+  return { status, headers: kept, text };
+}

@@ -1,0 +1,298 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { chmod, lstat, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { createTestRepository, runTestGit, type TestFiles } from '../../support/git-repository.ts';
+import { access, changeTree, createTestWorkspaces } from './setup.ts';
+
+interface Scene {
+  /** A path that must not exist afterwards: every planted command would make it. */
+  mark: string;
+  /** Takes the job from checkout over `plant` to the pushed branch, with a second batch in between. */
+  play(plant: (tree: string) => Promise<void>): Promise<Record<string, string>>;
+}
+
+async function withScene(files: (mark: string) => TestFiles, act: (scene: Scene) => Promise<void>): Promise<void> {
+  await using test = await createTestWorkspaces();
+  const mark = join(test.directory, 'executed');
+  await using repository = await createTestRepository(files(mark));
+  const { workspaces } = test;
+  const play: Scene['play'] = async (plant) => {
+    const { commit } = await workspaces.resolve({ ...access(repository.path), ref: null });
+    const job = { repository: repository.path, jobId: 'job', commit };
+    const first = await changeTree(workspaces, job, async (path) => {
+      await plant(path);
+      await writeFile(join(path, 'edit.txt'), 'one\n');
+    });
+    const second = await changeTree(workspaces, { ...job, from: first.snapshot }, async (path) => {
+      await plant(path);
+      await writeFile(join(path, 'edit.txt'), 'two\n');
+    });
+    await workspaces.publish({
+      ...access(repository.path),
+      jobId: 'job',
+      branch: 'docket/job',
+      baseCommit: commit,
+      snapshot: second.snapshot!,
+      message: 'Edit\n\nAgent-Job: job\n',
+      author: { name: 'Docket', email: 'docket@example.com', date: new Date(0) },
+      expectedHead: null,
+      beforePush: async () => {},
+    });
+    return await repository.read('docket/job');
+  };
+  await act({ mark, play });
+  expect(existsSync(mark), 'a planted command ran').toBe(false);
+}
+
+/** Configuration of which every line runs a command when git follows it. */
+const hostileConfig = (mark: string) => `[core]
+  fsmonitor = "touch ${mark}; false"
+  hooksPath = hooks
+  sshCommand = touch ${mark}
+  editor = touch ${mark}
+  pager = touch ${mark}
+[filter "evil"]
+  clean = "touch ${mark}; cat"
+  smudge = "touch ${mark}; cat"
+  process = touch ${mark}
+[diff "evil"]
+  textconv = touch ${mark}; cat
+  command = touch ${mark}
+[diff]
+  external = touch ${mark}
+[merge "evil"]
+  driver = touch ${mark}
+[gpg]
+  program = touch ${mark}
+[commit]
+  gpgSign = true
+[credential]
+  helper = "!touch ${mark}"
+[url "ext::touch ${mark} "]
+  insteadOf = /
+[remote "origin"]
+  pushurl = ext::touch ${mark}
+[include]
+  path = ../config
+`;
+
+async function plantRepository(directory: string, mark: string): Promise<void> {
+  await rm(directory, { recursive: true, force: true });
+  await mkdir(join(directory, 'hooks'), { recursive: true });
+  await mkdir(join(directory, 'objects'), { recursive: true });
+  await mkdir(join(directory, 'refs', 'heads'), { recursive: true });
+  await writeFile(join(directory, 'HEAD'), 'ref: refs/heads/main\n');
+  await writeFile(join(directory, 'config'), hostileConfig(mark));
+  for (const hook of [
+    'pre-commit',
+    'pre-push',
+    'post-checkout',
+    'post-index-change',
+    'reference-transaction',
+    'fsmonitor-watchman',
+  ]) {
+    await writeFile(join(directory, 'hooks', hook), `#!/bin/sh\ntouch ${mark}\n`);
+    await chmod(join(directory, 'hooks', hook), 0o755);
+  }
+}
+
+describe('hostile content of a repository', () => {
+  it.each(['.git', '.GIT', '.git ', 'git~1', '.g\u200cit', 'sub/.git', 'sub/deep/.Git', 'src/.git'])(
+    'finds a repository planted at %j removed, executed and committed by nobody',
+    async (place) => {
+      await withScene(
+        () => ({ 'README.md': 'x', 'src/a.txt': 'a' }),
+        async ({ mark, play }) => {
+          const published = await play((tree) => plantRepository(join(tree, place), mark));
+          expect(Object.keys(published).toSorted()).toEqual(['README.md', 'edit.txt', 'src/a.txt']);
+        },
+      );
+    },
+  );
+
+  it('commits the files of a real repository inside the tree, and no link to it', async () => {
+    await withScene(
+      () => ({ 'README.md': 'x' }),
+      async ({ play }) => {
+        const published = await play(async (tree) => {
+          const inner = join(tree, 'vendor');
+          await rm(inner, { recursive: true, force: true });
+          await mkdir(inner);
+          await writeFile(join(inner, 'a.txt'), 'inner');
+          await runTestGit(['init', '--quiet', '.'], { cwd: inner });
+          await runTestGit(['add', '.'], { cwd: inner });
+          await runTestGit(['commit', '--quiet', '-m', 'x'], { cwd: inner });
+        });
+        expect(published).toEqual({
+          'README.md': '100644 x',
+          'edit.txt': '100644 two',
+          'vendor/a.txt': '100644 inner',
+        });
+      },
+    );
+  });
+
+  it('keeps an embedded bare repository as files and follows none of its configuration', async () => {
+    await withScene(
+      () => ({ 'README.md': 'x' }),
+      async ({ mark, play }) => {
+        const published = await play((tree) => plantRepository(join(tree, 'bare'), mark));
+        expect(Object.keys(published)).toContain('bare/config');
+      },
+    );
+  });
+
+  it('runs no filter, textconv or merge driver that attributes and configuration in the tree name', async () => {
+    const attributes = '* filter=evil diff=evil merge=evil text eol=crlf ident working-tree-encoding=UTF-16LE\n';
+    await withScene(
+      (mark) => ({
+        '.gitattributes': attributes,
+        '.gitconfig': hostileConfig(mark),
+        config: hostileConfig(mark),
+        'a.txt': 'a\n',
+      }),
+      async ({ play }) => {
+        const published = await play((tree) => writeFile(join(tree, 'a.txt'), 'b\r\n$Id$\n'));
+        expect(published['a.txt']).toBe('100644 b\r\n$Id$');
+      },
+    );
+  });
+
+  it('leaves a pointer of LFS as the text it is', async () => {
+    const pointer = 'version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1';
+    await withScene(
+      () => ({ '.gitattributes': '*.bin filter=lfs diff=lfs merge=lfs -text\n', 'a.bin': `${pointer}\n` }),
+      async ({ play }) => {
+        const published = await play(async (tree) => {
+          expect(await readFile(join(tree, 'a.bin'), 'utf8')).toBe(`${pointer}\n`);
+        });
+        expect(published['a.bin']).toBe(`100644 ${pointer}`);
+      },
+    );
+  });
+
+  it('keeps symlinks as symlinks and writes through none of them', async () => {
+    await withScene(
+      () => ({ 'README.md': 'x', 'dir/file.txt': 'file', passwd: { link: '/etc/passwd' } }),
+      async ({ mark, play }) => {
+        const outside = `${mark}-outside`;
+        await mkdir(outside, { recursive: true });
+        const published = await play(async (tree) => {
+          expect((await lstat(join(tree, 'passwd'))).isSymbolicLink()).toBe(true);
+          await rm(join(tree, 'dir'), { recursive: true, force: true });
+          await symlink(outside, join(tree, 'dir'));
+        });
+        expect(published).toMatchObject({ passwd: '120000 /etc/passwd', dir: `120000 ${outside}` });
+        expect(existsSync(join(outside, 'file.txt'))).toBe(false);
+      },
+    );
+  });
+
+  it('brings a directory back that was replaced by a symlink, without touching what it points at', async () => {
+    await using test = await createTestWorkspaces();
+    await using repository = await createTestRepository({ 'dir/file.txt': 'file', 'dir/other.txt': 'o' });
+    const { commit } = await test.workspaces.resolve({ ...access(repository.path), ref: null });
+    const open = () =>
+      test.workspaces.open({ ...access(repository.path), jobId: 'job', baseCommit: commit, snapshot: null });
+    const outside = join(test.directory, 'outside');
+    await mkdir(outside);
+    await writeFile(join(outside, 'file.txt'), 'theirs');
+    const first = await open();
+    await rm(join(first.path, 'dir'), { recursive: true });
+    await symlink(outside, join(first.path, 'dir'));
+    await first.release();
+    const second = await open();
+    expect((await lstat(join(second.path, 'dir'))).isDirectory()).toBe(true);
+    expect(await readFile(join(second.path, 'dir/file.txt'), 'utf8')).toBe('file');
+    expect(await readFile(join(outside, 'file.txt'), 'utf8')).toBe('theirs');
+    await second.release();
+  });
+
+  it('commits no pipe and no link under the name of .gitmodules', async () => {
+    await withScene(
+      () => ({ 'README.md': 'x', 'tracked.txt': 't' }),
+      async ({ play }) => {
+        const published = await play(async (tree) => {
+          for (const name of ['pipe', 'tracked.txt', '.gitmodules']) await rm(join(tree, name), { force: true });
+          execFileSync('mkfifo', [join(tree, 'pipe'), join(tree, 'tracked.txt')]);
+          await symlink('/etc/passwd', join(tree, '.gitmodules'));
+        });
+        expect(Object.keys(published).toSorted()).toEqual(['README.md', 'edit.txt']);
+      },
+    );
+  });
+
+  it('neither fetches nor loses a submodule', async () => {
+    await using test = await createTestWorkspaces();
+    const mark = join(test.directory, 'executed');
+    await using repository = await createTestRepository({
+      '.gitmodules': `[submodule "../x"]\n  path = sub\n  url = ext::touch ${mark}\n  update = !touch ${mark}\n`,
+    });
+    const parent = await repository.git('rev-parse', 'main');
+    const listing = `${await repository.git('ls-tree', 'main')}\n160000 commit ${parent}\tsub\n`;
+    const tree = await makeTree(repository.path, listing);
+    const base = await repository.git('commit-tree', tree, '-p', parent, '-m', 'Submodule');
+    await repository.git('update-ref', 'refs/heads/main', base);
+    const { commit } = await test.workspaces.resolve({ ...access(repository.path), ref: null });
+    const { snapshot } = await changeTree(
+      test.workspaces,
+      { repository: repository.path, jobId: 'job', commit },
+      (path) => writeFile(join(path, 'edit.txt'), 'x'),
+    );
+    expect(snapshot?.patch).not.toContain('Subproject');
+    expect(snapshot?.changedFiles).toBe(1);
+    expect(existsSync(mark)).toBe(false);
+  });
+
+  it('follows neither hooks nor commands in the configuration of a repository on this machine', async () => {
+    await withScene(
+      () => ({ 'README.md': 'x' }),
+      async ({ mark }) => {
+        await using test = await createTestWorkspaces();
+        await using repository = await createTestRepository();
+        await plantHooks(repository.path, mark);
+        const { commit } = await test.workspaces.resolve({ ...access(repository.path), ref: null });
+        const job = { repository: repository.path, jobId: 'job', commit };
+        const { snapshot } = await changeTree(test.workspaces, job, (path) => writeFile(join(path, 'a'), 'a'));
+        await test.workspaces.publish({
+          ...access(repository.path),
+          jobId: 'job',
+          branch: 'docket/job',
+          baseCommit: commit,
+          snapshot: snapshot!,
+          message: 'x',
+          author: { name: 'a', email: 'b', date: new Date(0) },
+          expectedHead: null,
+          beforePush: async () => {},
+        });
+      },
+    );
+  });
+});
+
+async function plantHooks(repository: string, mark: string): Promise<void> {
+  await mkdir(join(repository, 'hooks'), { recursive: true });
+  for (const hook of [
+    'pre-receive',
+    'update',
+    'post-receive',
+    'post-update',
+    'reference-transaction',
+    'proc-receive',
+  ]) {
+    await writeFile(join(repository, 'hooks', hook), `#!/bin/sh\ntouch ${mark}\n`);
+    await chmod(join(repository, 'hooks', hook), 0o755);
+  }
+  await writeFile(
+    join(repository, 'config'),
+    `[core]\n  bare = true\n  repositoryFormatVersion = 0\n  fsmonitor = touch ${mark}\n  hooksPath = hooks\n  alternateRefsCommand = touch ${mark}\n[uploadpack]\n  packObjectsHook = touch ${mark}\n`,
+  );
+}
+
+/** Makes a tree from a listing, gitlinks included. */
+async function makeTree(repository: string, listing: string): Promise<string> {
+  const output = execFileSync('git', ['--git-dir', repository, 'mktree', '--missing'], { input: listing });
+  return output.toString().trim();
+}

@@ -1,0 +1,7 @@
+import { acquireLock } from '../../../activities/clients/file-lock.ts';
+
+// Takes a lock in a process of its own and keeps it until that process is killed
+const [path = ''] = process.argv.slice(2);
+await acquireLock(path, new AbortController().signal);
+process.stdout.write('held\n');
+setInterval(() => {}, 1000);

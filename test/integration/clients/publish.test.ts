@@ -1,0 +1,254 @@
+import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Snapshot } from '../../../db/steps.ts';
+import type { GitCredential } from '../../../activities/clients/git.ts';
+import { createFakeGithub, type FakeGithub } from '../../support/fake-github.ts';
+import { createTestRepository, type TestRepository } from '../../support/git-repository.ts';
+import { access, changeTree, createTestWorkspaces, live, type TestWorkspaces } from './setup.ts';
+
+interface Scene {
+  github: FakeGithub;
+  test: TestWorkspaces;
+  repository: TestRepository;
+  url: string;
+  credential: GitCredential | null;
+  commit: string;
+  /** Makes a snapshot that writes `text` to `edit.txt`. */
+  snapshot(text: string, from?: Snapshot): Promise<Snapshot>;
+  publish(snapshot: Snapshot, options?: Partial<PublishOptions>): Promise<{ commit: string }>;
+  /** Pushes that were allowed to begin. */
+  pushes: string[];
+}
+
+interface PublishOptions {
+  jobId: string;
+  message: string;
+  expectedHead: string | null;
+  workspaces: TestWorkspaces['workspaces'];
+  beforePush(): Promise<void>;
+}
+
+async function scene(forge: 'local' | 'github', act: (scene: Scene) => Promise<void>): Promise<void> {
+  await using github = await createFakeGithub();
+  await using test = await createTestWorkspaces();
+  const hosted = forge === 'github' ? await github.addRepository('acme/lamp') : null;
+  await using repository = hosted ?? (await createTestRepository());
+  const url = hosted?.url ?? repository.path;
+  const token = async () => github.token;
+  const credential = hosted === null ? null : { username: 'x-access-token', token, origin: github.origin };
+  const { commit } = await test.workspaces.resolve({ ...access(url, credential), ref: null });
+  const pushes: string[] = [];
+  await act({
+    github,
+    test,
+    repository,
+    url,
+    credential,
+    commit,
+    pushes,
+    async snapshot(text, from) {
+      const opened = await test.workspaces.open({
+        ...access(url, credential),
+        jobId: 'job',
+        baseCommit: commit,
+        snapshot: from ?? null,
+      });
+      await writeFile(join(opened.path, 'edit.txt'), text);
+      const taken = await test.workspaces.snapshot('job', {
+        baseCommit: commit,
+        sinceTree: from?.tree ?? null,
+        signal: live,
+      });
+      await opened.release();
+      return taken.snapshot!;
+    },
+    publish: (snapshot, options = {}) =>
+      (options.workspaces ?? test.workspaces).publish({
+        ...access(url, credential),
+        jobId: options.jobId ?? 'job',
+        branch: 'docket/job-edit',
+        baseCommit: commit,
+        snapshot,
+        message: options.message ?? 'Edit\n\nAgent-Job: job\n',
+        author: { name: 'Docket', email: 'docket@example.com', date: new Date('2026-01-02T03:04:05Z') },
+        expectedHead: options.expectedHead ?? null,
+        beforePush: options.beforePush ?? (async () => void pushes.push(text(snapshot))),
+      }),
+  });
+}
+
+const text = (snapshot: Snapshot) => snapshot.tree;
+
+describe.each(['local', 'github'] as const)('publish to a %s repository', (forge) => {
+  it('makes the branch with one commit on the base, the same whoever does it and how often', async () => {
+    await scene(forge, async ({ repository, snapshot, publish, pushes, commit, test }) => {
+      const taken = await snapshot('one\n');
+      const first = await publish(taken);
+      expect(await publish(taken)).toEqual(first);
+      await test.workspaces.remove('job');
+      await using elsewhere = await createTestWorkspaces();
+      expect(await publish(taken, { workspaces: elsewhere.workspaces })).toEqual(first);
+      expect(pushes).toHaveLength(1);
+      expect(await repository.git('rev-parse', 'docket/job-edit', 'docket/job-edit^')).toBe(
+        `${first.commit}\n${commit}`,
+      );
+      expect(await repository.read(first.commit)).toEqual({ 'README.md': '100644 # Lamp', 'edit.txt': '100644 one' });
+      expect(await repository.git('show', '-s', '--format=%an <%ae> %at|%cn <%ce> %ct|%B', first.commit)).toContain(
+        'Docket <docket@example.com> 1767323045|Docket <docket@example.com> 1767323045|Edit\n\nAgent-Job: job',
+      );
+    });
+  });
+
+  it('replaces what it knows and what is its own, and refuses what is not', async () => {
+    await scene(forge, async ({ repository, snapshot, publish }) => {
+      const one = await snapshot('one\n');
+      const two = await snapshot('two\n', one);
+      const three = await snapshot('three\n', two);
+      const first = await publish(one);
+      const second = await publish(two, { expectedHead: first.commit });
+      expect(await repository.git('rev-parse', 'docket/job-edit')).toBe(second.commit);
+      const third = await publish(three); // an earlier attempt of this job made what is there
+      expect(await repository.git('rev-parse', 'docket/job-edit')).toBe(third.commit);
+      await expect(publish(one, { message: 'Edit\n\nAgent-Job: other\n' })).rejects.toMatchObject({ kind: 'stale' });
+      const theirs = await repository.commit({ 'theirs.txt': 'x' }, { branch: 'docket/job-edit' });
+      await expect(publish(two, { expectedHead: third.commit })).rejects.toMatchObject({ kind: 'stale' });
+      expect(await repository.git('rev-parse', 'docket/job-edit')).toBe(theirs);
+    });
+  });
+
+  it('notices a branch that moves between looking and pushing', async () => {
+    await scene(forge, async ({ repository, snapshot, publish }) => {
+      const one = await snapshot('one\n');
+      const rival = () => repository.commit({ 'rival.txt': 'x' }, { branch: 'docket/job-edit' });
+      await expect(publish(one, { beforePush: async () => void (await rival()) })).rejects.toMatchObject({
+        kind: 'stale',
+      });
+      await repository.git('update-ref', '-d', 'refs/heads/docket/job-edit');
+      const twin = async () => {
+        await using other = await createTestWorkspaces();
+        await publish(one, { workspaces: other.workspaces });
+      };
+      const { commit } = await publish(one, { beforePush: twin });
+      expect(await repository.git('rev-parse', 'docket/job-edit')).toBe(commit);
+    });
+  });
+
+  it('makes the branch again when it was deleted after an earlier turn', async () => {
+    await scene(forge, async ({ repository, snapshot, publish }) => {
+      const one = await snapshot('one\n');
+      const first = await publish(one);
+      await repository.git('update-ref', '-d', 'refs/heads/docket/job-edit');
+      const { commit } = await publish(await snapshot('two\n', one), { expectedHead: first.commit });
+      expect(await repository.git('rev-parse', 'docket/job-edit')).toBe(commit);
+    });
+  });
+
+  it('pushes nothing when what comes before the push refuses', async () => {
+    await scene(forge, async ({ repository, snapshot, publish }) => {
+      const stale = new Error('A newer attempt owns this.');
+      await expect(publish(await snapshot('one\n'), { beforePush: () => Promise.reject(stale) })).rejects.toBe(stale);
+      expect(await repository.git('for-each-ref', '--format=%(refname)')).toBe('refs/heads/main');
+    });
+  });
+
+  it('keeps only its own commit in the branch, whatever the snapshots before it held', async () => {
+    await scene(forge, async ({ repository, snapshot, publish, commit }) => {
+      const one = await snapshot('one\n');
+      const { commit: published } = await publish(await snapshot('two\n', one));
+      expect(await repository.git('rev-list', '--count', `${commit}..${published}`)).toBe('1');
+      expect(await repository.git('fsck', '--strict', '--connectivity-only')).toBe('');
+    });
+  });
+});
+
+describe('a push that the server refuses', () => {
+  const refusals = [
+    [
+      'refusing to allow a GitHub App to create or update workflow `.github/workflows/a.yml` without `workflows` permission',
+      /one of its hooks declined/,
+    ],
+    ['GH006: Protected branch update failed', /one of its hooks declined/],
+  ] as const;
+  it.each(refusals)('is rejected when a hook says %j', async (words, sentence) => {
+    await scene('github', async ({ repository, snapshot, publish }) => {
+      const taken = await snapshot('one\n');
+      await mkdir(join(repository.path, 'hooks'), { recursive: true });
+      await writeFile(join(repository.path, 'hooks/pre-receive'), `#!/bin/sh\necho '${words}' >&2\nexit 1\n`);
+      await chmod(join(repository.path, 'hooks/pre-receive'), 0o755);
+      await expect(publish(taken)).rejects.toMatchObject({
+        kind: 'rejected',
+        message: expect.stringMatching(sentence),
+      });
+      await rm(join(repository.path, 'hooks/pre-receive'));
+      await publish(taken);
+    });
+  });
+
+  it.each([
+    [403, 'authentication'],
+    [404, 'not-found'],
+    [500, 'unreachable'],
+    [429, 'unreachable'],
+  ] as const)('with status %s is %s, and the next attempt goes through', async (status, kind) => {
+    await using github = await createFakeGithub();
+    await using test = await createTestWorkspaces();
+    const repository = await github.addRepository('acme/lamp');
+    const credential = { username: 'x-access-token', token: async () => github.token, origin: github.origin };
+    const { commit } = await test.workspaces.resolve({ ...access(repository.url, credential), ref: null });
+    const job = { repository: repository.url, jobId: 'job', commit };
+    const { snapshot } = await changeTree(test.workspaces, job, (path) => writeFile(join(path, 'a'), 'a'));
+    const publish = () =>
+      test.workspaces.publish({
+        ...access(repository.url, credential),
+        jobId: 'job',
+        branch: 'docket/job',
+        baseCommit: commit,
+        snapshot: snapshot!,
+        message: 'x',
+        author: { name: 'a', email: 'b', date: new Date(0) },
+        expectedHead: null,
+        beforePush: async () => {},
+      });
+    github.fail({ on: 'git-write', status, body: {} });
+    await expect(publish()).rejects.toMatchObject({ name: 'GitError', kind });
+    await publish();
+    expect(github.violations).toEqual([]);
+  });
+
+  it('is found done by the next attempt when only its answer was lost', async () => {
+    await scene('github', async ({ github, repository, snapshot, publish }) => {
+      const taken = await snapshot('one\n');
+      github.fail({ on: 'git-write', status: null, after: true });
+      // git's own HTTP client may send the request again, and then finds the branch as it wants it
+      const first = await publish(taken).catch((error: unknown) => error);
+      if (first instanceof Error) expect(first).toMatchObject({ name: 'GitError' });
+      const { commit } = await publish(taken);
+      expect(await repository.git('rev-parse', 'docket/job-edit')).toBe(commit);
+      expect(await repository.git('rev-list', '--count', 'main..docket/job-edit')).toBe('1');
+    });
+  });
+
+  it.each(['', '-x', 'a b', 'a..b', 'a.lock', 'a:b', 'a\nb', '/a', 'a/', '+a', 'a//b', 'a/.b', '\u3000'])(
+    'is refused here already for the branch name %j',
+    async (branch) => {
+      await using repository = await createTestRepository();
+      await using test = await createTestWorkspaces();
+      const { commit } = await test.workspaces.resolve({ ...access(repository.path), ref: null });
+      const job = { repository: repository.path, jobId: 'job', commit };
+      const { snapshot } = await changeTree(test.workspaces, job, (path) => writeFile(join(path, 'a'), 'a'));
+      const publishing = test.workspaces.publish({
+        ...access(repository.path),
+        jobId: 'job',
+        branch,
+        baseCommit: commit,
+        snapshot: snapshot!,
+        message: 'x',
+        author: { name: 'a', email: 'b', date: new Date(0) },
+        expectedHead: null,
+        beforePush: async () => {},
+      });
+      await expect(publishing).rejects.toMatchObject({ kind: 'rejected' });
+    },
+  );
+});

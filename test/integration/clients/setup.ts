@@ -1,0 +1,64 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Snapshot } from '../../../db/steps.ts';
+import { createGit, type Git, type GitCall, type GitCredential } from '../../../activities/clients/git.ts';
+import { createWorkspaces, type Workspaces } from '../../../activities/clients/workspaces.ts';
+
+export const live = new AbortController().signal;
+
+export interface TestWorkspaces extends AsyncDisposable {
+  directory: string;
+  workspaces: Workspaces;
+  /** The git commands that ran, oldest first. */
+  calls: GitCall[];
+  /** Another owner of the same directory, as a second process would be. */
+  again(): Workspaces;
+}
+
+/** Working copies in a directory of their own; git may reach servers on loopback. */
+export async function createTestWorkspaces({
+  env = {},
+}: { env?: Record<string, string> } = {}): Promise<TestWorkspaces> {
+  const directory = await mkdtemp(join(tmpdir(), 'docket-workspaces-'));
+  const git = createGit({ home: join(directory, 'home'), transports: ['https', 'http', 'file'] });
+  const calls: GitCall[] = [];
+  const recording: Git = {
+    run(call) {
+      calls.push(call);
+      return git.run({ ...call, env: { ...env, ...call.env } });
+    },
+  };
+  const again = () => createWorkspaces({ git: recording, directory: join(directory, 'work') });
+  return {
+    directory,
+    workspaces: again(),
+    calls,
+    again,
+    [Symbol.asyncDispose]: () => rm(directory, { recursive: true, force: true }),
+  };
+}
+
+export function access(repository: string, credential: GitCredential | null = null) {
+  return { repository, credential, signal: live };
+}
+
+/** Opens the tree, lets `change` work in it, and answers the snapshot taken afterwards. */
+export async function changeTree(
+  workspaces: Workspaces,
+  {
+    repository,
+    jobId,
+    commit,
+    from = null,
+  }: { repository: string; jobId: string; commit: string; from?: Snapshot | null },
+  change: (path: string) => Promise<void>,
+): Promise<{ tree: string; snapshot: Snapshot | null }> {
+  const opened = await workspaces.open({ ...access(repository), jobId, baseCommit: commit, snapshot: from });
+  try {
+    await change(opened.path);
+    return await workspaces.snapshot(jobId, { baseCommit: commit, sinceTree: from?.tree ?? null, signal: live });
+  } finally {
+    await opened.release();
+  }
+}

@@ -1,0 +1,192 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { newId } from '../../../db/ids.ts';
+import { createJobStore, InvalidCursorError } from '../../../db/jobs.ts';
+import { createOutboxStore } from '../../../db/outbox.ts';
+import { createStepStore } from '../../../db/steps.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { newJob, seedJob, seedProject } from './seed.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database[Symbol.asyncDispose]());
+
+it('creates a job with its first turn and its outbox row, and finds it within its project only', async () => {
+  const jobs = createJobStore(database.pool);
+  const owner = await seedProject(database.pool);
+  const created = await jobs.create(newJob(owner, { id: 'job_first', prompt: 'nul \0 is replaced', draft: true }));
+  const expected = {
+    id: 'job_first',
+    ...owner,
+    status: 'active',
+    phase: 'queued',
+    turn: 1,
+    repository: 'https://example.com/acme/web.git',
+    model: 'offline/editor',
+    draft: true,
+    steps: 0,
+    inputTokens: 0,
+    prLink: null,
+    createdAt: expect.any(Date),
+    archivedAt: null,
+  };
+  expect(created).toMatchObject({ kind: 'created', job: expected });
+  expect(await jobs.find(owner.projectId, 'job_first')).toMatchObject(expected);
+  expect(await jobs.get('job_first')).toMatchObject(expected);
+  const other = await seedProject(database.pool);
+  expect(await jobs.find(other.projectId, 'job_first')).toBeNull();
+  expect(await jobs.promptOf('job_first', 1)).toBe('nul \uFFFD is replaced');
+  expect(await jobs.promptOf('job_first', 2)).toBeNull();
+  expect(await jobs.prompts('job_first', 3)).toHaveLength(1);
+  const { rows } = await database.pool.query('select turn from job_outbox where job_id = $1', ['job_first']);
+  expect(rows).toEqual([{ turn: 1 }]);
+});
+
+it('answers lookups of one turn of the event loop together, among them ids that cannot exist', async () => {
+  const jobs = createJobStore(database.pool);
+  const owner = await seedProject(database.pool);
+  const known = await Promise.all(Array.from({ length: 5 }, () => jobs.create(newJob(owner))));
+  const ids = known.flatMap((created) => (created.kind === 'created' ? [created.job.id] : []));
+  const asked = [...ids, 'job_unknown', 'a\0b', "'; drop table jobs", 'x'.repeat(3_000), '', '\ud800'];
+  const found = await Promise.all(asked.map((id) => jobs.find(owner.projectId, id)));
+  expect(found.map((job) => job?.id ?? null)).toEqual([...ids, null, null, null, null, null, null]);
+});
+
+it('makes one job of many simultaneous creates with one idempotency key', async () => {
+  const jobs = createJobStore(database.pool);
+  const owner = await seedProject(database.pool);
+  const idempotency = { key: 'once', requestHash: 'h1' };
+  const created = await Promise.all(Array.from({ length: 8 }, () => jobs.create(newJob(owner, { idempotency }))));
+  const kinds = created.map(({ kind }) => kind).sort();
+  expect(kinds).toEqual(['created', ...Array.from({ length: 7 }, () => 'replayed')]);
+  expect(new Set(created.map((each) => (each.kind === 'conflict' ? null : each.job.id))).size).toBe(1);
+  const conflict = await jobs.create(newJob(owner, { idempotency: { key: 'once', requestHash: 'h2' } }));
+  expect(conflict).toEqual({ kind: 'conflict' });
+  const elsewhere = await jobs.create(newJob(await seedProject(database.pool), { idempotency }));
+  expect(elsewhere.kind).toBe('created');
+  const { rows } = await database.pool.query('select id from jobs where project_id = $1', [owner.projectId]);
+  expect(rows).toHaveLength(1);
+});
+
+it('lists newest first in pages without gaps or repeats, also when times differ by a microsecond or not at all', async () => {
+  const jobs = createJobStore(database.pool);
+  const owner = await seedProject(database.pool);
+  const offsets = [0, 1, 1, 2, 999, 1_000, 1_001];
+  for (const [index, offset] of offsets.entries()) {
+    const id = `job_page${index}`;
+    await jobs.create(newJob(owner, { id }));
+    await database.pool.query(
+      `update jobs set created_at = '2026-01-01T00:00:00Z'::timestamptz + $2::integer * interval '1 microsecond' where id = $1`,
+      [id, offset],
+    );
+  }
+  const seen: string[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await jobs.list(owner.projectId, { limit: 2, cursor });
+    seen.push(...page.jobs.map(({ id }) => id));
+    expect(page.jobs[0]).not.toHaveProperty('createdMicros');
+    cursor = page.nextCursor ?? undefined;
+  } while (cursor !== undefined);
+  expect(seen).toEqual([6, 5, 4, 3, 2, 1, 0].map((index) => `job_page${index}`));
+  const exact = await jobs.list(owner.projectId, { limit: 7 });
+  expect(exact.nextCursor).toBeNull();
+});
+
+it('lists by status, and refuses a cursor that no page gave', async () => {
+  const jobs = createJobStore(database.pool);
+  const owner = await seedProject(database.pool);
+  await jobs.create(newJob(owner, { id: 'job_ended' }));
+  await jobs.create(newJob(owner, { id: 'job_running' }));
+  await jobs.finish({ jobId: 'job_ended', turn: 1, status: 'failed', failureCategory: 'cancelled' });
+  const page = await jobs.list(owner.projectId, { status: 'failed', limit: 10 });
+  expect(page.jobs.map(({ id }) => id)).toEqual(['job_ended']);
+  await expect(jobs.list(owner.projectId, { limit: 10, cursor: 'made-up' })).rejects.toThrow(InvalidCursorError);
+  expect(await jobs.list('prj\0', { limit: 10 })).toEqual({ jobs: [], nextCursor: null });
+});
+
+it('lets the newest turn write while the job is active, and nobody afterwards', async () => {
+  const jobs = createJobStore(database.pool);
+  const ref = await seedJob(database.pool);
+  const published = { branch: 'docket/x', headCommit: 'c', headTree: 't', prId: 'pr_1', prLink: 'http://x/pulls/pr_1' };
+  expect(await jobs.setPhase({ ...ref, phase: 'running' })).toBe(true);
+  expect(await jobs.setBase({ ...ref, baseBranch: 'main', baseCommit: 'abc' })).toBe(true);
+  expect(await jobs.setSummary({ ...ref, title: 'T\0', message: 'done' })).toBe(true);
+  expect(await jobs.setPublished({ ...ref, ...published })).toBe(true);
+  expect(await jobs.setPhase({ ...ref, turn: 2, phase: 'publishing' })).toBe(false);
+  expect(await jobs.finish({ ...ref, turn: 2, status: 'failed', failureCategory: 'internal' })).toBe(false);
+
+  expect(await jobs.finish({ ...ref, status: 'completed', failureCategory: null })).toBe(true);
+  const ended = await jobs.get(ref.jobId);
+  expect(ended).toMatchObject({
+    status: 'completed',
+    phase: null,
+    baseBranch: 'main',
+    baseCommit: 'abc',
+    title: 'T\uFFFD',
+    message: 'done',
+    ...published,
+    endedAt: expect.any(Date),
+  });
+  expect(await jobs.finish({ ...ref, status: 'failed', failureCategory: 'internal', message: 'no' })).toBe(false);
+  expect(await jobs.setPhase({ ...ref, phase: 'running' })).toBe(false);
+  expect(await jobs.get(ref.jobId)).toEqual(ended);
+  const { rows } = await database.pool.query('select status, ended_at from job_turns where job_id = $1', [ref.jobId]);
+  expect(rows).toEqual([{ status: 'completed', ended_at: expect.any(Date) }]);
+});
+
+it('lets exactly one of two simultaneous endings win', async () => {
+  const jobs = createJobStore(database.pool);
+  for (let round = 0; round < 10; round += 1) {
+    const ref = await seedJob(database.pool);
+    const [completed, failed] = await Promise.all([
+      jobs.finish({ ...ref, status: 'completed', failureCategory: null }),
+      jobs.finish({ ...ref, status: 'failed', failureCategory: 'internal' }),
+    ]);
+    expect([completed, failed].filter(Boolean)).toHaveLength(1);
+    const { rows } = await database.pool.query('select status from job_turns where job_id = $1', [ref.jobId]);
+    const job = await jobs.get(ref.jobId);
+    expect(rows[0].status).toBe(job?.status);
+    expect(job?.status).toBe(completed ? 'completed' : 'failed');
+  }
+});
+
+it('counts the usage of each answered step once, however often it is asked to', async () => {
+  const jobs = createJobStore(database.pool);
+  const steps = createStepStore(database.pool);
+  const ref = await seedJob(database.pool);
+  for (const step of [1, 2, 3]) {
+    const { fence } = await steps.claim({ ...ref, step });
+    if (step === 3) continue;
+    const response = { content: [], text: '', toolCalls: [] };
+    const usage = { inputTokens: 3_000_000_000, outputTokens: step };
+    await steps.storeResponse({ ...ref, step, fence, requestHash: 'h', response, finishReason: 'stop', usage });
+  }
+  await Promise.all(Array.from({ length: 4 }, () => jobs.countSteps(ref)));
+  const expected = { steps: 2, inputTokens: 6_000_000_000, outputTokens: 3 };
+  expect(await jobs.get(ref.jobId)).toMatchObject(expected);
+  expect(await jobs.usage(ref.jobId, 1)).toEqual(expected);
+  expect(await jobs.usage(ref.jobId, 2)).toEqual({ steps: 0, inputTokens: 0, outputTokens: 0 });
+});
+
+it('gives each due start to one of several claimers, and again only after the lease', async () => {
+  const outbox = createOutboxStore(database.pool);
+  await database.pool.query('delete from job_outbox');
+  const owner = await seedProject(database.pool);
+  const jobs = createJobStore(database.pool);
+  const ids = Array.from({ length: 20 }, () => newId('job_'));
+  for (const id of ids) await jobs.create(newJob(owner, { id }));
+  const claims = await Promise.all(Array.from({ length: 5 }, () => outbox.claimDue({ limit: 8, leaseMs: 60_000 })));
+  const claimed = claims.flat();
+  expect(new Set(claimed.map(({ jobId }) => jobId)).size).toBe(claimed.length);
+  const rest = await outbox.claimDue({ limit: 100, leaseMs: 60_000 });
+  expect([...claimed, ...rest].map(({ jobId }) => jobId).sort()).toEqual([...ids].sort());
+  expect(await outbox.claimDue({ limit: 100, leaseMs: 60_000 })).toEqual([]);
+
+  await database.pool.query(`update job_outbox set next_attempt_at = now() - interval '1 second'`);
+  const [entry] = await outbox.claimDue({ limit: 1, leaseMs: 60_000 });
+  if (entry === undefined) throw new Error('nothing is due');
+  await outbox.remove(entry);
+  expect(await outbox.claimDue({ limit: 100, leaseMs: 60_000 })).toHaveLength(19);
+});

@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { digestOf, parseKey } from '../../../db/key-format.ts';
+import { createKeyStore } from '../../../db/keys.ts';
+import { createOrganizationStore, createProjectStore } from '../../../db/projects.ts';
+import { createPullRequestStore } from '../../../db/pull-requests.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { seedProject } from './seed.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database[Symbol.asyncDispose]());
+
+it('stores of a key only what cannot be turned back into it', async () => {
+  const keys = createKeyStore(database.pool, 'pepper');
+  const { organizationId } = await seedProject(database.pool);
+  const expiresAt = new Date('2030-01-01T00:00:00Z');
+  const { key, row } = await keys.create({ organizationId, kind: 'assistant', name: 'site', expiresAt });
+  const parsed = parseKey(key);
+  if (parsed === null) throw new Error('the key does not parse');
+  const stored = await keys.find(parsed.id);
+  expect(stored).toMatchObject({ ...row, kind: 'assistant', expiresAt, revokedAt: null, lastUsedAt: null });
+  expect(stored?.digest).toEqual(digestOf('pepper', parsed.secret));
+  const dump = JSON.stringify((await database.pool.query('select * from api_keys')).rows);
+  expect(dump).not.toContain(parsed.secret);
+  expect(row).not.toHaveProperty('digest');
+});
+
+it('revokes once and touches in batches', async () => {
+  const keys = createKeyStore(database.pool, 'pepper');
+  const { organizationId } = await seedProject(database.pool);
+  const { row } = await keys.create({ organizationId, kind: 'admin' });
+  await keys.touch([row.id, 'unknown']);
+  expect(await keys.revoke(row.id)).toBe(true);
+  const revoked = await keys.find(row.id);
+  expect(revoked).toMatchObject({ revokedAt: expect.any(Date), lastUsedAt: expect.any(Date) });
+  expect(await keys.revoke(row.id)).toBe(true);
+  expect((await keys.find(row.id))?.revokedAt).toEqual(revoked?.revokedAt);
+  expect(await keys.revoke('unknown')).toBe(false);
+  expect(await keys.find('un\0known')).toBeNull();
+  expect(await keys.list(organizationId)).toHaveLength(1);
+  expect((await keys.list()).length).toBeGreaterThan(1);
+});
+
+it('keeps organizations and projects as they were made', async () => {
+  const organizations = createOrganizationStore(database.pool);
+  const projects = createProjectStore(database.pool);
+  const organization = await organizations.create({ name: 'Acme' });
+  expect(await organizations.get(organization.id)).toEqual(organization);
+  expect(await organizations.list()).toContainEqual(organization);
+  const project = await projects.create({
+    organizationId: organization.id,
+    name: 'web',
+    repository: 'https://github.com/acme/web',
+    defaultRef: 'main',
+    model: 'offline/editor',
+    forge: 'github',
+    allowedRepositories: ['https://github.com/acme/docs', 'with "quotes", commas'],
+  });
+  expect(await projects.get(project.id)).toEqual(project);
+  expect(project.allowedRepositories).toEqual(['https://github.com/acme/docs', 'with "quotes", commas']);
+  expect(await projects.list(organization.id)).toEqual([project]);
+  expect(await projects.get('prj_unknown')).toBeNull();
+  expect(await projects.get('%00\0')).toBeNull();
+});
+
+it('makes one pull request of a head, numbered within its repository', async () => {
+  const pullRequests = createPullRequestStore(database.pool);
+  const request = { repository: '/r/a.git', base: 'main', title: 'T\0', body: 'B', draft: false };
+  const heads = ['one', 'two', 'three', 'one', 'two', 'one'];
+  const made = await Promise.all(heads.map((head) => pullRequests.create({ ...request, head })));
+  expect(new Set(made.map(({ id }) => id)).size).toBe(3);
+  expect(new Set(made.map(({ number }) => number))).toEqual(new Set([1, 2, 3]));
+  const elsewhere = await pullRequests.create({ ...request, repository: '/r/b.git', head: 'one' });
+  expect(elsewhere).toMatchObject({ number: 1, title: 'T\uFFFD', state: 'open' });
+  expect(await pullRequests.findByHead('/r/b.git', 'one')).toEqual(elsewhere);
+  expect(await pullRequests.update(elsewhere.id, { draft: true })).toMatchObject({ draft: true, body: 'B' });
+  expect(await pullRequests.update('pr_unknown', { title: 'x' })).toBeNull();
+  expect(await pullRequests.get(elsewhere.id)).toMatchObject({ draft: true });
+});

@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { newId } from '../../../db/ids.ts';
+import { createReplyStore } from '../../../db/replies.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { seedSite } from './seed.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database[Symbol.asyncDispose]());
+
+async function beginReply(chat: { siteId?: string; chatId?: string } = {}) {
+  const replies = createReplyStore(database.pool);
+  const siteId = chat.siteId ?? (await seedSite(database.pool)).id;
+  const reply = { id: newId('rpl_'), siteId, chatId: chat.chatId ?? 'chat', keyId: 'key', threadId: newId('thr_') };
+  await replies.create({ ...reply, protocol: 'v2' });
+  return { replies, reply, query: { siteId, chatId: reply.chatId, keyId: 'key' } };
+}
+
+it('gives back what was written, from any chunk on, and says when it has ended', async () => {
+  const { replies, reply } = await beginReply();
+  const parts = ['data: {"a":1}\n\n', 'ö😀', ' tail'];
+  for (const [position, data] of parts.entries())
+    expect(await replies.append({ id: reply.id, position, data })).toBe(true);
+  const running = await replies.read(reply.id, 0);
+  expect(running).toMatchObject({ chunks: parts, ended: false });
+  expect(running.silentSeconds).toBeGreaterThanOrEqual(0);
+  expect((await replies.read(reply.id, 2)).chunks).toEqual([' tail']);
+  expect(await replies.end({ id: reply.id, tail: '[DONE]' })).toBe(true);
+  expect(await replies.read(reply.id, 0)).toMatchObject({ chunks: [...parts, '[DONE]'], ended: true });
+  expect(await replies.read('rpl_unknown', 0)).toEqual({ chunks: [], ended: true, silentSeconds: 0 });
+});
+
+it('ends once, and takes nothing afterwards', async () => {
+  const { replies, reply } = await beginReply();
+  const endings = await Promise.all(['x', 'y', null].map((tail) => replies.end({ id: reply.id, tail })));
+  expect(endings.filter(Boolean)).toHaveLength(1);
+  expect(await replies.append({ id: reply.id, position: 5, data: 'late' })).toBe(false);
+  expect((await replies.read(reply.id, 0)).chunks.length).toBeLessThanOrEqual(1);
+  expect(await replies.append({ id: 'rpl_unknown', position: 0, data: 'x' })).toBe(false);
+});
+
+it('never lets an append cross an end: each chunk that was taken stands before the tail', async () => {
+  for (let round = 0; round < 15; round += 1) {
+    const { replies, reply } = await beginReply();
+    await replies.append({ id: reply.id, position: 0, data: '0' });
+    const [appended, ended] = await Promise.all([
+      replies.append({ id: reply.id, position: 1, data: '1' }),
+      replies.end({ id: reply.id, tail: 'end' }),
+    ]);
+    expect(ended).toBe(true);
+    expect((await replies.read(reply.id, 0)).chunks).toEqual(appended ? ['0', '1', 'end'] : ['0', 'end']);
+  }
+});
+
+it('takes a repeated append as the one it was', async () => {
+  const { replies, reply } = await beginReply();
+  expect(await replies.append({ id: reply.id, position: 0, data: 'a' })).toBe(true);
+  expect(await replies.append({ id: reply.id, position: 0, data: 'a' })).toBe(true);
+  expect(await replies.append({ id: reply.id, position: 0, data: 'b' })).toBe(false);
+  expect((await replies.read(reply.id, 0)).chunks).toEqual(['a']);
+});
+
+it('offers the newest reply of a chat to its key until it is delivered', async () => {
+  const { replies, reply, query } = await beginReply();
+  expect(await replies.findResumable(query)).toMatchObject({ ...reply, protocol: 'v2', endedAt: null });
+  expect(await replies.findResumable({ ...query, keyId: 'other' })).toBeNull();
+  expect(await replies.findResumable({ ...query, chatId: 'other' })).toBeNull();
+  const { reply: newer } = await beginReply({ siteId: reply.siteId });
+  expect((await replies.findResumable(query))?.id).toBe(newer.id);
+  await replies.end({ id: newer.id, tail: null });
+  expect((await replies.findResumable(query))?.id).toBe(newer.id);
+  await replies.markDelivered(newer.id);
+  expect(await replies.findResumable(query)).toBeNull();
+});
+
+it('measures the silence of the writer, and sweeps what is past its time but never a running reply', async () => {
+  const { replies, reply, query } = await beginReply();
+  const { reply: running } = await beginReply({ siteId: reply.siteId, chatId: 'running' });
+  await database.pool.query(
+    `update replies set heartbeat_at = now() - interval '90 seconds', delete_after = now() - interval '1 second'`,
+  );
+  expect((await replies.findResumable(query))?.silentSeconds).toBeGreaterThanOrEqual(90);
+  await replies.heartbeat(running.id);
+  expect((await replies.read(running.id, 0)).silentSeconds).toBeLessThan(60);
+  await replies.sweep();
+  expect(await replies.findResumable(query)).toBeNull();
+  expect(await replies.append({ id: running.id, position: 0, data: 'x' })).toBe(true);
+});

@@ -1,0 +1,48 @@
+import type { Pool } from 'pg';
+import { newId } from '../../../db/ids.ts';
+import { createJobStore, type NewJob } from '../../../db/jobs.ts';
+import { createOrganizationStore, createProjectStore } from '../../../db/projects.ts';
+import { createSiteStore, type NewSite } from '../../../db/sites.ts';
+
+/** An organization with a project. */
+export async function seedProject(pool: Pool) {
+  const organization = await createOrganizationStore(pool).create({ name: 'Acme' });
+  const project = await createProjectStore(pool).create({
+    organizationId: organization.id,
+    name: 'web',
+    repository: 'https://example.com/acme/web.git',
+    defaultRef: null,
+    model: null,
+    forge: 'local',
+    allowedRepositories: [],
+  });
+  return { organizationId: organization.id, projectId: project.id };
+}
+
+/** A job as a request makes it, not written yet. */
+export function newJob(owner: { organizationId: string; projectId: string }, change: Partial<NewJob> = {}): NewJob {
+  return {
+    id: newId('job_'),
+    ...owner,
+    prompt: 'Replace "a" with "b" in README.md',
+    repository: 'https://example.com/acme/web.git',
+    requestedRef: null,
+    model: 'offline/editor',
+    draft: false,
+    idempotency: null,
+    ...change,
+  };
+}
+
+/** A job that is stored, in its first turn. */
+export async function seedJob(pool: Pool) {
+  const job = newJob(await seedProject(pool));
+  await createJobStore(pool).create(job);
+  return { jobId: job.id, turn: 1 };
+}
+
+export async function seedSite(pool: Pool, change: Partial<NewSite> = {}) {
+  const { organizationId } = await seedProject(pool);
+  const domain = newId('site_').slice(5);
+  return createSiteStore(pool).create({ organizationId, domain, directory: '/docs', ...change });
+}

@@ -1,0 +1,162 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Pool } from 'pg';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createSiteIndexStore, createSiteStore, DomainTakenError, IndexGoneError } from '../../../db/sites.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { seedSite } from './seed.ts';
+
+const block = 64 * 1024;
+let database: TestDatabase;
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'docket-sites-'));
+  database = await createTestDatabase();
+});
+afterAll(async () => {
+  await database[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true, force: true });
+});
+
+let builds = 0;
+async function build(content: Buffer) {
+  builds += 1;
+  const name = `build-${builds}`;
+  const file = join(folder, name);
+  await writeFile(file, content);
+  return { format: 1, sourceHash: name, pages: 3, chunks: 9, file };
+}
+
+async function countBlocks(pool: Pool): Promise<number> {
+  const { rows } = await pool.query('select count(*)::integer as blocks from site_index_blocks');
+  return rows[0].blocks;
+}
+
+it('keeps a site as it was made, and gives a domain to one site only', async () => {
+  const sites = createSiteStore(database.pool);
+  const site = await seedSite(database.pool, { path: 'docs', baseUrl: 'https://docs.example.com', refreshMinutes: 5 });
+  expect(site).toMatchObject({ path: 'docs', retentionDays: 30, refreshMinutes: 5, indexVersion: 0, repository: null });
+  expect(await sites.findByDomain(site.domain)).toEqual(site);
+  expect(await sites.get(site.id)).toEqual(site);
+  expect(await sites.list(site.organizationId)).toEqual([site]);
+  expect(await sites.findByDomain('a\0b')).toBeNull();
+  await expect(seedSite(database.pool, { domain: site.domain })).rejects.toThrow(DomainTakenError);
+});
+
+it('remembers that an index is wanted until one is made or fails', async () => {
+  const sites = createSiteStore(database.pool);
+  const indexes = createSiteIndexStore(database.pool);
+  const { id } = await seedSite(database.pool);
+  await sites.requestIndex(id);
+  expect((await sites.get(id))?.indexRequestedAt).toBeInstanceOf(Date);
+  await sites.recordIndexFailure(id, { category: 'site_unreadable', message: 'No pages.' });
+  const failed = { indexFailure: 'site_unreadable', indexFailureMessage: 'No pages.', indexRequestedAt: null };
+  expect(await sites.get(id)).toMatchObject(failed);
+  await sites.requestIndex(id);
+  await indexes.publish(id, await build(Buffer.from('x')));
+  const made = {
+    indexFailure: null,
+    indexFailureMessage: null,
+    indexRequestedAt: null,
+    indexVersion: 1,
+    indexPages: 3,
+  };
+  expect(await sites.get(id)).toMatchObject(made);
+});
+
+it('gives back the bytes of a version, of any length', async () => {
+  const indexes = createSiteIndexStore(database.pool);
+  const { id } = await seedSite(database.pool);
+  expect(await indexes.current(id)).toBeNull();
+  const zeros = Buffer.alloc(3 * block);
+  const contents = [0, 1, block - 1, block, block + 1, 17 * block + 5, 32 * block].map((size) => randomBytes(size));
+  for (const [index, content] of [...contents, zeros].entries()) {
+    const published = await indexes.publish(id, await build(content));
+    expect(published).toMatchObject({ version: index + 1, sizeBytes: content.length, pages: 3, chunks: 9 });
+    expect(await indexes.current(id)).toEqual(published);
+    const file = join(folder, 'copy');
+    await indexes.download(id, published.version, { file });
+    expect(content.equals(await readFile(file))).toBe(true);
+  }
+  expect((await readdir(folder)).filter((name) => name.endsWith('.part'))).toEqual([]);
+});
+
+it('stores and fetches only the blocks that changed', async () => {
+  const indexes = createSiteIndexStore(database.pool);
+  const { id } = await seedSite(database.pool);
+  const content = randomBytes(40 * block);
+  const first = await indexes.publish(id, await build(content));
+  const previousFile = join(folder, 'previous');
+  await indexes.download(id, first.version, { file: previousFile });
+  const before = await countBlocks(database.pool);
+
+  const changed = Buffer.from(content);
+  changed.write('changed', 20 * block + 7);
+  const second = await indexes.publish(id, await build(changed));
+  expect(await countBlocks(database.pool)).toBe(before + 1);
+  const reads: unknown[] = [];
+  const counting = new Proxy(database.pool, {
+    get: (pool, name) => {
+      if (name !== 'query') return Reflect.get(pool, name);
+      return async (text: string, values: unknown[]) => {
+        const answer = await pool.query(text, values);
+        if (text.includes('data from site_index_blocks')) reads.push(...answer.rows);
+        return answer;
+      };
+    },
+  });
+  const file = join(folder, 'next');
+  await createSiteIndexStore(counting).download(id, second.version, { file, previousFile });
+  expect(changed.equals(await readFile(file))).toBe(true);
+  expect(reads).toHaveLength(1);
+  // a previous file that is gone is no reason to fail
+  await indexes.download(id, second.version, { file, previousFile: join(folder, 'nowhere') });
+  expect(changed.equals(await readFile(file))).toBe(true);
+});
+
+it('keeps the version of an index whose source is the same, and clears the failure', async () => {
+  const sites = createSiteStore(database.pool);
+  const indexes = createSiteIndexStore(database.pool);
+  const { id } = await seedSite(database.pool);
+  const index = await build(randomBytes(100));
+  const first = await indexes.publish(id, index);
+  await sites.recordIndexFailure(id, { category: 'internal', message: 'x' });
+  await sites.requestIndex(id);
+  expect(await indexes.publish(id, index)).toEqual(first);
+  expect(await sites.get(id)).toMatchObject({ indexVersion: 1, indexFailure: null, indexRequestedAt: null });
+  expect((await indexes.publish(id, { ...index, format: 2 })).version).toBe(2);
+});
+
+it('keeps two older versions, and no block that none needs', async () => {
+  const indexes = createSiteIndexStore(database.pool);
+  const { id } = await seedSite(database.pool);
+  const before = await countBlocks(database.pool);
+  for (let version = 1; version <= 5; version += 1) await indexes.publish(id, await build(randomBytes(2 * block)));
+  expect(await countBlocks(database.pool)).toBe(before + 6);
+  const file = join(folder, 'old');
+  await indexes.download(id, 3, { file });
+  await expect(indexes.download(id, 2, { file })).rejects.toThrow(IndexGoneError);
+});
+
+it('publishes for many sites at once, with shared blocks, and loses none of them', async () => {
+  const indexes = createSiteIndexStore(database.pool);
+  const shared = Array.from({ length: 6 }, () => randomBytes(block));
+  const sites = [await seedSite(database.pool), await seedSite(database.pool), await seedSite(database.pool)];
+  for (let round = 0; round < 4; round += 1) {
+    const made = await Promise.all(
+      [...sites, ...sites.slice(0, 1)].map(async ({ id }, index) => {
+        const order = index % 2 === 0 ? shared : shared.toReversed();
+        const content = Buffer.concat([...order, randomBytes(block + index)]);
+        return { id, content, published: await indexes.publish(id, await build(content)) };
+      }),
+    );
+    for (const [index, { id, content, published }] of made.entries()) {
+      const file = join(folder, `parallel-${index}`);
+      await indexes.download(id, published.version, { file });
+      expect(content.equals(await readFile(file))).toBe(true);
+    }
+  }
+  expect((await indexes.current(sites[0]!.id))?.version).toBe(8);
+});

@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createEffectStore, createStepStore, type Snapshot, type StepResponse } from '../../../db/steps.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { seedJob } from './seed.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database[Symbol.asyncDispose]());
+
+const response: StepResponse = {
+  content: [{ type: 'text', text: 'nul \0 and half \ud800 of a pair' }],
+  text: 'reading',
+  toolCalls: [{ toolCallId: 'c1', toolName: 'read', input: { path: 'a.txt' } }],
+};
+const answer = { requestHash: 'h', response, finishReason: 'tool-calls', usage: { inputTokens: 10, outputTokens: 2 } };
+const results = [{ toolCallId: 'c1', toolName: 'read', output: 'binary \0', isError: false }];
+
+function snapshotOf(tree: string, patch = `+${tree}`): Snapshot {
+  return { tree, commit: `c-${tree}`, baseCommit: 'base', pack: Buffer.from([0, 1, 255]), patch, changedFiles: 1 };
+}
+
+it('gives a step to the newest attempt, with what is stored', async () => {
+  const steps = createStepStore(database.pool);
+  const ref = { ...(await seedJob(database.pool)), step: 1 };
+  const first = await steps.claim(ref);
+  expect(first).toMatchObject({
+    ...ref,
+    fence: 1,
+    response: null,
+    usage: { inputTokens: 0, outputTokens: 0 },
+    tree: null,
+  });
+  const second = await steps.claim(ref);
+  expect(second.fence).toBe(2);
+  expect(await steps.storeResponse({ ...ref, ...answer, fence: first.fence })).toBe(false);
+  expect(await steps.storeResponse({ ...ref, ...answer, fence: second.fence })).toBe(true);
+  expect(await steps.storeResponse({ ...ref, ...answer, fence: second.fence })).toBe(false);
+  const third = await steps.claim(ref);
+  expect(third).toMatchObject({
+    fence: 3,
+    finishReason: 'tool-calls',
+    usage: answer.usage,
+    response: { ...response, content: [{ type: 'text', text: 'nul \uFFFD and half \uFFFD of a pair' }] },
+    toolResults: null,
+  });
+});
+
+it('stores results and their snapshot together, and neither for a stale attempt', async () => {
+  const steps = createStepStore(database.pool);
+  const ref = { ...(await seedJob(database.pool)), step: 1 };
+  const stale = await steps.claim(ref);
+  const { fence } = await steps.claim(ref);
+  const batch = { ...ref, results, tree: 't1', snapshot: snapshotOf('t1') };
+  expect(await steps.storeResults({ ...batch, fence: stale.fence })).toBe(false);
+  expect(await steps.snapshot(ref.jobId, 't1')).toBeNull();
+  expect(await steps.storeResults({ ...batch, fence })).toBe(true);
+  expect(await steps.storeResults({ ...batch, fence })).toBe(false);
+  expect(await steps.snapshot(ref.jobId, 't1')).toEqual(snapshotOf('t1'));
+  const [row] = await steps.list(ref.jobId, 1);
+  expect(row).toMatchObject({ tree: 't1', toolResults: [{ output: 'binary \uFFFD', isError: false }] });
+});
+
+it('knows the newest tree and patch across steps and turns, also when the changes were taken back', async () => {
+  const steps = createStepStore(database.pool);
+  const ref = await seedJob(database.pool);
+  await database.pool.query(`insert into job_turns (job_id, turn, prompt) values ($1, 2, 'more')`, [ref.jobId]);
+  const run = async (turn: number, step: number, tree: string, snapshot: Snapshot | null) => {
+    const { fence } = await steps.claim({ ...ref, turn, step });
+    expect(await steps.storeResults({ ...ref, turn, step, fence, results, tree, snapshot })).toBe(true);
+    return [await steps.latestTree(ref.jobId), await steps.latestPatch(ref.jobId)];
+  };
+  expect([await steps.latestTree(ref.jobId), await steps.latestPatch(ref.jobId)]).toEqual([null, null]);
+  expect(await run(1, 1, 'base', null)).toEqual([null, null]);
+  expect(await run(1, 2, 'a', snapshotOf('a'))).toEqual(['a', '+a']);
+  expect(await run(1, 10, 'a', null)).toEqual(['a', '+a']);
+  expect(await run(1, 11, 'b', snapshotOf('b'))).toEqual(['b', '+b']);
+  expect(await run(1, 12, 'base', null)).toEqual([null, null]);
+  expect(await run(2, 1, 'a', snapshotOf('a', '+a again'))).toEqual(['a', '+a again']);
+  expect(await run(2, 2, 'base', snapshotOf('base', ''))).toEqual(['base', null]);
+  await steps.claim({ ...ref, turn: 2, step: 3 });
+  expect(await steps.latestTree(ref.jobId)).toBe('base');
+  const order = await steps.list(ref.jobId, 2);
+  expect(order.map(({ turn, step }) => [turn, step])).toEqual([
+    [1, 1],
+    [1, 2],
+    [1, 10],
+    [1, 11],
+    [1, 12],
+    [2, 1],
+    [2, 2],
+    [2, 3],
+  ]);
+  expect(await steps.list(ref.jobId, 1)).toHaveLength(5);
+});
+
+it('counts failures of the model and of effects across simultaneous attempts', async () => {
+  const steps = createStepStore(database.pool);
+  const effects = createEffectStore(database.pool);
+  const ref = await seedJob(database.pool);
+  const counts = await Promise.all(Array.from({ length: 5 }, () => steps.countModelFailure({ ...ref, step: 1 })));
+  expect(counts.sort()).toEqual([1, 2, 3, 4, 5]);
+  expect((await steps.claim({ ...ref, step: 1 })).modelFailures).toBe(5);
+  const failures = await Promise.all(Array.from({ length: 3 }, () => effects.countFailure({ ...ref, effect: 'push' })));
+  expect(failures.sort()).toEqual([1, 2, 3]);
+});
+
+it('lets only the newest attempt hold an effect and store what it came to', async () => {
+  const effects = createEffectStore(database.pool);
+  const ref = { ...(await seedJob(database.pool)), effect: 'push' };
+  const first = await effects.claim(ref);
+  expect(first).toEqual({ fence: 1, result: null });
+  expect(await effects.holds({ ...ref, fence: 1 })).toBe(true);
+  const second = await effects.claim(ref);
+  expect(await effects.holds({ ...ref, fence: first.fence })).toBe(false);
+  expect(await effects.storeResult({ ...ref, fence: first.fence, result: 'stale' })).toBe(false);
+  expect(await effects.storeResult({ ...ref, fence: second.fence, result: { commit: 'c' } })).toBe(true);
+  expect(await effects.claim(ref)).toEqual({ fence: 3, result: { commit: 'c' } });
+  expect(await effects.holds({ ...ref, effect: 'pull-request', fence: 1 })).toBe(false);
+});

@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createPullRequestStore } from '../../../db/pull-requests.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { createTestRepository } from '../../support/git-repository.ts';
+import { startScriptedModelServer } from '../../support/scripted-model-server.ts';
+import { startTestWorker } from '../../support/worker.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database[Symbol.asyncDispose]());
+
+describe('a job on the local forge', () => {
+  it('turns a prompt into one pull request with exactly the edit that was asked for', async () => {
+    await using repository = await createTestRepository({
+      'README.md': 'The colour of the lamp.\n',
+      'docs/a.md': 'Choose a colour.\n',
+      'docs/b.md': 'Nothing here.\n',
+    });
+    await using worker = await startTestWorker({ database });
+    const job = await worker.runJob({
+      prompt: 'Replace "colour" with "color" everywhere',
+      repository: repository.path,
+      model: 'offline/editor',
+    });
+    expect(job).toMatchObject({ status: 'completed', phase: null, failureCategory: null, baseBranch: 'main' });
+    expect(job.steps).toBeGreaterThan(1);
+    expect(job.prLink).toBe(`http://docket.test/pulls/${job.prId}`);
+    const pullRequest = await createPullRequestStore(database.pool).get(job.prId!);
+    expect(pullRequest).toMatchObject({ head: job.branch, base: 'main', title: job.title, draft: false });
+    expect(pullRequest!.body).toContain('Replace "colour" with "color" everywhere');
+    expect(pullRequest!.body).toContain(`<!-- docket-job: ${job.id} -->`);
+    expect(await repository.git('rev-parse', `refs/heads/${job.branch}`)).toBe(job.headCommit);
+    expect(await repository.git('log', '-1', '--format=%(trailers:key=Agent-Job,valueonly)', job.headCommit!)).toBe(
+      `${job.id}\n`,
+    );
+    expect(await repository.read(job.headCommit!)).toEqual({
+      'README.md': '100644 The color of the lamp.',
+      'docs/a.md': '100644 Choose a color.',
+      'docs/b.md': '100644 Nothing here.',
+    });
+    expect(await repository.git('for-each-ref', '--format=%(refname)')).toBe(
+      `refs/heads/${job.branch}\nrefs/heads/main`,
+    );
+  });
+
+  it('that changes nothing completes without a pull request and with the agent’s words', async () => {
+    await using repository = await createTestRepository();
+    await using model = await startScriptedModelServer();
+    model.script({ text: 'All is well already.' });
+    await using worker = await startTestWorker({ database, modelUrl: model.baseUrl });
+    const job = await worker.runJob({ prompt: 'Look around', repository: repository.path });
+    expect(job).toMatchObject({ status: 'completed', prLink: null, message: 'All is well already.', branch: null });
+    expect(await repository.git('for-each-ref', '--format=%(refname)')).toBe('refs/heads/main');
+  });
+
+  it('that takes its change back completes without a pull request', async () => {
+    await using repository = await createTestRepository({ 'a.txt': 'one\n' });
+    await using model = await startScriptedModelServer();
+    model.script(
+      { toolCalls: [{ name: 'write', input: { path: 'b.txt', content: 'two\n' } }] },
+      { toolCalls: [{ name: 'delete', input: { path: 'b.txt' } }] },
+      { toolCalls: [{ name: 'finish', input: { title: 'Nothing', summary: 'Taken back.' } }] },
+    );
+    await using worker = await startTestWorker({ database, modelUrl: model.baseUrl });
+    const job = await worker.runJob({ prompt: 'Try', repository: repository.path });
+    expect(job).toMatchObject({ status: 'completed', prLink: null, message: 'Taken back.' });
+    expect(model.violations).toEqual([]);
+  });
+
+  it('gives the model AGENTS.md of the base commit, whatever happens to the file later', async () => {
+    await using repository = await createTestRepository({ 'AGENTS.md': 'Write in lower case.\n' });
+    await using model = await startScriptedModelServer();
+    model.script(
+      { toolCalls: [{ name: 'write', input: { path: 'AGENTS.md', content: 'Obey me.\n' } }] },
+      { text: 'done' },
+    );
+    await using worker = await startTestWorker({ database, modelUrl: model.baseUrl });
+    await worker.runJob({ prompt: 'Go', repository: repository.path });
+    const prompts = model.requests.map(({ body }) => JSON.stringify(body.messages[0]));
+    expect(prompts).toHaveLength(2);
+    for (const prompt of prompts) {
+      expect(prompt).toContain('Write in lower case.');
+      expect(prompt).not.toContain('Obey me.');
+    }
+  });
+
+  it('starts from the ref it names', async () => {
+    await using repository = await createTestRepository({ 'a.txt': 'one\n' });
+    await repository.commit({ 'a.txt': 'other\n' }, { branch: 'release' });
+    await using model = await startScriptedModelServer();
+    model.script(
+      { toolCalls: [{ name: 'write', input: { path: 'b.txt', content: 'new\n' } }] },
+      { toolCalls: [{ name: 'finish', input: { title: 'Add b', summary: 'Added.' } }] },
+    );
+    await using worker = await startTestWorker({ database, modelUrl: model.baseUrl });
+    const job = await worker.runJob({ prompt: 'Go', repository: repository.path, requestedRef: 'release', draft: true });
+    expect(job).toMatchObject({ status: 'completed', baseBranch: 'release', title: 'Add b' });
+    expect(await repository.read(job.headCommit!)).toEqual({ 'a.txt': '100644 other', 'b.txt': '100644 new' });
+    const pullRequest = await createPullRequestStore(database.pool).get(job.prId!);
+    expect(pullRequest).toMatchObject({ base: 'release', draft: true });
+  });
+});
+
+describe('the history of a job', () => {
+  it('holds references only: at most 12 events and 3 KB a step', async () => {
+    await using repository = await createTestRepository();
+    await using model = await startScriptedModelServer();
+    const steps = 10;
+    const big = 'x'.repeat(20_000);
+    for (let step = 0; step < steps; step += 1) {
+      model.script({ text: big, toolCalls: [{ name: 'write', input: { path: `${step}.txt`, content: big } }] });
+    }
+    model.script({ text: 'done' });
+    await using worker = await startTestWorker({ database, modelUrl: model.baseUrl });
+    const { id } = await worker.runJob({ prompt: `Go ${big}`, repository: repository.path });
+    const history = await worker.client.workflow.getHandle(`agent-job/${id}`).describe();
+    expect(history.historyLength / (steps + 1)).toBeLessThanOrEqual(12 + 2);
+    expect(history.historySize! / (steps + 1)).toBeLessThanOrEqual(3_000);
+  });
+});

@@ -1,0 +1,151 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { createTestRepository } from '../../support/git-repository.ts';
+import { startScriptedModelServer } from '../../support/scripted-model-server.ts';
+import { startTestWorker } from '../../support/worker.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database[Symbol.asyncDispose]());
+
+async function startStack() {
+  await using resources = new AsyncDisposableStack();
+  const repository = resources.use(await createTestRepository());
+  const model = resources.use(await startScriptedModelServer());
+  const worker = resources.use(await startTestWorker({ database, modelUrl: model.baseUrl }));
+  const running = resources.move();
+  const job = { prompt: 'Go', repository: repository.path };
+  return { repository, model, worker, job, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
+
+const done = { text: 'Nothing to do.' };
+
+describe('a model that refuses', () => {
+  it.each([401, 403, 400])('with %d fails the job at once', async (status) => {
+    await using stack = await startStack();
+    stack.model.script({ status, errorMessage: 'secret words of the provider' });
+    const job = await stack.worker.runJob(stack.job);
+    expect(job).toMatchObject({ status: 'failed', failureCategory: 'model_refused', prLink: null });
+    expect(job.message).toContain(String(status));
+    expect(job.message).not.toContain('secret words');
+    expect(stack.model.requests).toHaveLength(1);
+  });
+
+  it('leaves nothing of what it said in the engine’s history', async () => {
+    await using stack = await startStack();
+    stack.model.script({ status: 401, errorMessage: 'secret words of the provider' });
+    const { id } = await stack.worker.runJob(stack.job);
+    const { events } = await stack.worker.client.workflow.getHandle(`agent-job/${id}`).fetchHistory();
+    const text = JSON.stringify(events, (_, value) => (value instanceof Uint8Array ? Buffer.from(value).toString() : value));
+    expect(text).toContain('model_refused');
+    expect(text).not.toContain('secret words');
+    expect(text).not.toContain('model-key-0123456789');
+  });
+
+  it('is named when the worker has no key for it', async () => {
+    await using stack = await startStack();
+    const job = await stack.worker.runJob({ ...stack.job, model: 'openai/gpt' });
+    expect(job).toMatchObject({ status: 'failed', failureCategory: 'model_refused' });
+    expect(job.message).toContain('OPENAI_API_KEY');
+  });
+});
+
+describe('a model in trouble', () => {
+  it('is waited for as long as its Retry-After says', async () => {
+    await using stack = await startStack();
+    stack.model.script({ status: 429, retryAfter: 2 }, done);
+    const first = stack.model.nextRequest().then(() => performance.now());
+    const job = stack.worker.runJob(stack.job);
+    const begun = await first;
+    await stack.model.nextRequest();
+    expect(performance.now() - begun).toBeGreaterThan(1_900);
+    expect(await job).toMatchObject({ status: 'completed', message: done.text });
+  });
+
+  it('is asked again after a 500, half a reply and a cut connection', async () => {
+    await using stack = await startStack();
+    stack.model.script({ status: 500 }, { ...done, cut: true }, { status: 529 }, done);
+    expect(await stack.worker.runJob(stack.job)).toMatchObject({ status: 'completed', message: done.text });
+    expect(stack.model.requests).toHaveLength(4);
+  });
+
+  it('that stays down fails the job with its own category', async () => {
+    await using stack = await startStack();
+    stack.model.respondWith({ status: 503 });
+    const job = await stack.worker.runJob(stack.job);
+    expect(job).toMatchObject({ status: 'failed', failureCategory: 'model_unavailable' });
+    expect(stack.model.requests).toHaveLength(8);
+  });
+
+  it('that is not there at all fails the job too', async () => {
+    await using stack = await startStack();
+    await stack.model[Symbol.asyncDispose]();
+    const job = await stack.worker.runJob(stack.job);
+    expect(job).toMatchObject({ status: 'failed', failureCategory: 'model_unavailable' });
+  });
+});
+
+describe('a tool call that does not parse', () => {
+  it('is answered as an error, so that the model can repair it', async () => {
+    await using stack = await startStack();
+    stack.model.script(
+      { toolCalls: [{ name: 'write', rawArguments: '{"path": "a.txt", "content": ' }] },
+      { toolCalls: [{ name: 'fly', input: { to: 'moon' } }] },
+      { toolCalls: [{ name: 'write', input: { path: 7 } }] },
+      { toolCalls: [{ name: 'write', input: { path: 'a.txt', content: 'a\n' } }] },
+      { toolCalls: [{ name: 'finish', input: { title: 'Add a', summary: 'Added.' } }] },
+    );
+    const job = await stack.worker.runJob(stack.job);
+    expect(job).toMatchObject({ status: 'completed', title: 'Add a' });
+    expect(await stack.repository.read(job.headCommit!)).toMatchObject({ 'a.txt': '100644 a' });
+    const answers = stack.model.requests[3]!.body.messages.filter(({ role }) => role === 'tool');
+    expect(answers.map(({ content }) => String(content))).toEqual([
+      expect.stringContaining('JSON'),
+      expect.stringContaining('fly'),
+      expect.stringContaining('path'),
+    ]);
+    expect(stack.model.violations).toEqual([]);
+  });
+});
+
+describe('a limit', () => {
+  const look = { toolCalls: [{ name: 'list', input: {} }], usage: { inputTokens: 90, outputTokens: 10 } };
+
+  it('of steps ends the job after the last one', async () => {
+    await using stack = await startStack();
+    stack.model.respondWith(look);
+    const job = await stack.worker.runJob(stack.job, { maxSteps: 3 });
+    expect(job).toMatchObject({ status: 'failed', failureCategory: 'step_limit', steps: 3 });
+    expect(stack.model.requests).toHaveLength(3);
+  });
+
+  it('of tokens is passed by one call at most', async () => {
+    await using stack = await startStack();
+    stack.model.respondWith(look);
+    const job = await stack.worker.runJob(stack.job, { maxTokens: 150 });
+    expect(job).toMatchObject({ status: 'failed', failureCategory: 'budget_limit', inputTokens: 180, outputTokens: 20 });
+  });
+
+  it('of time ends a call of the model that hangs', async () => {
+    await using stack = await startStack();
+    stack.model.script({ ...done, stall: true });
+    const job = await stack.worker.runJob(stack.job, { maxDurationMs: 3_000 });
+    expect(job).toMatchObject({ status: 'failed', failureCategory: 'time_limit' });
+  });
+});
+
+describe('a cancel', () => {
+  it('ends the job, aborts the call of the model and publishes nothing', async () => {
+    await using stack = await startStack();
+    stack.model.script({ ...done, stall: true });
+    const id = await stack.worker.createJob(stack.job);
+    await stack.worker.startJob(id);
+    const request = await stack.model.nextRequest();
+    await stack.worker.client.workflow.getHandle(`agent-job/${id}`).cancel();
+    expect(await stack.worker.ended(id)).toMatchObject({ status: 'failed', failureCategory: 'cancelled', prLink: null });
+    expect(await request.closed).toBe('aborted');
+    expect(await stack.repository.git('for-each-ref', '--format=%(refname)')).toBe('refs/heads/main');
+  });
+});

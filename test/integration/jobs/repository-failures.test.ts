@@ -1,0 +1,156 @@
+import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { createFakeGithub } from '../../support/fake-github.ts';
+import { createTestRepository } from '../../support/git-repository.ts';
+import { startScriptedModelServer } from '../../support/scripted-model-server.ts';
+import { startTestWorker } from '../../support/worker.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database[Symbol.asyncDispose]());
+
+const writing = [
+  { toolCalls: [{ name: 'write', input: { path: 'new.txt', content: 'new\n' } }] },
+  { toolCalls: [{ name: 'finish', input: { title: 'Add a file', summary: 'Added new.txt.' } }] },
+];
+
+async function startGithubStack() {
+  await using resources = new AsyncDisposableStack();
+  const github = resources.use(await createFakeGithub());
+  const model = resources.use(await startScriptedModelServer());
+  const options = { database, modelUrl: model.baseUrl, github: { token: github.token, apiUrl: github.apiUrl } };
+  const worker = resources.use(await startTestWorker(options));
+  const repository = await github.addRepository('acme/lamp', { 'README.md': '# Lamp\n' });
+  const running = resources.move();
+  const job = { prompt: 'Add a file', repository: repository.url, forge: 'github' as const };
+  return { github, model, worker, repository, job, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
+
+describe('a job on GitHub', () => {
+  it('ends in one pull request', async () => {
+    await using stack = await startGithubStack();
+    stack.model.script(...writing);
+    const job = await stack.worker.runJob({ ...stack.job, draft: true });
+    expect(job).toMatchObject({ status: 'completed', title: 'Add a file' });
+    const [pullRequest, ...others] = stack.github.pullRequests('acme/lamp');
+    expect(others).toEqual([]);
+    expect(pullRequest).toMatchObject({ head: job.branch, base: 'main', title: 'Add a file', draft: true });
+    expect(await stack.repository.git('rev-parse', `refs/heads/${job.branch}`)).toBe(job.headCommit);
+    expect(stack.github.violations).toEqual([]);
+  });
+
+  it('makes no second pull request when the answer to the first was lost', async () => {
+    await using stack = await startGithubStack();
+    stack.model.script(...writing);
+    stack.github.fail({ on: 'create', status: null, after: true });
+    expect(await stack.worker.runJob(stack.job)).toMatchObject({ status: 'completed' });
+    expect(stack.github.pullRequests('acme/lamp')).toHaveLength(1);
+  });
+
+  it('waits out a server in trouble', async () => {
+    await using stack = await startGithubStack();
+    stack.model.script(...writing);
+    stack.github.fail({ on: 'git-write', status: 502 });
+    stack.github.fail({ on: 'create', status: 500 });
+    expect(await stack.worker.runJob(stack.job)).toMatchObject({ status: 'completed' });
+    expect(stack.github.pullRequests('acme/lamp')).toHaveLength(1);
+  });
+
+  it('fails with the refusal when the push is declined', async () => {
+    await using stack = await startGithubStack();
+    stack.model.script(...writing);
+    const hooks = join(stack.repository.path, 'hooks');
+    await mkdir(hooks, { recursive: true });
+    await writeFile(join(hooks, 'pre-receive'), '#!/bin/sh\necho no >&2\nexit 1\n');
+    await chmod(join(hooks, 'pre-receive'), 0o755);
+    const job = await stack.worker.runJob(stack.job);
+    expect(job).toMatchObject({ status: 'failed', failureCategory: 'push_rejected', prLink: null });
+    expect(stack.github.pullRequests('acme/lamp')).toEqual([]);
+  });
+
+  it('fails when the forge refuses the token, and the token is nowhere', async () => {
+    await using stack = await startGithubStack();
+    stack.github.fail({ on: 'git-read', status: 401 });
+    const job = await stack.worker.runJob(stack.job);
+    expect(job).toMatchObject({ status: 'failed', failureCategory: 'authentication_refused' });
+    const { rows } = await database.pool.query(`select jobs::text as text from jobs where id = $1`, [job.id]);
+    expect(JSON.stringify(rows)).not.toContain(stack.github.token);
+  });
+
+  it('fails without a token of the worker', async () => {
+    await using model = await startScriptedModelServer();
+    await using worker = await startTestWorker({ database, modelUrl: model.baseUrl });
+    const job = await worker.runJob({ prompt: 'Go', repository: 'https://github.com/acme/lamp', forge: 'github' });
+    expect(job).toMatchObject({ status: 'failed', failureCategory: 'authentication_refused' });
+    expect(job.message).toContain('GITHUB_TOKEN');
+  });
+});
+
+describe('a repository', () => {
+  it('without the ref fails the job with its category', async () => {
+    await using repository = await createTestRepository();
+    await using worker = await startTestWorker({ database });
+    const job = await worker.runJob({ prompt: 'Go', repository: repository.path, requestedRef: 'nowhere' });
+    expect(job).toMatchObject({ status: 'failed', failureCategory: 'ref_not_found' });
+  });
+
+  it('that does not exist fails the job, and the worker goes on', async () => {
+    await using repository = await createTestRepository();
+    await using model = await startScriptedModelServer();
+    await using worker = await startTestWorker({ database, modelUrl: model.baseUrl });
+    const job = await worker.runJob({ prompt: 'Go', repository: join(repository.path, 'nothing') });
+    expect(job).toMatchObject({ status: 'failed', failureCategory: 'repository_unreachable' });
+    model.script({ text: 'Fine.' });
+    expect(await worker.runJob({ prompt: 'Go', repository: repository.path })).toMatchObject({ status: 'completed' });
+  });
+
+  it('that is deleted midway fails the job when it is to be published', async () => {
+    await using repository = await createTestRepository();
+    await using model = await startScriptedModelServer();
+    const [write, finish] = writing;
+    model.script(write!, async () => {
+      await rm(repository.path, { recursive: true });
+      return finish!;
+    });
+    await using worker = await startTestWorker({ database, modelUrl: model.baseUrl });
+    const job = await worker.runJob({ prompt: 'Go', repository: repository.path });
+    expect(job).toMatchObject({ status: 'failed', failureCategory: 'repository_unreachable', prLink: null });
+  });
+
+  it('this worker may not use is refused before anything touches it', async () => {
+    const problemWithRepository = () => 'The repository must be on an allowed host.';
+    await using worker = await startTestWorker({ database, change: () => ({ problemWithRepository }) });
+    const job = await worker.runJob({ prompt: 'Go', repository: '/etc' });
+    expect(job).toMatchObject({ status: 'failed', failureCategory: 'repository_unreachable' });
+    expect(job.message).toBe('The repository must be on an allowed host.');
+  });
+
+  it('of a full disk fails the job, and the worker goes on', async () => {
+    await using repository = await createTestRepository();
+    await using model = await startScriptedModelServer();
+    let isFull = true;
+    await using worker = await startTestWorker({
+      database,
+      modelUrl: model.baseUrl,
+      change: ({ workspaces }) => ({
+        workspaces: {
+          ...workspaces,
+          snapshot(...request) {
+            if (isFull) throw Object.assign(new Error('no space left'), { code: 'ENOSPC' });
+            return workspaces.snapshot(...request);
+          },
+        },
+      }),
+    });
+    model.script(writing[0]!);
+    const job = await worker.runJob({ prompt: 'Go', repository: repository.path });
+    expect(job).toMatchObject({ status: 'failed', failureCategory: 'tool_failure' });
+    isFull = false;
+    model.script(...writing);
+    expect(await worker.runJob({ prompt: 'Go', repository: repository.path })).toMatchObject({ status: 'completed' });
+  });
+});

@@ -1,0 +1,148 @@
+import { spawn } from 'node:child_process';
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { endProcess, sendSignal } from '../../local/process-identity.ts';
+import { openProcessRecord } from '../../local/process-record.ts';
+import { localJsonSchema } from '../../local/local-json.ts';
+import type { ChildName, LocalJson } from '../../local/local-json.ts';
+
+const checkout = resolve(import.meta.dirname, '../..');
+const startTimeoutMs = 240_000;
+
+export interface TestStackOptions {
+  /** A home that is kept; without it a new one is made and removed in the end. */
+  home?: string;
+  /** Variables for the stack beside the defaults. */
+  env?: NodeJS.ProcessEnv;
+}
+
+export interface TestStack extends AsyncDisposable {
+  readonly home: string;
+  /** What `local.json` said when the stack was ready. */
+  readonly localJson: LocalJson;
+  /** The environment the stack was started with; the `docket` command line works with it. */
+  readonly env: NodeJS.ProcessEnv;
+  readonly supervisorPid: number;
+  /** All that `npm start` has printed. */
+  output(): string;
+  /** `local.json` as it is now: the process ids change when a process is started again. */
+  read(): Promise<LocalJson>;
+  /** Sends SIGKILL to a process; its supervisor starts it again. */
+  kill(name: ChildName): Promise<void>;
+  /** Kills a process and resolves when a new one runs in its place and `local.json` names it. */
+  killAndWait(name: ChildName): Promise<LocalJson>;
+  /** Halts a process where it is (SIGSTOP), so that nobody starts it again; `resume` lets it go on. */
+  pause(name: ChildName): Promise<void>;
+  resume(name: ChildName): Promise<void>;
+  /** Kills the supervisor, and nothing else, with SIGKILL. */
+  killSupervisor(): Promise<void>;
+  /** Stops the stack as Ctrl-C does; answers the exit code. */
+  stop(): Promise<number | null>;
+}
+
+/** A new home; PostgreSQL can enter it also when the tests run as root. */
+export async function createTestHome(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'docket-test-stack-'));
+  await chmod(folder, 0o711);
+  return join(folder, 'home');
+}
+
+/** Removes a home of `createTestHome`, and what may still run on it. */
+export async function removeTestHome(home: string): Promise<void> {
+  await (await openProcessRecord(join(home, 'processes.json'))).endLeftovers();
+  await rm(dirname(home), { recursive: true, force: true });
+}
+
+/** Runs `npm start`'s program on free ports and resolves when it is ready. */
+export async function startTestStack(options: TestStackOptions = {}): Promise<TestStack> {
+  const home = options.home ?? (await createTestHome());
+  const { DATABASE_URL: _database, TEMPORAL_ADDRESS: _temporal, ...inherited } = process.env;
+  const env = { ...inherited, PORT: '0', LOG_LEVEL: 'info', DOCKET_HOME: home, ...options.env };
+  const supervisor = spawn(process.execPath, [join(checkout, 'local/start.ts')], { env, cwd: checkout });
+  const pid = supervisor.pid;
+  if (pid === undefined) throw new Error('npm start does not start.');
+  let text = '';
+  let onOutput = () => {};
+  for (const stream of [supervisor.stdout, supervisor.stderr]) {
+    stream.setEncoding('utf8').on('data', (piece: string) => {
+      text += piece;
+      onOutput();
+    });
+  }
+  const ended = new Promise<number | null>((done) => supervisor.once('close', (code) => done(code)));
+  let hasEnded = false;
+  void ended.then(() => (hasEnded = true));
+
+  const read = async () => localJsonSchema.parse(JSON.parse(await readFile(join(home, 'local.json'), 'utf8')));
+  const pidOf = async (name: ChildName) => {
+    const found = (await read()).pids[name];
+    if (found === null) throw new Error(`${name} does not run.`);
+    return found;
+  };
+  const remove = async () => {
+    if (!hasEnded) await endProcess(pid, { signal: 'SIGINT', timeoutMs: 20_000 });
+    await ended;
+    if (options.home === undefined) await removeTestHome(home);
+  };
+
+  /** False when the supervisor ended without having said it. */
+  const untilSaid = async (wanted: string, from = 0) => {
+    const said = new Promise<void>((done) => {
+      onOutput = () => {
+        if (text.slice(from).includes(wanted)) done();
+      };
+      onOutput();
+    });
+    await Promise.race([said, ended]);
+    return text.slice(from).includes(wanted);
+  };
+  const timer = setTimeout(() => sendSignal(pid, 'SIGKILL'), startTimeoutMs);
+  const isReady = await untilSaid('Docket is ready');
+  clearTimeout(timer);
+  if (!isReady) {
+    await remove();
+    throw new Error(`npm start did not become ready:\n${text}`);
+  }
+  const localJson = await read();
+
+  return {
+    home,
+    localJson,
+    env,
+    supervisorPid: pid,
+    output: () => text,
+    read,
+    async kill(name) {
+      sendSignal(await pidOf(name), 'SIGKILL');
+    },
+    async killAndWait(name) {
+      const before = text.length;
+      sendSignal(await pidOf(name), 'SIGKILL');
+      if (!(await untilSaid(`${labels[name]} runs again`, before))) throw new Error(`npm start ended:\n${text}`);
+      return read();
+    },
+    async pause(name) {
+      sendSignal(await pidOf(name), 'SIGSTOP');
+    },
+    async resume(name) {
+      sendSignal(await pidOf(name), 'SIGCONT');
+    },
+    async killSupervisor() {
+      sendSignal(pid, 'SIGKILL');
+      await ended;
+    },
+    async stop() {
+      sendSignal(pid, 'SIGINT');
+      return ended;
+    },
+    [Symbol.asyncDispose]: remove,
+  };
+}
+
+const labels: Record<ChildName, string> = {
+  api: 'API',
+  worker: 'Worker',
+  postgres: 'PostgreSQL',
+  temporal: 'Temporal',
+};

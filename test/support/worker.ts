@@ -1,0 +1,172 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client, Connection } from '@temporalio/client';
+import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
+import { inject } from 'vitest';
+import { createToolset } from '../../activities/agent-tools/toolset.ts';
+import { createForges } from '../../activities/clients/forges.ts';
+import { createGit } from '../../activities/clients/git.ts';
+import { createLocalForge } from '../../activities/clients/local-forge.ts';
+import { createWorkspaces } from '../../activities/clients/workspaces.ts';
+import { createActivities, type ActivityDeps } from '../../activities/index.ts';
+import { newId } from '../../db/ids.ts';
+import { createJobStore, type JobRow } from '../../db/jobs.ts';
+import { createOrganizationStore, createProjectStore, type ForgeKind } from '../../db/projects.ts';
+import { createPullRequestStore } from '../../db/pull-requests.ts';
+import { createEffectStore, createStepStore } from '../../db/steps.ts';
+import { createModelRegistry } from '../../models/registry.ts';
+import { createWorkers, jobQueue } from '../../worker/create-worker.ts';
+import { prepareWorkflowBundle } from '../../worker/workflow-bundle.ts';
+import type { JobLimits } from '../../workflows/contract/job.ts';
+import { jobWorkflowId, jobWorkflowName } from '../../workflows/contract/messages.ts';
+import type { TestDatabase } from './database.ts';
+
+export interface TestJob {
+  prompt: string;
+  repository: string;
+  requestedRef?: string;
+  forge?: ForgeKind;
+  model?: string;
+  draft?: boolean;
+}
+
+export interface TestWorkerOptions {
+  database: TestDatabase;
+  /** Where `compatible/…` models are. */
+  modelUrl?: string;
+  github?: { token: string; apiUrl: string };
+  /** Replaces or wraps what the activities work with. */
+  change?(deps: ActivityDeps): Partial<ActivityDeps>;
+}
+
+export interface TestWorker extends AsyncDisposable {
+  client: Client;
+  taskQueue: string;
+  deps: ActivityDeps;
+  /** Writes a job as the API does, without starting it. */
+  createJob(job: TestJob): Promise<string>;
+  startJob(jobId: string, limits?: Partial<JobLimits>): Promise<{ workflowId: string }>;
+  /** Waits for the end of the job's execution and answers its row. */
+  ended(jobId: string): Promise<JobRow>;
+  /** All three. */
+  runJob(job: TestJob, limits?: Partial<JobLimits>): Promise<JobRow>;
+}
+
+const defaultLimits: JobLimits = { maxSteps: 20, maxTokens: 1_000_000, maxDurationMs: 120_000 };
+
+/** The real worker on a task queue of its own: real engine, database and git; waits between retries are short. */
+export async function startTestWorker(options: TestWorkerOptions): Promise<TestWorker> {
+  quietRuntime();
+  await using resources = new AsyncDisposableStack();
+  const directory = await mkdtemp(join(tmpdir(), 'docket-worker-'));
+  resources.defer(() => rm(directory, { recursive: true, force: true, maxRetries: 3 }));
+  const address = inject('temporalAddress');
+  const connection = await Connection.connect({ address });
+  resources.defer(() => connection.close());
+  const native = await NativeConnection.connect({ address });
+  resources.defer(() => native.close());
+
+  const base = depsOf(options, directory);
+  const deps = { ...base, ...options.change?.(base) };
+  const taskQueue = `test-${randomUUID()}`;
+  const bundle = await prepareWorkflowBundle();
+  const queues = [jobQueue(createActivities(deps), taskQueue)];
+  const workers = await createWorkers({ connection: native, namespace: 'default', bundle, queues, shutdownGraceMs: 0 });
+  const runs = workers.map((worker) => worker.run());
+  resources.defer(async () => {
+    for (const worker of workers) worker.shutdown();
+    await Promise.all(runs);
+  });
+
+  const client = new Client({ connection });
+  const running = resources.move();
+  const { jobs } = deps;
+  const { pool } = options.database;
+
+  async function createJob({ forge = 'local', requestedRef, draft = false, model, ...job }: TestJob): Promise<string> {
+    const organization = await createOrganizationStore(pool).create({ name: 'Test' });
+    const owner = { organizationId: organization.id, name: 'Test', defaultRef: null, model: null };
+    const project = await createProjectStore(pool).create({
+      ...owner,
+      repository: job.repository,
+      forge,
+      allowedRepositories: [],
+    });
+    const id = newId('job_');
+    await jobs.create({
+      ...job,
+      id,
+      projectId: project.id,
+      organizationId: organization.id,
+      requestedRef: requestedRef ?? null,
+      model: model ?? 'compatible/scripted',
+      draft,
+      idempotency: null,
+    });
+    return id;
+  }
+
+  async function startJob(jobId: string, limits: Partial<JobLimits> = {}) {
+    return client.workflow.start(jobWorkflowName, {
+      workflowId: jobWorkflowId(jobId, 1),
+      taskQueue,
+      args: [{ jobId, turn: 1, limits: { ...defaultLimits, ...limits } }],
+      workflowRunTimeout: '3 minutes',
+    });
+  }
+
+  async function ended(jobId: string): Promise<JobRow> {
+    await client.workflow.getHandle(jobWorkflowId(jobId, 1)).result().catch(() => undefined);
+    return (await jobs.get(jobId))!;
+  }
+
+  return {
+    client,
+    taskQueue,
+    deps,
+    createJob,
+    startJob,
+    ended,
+    async runJob(job, limits) {
+      const id = await createJob(job);
+      await startJob(id, limits);
+      return ended(id);
+    },
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}
+
+function depsOf({ database: { pool }, modelUrl, github }: TestWorkerOptions, directory: string): ActivityDeps {
+  const git = createGit({ home: join(directory, 'home'), transports: ['https', 'http', 'file'] });
+  const local = createLocalForge({ pullRequests: createPullRequestStore(pool), baseUrl: 'http://docket.test' });
+  return {
+    jobs: createJobStore(pool),
+    steps: createStepStore(pool),
+    effects: createEffectStore(pool),
+    projects: createProjectStore(pool),
+    models: createModelRegistry({
+      compatible: modelUrl === undefined ? undefined : { baseUrl: modelUrl, apiKey: 'model-key-0123456789' },
+    }),
+    forges: createForges({ local, github: github ?? null }),
+    workspaces: createWorkspaces({ git, directory }),
+    toolset: createToolset(),
+    secrets: ['model-key-0123456789', ...(github === undefined ? [] : [github.token])],
+    problemWithRepository: () => null,
+    timing: { retryBaseMs: 10 },
+  };
+}
+
+let isQuiet = false;
+
+/** What the tests provoke is no news. */
+function quietRuntime(): void {
+  if (isQuiet) return;
+  isQuiet = true;
+  Runtime.install({
+    logger: new DefaultLogger((process.env['TEST_LOG_LEVEL'] as 'INFO' | undefined) ?? 'ERROR'),
+    shutdownSignals: [],
+    telemetryOptions: { logging: { forward: {}, filter: 'ERROR' } },
+  });
+}

@@ -1,0 +1,74 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { bodyOf, branchOf, commitMessageOf, summaryOf, titleOf } from '../../../activities/pull-request-text.ts';
+import { buildStep } from './build-step.ts';
+
+describe('a branch name', () => {
+  it('takes the words of the title', () => {
+    expect(branchOf('job_1', 'Fix “colour” in the Überblick!')).toBe('docket/job_1-fix-colour-in-the-u-berblick');
+  });
+
+  it('is a valid ref for every title', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', maxLength: 200 }), (title) => {
+        expect(branchOf('job_1', title)).toMatch(/^docket\/job_1-[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$/);
+      }),
+    );
+  });
+});
+
+describe('a title', () => {
+  it('is one line without invisible characters, and never empty', () => {
+    expect(titleOf(' Fix\nthe \u202e lamp\t')).toBe('Fix the lamp');
+    expect(titleOf('\n')).toBe('Change by an agent');
+    expect(titleOf('x'.repeat(300))).toHaveLength(100);
+  });
+});
+
+describe('the description of a pull request', () => {
+  const text = { jobId: 'job_1', title: 'Fix', prompt: 'Do it', message: 'Done' };
+
+  it('ends with the marker of the job', () => {
+    expect(bodyOf(text).endsWith('<!-- docket-job: job_1 -->')).toBe(true);
+  });
+
+  it('holds no other marker, whatever the agent says', () => {
+    const body = bodyOf({ ...text, message: 'See <!-- docket-job: job_2 -->' });
+    expect(body.match(/<!-- docket-job: \w+ -->/g)).toEqual(['<!-- docket-job: job_1 -->']);
+  });
+
+  it('keeps the prompt inside its fence', () => {
+    const body = bodyOf({ ...text, prompt: '```\n@everyone closes #1\n````' });
+    expect(body).toContain('`````text\n```\n@everyone closes #1\n````\n`````');
+  });
+});
+
+describe('a commit message', () => {
+  it('has the job as a trailer', () => {
+    const text = { jobId: 'job_1', title: 'Fix', prompt: '', message: '' };
+    expect(commitMessageOf(text)).toBe('Fix\n\nAgent-Job: job_1\n');
+    expect(commitMessageOf({ ...text, message: 'All of it.' })).toBe('Fix\n\nAll of it.\n\nAgent-Job: job_1\n');
+  });
+});
+
+describe('the summary of a turn', () => {
+  const finish = { toolCallId: '1', toolName: 'finish', input: { title: 'Fix  it', summary: ' Fixed. ' } };
+
+  it('is the finish call of its last step', () => {
+    const steps = [buildStep({ turn: 1, text: 'Looking.' }), buildStep({ turn: 1, step: 2, toolCalls: [finish] })];
+    expect(summaryOf(steps, 1)).toEqual({ title: 'Fix it', message: 'Fixed.' });
+  });
+
+  it('is the text it ended with when nothing was finished', () => {
+    expect(summaryOf([buildStep({ text: 'Nothing to do.' })], 1)).toEqual({ title: null, message: 'Nothing to do.' });
+  });
+
+  it('knows nothing of other turns', () => {
+    expect(summaryOf([buildStep({ turn: 1, toolCalls: [finish] })], 2)).toEqual({ title: null, message: '' });
+  });
+
+  it('passes over a finish call that did not parse', () => {
+    const invalid = { ...finish, input: '{', invalid: 'Not JSON.' };
+    expect(summaryOf([buildStep({ text: 'Hm', toolCalls: [invalid] })], 1)).toEqual({ title: null, message: 'Hm' });
+  });
+});

@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import { conversationOf } from '../../../activities/transcript.ts';
+import { buildStep } from './build-step.ts';
+
+function buildRead(id: string, output: string) {
+  return {
+    toolCalls: [{ toolCallId: id, toolName: 'read', input: { path: 'a' } }],
+    toolResults: [{ toolCallId: id, toolName: 'read', output, isError: false }],
+  };
+}
+
+function outputsOf(messages: ReturnType<typeof conversationOf>): string[] {
+  return messages.flatMap((message) =>
+    message.role === 'tool'
+      ? message.content.map((part) => String((part as { output: { value: unknown } }).output.value))
+      : [],
+  );
+}
+
+describe('the conversation of a job', () => {
+  it('puts each turn’s prompt before its own steps', () => {
+    const prompts = [
+      { turn: 1, prompt: 'First' },
+      { turn: 2, prompt: 'Second' },
+    ];
+    const steps = [
+      buildStep({ ...buildRead('c1', 'one') }),
+      buildStep({ step: 2, text: 'Done' }),
+      buildStep({ turn: 2, text: 'Again' }),
+    ];
+    const shape = conversationOf({ prompts, steps }).map(({ role, content }) =>
+      typeof content === 'string' ? content : role,
+    );
+    expect(shape).toEqual(['First', 'assistant', 'tool', 'assistant', 'Second', 'assistant']);
+  });
+
+  it('answers a call that was never run, so that no provider refuses the transcript', () => {
+    const steps = [buildStep({ ...buildRead('c1', ''), toolResults: null })];
+    const messages = conversationOf({ prompts: [{ turn: 1, prompt: 'Go' }], steps });
+    expect(messages.at(-1)).toMatchObject({
+      role: 'tool',
+      content: [{ toolCallId: 'c1', output: { type: 'error-text', value: 'This call was not run.' } }],
+    });
+  });
+
+  it('leaves out a step without an answer, and an answer without content', () => {
+    const open = { ...buildStep(), response: null };
+    const messages = conversationOf({ prompts: [{ turn: 1, prompt: 'Go' }], steps: [buildStep(), open] });
+    expect(messages).toEqual([{ role: 'user', content: 'Go' }]);
+  });
+
+  it('keeps every output of a small transcript', () => {
+    const steps = Array.from({ length: 30 }, (_, index) =>
+      buildStep({ step: index + 1, ...buildRead(`c${index}`, 'x'.repeat(1_000)) }),
+    );
+    const outputs = outputsOf(conversationOf({ prompts: [{ turn: 1, prompt: 'Go' }], steps }));
+    expect(outputs.every((output) => output.length === 1_000)).toBe(true);
+  });
+
+  it('masks the older outputs of a large one, and none of the newest ten', () => {
+    const steps = Array.from({ length: 30 }, (_, index) =>
+      buildStep({ step: index + 1, ...buildRead(`c${index}`, 'x'.repeat(10_000)) }),
+    );
+    const outputs = outputsOf(conversationOf({ prompts: [{ turn: 1, prompt: 'Go' }], steps }));
+    expect(outputs.slice(0, 20).every((output) => output.startsWith('[10000 characters of an earlier read'))).toBe(true);
+    expect(outputs.slice(20).every((output) => output.length === 10_000)).toBe(true);
+  });
+});

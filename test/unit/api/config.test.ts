@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import { ConfigError, readConfig } from '../../../api/config.ts';
+
+const required = { DATABASE_URL: 'postgres://docket:pw@db:5432/docket', DOCKET_KEY_PEPPER: 'a pepper' };
+
+function problemOf(env: Record<string, string>): string {
+  try {
+    readConfig(env);
+    return '';
+  } catch (error) {
+    expect(error).toBeInstanceOf(ConfigError);
+    return (error as Error).message;
+  }
+}
+
+describe('readConfig', () => {
+  it('needs the database and the pepper only, and fills in what .env.example says', () => {
+    expect(readConfig(required)).toMatchObject({
+      logLevel: 'info',
+      http: { host: '127.0.0.1', port: 8080, baseUrl: 'http://127.0.0.1:8080', trustedProxies: 0 },
+      database: { url: 'postgres://docket:pw@db:5432/docket' },
+      temporal: { address: '127.0.0.1:7233', namespace: 'default' },
+      keyPepper: 'a pepper',
+      models: { settings: {}, agent: 'offline/editor', assistant: 'offline/extract' },
+      repositories: { allowedHosts: ['github.com'], localRoot: null },
+      rateLimits: { jobsPerHour: 100, assistantPerHour: 10_000, assistantPerIpPerDay: 10_000 },
+      jobLimits: { maxSteps: 50, maxTokens: 2_000_000, maxDurationMs: 3_600_000 },
+    });
+  });
+
+  it('names every variable that is wrong, at once, and repeats no value', () => {
+    const problem = problemOf({
+      DATABASE_URL: 'mysql://hunter2@x/y',
+      PORT: '99999',
+      DOCKET_MAX_STEPS: '1.5',
+      LOG_LEVEL: 'loud',
+    });
+    for (const name of ['DATABASE_URL', 'DOCKET_KEY_PEPPER', 'PORT', 'DOCKET_MAX_STEPS', 'LOG_LEVEL'])
+      expect(problem).toContain(name);
+    expect(problem).not.toContain('hunter2');
+  });
+
+  it('takes an empty variable for an absent one', () => {
+    const config = readConfig({ ...required, PORT: '', ANTHROPIC_API_KEY: ' ', DOCKET_LOCAL_REPOSITORIES: '' });
+    expect(config.http.port).toBe(8080);
+    expect(config.models.settings.anthropicApiKey).toBeUndefined();
+    expect(config.repositories.localRoot).toBeNull();
+  });
+
+  it('reads lists, paths and addresses', () => {
+    const config = readConfig({
+      ...required,
+      DOCKET_ALLOWED_HOSTS: 'github.com, Git.Example.com ,',
+      DOCKET_LOCAL_REPOSITORIES: 'repositories',
+      DOCKET_BASE_URL: 'https://docket.example.com/',
+      HOST: '0.0.0.0',
+      OPENAI_COMPATIBLE_BASE_URL: 'http://127.0.0.1:9/v1',
+    });
+    expect(config.repositories).toEqual({
+      allowedHosts: ['github.com', 'git.example.com'],
+      localRoot: `${process.cwd()}/repositories`,
+    });
+    expect(config.http.baseUrl).toBe('https://docket.example.com');
+    expect(config.models.settings.compatible).toEqual({ baseUrl: 'http://127.0.0.1:9/v1', apiKey: undefined });
+  });
+
+  it.each([['-1'], ['abc'], ['1e3'], [' 80x']])('refuses PORT=%s', (port) => {
+    expect(problemOf({ ...required, PORT: port })).toContain('PORT must be a whole number');
+  });
+});

@@ -1,0 +1,137 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { renderGroundedQuestion, type Passage } from '../../../models/grounded-question.ts';
+import { blocksOf } from '../../../models/offline-extract/excerpt.ts';
+import { createOfflineExtract } from '../../../models/offline-extract/offline-extract.ts';
+import { collect } from './memory-agent.ts';
+
+const notFound = 'I could not find this in the documentation.';
+
+function passage(overrides: Partial<Passage> = {}): Passage {
+  return {
+    id: '1',
+    title: 'Install',
+    path: 'install',
+    url: '/install',
+    headings: [],
+    content: 'Run the installer to install Docket.',
+    score: 0.9,
+    ...overrides,
+  };
+}
+
+async function restOf(reader: ReadableStreamDefaultReader): Promise<void> {
+  while (!(await reader.read()).done);
+}
+
+async function ask(question: string, passages: Passage[], weakScore = 0.4) {
+  const prompt = [
+    { role: 'system', content: 'Answer.' },
+    { role: 'user', content: [{ type: 'text', text: renderGroundedQuestion({ question, passages, weakScore }) }] },
+  ];
+  const options: any = { prompt };
+  const { content, usage } = await createOfflineExtract().doGenerate(options);
+  const text = content.map((part) => (part.type === 'text' ? part.text : '')).join('');
+  return { text, usage, sources: content.filter(({ type }) => type === 'source'), options };
+}
+
+describe('the extractive answerer', () => {
+  it('quotes the passage under a link to it', async () => {
+    const { text, sources } = await ask('How do I install it?', [
+      passage({ headings: ['Install', 'On [Linux]'], url: '/install#linux' }),
+    ]);
+    expect(text).toBe('From [Install › On \\[Linux\\]](/install#linux):\n\nRun the installer to install Docket.');
+    expect(sources).toEqual([{ type: 'source', sourceType: 'url', id: '1', url: '/install#linux', title: 'Install' }]);
+  });
+
+  it('quotes the best passages in their order, and no weaker ones', async () => {
+    const passages = [
+      passage({ id: '1', url: '/a', content: 'To install, run a.', score: 0.8 }),
+      passage({ id: '2', url: '/b', content: 'To install, run b.', score: 0.85 }),
+      passage({ id: '3', url: '/c', content: 'To install, run c.', score: 0.45 }),
+      passage({ id: '4', url: '/d', content: 'To install, run a.', score: 0.8 }),
+    ];
+    const { text } = await ask('install', passages);
+    expect([...text.matchAll(/\]\((.*?)\)/g)].map(([, url]) => url)).toEqual(['/a', '/b']);
+  });
+
+  it.each([
+    ['no passage', 'How do I install it?', []],
+    ['a score below the threshold', 'How do I install it?', [passage({ score: 0.39 })]],
+    ['no word of the question', 'Which colours has a zebra?', [passage()]],
+    ['an empty passage', 'install', [passage({ content: ' \n', title: 'Install' })]],
+  ])('says that it found nothing when there is %s', async (_, question, passages) => {
+    const { text, sources } = await ask(question, passages);
+    expect(text).toBe(notFound);
+    expect(sources).toEqual([]);
+  });
+
+  it('says that it found nothing to a prompt without passages', async () => {
+    const prompt: any = [{ role: 'user', content: [{ type: 'text', text: 'How do I install it?' }] }];
+    const { content } = await createOfflineExtract().doGenerate({ prompt });
+    expect(content).toEqual([{ type: 'text', text: notFound }]);
+  });
+
+  it.each([
+    ['How are keys deleted?', 'Deleting a key takes effect at once.'],
+    ['retries', 'A retry waits.'],
+    ['createOrganization', 'First create an organization.'],
+    ['鍵を削除', '鍵の削除は即時です。'],
+  ])('knows the words of %j in %j', async (question, content) => {
+    expect((await ask(question, [passage({ title: 'X', content })])).text).toContain(content);
+  });
+
+  it('keeps a code block whole with the words that lead up to it', async () => {
+    const code = `\`\`\`sh\n${'install --now\n'.repeat(120)}\n\n# install the rest\n\`\`\``;
+    const content = `${'Something else. '.repeat(100)}\n\nTo install Docket:\n\n${code}\n\n${'Other things. '.repeat(100)}`;
+    const { text } = await ask('How do I install Docket?', [passage({ content })]);
+    expect(text).toContain(`To install Docket:\n\n${code}`);
+    expect(text).not.toContain('Something else');
+  });
+
+  it('closes a fence that a passage leaves open', () => {
+    expect(blocksOf('a\n\n~~~~js\n```\nx\n~~~')).toEqual([
+      { text: 'a', isCode: false },
+      { text: '~~~~js\n```\nx\n~~~\n~~~~', isCode: true },
+    ]);
+  });
+
+  it('streams word by word what it generates, with the sources first', async () => {
+    const { text, options, usage } = await ask('install', [passage()]);
+    const { stream } = await createOfflineExtract().doStream(options);
+    const parts = await collect(stream);
+    const deltas = parts.flatMap((part) => (part.type === 'text-delta' ? [part.delta] : []));
+    expect(deltas.join('')).toBe(text);
+    expect(deltas.length).toBe(text.match(/\S+/g)?.length);
+    expect(parts.map(({ type }) => type).slice(0, 3)).toEqual(['stream-start', 'source', 'text-start']);
+    expect(parts.at(-1)).toMatchObject({ type: 'finish', finishReason: { unified: 'stop' }, usage });
+  });
+
+  it('stops streaming when it is aborted', async () => {
+    const { options } = await ask('install', [passage()]);
+    const controller = new AbortController();
+    const { stream } = await createOfflineExtract().doStream({ ...options, abortSignal: controller.signal });
+    const reader = stream.getReader();
+    await reader.read();
+    controller.abort(new Error('gone'));
+    await expect(restOf(reader)).rejects.toThrow('gone');
+    await expect(createOfflineExtract().doStream({ ...options, abortSignal: controller.signal })).rejects.toThrow(
+      'gone',
+    );
+  });
+
+  it('answers any question about any passages', async () => {
+    const text = fc.string({ unit: 'binary' });
+    const passages = fc.array(
+      fc
+        .tuple(text, text, text, fc.double())
+        .map(([title, url, content, score]) => passage({ title, url, content, score })),
+      { maxLength: 3 },
+    );
+    await fc.assert(
+      fc.asyncProperty(text, passages, async (question, passages) => {
+        expect((await ask(question, passages)).text).not.toBe('');
+      }),
+    );
+  });
+});

@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest';
+import { createModelRegistry, UnknownModelError } from '../../../models/registry.ts';
+
+const everything = createModelRegistry({
+  anthropicApiKey: 'a',
+  openaiApiKey: 'b',
+  googleApiKey: 'c',
+  compatible: { baseUrl: 'http://127.0.0.1:1/v1' },
+});
+const nothing = createModelRegistry({ anthropicApiKey: '', compatible: { baseUrl: ' ' } });
+
+describe('the model registry', () => {
+  it.each([
+    ['anthropic/claude-sonnet-4-5', 'anthropic', 'claude-sonnet-4-5'],
+    ['openai/gpt-5', 'openai', 'gpt-5'],
+    ['google/gemini-2.5-pro', 'google', 'gemini-2.5-pro'],
+    ['compatible/meta-llama/Llama-3', 'compatible', 'meta-llama/Llama-3'],
+    ['offline/editor', 'offline', 'editor'],
+    ['offline/extract', 'offline', 'extract'],
+  ])('resolves %s', (name, provider, modelId) => {
+    expect(everything.problemWith(name)).toBeNull();
+    const model = everything.languageModel(name);
+    expect(model.specificationVersion).toBe('v4');
+    expect(model.provider).toContain(provider);
+    expect(model.modelId).toBe(modelId);
+  });
+
+  it.each([
+    ['anthropic/claude', 'ANTHROPIC_API_KEY'],
+    ['openai/gpt', 'OPENAI_API_KEY'],
+    ['google/gemini', 'GOOGLE_GENERATIVE_AI_API_KEY'],
+    ['compatible/llama', 'OPENAI_COMPATIBLE_BASE_URL'],
+    ['offline/painter', 'editor and extract'],
+    ['nobody/x', 'There is no model provider "nobody"'],
+    ['__proto__/x', 'There is no model provider "__proto__"'],
+    ['', 'named provider/model'],
+    ['editor', 'named provider/model'],
+    ['/editor', 'named provider/model'],
+    ['offline/', 'named provider/model'],
+    [`offline/${'x'.repeat(300)}`, 'named provider/model'],
+  ])('says what is wrong with %j', (name, words) => {
+    expect(nothing.problemWith(name)).toContain(words);
+    expect(() => nothing.languageModel(name)).toThrow(UnknownModelError);
+    expect(() => nothing.languageModel(name)).toThrow(words);
+  });
+});

@@ -1,0 +1,53 @@
+import { resolve } from 'node:path';
+import { expect, it } from 'vitest';
+import { ConfigError, readConfig, secretsOf } from '../../../worker/config.ts';
+
+const DATABASE_URL = 'postgres://docket:p%40ss-word@127.0.0.1:5432/docket';
+
+it('needs nothing but a database', () => {
+  expect(readConfig({ DATABASE_URL })).toEqual({
+    logLevel: 'info',
+    database: { url: DATABASE_URL },
+    temporal: { address: '127.0.0.1:7233', namespace: 'default' },
+    models: {
+      anthropicApiKey: undefined,
+      openaiApiKey: undefined,
+      googleApiKey: undefined,
+      compatible: undefined,
+    },
+    repositories: { allowedHosts: ['github.com'], localRoot: null },
+    siteDirectories: null,
+    workDirectory: resolve('.docket/work'),
+    github: null,
+    baseUrl: 'http://127.0.0.1:8080',
+  });
+});
+
+it('names every bad variable at once and quotes no value', () => {
+  const env = { DATABASE_URL: 'mysql://s3cret', LOG_LEVEL: 'loud', GITHUB_TOKEN: 'two words', GITHUB_API_URL: 'x' };
+  let message = '';
+  try {
+    readConfig(env);
+  } catch (error) {
+    expect(error).toBeInstanceOf(ConfigError);
+    message = String(error);
+  }
+  for (const name of Object.keys(env)) expect(message).toContain(name);
+  expect(message).not.toContain('s3cret');
+  expect(message).not.toContain('two words');
+});
+
+it('takes an empty variable for an absent one', () => {
+  expect(readConfig({ DATABASE_URL, GITHUB_TOKEN: '', DOCKET_LOCAL_REPOSITORIES: ' ' }).github).toBeNull();
+});
+
+it('knows all of its secrets', () => {
+  const config = readConfig({
+    DATABASE_URL,
+    ANTHROPIC_API_KEY: 'a-key',
+    OPENAI_COMPATIBLE_BASE_URL: 'http://127.0.0.1:1/v1',
+    OPENAI_COMPATIBLE_API_KEY: 'c-key',
+    GITHUB_TOKEN: 'g-token',
+  });
+  expect(secretsOf(config)).toEqual(['a-key', 'c-key', 'g-token', 'p@ss-word']);
+});

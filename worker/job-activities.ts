@@ -1,0 +1,23 @@
+import type { Pool } from 'pg';
+import { createToolset } from '../activities/agent-tools/toolset.ts';
+import { createActivities, type Activities } from '../activities/index.ts';
+import { createJobStore } from '../db/jobs.ts';
+import { createProjectStore } from '../db/projects.ts';
+import { createEffectStore, createStepStore } from '../db/steps.ts';
+import { createModelRegistry } from '../models/registry.ts';
+import type { WorkerClients } from './clients.ts';
+import { secretsOf, type WorkerConfig } from './config.ts';
+
+/** Wires the activities of jobs with the real clients and stores. */
+export function createJobActivities({ config, pool, clients }: { config: WorkerConfig; pool: Pool; clients: WorkerClients }): Activities {
+  return createActivities({
+    ...clients,
+    jobs: createJobStore(pool),
+    steps: createStepStore(pool),
+    effects: createEffectStore(pool),
+    projects: createProjectStore(pool),
+    models: createModelRegistry(config.models),
+    toolset: createToolset(),
+    secrets: secretsOf(config),
+  });
+}

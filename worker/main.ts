@@ -1,0 +1,56 @@
+import { join } from 'node:path';
+import { Client, Connection } from '@temporalio/client';
+import { createRedactor } from '../activities/redaction.ts';
+import { createPool } from '../db/pool.ts';
+import { createJobStore } from '../db/jobs.ts';
+import { createSiteStore } from '../db/sites.ts';
+import { createClients } from './clients.ts';
+import { createWorkers, jobQueue, siteQueue } from './create-worker.ts';
+import { createJobActivities } from './job-activities.ts';
+import { createIndexActivities } from './site-activities.ts';
+import { createSiteChores } from './site-chores.ts';
+import { createIdleJobs } from './idle-jobs.ts';
+import { ConfigError, readConfig, secretsOf } from './config.ts';
+import { createLogger, installRuntime } from './log.ts';
+import { runWorkers } from './run-workers.ts';
+import { stopSignal } from './stop-signal.ts';
+import { createWatchdog } from './watchdog.ts';
+import { prepareWorkflowBundle } from './workflow-bundle.ts';
+
+async function main(): Promise<void> {
+  const config = readConfig(process.env);
+  const log = createLogger({ level: config.logLevel, redact: createRedactor(secretsOf(config)) });
+  installRuntime(log);
+  Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false });
+  const signal = stopSignal(log);
+
+  await using resources = new AsyncDisposableStack();
+  const pool = createPool({ url: config.database.url, maxConnections: 20, applicationName: 'docket-worker' });
+  resources.defer(() => pool.end());
+  const { address, namespace } = config.temporal;
+  const connection = Connection.lazy({ address });
+  resources.defer(() => connection.close());
+  const client = new Client({ connection, namespace });
+  resources.use(createWatchdog({ idleJobs: createIdleJobs(pool), jobs: createJobStore(pool), client, log }));
+
+  resources.use(createSiteChores({ sites: createSiteStore(pool), client, log }));
+
+  const bundle = await prepareWorkflowBundle({ directory: join(config.workDirectory, 'cache') });
+  const clients = createClients({ config, pool });
+  const queues = [jobQueue(createJobActivities({ config, pool, clients })), siteQueue(createIndexActivities({ config, pool, clients }))];
+  await runWorkers({
+    address,
+    createWorkers: (connection) => createWorkers({ connection, namespace, bundle, queues }),
+    log,
+    signal,
+  });
+  log.info('worker stopped');
+}
+
+try {
+  await main();
+} catch (error) {
+  if (error instanceof ConfigError) process.stderr.write(`${JSON.stringify({ level: 60, msg: error.message })}\n`);
+  else process.stderr.write(`${JSON.stringify({ level: 60, msg: 'worker failed', error: String(error) })}\n`);
+  process.exitCode = 1;
+}

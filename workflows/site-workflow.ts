@@ -1,0 +1,22 @@
+import { CancellationScope, TemporalFailure } from '@temporalio/workflow';
+import type { IndexSiteInput, IndexSiteOutcome } from './contract/site.ts';
+import { outcomeOfFailure } from './failure-outcome.ts';
+import { buildSiteIndex, recordIndexFailure, requestIndex, takeIndexRequest } from './proxies.ts';
+
+/** Indexes a site once. Its id is the site's, so that two never run at the same time. */
+export async function indexSite(input: IndexSiteInput): Promise<IndexSiteOutcome> {
+  try {
+    await takeIndexRequest(input);
+    return await buildSiteIndex(input);
+  } catch (error) {
+    if (!(error instanceof TemporalFailure)) throw error;
+    const { category, message } = outcomeOfFailure(error, CancellationScope.current().consideredCancelled);
+    await CancellationScope.nonCancellable(() => recordIndexFailure({ ...input, category, message }));
+    throw error;
+  }
+}
+
+/** What a site's schedule runs: asks for an index, which starts unless one is under way. */
+export async function refreshSite(input: IndexSiteInput): Promise<void> {
+  await requestIndex(input);
+}
