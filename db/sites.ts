@@ -136,10 +136,11 @@ export function createSiteStore(pool: Pool): SiteStore {
   }
 
   async function recordIndexFailure(id: string, failure: { category: string; message: string }): Promise<void> {
-    await pool.query(
-      'update sites set index_failure = $2, index_failure_message = $3 where id = $1',
-      [id, failure.category, toStoredText(failure.message)],
-    );
+    await pool.query('update sites set index_failure = $2, index_failure_message = $3 where id = $1', [
+      id,
+      failure.category,
+      toStoredText(failure.message),
+    ]);
   }
 
   return { create, get, findByDomain, list, requestIndex, takeIndexRequest, listIndexRequests, recordIndexFailure };

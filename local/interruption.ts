@@ -1,3 +1,5 @@
+import { StartError } from './start-error.ts';
+
 /** The signals that ask a program at a terminal to stop. */
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
@@ -18,7 +20,7 @@ export function catchInterruption(onSecond: () => void): Interruption {
   const onSignal = () => {
     if (!controller.signal.aborted) {
       firstAt = Date.now();
-      controller.abort(new Error('The start was interrupted.'));
+      controller.abort(new StartError('The start was interrupted.'));
     } else if (Date.now() - firstAt > impatienceMs) {
       onSecond();
     }

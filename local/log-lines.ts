@@ -22,7 +22,7 @@ export function parseLogLine(line: string): { level: number; message: string } |
   if (!entry.success) return null;
   const { level, msg = '', err } = entry.data;
   return {
-    level: typeof level === 'number' ? level : (levels[level] ?? 30),
+    level: typeof level === 'number' ? level : (levels[level.toLowerCase()] ?? 30),
     message: err === undefined || msg.includes(err.message) ? msg : `${msg}: ${err.message}`,
   };
 }

@@ -90,17 +90,15 @@ function isBlank(code: number): boolean {
   return code === 32 || code === 10 || code === 13 || code === 9;
 }
 
-/** A section of a few words goes to the deeper section after it; one without words leaves only its heading. */
+/** A section of a few words goes to the deeper section after it; one without words goes unless it is all there is below its heading. */
 function joinTiny(content: string, sections: Section[]): Section[] {
   const joined: Section[] = [];
   for (const section of sections) {
     const last = joined.at(-1);
     const length = last === undefined ? 0 : last.end - last.start;
     const fits = last !== undefined && section.end - last.start <= wantedLength && section.level > last.level;
-    if (last !== undefined && fits && length > 0 && length < tinySection) {
-      last.breaks.push(last.end, ...section.breaks);
-      last.end = section.end;
-      last.headings = section.headings.length > 0 ? section.headings : last.headings;
+    if (last !== undefined && fits && last.level > 0 && length > 0 && length < tinySection) {
+      joined[joined.length - 1] = { ...section, start: last.start, breaks: [...last.breaks, last.end, ...section.breaks] };
       continue;
     }
     joined.push({ ...section });

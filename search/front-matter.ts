@@ -24,7 +24,7 @@ export function readFrontMatter(source: string): FrontMatter {
 /** The value of a YAML or JSON text; undefined when it is damaged. */
 export function parseYaml(text: string): unknown {
   try {
-    return parse(text, { logLevel: 'silent', maxAliasCount: 50, uniqueKeys: false });
+    return parse(text, { logLevel: 'error', maxAliasCount: 50, uniqueKeys: false });
   } catch {
     return undefined;
   }

@@ -48,7 +48,7 @@ function draftsOf(query: string): Draft[] {
     if (identifier !== undefined && (identifier.parts.length > 0 || identifier.flag !== null || /^[\d.]+$/.test(identifier.whole))) {
       const { whole, flag } = identifier;
       const parts = identifier.parts.filter((part) => !stopWords.has(part));
-      drafts.push({ term: flag ?? whole, extra: flag === null ? [] : [whole], parts: parts.length > 1 ? parts : [], isIdentifier: true, kind: 'word' });
+      drafts.push({ term: flag ?? whole, extra: flag === null ? [] : [whole], parts, isIdentifier: true, kind: 'word' });
       continue;
     }
     eachTerm(raw, (term, word) => drafts.push({ term, extra: [], parts: [], isIdentifier: false, kind: kindOf(word.toLowerCase()) }), { stopWords: true });

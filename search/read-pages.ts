@@ -72,7 +72,7 @@ function readPage(file: SourceFile, { files, navigation, apis, documented }: Sur
   const operation = operationNamed(textOf(values.openapi), apis);
   if (operation !== null) {
     documented.add(operation);
-    content = [operation.markdown, content.trim()].filter(Boolean).join('\n\n');
+    content = [content.trim(), operation.markdown].filter(Boolean).join('\n\n');
   }
   const path = pathWithSlug(file.path, textOf(values.slug));
   const title = textOf(values.title) ?? operation?.title ?? firstHeading(content) ?? textOf(values.sidebarTitle) ?? titleOfPath(path);

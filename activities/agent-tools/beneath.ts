@@ -143,6 +143,8 @@ async function linkTarget(place: string, path: AgentPath): Promise<string | null
     const stat = await lstat(place);
     return stat.isSymbolicLink() ? await readlink(place) : null;
   } catch (error) {
+    // What was a link a moment ago is none any more.
+    if (errorCodeOf(error) === 'EINVAL') return null;
     throw problemOf(error, path.shown);
   }
 }

@@ -71,7 +71,8 @@ async function changeFile(
   const file = decodeText(bytes);
   if (file === null) throw new ToolProblem(`${path.shown} is a binary file, which cannot be edited.`);
   const { text, applied } = applyAll(path, file, edits);
-  return replaceText(path, { folder, name, stat, file }, { text, applied });
+  // Awaited here: the folder is closed on the way out.
+  return await replaceText(path, { folder, name, stat, file }, { text, applied });
 }
 
 interface Applied {

@@ -44,6 +44,7 @@ export const grepTool = defineTool({
       signal,
       endAt: Date.now() + MAX_SEARCH_MS,
       hits: [],
+      shown: 0,
       note: '',
     };
     await searchPath(search, { root, signal }, start);
@@ -58,6 +59,7 @@ interface Search {
   signal: AbortSignal;
   endAt: number;
   hits: string[];
+  shown: number;
   /** Why the search is not complete; empty while it is. */
   note: string;
 }
@@ -122,7 +124,7 @@ async function searchFile(search: Search, { folder, name, path }: { folder: Fold
     }
     const searched = line.slice(0, MAX_LINE_CHARACTERS);
     if (!search.expression.test(searched)) continue;
-    if (search.hits.length === MAX_HITS) {
+    if (search.shown === MAX_HITS) {
       search.note = `\n[There are more hits than the ${MAX_HITS} shown; search for something more particular.]`;
       return;
     }
@@ -131,6 +133,7 @@ async function searchFile(search: Search, { folder, name, path }: { folder: Fold
       return;
     }
     hits += 1;
+    search.shown += 1;
     search.hits.push(`${shown}:${index + 1}: ${excerpt(search.expression, searched)}`);
   }
 }

@@ -23,6 +23,7 @@ export function createErrorHandler({ log, isStoreDown }: ErrorHandlerDeps): AppM
   }
 
   return async function handleErrors(ctx, next) {
+    ctx.set('X-Content-Type-Options', 'nosniff');
     try {
       await next();
     } catch (error) {

@@ -16,7 +16,6 @@ export function createJobPoll<Row>({ authenticate, readJob, presentJob }: JobPol
     const row = await readJob(key, projectId, jobId);
     ctx.set('Content-Type', 'application/json; charset=utf-8');
     ctx.set('Cache-Control', 'no-store');
-    ctx.set('X-Content-Type-Options', 'nosniff');
     ctx.body = JSON.stringify(presentJob(row));
   }
 

@@ -10,7 +10,6 @@ export function createRequestGuard(): AppMiddleware {
     if (!isDecodable(ctx.path)) throw invalidRequest('The path holds a malformed percent-encoding.');
     if (ctx.req.httpVersion === '1.1' && ctx.req.headers.host === undefined)
       throw invalidRequest('The Host header is missing.');
-    ctx.set('X-Content-Type-Options', 'nosniff');
     return next();
   };
 }

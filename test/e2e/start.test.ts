@@ -1,13 +1,17 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { identityOf } from '../../local/process-identity.ts';
+import { startPostgres } from '../../local/postgres.ts';
 import type { LocalJson } from '../../local/local-json.ts';
 import { createTestHome, removeTestHome, startTestStack } from '../support/stack.ts';
+
+vi.setConfig({ testTimeout: 600_000 }); // several starts each, on a slow machine
 
 const checkout = resolve(import.meta.dirname, '../..');
 
@@ -98,6 +102,20 @@ describe('npm start', () => {
     expect(again.localJson.adminKey).not.toBe('svc_lost');
     expect(await listJobs(again.localJson)).toBe(200);
     expect(await again.stop()).toBe(0);
+  });
+
+  it.runIf(process.getuid?.() === 0)('runs PostgreSQL as root below a folder that only root may enter', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'docket-test-closed-')); // mode 700
+    await using cleanup = new AsyncDisposableStack();
+    cleanup.defer(() => rm(folder, { recursive: true, force: true }));
+    const hooks = { log: () => {} };
+    const server = await startPostgres({ directory: join(folder, 'postgres'), isDurable: false }, hooks);
+    cleanup.defer(() => rm(dirname(server.dataDirectory), { recursive: true, force: true }));
+    cleanup.use(server);
+    expect(server.dataDirectory).toMatch(/^\/var\/lib\/docket\/[0-9a-f]{16}\/data$/);
+    await server[Symbol.asyncDispose]();
+    await using again = await startPostgres({ directory: join(folder, 'postgres'), isDurable: false }, hooks);
+    expect(again.dataDirectory).toBe(server.dataDirectory);
   });
 
   it('refuses a port that is in use, a home that cannot be one, and bad settings, in one sentence each', async () => {

@@ -1,8 +1,9 @@
-import { existsSync } from 'node:fs';
 import { chmod, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Client } from 'pg';
 import type { TestProject } from 'vitest/node';
+import { migrate } from '../../db/migrate.ts';
 import { tryLock } from '../../local/lock-file.ts';
 import { startPostgres } from '../../local/postgres.ts';
 import { openProcessRecord } from '../../local/process-record.ts';
@@ -61,14 +62,10 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
 }
 
 async function prepareTemplate(serverUrl: string, templateUrl: string): Promise<void> {
-  const { Client } = await import('pg');
   const client = new Client({ connectionString: serverUrl });
   await client.connect();
   await client.query('create database docket_template');
   await client.end();
-  const file = join(import.meta.dirname, '../../db/migrate.ts');
-  if (!existsSync(file)) return;
-  const { migrate } = await import(file);
   await migrate(templateUrl);
 }
 

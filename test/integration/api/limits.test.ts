@@ -3,6 +3,7 @@ import { createKeyText } from '../../../db/key-format.ts';
 import { createPool } from '../../../db/pool.ts';
 import { buildJob, buildKey, buildProject } from '../../support/build.ts';
 import { createTestDatabase } from '../../support/database.ts';
+import { openLine } from './line.ts';
 import { serveApi } from './serve.ts';
 
 describe('the limit of jobs', () => {
@@ -58,54 +59,34 @@ describe('without the database', () => {
     const project = await buildProject(database.pool);
     const job = await buildJob(database.pool, project);
     const { key } = await buildKey(database.pool, project);
-    const name = new URL(database.url).pathname.slice(1);
-    const pool = createPool({
-      url: database.url,
-      maxConnections: 4,
-      applicationName: 'test',
-      onConnectionLost: () => undefined,
-    });
+    await using line = await openLine(new URL(database.url));
+    const url = new URL(database.url);
+    url.host = `127.0.0.1:${line.port}`;
+    const pool = createPool({ url: url.href, maxConnections: 4, applicationName: 'test' });
     await using cleanup = new AsyncDisposableStack();
     cleanup.defer(() => pool.end());
     await using api = await serveApi(pool);
     const poll = () => api.ask(`/v2/agent/${project.id}/job/${job.id}`, { key });
     expect((await poll()).status).toBe(200);
 
-    // the database refuses everybody and ends who is there
-    const admin = createPool({ url: adminUrl(database.url), maxConnections: 1, applicationName: 'test' });
-    cleanup.defer(() => admin.end());
-    await database.pool.end();
-    await admin.query(`alter database ${name} rename to ${name}_away`);
-    await admin.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [`${name}_away`]);
-    cleanup.defer(() => admin.query(`drop database if exists ${name}_away with (force)`).then(() => undefined));
-
-    const down = [
-      await expectDown(poll),
-      await expectDown(() => api.ask('/readyz')),
-      await expectDown(() => api.ask(`/v2/agent/${project.id}/job`, { key, json: { prompt: 'x' } })),
-      await expectDown(() => api.ask('/pulls/pr_1')),
+    line.cut();
+    const answers = [
+      await poll(),
+      await api.ask('/readyz'),
+      await api.ask(`/v2/agent/${project.id}/job`, { key, json: { prompt: 'x' } }),
+      await api.ask(`/v2/agent/${project.id}/jobs`, { key }),
+      await api.ask('/pulls/pr_1'),
     ];
-    for (const answer of down) {
+    for (const answer of answers) {
+      expect(answer.status).toBe(503);
       expect(answer.headers.get('retry-after')).toBe('1');
       expect(Object.keys(answer.body)).toEqual(['error']);
-      expect(answer.text).not.toContain(name);
+      expect(answer.text).not.toContain('127.0.0.1');
     }
     expect((await api.ask('/healthz')).status).toBe(200);
 
-    await admin.query(`alter database ${name}_away rename to ${name}`);
+    line.mend();
     await expect.poll(async () => (await poll()).status, { timeout: 20_000 }).toBe(200);
     expect((await api.ask('/readyz')).status).toBe(200);
   });
 });
-
-function adminUrl(url: string): string {
-  const address = new URL(url);
-  address.pathname = '/postgres';
-  return address.href;
-}
-
-async function expectDown<Answer extends { status: number }>(ask: () => Promise<Answer>): Promise<Answer> {
-  const answer = await ask();
-  expect(answer.status).toBe(503);
-  return answer;
-}

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import type { Pool } from 'pg';
 import { createApp } from '../../../api/app.ts';
-import { createAssistantParts } from '../../../api/assistant-parts.ts';
+import { createAssistantParts, type AssistantPartsDeps } from '../../../api/assistant-parts.ts';
 import { readConfig } from '../../../api/config.ts';
 import { createHttpServer } from '../../../api/server.ts';
 import { createModelRegistry } from '../../../models/registry.ts';
@@ -35,7 +35,11 @@ export interface Answer {
 }
 
 /** The application on a free port, without a sweeper. */
-export async function serveApi(pool: Pool, env: Record<string, string> = {}): Promise<ServedApi> {
+export async function serveApi(
+  pool: Pool,
+  env: Record<string, string> = {},
+  times: AssistantPartsDeps["times"] = {},
+): Promise<ServedApi> {
   await using cleanup = new AsyncDisposableStack();
   const config = readConfig({ DATABASE_URL: 'postgres://unused', DOCKET_KEY_PEPPER: testPepper, ...env });
   const cacheDirectory = await mkdtemp(join(tmpdir(), 'docket-api-'));
@@ -44,7 +48,7 @@ export async function serveApi(pool: Pool, env: Record<string, string> = {}): Pr
   const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
   const models = createModelRegistry(config.models.settings);
   const assistant = cleanup.use(
-    createAssistantParts({ pool, log, models, modelName: config.models.assistant, cacheDirectory }),
+    createAssistantParts({ pool, log, models, modelName: config.models.assistant, cacheDirectory, times }),
   );
   const created = { count: 0 };
   const { koa } = createApp({
@@ -79,7 +83,12 @@ export async function serveApi(pool: Pool, env: Record<string, string> = {}): Pr
       });
       const text = await response.text();
       const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false;
-      return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : null };
+      return {
+        status: response.status,
+        headers: response.headers,
+        text,
+        body: isJson && text !== '' ? JSON.parse(text) : null,
+      };
     },
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };

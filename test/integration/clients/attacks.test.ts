@@ -145,17 +145,23 @@ describe('hostile content of a repository', () => {
   });
 
   it('runs no filter, textconv or merge driver that attributes and configuration in the tree name', async () => {
-    const attributes = '* filter=evil diff=evil merge=evil text eol=crlf ident working-tree-encoding=UTF-16LE\n';
+    const attributes =
+      '*.txt filter=evil diff=evil merge=evil text eol=crlf ident\n*.u16 text working-tree-encoding=UTF-16LE\n';
     await withScene(
       (mark) => ({
         '.gitattributes': attributes,
         '.gitconfig': hostileConfig(mark),
         config: hostileConfig(mark),
         'a.txt': 'a\n',
+        'a.u16': 'ä\n',
       }),
       async ({ play }) => {
-        const published = await play((tree) => writeFile(join(tree, 'a.txt'), 'b\r\n$Id$\n'));
-        expect(published['a.txt']).toBe('100644 b\r\n$Id$');
+        const published = await play(async (tree) => {
+          expect(await readFile(join(tree, 'a.u16'), 'utf8')).toBe('ä\n');
+          expect(await readFile(join(tree, 'a.txt'), 'utf8')).toMatch(/^(a\n|b\r\n\$Id\$\n)$/);
+          await writeFile(join(tree, 'a.txt'), 'b\r\n$Id$\n');
+        });
+        expect(published).toMatchObject({ 'a.txt': '100644 b\r\n$Id$', 'a.u16': '100644 ä' });
       },
     );
   });

@@ -78,7 +78,8 @@ describe('a snapshot', () => {
   it('brings any tree back exactly, on another worker, whatever was done to it in between', async () => {
     await using repository = await createTestRepository({
       'README.md': '# Lamp\r\n',
-      '.gitattributes': '* text=auto eol=crlf ident working-tree-encoding=UTF-16 filter=lfs diff=x\n*.bin binary\n',
+      '.gitattributes':
+        'a text eol=lf ident filter=lfs diff=x\nB text eol=crlf\ndir text working-tree-encoding=UTF-16LE\n*ü -diff\n',
       'src/tool': { executable: '#!/bin/sh\n' },
       link: { link: 'README.md' },
       empty: '',

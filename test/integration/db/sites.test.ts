@@ -45,25 +45,32 @@ it('keeps a site as it was made, and gives a domain to one site only', async () 
   await expect(seedSite(database.pool, { domain: site.domain })).rejects.toThrow(DomainTakenError);
 });
 
-it('remembers that an index is wanted until one is made or fails', async () => {
+it('remembers that an index is wanted until somebody takes the request', async () => {
+  const sites = createSiteStore(database.pool);
+  const { id } = await seedSite(database.pool);
+  expect(await sites.listIndexRequests(100)).not.toContain(id);
+  await sites.requestIndex(id);
+  expect((await sites.get(id))?.indexRequestedAt).toBeInstanceOf(Date);
+  expect(await sites.listIndexRequests(100)).toContain(id);
+  await sites.takeIndexRequest(id);
+  expect(await sites.listIndexRequests(100)).not.toContain(id);
+});
+
+it('keeps a failure until an index is made or found up to date, and a newer request beyond both', async () => {
   const sites = createSiteStore(database.pool);
   const indexes = createSiteIndexStore(database.pool);
   const { id } = await seedSite(database.pool);
-  await sites.requestIndex(id);
-  expect((await sites.get(id))?.indexRequestedAt).toBeInstanceOf(Date);
-  await sites.recordIndexFailure(id, { category: 'site_unreadable', message: 'No pages.' });
-  const failed = { indexFailure: 'site_unreadable', indexFailureMessage: 'No pages.', indexRequestedAt: null };
+  const fail = () => sites.recordIndexFailure(id, { category: 'site_unreadable', message: 'No pages.' });
+  const failed = { indexFailure: 'site_unreadable', indexFailureMessage: 'No pages.' };
+  const served = { indexFailure: null, indexFailureMessage: null, indexVersion: 1, indexPages: 3 };
+  await fail();
   expect(await sites.get(id)).toMatchObject(failed);
   await sites.requestIndex(id);
   await indexes.publish(id, await build(Buffer.from('x')));
-  const made = {
-    indexFailure: null,
-    indexFailureMessage: null,
-    indexRequestedAt: null,
-    indexVersion: 1,
-    indexPages: 3,
-  };
-  expect(await sites.get(id)).toMatchObject(made);
+  expect(await sites.get(id)).toMatchObject({ ...served, indexRequestedAt: expect.any(Date) });
+  await fail();
+  await indexes.confirm(id);
+  expect(await sites.get(id)).toMatchObject(served);
 });
 
 it('gives back the bytes of a version, of any length', async () => {
@@ -123,9 +130,11 @@ it('keeps the version of an index whose source is the same, and clears the failu
   const index = await build(randomBytes(100));
   const first = await indexes.publish(id, index);
   await sites.recordIndexFailure(id, { category: 'internal', message: 'x' });
-  await sites.requestIndex(id);
   expect(await indexes.publish(id, index)).toEqual(first);
-  expect(await sites.get(id)).toMatchObject({ indexVersion: 1, indexFailure: null, indexRequestedAt: null });
+  expect(await sites.get(id)).toMatchObject({ indexVersion: 1, indexFailure: null });
+  const named = await indexes.publish(id, { ...index, revision: 'abc' });
+  expect(named).toEqual({ ...first, revision: 'abc' });
+  expect(await indexes.current(id)).toEqual(named);
   expect((await indexes.publish(id, { ...index, format: 2 })).version).toBe(2);
 });
 

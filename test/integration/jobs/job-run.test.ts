@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPullRequestStore } from '../../../db/pull-requests.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
+import { recordHistory } from '../../support/histories.ts';
 import { startScriptedModelServer } from '../../support/scripted-model-server.ts';
 import { startTestWorker } from '../../support/worker.ts';
 
@@ -26,6 +27,7 @@ describe('a job on the local forge', () => {
     });
     expect(job).toMatchObject({ status: 'completed', phase: null, failureCategory: null, baseBranch: 'main' });
     expect(job.steps).toBeGreaterThan(1);
+    await recordHistory('published', worker.client.workflow.getHandle(`agent-job/${job.id}`));
     expect(job.prLink).toBe(`http://docket.test/pulls/${job.prId}`);
     const pullRequest = await createPullRequestStore(database.pool).get(job.prId!);
     expect(pullRequest).toMatchObject({ head: job.branch, base: 'main', title: job.title, draft: false });
@@ -52,6 +54,7 @@ describe('a job on the local forge', () => {
     await using worker = await startTestWorker({ database, modelUrl: model.baseUrl });
     const job = await worker.runJob({ prompt: 'Look around', repository: repository.path });
     expect(job).toMatchObject({ status: 'completed', prLink: null, message: 'All is well already.', branch: null });
+    await recordHistory('no-changes', worker.client.workflow.getHandle(`agent-job/${job.id}`));
     expect(await repository.git('for-each-ref', '--format=%(refname)')).toBe('refs/heads/main');
   });
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
+import { recordHistory } from '../../support/histories.ts';
 import { startScriptedModelServer } from '../../support/scripted-model-server.ts';
 import { startTestWorker } from '../../support/worker.ts';
 
@@ -37,6 +38,7 @@ describe('a model that refuses', () => {
     await using stack = await startStack();
     stack.model.script({ status: 401, errorMessage: 'secret words of the provider' });
     const { id } = await stack.worker.runJob(stack.job);
+    await recordHistory('model-refused', stack.worker.client.workflow.getHandle(`agent-job/${id}`));
     const { events } = await stack.worker.client.workflow.getHandle(`agent-job/${id}`).fetchHistory();
     const text = JSON.stringify(events, (_, value) => (value instanceof Uint8Array ? Buffer.from(value).toString() : value));
     expect(text).toContain('model_refused');
@@ -118,6 +120,7 @@ describe('a limit', () => {
     stack.model.respondWith(look);
     const job = await stack.worker.runJob(stack.job, { maxSteps: 3 });
     expect(job).toMatchObject({ status: 'failed', failureCategory: 'step_limit', steps: 3 });
+    await recordHistory('step-limit', stack.worker.client.workflow.getHandle(`agent-job/${job.id}`));
     expect(stack.model.requests).toHaveLength(3);
   });
 
@@ -133,6 +136,7 @@ describe('a limit', () => {
     stack.model.script({ ...done, stall: true });
     const job = await stack.worker.runJob(stack.job, { maxDurationMs: 3_000 });
     expect(job).toMatchObject({ status: 'failed', failureCategory: 'time_limit' });
+    await recordHistory('time-limit', stack.worker.client.workflow.getHandle(`agent-job/${job.id}`));
   });
 });
 
@@ -146,6 +150,7 @@ describe('a cancel', () => {
     await stack.worker.client.workflow.getHandle(`agent-job/${id}`).cancel();
     expect(await stack.worker.ended(id)).toMatchObject({ status: 'failed', failureCategory: 'cancelled', prLink: null });
     expect(await request.closed).toBe('aborted');
+    await recordHistory('cancelled', stack.worker.client.workflow.getHandle(`agent-job/${id}`));
     expect(await stack.repository.git('for-each-ref', '--format=%(refname)')).toBe('refs/heads/main');
   });
 });

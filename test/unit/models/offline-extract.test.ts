@@ -132,6 +132,7 @@ describe('the extractive answerer', () => {
       fc.asyncProperty(text, passages, async (question, passages) => {
         expect((await ask(question, passages)).text).not.toBe('');
       }),
+      { numRuns: 50 },
     );
   });
 });

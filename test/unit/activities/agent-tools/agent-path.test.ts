@@ -100,7 +100,7 @@ it('tests more than fifty ways out', () => {
 
 it('takes no ordinary name for .git', () => {
   for (const name of ['.gitt', 'git', '.git-blame', '.git2', 'agit~1', 'git~', 'git~x', '.gïtx']) {
-    expect(isGitName(name), name).toBe(false);
+    expect(isGitName(name)).toBe(false);
   }
 });
 

@@ -1,6 +1,9 @@
-import fc from 'fast-check';
-import { expect, it } from 'vitest';
+import * as fc from 'fast-check';
+import { expect, it, vi } from 'vitest';
 import { applyEdit, type Edit } from '../../../../activities/agent-tools/apply-edit.ts';
+
+// A slow or busy machine takes its time.
+vi.setConfig({ testTimeout: 60_000 });
 
 const RUNS = 20_000;
 

@@ -1,9 +1,12 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import picomatch from 'picomatch';
 import { mkdir } from 'node:fs/promises';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { compileGlob } from '../../../../activities/agent-tools/glob-pattern.ts';
 import { createTree } from './tree.ts';
+
+// A slow or busy machine takes its time.
+vi.setConfig({ testTimeout: 60_000 });
 
 it('answers with the path, the line and the text of each hit', async () => {
   await using tree = await createTree({
@@ -26,7 +29,7 @@ it('says what is wrong with a pattern', async () => {
   await using tree = await createTree({ 'a.txt': 'a' });
   for (const pattern of ['foo(', '(?=a)', '(a)\\1', '[']) {
     const { text, isError } = await tree.run('grep', { pattern });
-    expect(isError, pattern).toBe(true);
+    expect(isError).toBe(true);
     expect(text).toContain('The pattern is not valid');
   }
   expect((await tree.run('grep', { pattern: 'a', path: 'nope' })).text).toContain('does not exist');
@@ -39,7 +42,7 @@ it('shows ten hits a file, a hundred in all, and 200 characters of a line', asyn
   const lines = text.split('\n');
   expect(lines.filter((line) => /^f0\.txt:\d+: hit$/.test(line))).toHaveLength(10);
   expect(lines).toContain('f0.txt: more hits in this file are not shown');
-  expect(lines.filter((line) => / hit$/.test(line)).length).toBeLessThanOrEqual(100);
+  expect(lines.filter((line) => line.endsWith(' hit'))).toHaveLength(100);
   expect(lines.at(-1)).toContain('There are more hits');
   const long = (await tree.run('grep', { pattern: 'needle' })).text;
   expect(long).toContain('xneedley');
@@ -128,7 +131,7 @@ it('reads globs as picomatch does', () => {
     '?',
     'a?',
     '[ab]',
-    '[!a]*',
+    '[^a]*',
     '{a,b}',
     '{a,bc}.md',
     '**',
@@ -142,9 +145,9 @@ it('reads globs as picomatch does', () => {
     fc.property(globs, paths, (glob, path) => {
       // A folder itself is no hit for what lies in it.
       if (glob.endsWith('/**') && picomatch.isMatch(path, glob.slice(0, -3), { dot: true })) return;
-      expect(compileGlob(glob)(path), `${glob} on ${path}`).toBe(picomatch.isMatch(path, glob, { dot: true }));
+      expect(compileGlob(glob)(path)).toBe(picomatch.isMatch(path, glob, { dot: true }));
     }),
-    { numRuns: 3_000, seed: 21 },
+    { numRuns: 1_500, seed: 21 },
   );
 });
 

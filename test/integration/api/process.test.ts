@@ -1,0 +1,132 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { connect } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { createInterface } from 'node:readline';
+import { describe, expect, it } from 'vitest';
+import { createHttpServer } from '../../../api/server.ts';
+import { buildJob, buildKey, buildProject, testPepper } from '../../support/build.ts';
+import { createTestDatabase } from '../../support/database.ts';
+import { openLine } from './line.ts';
+
+interface Process extends AsyncDisposable {
+  child: ChildProcess;
+  lines: string[];
+  /** The first log line with the message. */
+  logged(message: string): Promise<Record<string, unknown>>;
+  ended: Promise<number | null>;
+}
+
+function startApi(env: Record<string, string>): Process {
+  const child = spawn(process.execPath, ['api/main.ts'], {
+    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], PORT: '0', DOCKET_KEY_PEPPER: testPepper, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const lines: string[] = [];
+  const waiting = new Set<() => void>();
+  const reader = createInterface({ input: child.stdout! });
+  reader.on('line', (line) => {
+    lines.push(line);
+    for (const look of waiting) look();
+  });
+  const ended = new Promise<number | null>((resolve) => void child.once('close', resolve));
+  return {
+    child,
+    lines,
+    ended,
+    logged: (message) =>
+      new Promise((resolve, reject) => {
+        const look = () => {
+          const found = lines.map((line) => JSON.parse(line)).find(({ msg }) => msg === message);
+          if (found !== undefined) resolve(found);
+        };
+        waiting.add(look);
+        look();
+        void ended.then(() => reject(new Error(`The process ended: ${lines.join('\n')}`)));
+      }),
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGKILL');
+      await ended;
+    },
+  };
+}
+
+describe('the API process', () => {
+  it('serves without Temporal, says that it is ready, and ends cleanly on SIGTERM', async () => {
+    await using database = await createTestDatabase();
+    await using engine = await openLine({ hostname: '127.0.0.1', port: '1' }, { isCut: true });
+    const project = await buildProject(database.pool);
+    const job = await buildJob(database.pool, project);
+    const { key } = await buildKey(database.pool, project);
+    await using api = startApi({ DATABASE_URL: database.url, TEMPORAL_ADDRESS: `127.0.0.1:${engine.port}` });
+    const { port } = await api.logged('api ready');
+    const base = `http://127.0.0.1:${String(port)}`;
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+    expect((await fetch(`${base}/readyz`)).status).toBe(200);
+    expect((await fetch(`${base}/v2/agent/${project.id}/job/${job.id}`, { headers })).status).toBe(200);
+    const body = JSON.stringify({ prompt: 'a secret prompt' });
+    expect((await fetch(`${base}/v2/agent/${project.id}/job`, { method: 'POST', headers, body })).status).toBe(201);
+
+    api.child.kill('SIGTERM');
+    expect(await api.ended).toBe(0);
+    const log = api.lines.join('\n');
+    for (const secret of [key, testPepper, 'a secret prompt', database.url]) expect(log).not.toContain(secret);
+    // the use of the key was written down on the way out
+    const { rows } = await database.pool.query('select 1 from api_keys where last_used_at is not null');
+    expect(rows).toHaveLength(1);
+  });
+
+  it('says in one sentence that the port is taken', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    await using cleanup = new AsyncDisposableStack();
+    cleanup.defer(() => void other.close());
+    const port = String((other.address() as AddressInfo).port);
+    await using api = startApi({ DATABASE_URL: 'postgres://127.0.0.1:1/none', PORT: port });
+    expect(await api.ended).toBe(1);
+    expect(JSON.parse(api.lines.at(-1) ?? '{}').msg).toContain('The port is in use');
+  });
+
+  it('names what is missing in its configuration', async () => {
+    await using api = startApi({ DOCKET_KEY_PEPPER: '' });
+    expect(await api.ended).toBe(1);
+    expect(api.lines).toHaveLength(1);
+    expect(JSON.parse(api.lines[0] ?? '{}').msg).toMatch(/DATABASE_URL is missing.*DOCKET_KEY_PEPPER is missing/);
+  });
+});
+
+describe('createHttpServer', () => {
+  it('ends a client that never finishes its headers, with a JSON error', { timeout: 60_000 }, async () => {
+    const http = createHttpServer((_, response) => void response.end());
+    const port = await http.listen({ host: '127.0.0.1', port: 0 });
+    const socket = connect(port, '127.0.0.1', () => socket.write('GET / HTTP/1.1\r\nHost: x\r\nX-Slow'));
+    let text = '';
+    socket.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+    await once(socket, 'close');
+    expect(text).toMatch(/^HTTP\/1\.1 408 [\s\S]*\{"error":"The request did not arrive in time\."\}$/);
+    await http.close(0);
+  });
+
+  it('lets an open answer end before it closes, and cuts one that never ends', async () => {
+    const answers: import('node:http').ServerResponse[] = [];
+    const http = createHttpServer((_, response) => {
+      response.write('begin ');
+      answers.push(response);
+    });
+    const port = await http.listen({ host: '127.0.0.1', port: 0 });
+    const open = await fetch(`http://127.0.0.1:${port}/`);
+    const closing = http.close(60_000);
+    await expect(fetch(`http://127.0.0.1:${port}/`)).rejects.toThrow();
+    answers[0]?.end('end');
+    expect(await open.text()).toBe('begin end');
+    await closing;
+
+    const second = createHttpServer((_, response) => void response.write('begin '));
+    const secondPort = await second.listen({ host: '127.0.0.1', port: 0 });
+    const endless = await fetch(`http://127.0.0.1:${secondPort}/`);
+    await second.close(50);
+    await expect(endless.text()).rejects.toThrow();
+  });
+});

@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto';
+import { pino } from 'pino';
+import { describe, expect, inject, it } from 'vitest';
+import { createJobStarter } from '../../../api/job-starter.ts';
+import { createOutboxSweeper } from '../../../api/outbox-sweeper.ts';
+import { createTemporalClient } from '../../../api/temporal.ts';
+import { newId } from '../../../db/ids.ts';
+import { createOutboxStore } from '../../../db/outbox.ts';
+import { jobWorkflowId, jobWorkflowName } from '../../../workflows/contract/messages.ts';
+import { buildJob, buildProject } from '../../support/build.ts';
+import { createTestDatabase } from '../../support/database.ts';
+import { openLine } from './line.ts';
+
+const limits = { maxSteps: 5, maxTokens: 1000, maxDurationMs: 60_000 };
+const log = pino({ level: 'silent' });
+
+describe('createJobStarter', () => {
+  it('starts a turn once, by name, with its limits, however often it is asked', async () => {
+    await using cleanup = new AsyncDisposableStack();
+    const temporal = createTemporalClient({ address: inject('temporalAddress'), namespace: 'default' });
+    cleanup.defer(() => temporal.close());
+    const startJob = createJobStarter({ client: temporal.client, limits, taskQueue: `queue-${randomUUID()}` });
+    const jobId = newId('job_');
+    await Promise.all([startJob({ jobId, turn: 1 }), startJob({ jobId, turn: 1 }), startJob({ jobId, turn: 2 })]);
+
+    const handle = temporal.client.workflow.getHandle(jobWorkflowId(jobId, 1));
+    const first = await handle.describe();
+    expect(first.type).toBe(jobWorkflowName);
+    const { events } = await handle.fetchHistory();
+    const started = events?.[0]?.workflowExecutionStartedEventAttributes;
+    const input = JSON.parse(Buffer.from(started?.input?.payloads?.[0]?.data ?? []).toString());
+    expect(input).toEqual({ jobId, turn: 1, limits });
+    expect(Number(started?.workflowRunTimeout?.seconds)).toBe(60 + 30 * 60);
+
+    await handle.terminate();
+    await startJob({ jobId, turn: 1 }); // it has ended: that counts as started, and no second run begins
+    expect((await temporal.client.workflow.getHandle(jobWorkflowId(jobId, 1)).describe()).runId).toBe(first.runId);
+    await temporal.client.workflow.getHandle(jobWorkflowId(jobId, 2)).terminate();
+  });
+});
+
+describe('the outbox', () => {
+  it('keeps a job while the engine is away and starts it when it returns', async () => {
+    await using database = await createTestDatabase();
+    await using cleanup = new AsyncDisposableStack();
+    const job = await buildJob(database.pool, await buildProject(database.pool));
+    const outbox = createOutboxStore(database.pool);
+    const isWaiting = async () =>
+      (await database.pool.query('select 1 from job_outbox where job_id = $1', [job.id])).rowCount === 1;
+
+    const line = cleanup.use(await openLine(new URL(`http://${inject('temporalAddress')}`), { isCut: true }));
+    const temporal = createTemporalClient({ address: `127.0.0.1:${line.port}`, namespace: 'default' });
+    cleanup.defer(() => temporal.close());
+    const attempts = { count: 0 };
+    const startJob = createJobStarter({ client: temporal.client, limits, taskQueue: `queue-${randomUUID()}` });
+    cleanup.use(
+      createOutboxSweeper({
+        outbox,
+        log,
+        intervalMs: 100,
+        leaseMs: 200,
+        startJob: async (entry) => {
+          attempts.count += 1;
+          await startJob(entry);
+        },
+      }),
+    );
+    await expect.poll(() => attempts.count, { timeout: 20_000 }).toBeGreaterThan(1);
+    expect(await isWaiting()).toBe(true);
+
+    line.mend();
+    await expect.poll(isWaiting, { timeout: 40_000 }).toBe(false);
+    const handle = temporal.client.workflow.getHandle(jobWorkflowId(job.id, 1));
+    expect((await handle.describe()).status.name).toBe('RUNNING');
+    await handle.terminate();
+  });
+});

@@ -1,0 +1,77 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Pool } from 'pg';
+import { createSiteIndexStore } from '../../../db/sites.ts';
+import type { NewSite, SiteRow } from '../../../db/sites.ts';
+import { buildIndex } from '../../../search/build-index.ts';
+import { readPages } from '../../../search/read-pages.ts';
+import { indexFormat } from '../../../search/site-index.ts';
+import { buildKey, buildOrganization, buildSite } from '../../support/build.ts';
+
+export const pages: Record<string, string> = {
+  'guides/retries.md': `---
+title: Retries
+language: en
+---
+
+# Retries
+
+## Set the retry limit
+
+Set \`retryLimit\` in \`settings.json\` to change how often a request is retried. The default is 3.
+
+## Delay between retries
+
+The delay between two retries is set by \`retryDelayMs\`.
+`,
+  'guides/install.md': '# Install\n\nRun `npm install widget` to install the widget. See [Retries](/guides/retries).\n',
+  'secret.md': '---\nhidden: true\n---\n\n# Secret\n\nThe hidden launch code is 4711.\n',
+};
+
+/** Publishes an index of the pages as the site's newest version. */
+export async function publishPages(pool: Pool, siteId: string, files: Record<string, string>): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'docket-index-'));
+  try {
+    const file = join(folder, 'index.sqlite');
+    const built = buildIndex(readPages(Object.entries(files).map(([path, text]) => ({ path, read: () => text }))), { file });
+    await createSiteIndexStore(pool).publish(siteId, { ...built, format: indexFormat, file });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+export interface TestSite {
+  site: SiteRow;
+  assistantKey: string;
+  adminKey: string;
+  organizationId: string;
+}
+
+/** An organization with an indexed site and a key of each kind. */
+export async function buildIndexedSite(pool: Pool, site: Partial<NewSite> = {}): Promise<TestSite> {
+  const organization = await buildOrganization(pool);
+  const row = await buildSite(pool, { organizationId: organization.id, ...site });
+  await publishPages(pool, row.id, pages);
+  const key = async (kind: 'admin' | 'assistant') => (await buildKey(pool, { organizationId: organization.id, kind })).key;
+  return { site: row, organizationId: organization.id, assistantKey: await key('assistant'), adminKey: await key('admin') };
+}
+
+export function question(text: string, more: Record<string, unknown> = {}) {
+  return { fp: 'anonymous', messages: [{ id: '1', role: 'user', parts: [{ type: 'text', text }] }], ...more };
+}
+
+/** The events of a v2 stream. */
+export function eventsOf(text: string): Record<string, any>[] {
+  return text
+    .split('\n\n')
+    .filter((event) => event.startsWith('data: {'))
+    .map((event) => JSON.parse(event.slice(6)) as Record<string, any>);
+}
+
+export function textOf(stream: string): string {
+  return eventsOf(stream)
+    .filter(({ type }) => type === 'text-delta')
+    .map(({ delta }) => delta as string)
+    .join('');
+}

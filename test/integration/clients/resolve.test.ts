@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest';
+import { createTestRepository } from '../../support/git-repository.ts';
+import { access, createTestWorkspaces } from './setup.ts';
+
+describe('resolve', () => {
+  it('knows the default branch, branches, tags and commits that the repository holds', async () => {
+    await using repository = await createTestRepository();
+    await using test = await createTestWorkspaces();
+    const first = await repository.git('rev-parse', 'main');
+    await repository.git('tag', 'light', first);
+    await repository.git('tag', '-a', '-m', 'x', 'heavy', first);
+    const second = await repository.commit({ a: '1' });
+    const third = await repository.commit({ b: '1' }, { branch: 'feature/x' });
+    const resolve = (ref: string | null) => test.workspaces.resolve({ ...access(repository.path), ref });
+    expect(await resolve(null)).toEqual({ branch: 'main', commit: second });
+    expect(await resolve('main')).toEqual({ branch: 'main', commit: second });
+    expect(await resolve('refs/heads/main')).toEqual({ branch: 'main', commit: second });
+    expect(await resolve('feature/x')).toEqual({ branch: 'feature/x', commit: third });
+    expect(await resolve('light')).toEqual({ branch: 'main', commit: first });
+    expect(await resolve('heavy')).toEqual({ branch: 'main', commit: first });
+    expect(await resolve('refs/tags/heavy')).toEqual({ branch: 'main', commit: first });
+    expect(await resolve(first)).toEqual({ branch: 'main', commit: first });
+    expect(await resolve(third)).toEqual({ branch: 'feature/x', commit: third });
+  });
+
+  it('sees what the remote has now, also after a branch was rewritten or became a folder', async () => {
+    await using repository = await createTestRepository();
+    await using test = await createTestWorkspaces();
+    const resolve = (ref: string | null) => test.workspaces.resolve({ ...access(repository.path), ref });
+    await resolve(null);
+    await repository.git('update-ref', 'refs/heads/topic', 'main');
+    const moved = await repository.commit({ a: '2' });
+    expect(await resolve('main')).toEqual({ branch: 'main', commit: moved });
+    expect((await resolve('topic')).branch).toBe('topic');
+    await repository.git('update-ref', '-d', 'refs/heads/topic');
+    const nested = await repository.commit({ c: '1' }, { branch: 'topic/nested' });
+    expect(await resolve('topic/nested')).toEqual({ branch: 'topic/nested', commit: nested });
+    await expect(resolve('topic')).rejects.toMatchObject({ kind: 'ref-not-found' });
+    const tree = await repository.git('rev-parse', 'main^{tree}');
+    const rewritten = await repository.git('commit-tree', tree, '-m', 'Anew');
+    await repository.git('update-ref', 'refs/heads/main', rewritten);
+    expect(await resolve(null)).toEqual({ branch: 'main', commit: rewritten });
+  });
+
+  it.each([
+    'nope',
+    '0123456789012345678901234567890123456789',
+    'refs/heads/nope',
+    'refs/tags/main',
+    '../main',
+    'ma?n',
+    '-x',
+    '--upload-pack=x',
+    'HEAD',
+  ])('answers ref-not-found for %j', async (ref) => {
+    await using repository = await createTestRepository();
+    await using test = await createTestWorkspaces();
+    await expect(test.workspaces.resolve({ ...access(repository.path), ref })).rejects.toMatchObject({
+      kind: 'ref-not-found',
+    });
+  });
+
+  it('does not answer a commit that no branch or tag holds', async () => {
+    await using repository = await createTestRepository();
+    await using test = await createTestWorkspaces();
+    const tree = await repository.git('rev-parse', 'main^{tree}');
+    const stray = await repository.git('commit-tree', tree, '-m', 'Stray');
+    await expect(test.workspaces.resolve({ ...access(repository.path), ref: stray })).rejects.toMatchObject({
+      kind: 'ref-not-found',
+    });
+  });
+
+  it('says of an empty repository that it has no commit, and of a missing one that it is not there', async () => {
+    await using repository = await createTestRepository(null);
+    await using test = await createTestWorkspaces();
+    await expect(test.workspaces.resolve({ ...access(repository.path), ref: null })).rejects.toMatchObject({
+      kind: 'ref-not-found',
+      message: expect.stringMatching(/no commit/),
+    });
+    await expect(test.workspaces.resolve({ ...access(`${repository.path}-gone`), ref: null })).rejects.toMatchObject({
+      kind: 'not-found',
+    });
+  });
+});
+
+describe('a file of a commit', () => {
+  it('is read from git, only when it is a regular file, and capped', async () => {
+    await using repository = await createTestRepository({
+      'AGENTS.md': 'rules of the base',
+      'docs/a.md': 'a',
+      link: { link: 'AGENTS.md' },
+    });
+    await using test = await createTestWorkspaces();
+    const commit = await repository.git('rev-parse', 'main');
+    const read = async (path: string, maxBytes = 1000) =>
+      (await test.workspaces.readFile({ ...access(repository.path), commit, path, maxBytes }))?.toString() ?? null;
+    expect(await read('AGENTS.md')).toBe('rules of the base');
+    expect(await read('AGENTS.md', 5)).toBe('rules');
+    expect(await read('docs/a.md')).toBe('a');
+    for (const path of ['link', 'docs', '*.md', '../x', '/etc/passwd', ':(top)a', 'none', '']) {
+      expect(await read(path)).toBeNull();
+    }
+  });
+});

@@ -1,0 +1,70 @@
+import { randomUUID } from 'node:crypto';
+import { Client, Connection } from '@temporalio/client';
+import { NativeConnection } from '@temporalio/worker';
+import { expect, inject, it } from 'vitest';
+import type { Activities } from '../../../activities/index.ts';
+import { createWorkers, jobQueue } from '../../../worker/create-worker.ts';
+import { prepareWorkflowBundle } from '../../../worker/workflow-bundle.ts';
+import type { JobOutcome, StepRef } from '../../../workflows/contract/job.ts';
+import { jobWorkflowName } from '../../../workflows/contract/messages.ts';
+import { recordHistory } from '../../support/histories.ts';
+
+const steps = 135;
+
+/** Activities that do nothing and note in which order they were asked for. */
+function createNotes() {
+  const notes: string[] = [];
+  const activities: Activities = {
+    async prepare() {
+      notes.push('prepare');
+    },
+    async callModel({ step }: StepRef) {
+      notes.push(`model ${step}`);
+      return { toolCallCount: 1, finishReason: 'tool-calls', usage: { inputTokens: 1, outputTokens: 1 } };
+    },
+    async runTools({ step }: StepRef) {
+      notes.push(`tools ${step}`);
+      return { finished: step === steps, changedFiles: 0 };
+    },
+    async publish(): Promise<JobOutcome> {
+      notes.push('publish');
+      return { kind: 'no-changes' };
+    },
+    async recordOutcome({ outcome }) {
+      notes.push(`record ${outcome.kind}`);
+    },
+  };
+  return { notes, activities };
+}
+
+it('a turn with a long history continues as new at a step boundary, and no step is left out or done twice', async () => {
+  const address = inject('temporalAddress');
+  const { notes, activities } = createNotes();
+  const taskQueue = `test-${randomUUID()}`;
+  const native = await NativeConnection.connect({ address });
+  const connection = await Connection.connect({ address });
+  const client = new Client({ connection });
+  const queues = [jobQueue(activities, taskQueue)];
+  const bundle = await prepareWorkflowBundle();
+  const [worker] = await createWorkers({ connection: native, namespace: 'default', bundle, queues, shutdownGraceMs: 0 });
+  try {
+    await worker!.runUntil(async () => {
+      const limits = { maxSteps: steps, maxTokens: 2 * steps + 1, maxDurationMs: 600_000 };
+      const handle = await client.workflow.start(jobWorkflowName, {
+        workflowId: `agent-job/job_${randomUUID()}`,
+        taskQueue,
+        args: [{ jobId: 'job_1', turn: 1, limits }],
+      });
+      expect(await handle.result()).toEqual({ kind: 'no-changes' });
+      const last = await client.workflow.getHandle(handle.workflowId).describe();
+      expect(last.runId).not.toBe(handle.firstExecutionRunId);
+      expect(last.historyLength).toBeLessThan(300);
+      await recordHistory('continued', client.workflow.getHandle(handle.workflowId));
+    });
+  } finally {
+    await connection.close();
+    await native.close();
+  }
+  const loop = Array.from({ length: steps }, (_, index) => [`model ${index + 1}`, `tools ${index + 1}`]).flat();
+  expect(notes).toEqual(['prepare', ...loop, 'publish', 'record no-changes']);
+});

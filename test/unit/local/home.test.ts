@@ -1,0 +1,104 @@
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { emptyHome, homeOf, openHome, readKeyPepper } from '../../../local/home.ts';
+import { readLocalJson, writeLocalJson } from '../../../local/local-json.ts';
+import type { LocalJson } from '../../../local/local-json.ts';
+import { openLogFile } from '../../../local/log-file.ts';
+
+async function newFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'docket-home-test-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+const localJson: LocalJson = {
+  baseUrl: 'http://127.0.0.1:8080',
+  dashboardUrl: 'http://127.0.0.1:8080/',
+  projectId: 'prj_1',
+  domain: 'sample',
+  adminKey: 'svc_secret',
+  assistantKey: 'svc_dsc_public',
+  temporalAddress: '127.0.0.1:7233',
+  temporalUiUrl: null,
+  databaseUrl: 'postgres://docket@127.0.0.1:5432/docket',
+  pids: { api: 1, worker: 2, postgres: null, temporal: 4 },
+};
+
+describe('a home', () => {
+  it('is .docket below the working directory unless the environment names another', () => {
+    expect(homeOf({})).toBe(join(process.cwd(), '.docket'));
+    expect(homeOf({ DOCKET_HOME: '' })).toBe(join(process.cwd(), '.docket'));
+    expect(homeOf({ DOCKET_HOME: '/somewhere/else' })).toBe('/somewhere/else');
+  });
+
+  it('belongs to one start at a time and is free again afterwards', async () => {
+    const directory = join(await newFolder(), 'deep', 'home');
+    const home = await openHome(directory);
+    await expect(openHome(directory)).rejects.toThrow(`Docket already runs on ${directory}`);
+    home[Symbol.dispose]();
+    (await openHome(directory))[Symbol.dispose]();
+  });
+
+  it('refuses a path that cannot be a folder', async () => {
+    const file = join(await newFolder(), 'file');
+    await writeFile(file, '');
+    await expect(openHome(file)).rejects.toThrow(/cannot be written \(EEXIST\); make it writable, or set DOCKET_HOME/);
+    await expect(openHome(join(file, 'below'))).rejects.toThrow(/cannot be written \(ENOTDIR\)/);
+  });
+
+  it('loses everything but its lock when it is emptied', async () => {
+    const directory = await newFolder();
+    using home = await openHome(directory);
+    await writeFile(join(home.repositories, 'file'), '');
+    await writeFile(join(directory, 'local.json'), '{}');
+    await emptyHome(home);
+    await expect(stat(join(directory, 'local.json'))).rejects.toThrow(/ENOENT/);
+    await expect(stat(join(home.repositories, 'file'))).rejects.toThrow(/ENOENT/);
+    await expect(openHome(directory)).rejects.toThrow(/already runs/);
+  });
+
+  it('keeps one key pepper, for its owner only', async () => {
+    const directory = await newFolder();
+    const pepper = await readKeyPepper(directory);
+    expect(pepper).toMatch(/^[0-9a-f]{64}$/);
+    expect(await readKeyPepper(directory)).toBe(pepper);
+    expect((await stat(join(directory, 'key-pepper'))).mode & 0o777).toBe(0o600);
+  });
+});
+
+describe('local.json', () => {
+  it('comes back as it was written, for its owner only', async () => {
+    const directory = await newFolder();
+    expect(await readLocalJson(directory)).toBeNull();
+    await writeLocalJson(directory, localJson);
+    expect(await readLocalJson(directory)).toEqual(localJson);
+    expect((await stat(join(directory, 'local.json'))).mode & 0o777).toBe(0o600);
+  });
+
+  it('stays as it is, and is named with its faults, when it cannot be understood', async () => {
+    const directory = await newFolder();
+    const file = join(directory, 'local.json');
+    for (const [text, fault] of [
+      ['{"baseUrl', /it is no JSON/],
+      ['[]', /wrong: the whole/],
+      [JSON.stringify({ ...localJson, pids: { ...localJson.pids, api: 'x' } }), /wrong: pids\.api/],
+    ] as const) {
+      await writeFile(file, text);
+      await expect(readLocalJson(directory)).rejects.toThrow(fault);
+      expect(await readFile(file, 'utf8')).toBe(text);
+    }
+  });
+});
+
+it('begins a new log file when the old one has grown long', async () => {
+  const file = join(await newFolder(), 'api.log');
+  using log = openLogFile(file);
+  const line = 'x'.repeat(1024 * 1024);
+  for (let count = 0; count < 12; count += 1) log.write(line);
+  const sizes = await Promise.all(
+    [`${file}.1`, file].map(async (name) => Math.round((await stat(name)).size / line.length)),
+  );
+  expect(sizes).toEqual([10, 2]);
+});

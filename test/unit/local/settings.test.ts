@@ -1,0 +1,50 @@
+import { expect, it } from 'vitest';
+import { shownLine } from '../../../local/log-lines.ts';
+import { serviceEnvironment } from '../../../local/services.ts';
+import { readSettings } from '../../../local/settings.ts';
+
+it('has defaults for everything, and takes an empty variable for an absent one', () => {
+  const nothing = { http: { port: 8080, host: '127.0.0.1', baseUrl: null }, databaseUrl: null, temporalAddress: null };
+  expect(readSettings({})).toMatchObject(nothing);
+  expect(readSettings({ PORT: '', DATABASE_URL: '', TEMPORAL_ADDRESS: '' })).toMatchObject(nothing);
+});
+
+it('names every bad variable in one sentence, and no secret of it', () => {
+  const env = {
+    PORT: '70000',
+    DATABASE_URL: 'mysql://user:secret@host',
+    TEMPORAL_ADDRESS: 'host',
+    DOCKET_BASE_URL: 'x',
+  };
+  expect(() => readSettings(env)).toThrow(/PORT.*DOCKET_BASE_URL.*DATABASE_URL.*TEMPORAL_ADDRESS/);
+  expect(() => readSettings(env)).not.toThrow(/secret/);
+});
+
+it('gives the processes what the person set, and the addresses of the stack', () => {
+  const env = serviceEnvironment({
+    env: { ANTHROPIC_API_KEY: 'key', DOCKET_WORK_DIR: '/elsewhere', DATABASE_URL: 'old', DOCKET_SITE_DIRECTORIES: '' },
+    databaseUrl: 'postgres://new',
+    temporalAddress: '127.0.0.1:1',
+    keyPepper: 'pepper',
+    http: { port: 5, host: '127.0.0.1', baseUrl: 'http://127.0.0.1:5' },
+    workDirectory: '/home/work',
+    localRepositories: '/home/repositories',
+  });
+  expect(env).toMatchObject({
+    ANTHROPIC_API_KEY: 'key',
+    DOCKET_WORK_DIR: '/elsewhere',
+    DATABASE_URL: 'postgres://new',
+    DOCKET_SITE_DIRECTORIES: process.cwd(),
+    PORT: '5',
+  });
+});
+
+it('shows warnings, errors and what is no log entry, and keeps the rest for the log file', () => {
+  expect(shownLine('api', '{"level":30,"msg":"api ready"}')).toBeNull();
+  expect(shownLine('api', '{"level":40,"msg":"slow"}')).toBe('api: slow');
+  expect(shownLine('api', '{"level":"ERROR","msg":"x"}')).toBe('api: x');
+  expect(shownLine('api', '{"level":50,"msg":"failed","err":{"message":"no disk"}}')).toBe('api: failed: no disk');
+  expect(shownLine('worker', 'TypeError: oops')).toBe('worker: TypeError: oops');
+  expect(shownLine('worker', '{not json')).toBe('worker: {not json');
+  expect(shownLine('worker', '  ')).toBeNull();
+});

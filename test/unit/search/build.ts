@@ -1,0 +1,32 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll } from 'vitest';
+import { buildIndex } from '../../../search/build-index.ts';
+import { openSiteIndex } from '../../../search/site-index.ts';
+import type { SiteIndex, SourcePage } from '../../../search/site-index.ts';
+
+/** A folder that is gone after the file's tests. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'docket-search-'));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+let files = 0;
+
+export function buildPage(page: Partial<Omit<SourcePage, 'metadata'>> & { metadata?: Partial<SourcePage['metadata']> }): SourcePage {
+  const path = page.path ?? 'page';
+  return { content: '', isHidden: false, order: null, boost: 1, ...page, path, metadata: { title: path, ...page.metadata } };
+}
+
+/** Builds and opens an index over pages. */
+export function indexOf(folder: string, pages: SourcePage[]): SiteIndex {
+  const file = join(folder, `index-${++files}.db`);
+  buildIndex(pages, { file });
+  return openSiteIndex(file);
+}
+
+export function fileOf(path: string, text: string) {
+  return { path, read: () => text };
+}

@@ -1,0 +1,17 @@
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { readPages } from '../../../search/read-pages.ts';
+import { evaluate, filesOf, readQuestions } from '../../quality/evaluate.ts';
+import { indexOf, temporaryFolder } from './build.ts';
+
+const quality = join(import.meta.dirname, '../../quality');
+
+it('finds the right page for our own questions and refuses what the pages do not say', () => {
+  using index = indexOf(temporaryFolder(), readPages(filesOf(join(quality, 'docs'))));
+  const { hit1, hit5, mrr10, refused, wronglyRefused } = evaluate(index, readQuestions(join(quality, 'own-questions.json')));
+  expect(hit1).toBeGreaterThanOrEqual(0.85);
+  expect(hit5).toBeGreaterThanOrEqual(0.95);
+  expect(mrr10).toBeGreaterThanOrEqual(0.9);
+  expect(refused).toBeGreaterThanOrEqual(0.9);
+  expect(wronglyRefused).toBeLessThanOrEqual(0.1);
+});

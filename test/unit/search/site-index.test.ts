@@ -1,0 +1,227 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { buildIndex } from '../../../search/build-index.ts';
+import { openSiteIndex } from '../../../search/site-index.ts';
+import type { SearchFilter, SourcePage } from '../../../search/site-index.ts';
+import { buildPage, indexOf, temporaryFolder } from './build.ts';
+
+const folder = temporaryFolder();
+
+describe('search', () => {
+  const index = indexOf(folder, [
+    buildPage({ path: 'orgs', metadata: { title: 'Organizations' }, content: '# Organizations\n\nCall `createOrganization` to make one.\n\n## Deleting\n\nThey can be deleted with `--force-delete`.\n' }),
+    buildPage({ path: 'limits', metadata: { title: 'Rate limits' }, content: 'A hundred requests an hour. The variable `max_requests_per_hour` says how many.\n' }),
+    buildPage({ path: 'install', metadata: { title: 'Installation' }, content: 'Run the installer. An organization is not needed.\n' }),
+    buildPage({ path: 'zh', metadata: { title: '安装指南' }, content: '如何安装文档服务。\n' }),
+    buildPage({ path: 'secret', isHidden: true, metadata: { title: 'Secret' }, content: 'The launch codeword is xylophone. createOrganization\n' }),
+  ]);
+  const first = (query: string) => index.search({ query, limit: 3 })[0]?.path;
+
+  it.each([
+    ['createOrganization', 'orgs'],
+    ['create organization', 'orgs'],
+    ['create_organization', 'orgs'],
+    ['--force-delete', 'orgs'],
+    ['how do I remove organizations?', 'orgs'],
+    ['requests per hour', 'limits'],
+    ['max_requests_per_hour', 'limits'],
+    ['MAX_REQUESTS', 'limits'],
+    ['installing', 'install'],
+    ['安装文档', 'zh'],
+  ])('finds %j in %s', (query, path) => {
+    expect(first(query)).toBe(path);
+  });
+
+  it('returns the passage with its headings, anchor and metadata', () => {
+    const [hit] = index.search({ query: 'force delete', limit: 1 });
+    expect(hit).toMatchObject({ path: 'orgs', anchor: 'deleting', title: 'Organizations', headings: ['Deleting'], content: 'They can be deleted with `--force-delete`.' });
+    expect(hit?.score).toBeGreaterThan(0);
+    expect(hit?.score).toBeLessThanOrEqual(1);
+  });
+
+  it('returns nothing for nothing', () => {
+    for (const query of ['', '   ', '?!', 'xylophone', '"', '\u0000']) expect(index.search({ query, limit: 5 })).toEqual([]);
+  });
+
+  it('scores what a text covers above what it covers in part', () => {
+    const best = (query: string) => index.search({ query, limit: 1 })[0]?.score ?? 0;
+    expect(best('rate limits per hour')).toBeGreaterThan(best('rate of exchange in euro today'));
+  });
+
+  it('never shows a hidden page', () => {
+    expect(index.page('secret')).toBeNull();
+    expect(index.hasLink('secret', null)).toBe(false);
+    expect(index.pages().map(({ path }) => path)).not.toContain('secret');
+    expect(index.search({ query: 'createOrganization', limit: 50 }).map(({ path }) => path)).not.toContain('secret');
+  });
+
+  it('answers any query within its limit', () => {
+    const words = fc.constantFrom('organization', 'NEAR(', 'AND', 'OR', 'NOT', '"', '*', '^', '{title}:', 'createOrganization', '--force', '安装', '-', ':', '((');
+    fc.assert(
+      fc.property(fc.array(fc.oneof(words, fc.string({ unit: 'binary', maxLength: 12 })), { maxLength: 30 }), fc.integer({ min: 0, max: 50 }), (parts, limit) => {
+        const hits = index.search({ query: parts.join(' '), limit, currentPath: parts[0], hints: parts.slice(1) });
+        expect(hits.length).toBeLessThanOrEqual(limit);
+        expect(hits.every(({ score }) => score >= 0 && score <= 1)).toBe(true);
+      }),
+      { numRuns: 100 },
+    );
+  });
+});
+
+describe('what a reader looks at', () => {
+  const text = 'Set the timeout of a request in seconds.';
+  const index = indexOf(folder, [
+    buildPage({ path: 'http/client', metadata: { title: 'Client' }, content: `## Timeout\n\n${text}` }),
+    buildPage({ path: 'http/server', metadata: { title: 'Server' }, content: `## Timeout\n\n${text}` }),
+    buildPage({ path: 'grpc/zeta', metadata: { title: 'Stub' }, content: `## Timeout\n\n${text}` }),
+  ]);
+  const order = (request: { currentPath?: string; hints?: string[] }) => index.search({ query: 'timeout', limit: 3, ...request }).map(({ path }) => path);
+
+  it('comes first, then its neighbours', () => {
+    expect(order({ currentPath: '/grpc/zeta#timeout' })[0]).toBe('grpc/zeta');
+    expect(order({ currentPath: 'http/other' })).toEqual(['http/client', 'http/server', 'grpc/zeta']);
+  });
+
+  it('is preferred by hints, weaker than by the query', () => {
+    expect(order({ hints: ['server'] })[0]).toBe('http/server');
+    expect(index.search({ query: 'client timeout', limit: 1, hints: ['server server'] })[0]?.path).toBe('http/client');
+  });
+
+  it('is raised by its boost', () => {
+    const boosted = indexOf(folder, [buildPage({ path: 'a', content: text }), buildPage({ path: 'b', content: text, boost: 3 })]);
+    expect(boosted.search({ query: 'timeout', limit: 2 }).map(({ path }) => path)).toEqual(['b', 'a']);
+  });
+});
+
+describe('a filter', () => {
+  const content = 'How to configure the widget.';
+  const index = indexOf(folder, [
+    buildPage({ path: 'plain', content }),
+    buildPage({ path: 'en', content, metadata: { language: 'en', version: 'v1', tags: ['a', 'b'], groups: ['staff'] } }),
+    buildPage({ path: 'fr', content, metadata: { language: 'fr', version: 'v2', tags: ['b'] } }),
+  ]);
+  const found = (filter: SearchFilter | null) =>
+    index
+      .search({ query: 'configure widget', limit: 10, filter })
+      .map(({ path }) => path)
+      .sort();
+
+  it.each<[SearchFilter | null, string[]]>([
+    [null, ['en', 'fr', 'plain']],
+    [{}, ['en', 'fr', 'plain']],
+    [{ language: 'en' }, ['en', 'plain']],
+    [{ language: 'FR' }, ['fr']],
+    [{ language: 'de' }, []],
+    [{ language: '' }, []],
+    [{ version: 'v1' }, ['en']],
+    [{ version: 'v9' }, []],
+    [{ tag: 'b' }, ['en', 'fr']],
+    [{ groups: ['staff', 'other'] }, ['en']],
+    [{ groups: ['other'] }, []],
+    [{ language: 'fr', tag: 'a' }, []],
+    [{ version: '") OR ("' }, []],
+  ])('%j gives %j', (filter, expected) => {
+    expect(found(filter)).toEqual(expected);
+  });
+});
+
+describe('a page', () => {
+  const index = indexOf(folder, [
+    buildPage({ path: 'index', content: 'Home', order: 1, metadata: { title: 'Home' } }),
+    buildPage({ path: 'guides/index', content: '## Überblick & mehr\n\nx\n\n<a id="own"></a>\n', order: 0, metadata: { title: 'Guides' } }),
+    buildPage({ path: 'zz', content: 'x'.repeat(5000), metadata: { title: 'Last' } }),
+  ]);
+
+  it.each(['guides', '/guides/', 'guides/index.mdx', '/guides/index#x', 'guides?tab=1', './guides'])('is found as %s', (path) => {
+    expect(index.page(path)?.path).toBe('guides/index');
+  });
+
+  it('is null when unknown', () => {
+    expect(index.page('guides/none')).toBeNull();
+    expect(index.page('../../etc/passwd')).toBeNull();
+  });
+
+  it('is the top one for an empty path', () => {
+    expect(index.page('/')?.content).toBe('Home');
+  });
+
+  it('has links to its headings and ids', () => {
+    expect(index.hasLink('/guides', 'überblick--mehr')).toBe(true);
+    expect(index.hasLink('/guides', '#own')).toBe(true);
+    expect(index.hasLink('/guides', null)).toBe(true);
+    expect(index.hasLink('/guides', 'other')).toBe(false);
+    expect(index.hasLink('/none', null)).toBe(false);
+  });
+
+  it('stands in the order of the navigation', () => {
+    expect(index.pages()).toEqual([{ path: 'guides/index', title: 'Guides' }, { path: 'index', title: 'Home' }, { path: 'zz', title: 'Last' }]);
+  });
+});
+
+describe('building', () => {
+  const words = ['alpha', 'beta', 'gamma', 'delta', 'createThing', 'rate limit', 'token'];
+  const pages = Array.from({ length: 60 }, (_, at) =>
+    buildPage({ path: `p${at}`, order: at, metadata: { title: `Page ${words[at % 7]}` }, content: `## ${words[(at * 3) % 7]}\n\n${words.slice(at % 5).join(' ')} item${at}\n\n## Part\n\n${words[(at * 5) % 7]} text ${at}` }),
+  );
+  const changed: SourcePage[] = pages
+    .filter((_, at) => at !== 7)
+    .map((page, at) => (at === 20 ? { ...page, content: `${page.content}\n\n## New\n\nquokka token` } : page))
+    .concat(buildPage({ path: 'added', order: 3, content: 'A zebra and a token.' }));
+
+  it('gives the same bytes for the same pages in any order', () => {
+    const [one, two] = [join(folder, 'one.db'), join(folder, 'two.db')];
+    const first = buildIndex(pages, { file: one });
+    const second = buildIndex(pages.toReversed(), { file: two });
+    expect(second).toEqual(first);
+    expect(readFileSync(one).equals(readFileSync(two))).toBe(true);
+  });
+
+  it('finds the same after a change as after a full build', () => {
+    const [before, after, full] = ['before.db', 'after.db', 'full.db'].map((name) => join(folder, name)) as [string, string, string];
+    buildIndex(pages, { file: before });
+    const built = buildIndex(changed, { file: after, previousFile: before });
+    expect(built).toEqual({ ...buildIndex(changed, { file: full }), changedPages: 2 });
+    using one = openSiteIndex(after);
+    using two = openSiteIndex(full);
+    for (const query of [...words, 'token limit', 'quokka', 'zebra', 'item7', 'create thing', 'item20 text', 'page alpha beta']) {
+      expect(one.search({ query, limit: 20 }), query).toEqual(two.search({ query, limit: 20 }));
+    }
+    expect(one.pages()).toEqual(two.pages());
+    expect(one.page('p7')).toBeNull();
+  });
+
+  it('changes little of the file for a small change', () => {
+    const [before, after] = [join(folder, 'small.db'), join(folder, 'small-after.db')];
+    const many = Array.from({ length: 400 }, (_, at) => buildPage({ path: `q${at}`, content: `text ${at} ${words.join(' ')} `.repeat(20) }));
+    buildIndex(many, { file: before });
+    buildIndex([...many.slice(1), buildPage({ path: 'q0', content: 'other text entirely' })], { file: after, previousFile: before });
+    const [old, now] = [readFileSync(before), readFileSync(after)];
+    const blocks = Math.ceil(now.length / 4096);
+    const same = Array.from({ length: blocks }, (_, at) => now.subarray(at * 4096, (at + 1) * 4096).equals(old.subarray(at * 4096, (at + 1) * 4096)));
+    expect(same.filter(Boolean).length / blocks).toBeGreaterThan(0.8);
+  });
+
+  it('says that nothing changed', () => {
+    const [before, after] = [join(folder, 'same.db'), join(folder, 'same-after.db')];
+    const first = buildIndex(pages, { file: before });
+    expect(buildIndex(pages, { file: after, previousFile: before })).toEqual({ ...first, changedPages: 0 });
+    expect(buildIndex(pages, { file: before, previousFile: before }).changedPages).toBe(0);
+  });
+
+  it('starts anew when the previous file is damaged or of another format', () => {
+    const broken = join(folder, 'broken.db');
+    writeFileSync(broken, 'this is no database');
+    expect(buildIndex(pages, { file: join(folder, 'fresh.db'), previousFile: broken }).changedPages).toBe(60);
+    expect(() => openSiteIndex(broken)).toThrow();
+  });
+
+  it('leaves nothing of a failed build and takes an empty site', () => {
+    const file = join(folder, 'empty.db');
+    expect(buildIndex([], { file })).toMatchObject({ pages: 0, chunks: 0 });
+    using index = openSiteIndex(file);
+    expect(index.search({ query: 'anything', limit: 5 })).toEqual([]);
+    expect(index.pages()).toEqual([]);
+  });
+});
