@@ -26,12 +26,17 @@ const finalStatuses = new Set([400, 401, 402, 403, 404, 405, 406, 410, 413, 415,
 /** Temporary troubles are retried when the provider says; a refusal ends the job with a fixed sentence. */
 export function verdictOfModelFailure({ cause }: ModelCallError): Verdict {
   if (cause instanceof DeclinedAnswerError) return refused('The model declined to work on the task.');
-  if (!APICallError.isInstance(cause)) return unavailable('The model provider broke off or answered something unusable.');
+  if (!APICallError.isInstance(cause))
+    return unavailable('The model provider broke off or answered something unusable.');
   const { statusCode } = cause;
   if (statusCode === undefined) return unavailable('The model provider could not be reached.');
-  if (finalStatuses.has(statusCode)) return refused(`The model provider refused the request with status ${statusCode}.`);
+  if (finalStatuses.has(statusCode))
+    return refused(`The model provider refused the request with status ${statusCode}.`);
   if (statusCode < 400) return unavailable('The model provider answered something unusable.');
-  return { ...unavailable(`The model provider answered with status ${statusCode}.`), retryAfterMs: retryAfterOf(cause) };
+  return {
+    ...unavailable(`The model provider answered with status ${statusCode}.`),
+    retryAfterMs: retryAfterOf(cause),
+  };
 }
 
 function retryAfterOf({ responseHeaders }: APICallError): number | null {

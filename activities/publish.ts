@@ -44,7 +44,8 @@ export function createPublishActivities(deps: PublishActivityDeps) {
         await jobs.setPhase({ ...ref, phase: 'publishing' });
         const text = await describeChange(ref, job);
         const tree = await steps.latestTree(job.id);
-        if (tree !== null && tree === job.headTree && job.prLink !== null) return { kind: 'published', prLink: job.prLink };
+        if (tree !== null && tree === job.headTree && job.prLink !== null)
+          return { kind: 'published', prLink: job.prLink };
         const snapshot = tree === null ? null : await steps.snapshot(job.id, tree);
         if (snapshot === null || snapshot.changedFiles === 0) return { kind: 'no-changes' };
         const branch = job.branch ?? branchOf(job.id, text.title);

@@ -74,5 +74,8 @@ function withoutComments(text: string): string {
 
 function capped(text: string, maxLength: number): string {
   if (text.length <= maxLength) return text;
-  return `${text.slice(0, maxLength - 1).toWellFormed().replace(/\uFFFD$/u, '')}…`;
+  return `${text
+    .slice(0, maxLength - 1)
+    .toWellFormed()
+    .replace(/\uFFFD$/u, '')}…`;
 }

@@ -64,7 +64,11 @@ export function createSiteActivities(deps: SiteActivityDeps) {
     },
 
     /** Says on the site why it could not be indexed; the version before serves on. */
-    async recordIndexFailure({ siteId, category, message }: IndexSiteInput & { category: string; message: string }): Promise<void> {
+    async recordIndexFailure({
+      siteId,
+      category,
+      message,
+    }: IndexSiteInput & { category: string; message: string }): Promise<void> {
       await sites.recordIndexFailure(siteId, { category, message });
     },
   };
@@ -84,14 +88,23 @@ export function createSiteActivities(deps: SiteActivityDeps) {
       const built = await buildIndexInThread({ files: await source.read(), file, previousFile, signal });
       if (built === null) throw unreadable('The folder of the site holds no Markdown, MDX or OpenAPI pages.');
       const { changedPages, ...index } = built;
-      const { version, pages } = await indexes.publish(site.id, { ...index, format: indexFormat, file, revision: source.revision });
+      const { version, pages } = await indexes.publish(site.id, {
+        ...index,
+        format: indexFormat,
+        file,
+        revision: source.revision,
+      });
       return { version, pages, changedPages };
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
   }
 
-  async function previousArtifact(site: SiteRow, current: StoredIndex | null, folder: string): Promise<string | undefined> {
+  async function previousArtifact(
+    site: SiteRow,
+    current: StoredIndex | null,
+    folder: string,
+  ): Promise<string | undefined> {
     if (current === null || current.format !== indexFormat) return undefined;
     const file = join(folder, 'previous.sqlite');
     await indexes.download(site.id, current.version, { file });

@@ -50,7 +50,8 @@ export function createWorkspaceActivities(deps: WorkspaceActivityDeps) {
     const { fence, result } = await effects.claim(effect);
     const stored = baseSchema.safeParse(result);
     const { branch, commit } = stored.data ?? (await resolve(job, signal));
-    if (!stored.success && !(await effects.storeResult({ ...effect, fence, result: { branch, commit } }))) throw takenOver();
+    if (!stored.success && !(await effects.storeResult({ ...effect, fence, result: { branch, commit } })))
+      throw takenOver();
     await jobs.setBase({ ...ref, baseBranch: branch, baseCommit: commit });
     return access.activeJob(ref);
   }

@@ -13,7 +13,7 @@ export interface JobStarterDeps {
 }
 
 /** How long one start may take before it is given up and tried again later. */
-const startTimeoutMs = 4_000;
+const startTimeoutMs = 3_000;
 /** Waiting for a worker, publishing and retries come on top of the job's own time limit. */
 const graceMs = 30 * 60_000;
 

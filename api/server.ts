@@ -12,6 +12,8 @@ export interface HttpServer {
   close(graceMs: number): Promise<void>;
 }
 
+const idleSweepMs = 50;
+
 /** Node's HTTP server with limits that end slow and endless clients, and JSON for what the parser refuses. */
 export function createHttpServer(listener: RequestListener): HttpServer {
   const answering = new WeakMap<Duplex, ServerResponse>();
@@ -32,6 +34,14 @@ export function createHttpServer(listener: RequestListener): HttpServer {
   );
   server.maxRequestsPerSocket = 1_000;
   server.maxConnections = 20_000;
+  server.on('checkExpectation', (_request, response: ServerResponse) => {
+    const body = JSON.stringify({ error: 'The expectation of the Expect header cannot be met.' });
+    response.writeHead(417, {
+      'Content-Type': 'application/json; charset=utf-8',
+      'Content-Length': Buffer.byteLength(body),
+    });
+    response.end(body);
+  });
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     const response = answering.get(socket);
     writeClientError(error, socket, response !== undefined && response.headersSent && !response.writableFinished);
@@ -53,11 +63,13 @@ export function createHttpServer(listener: RequestListener): HttpServer {
       const closed = new Promise<void>((resolve) => {
         server.close(() => resolve());
       });
-      server.closeIdleConnections();
+      // a connection kept alive falls idle when its answer ends
+      const sweep = setInterval(() => server.closeIdleConnections(), idleSweepMs);
       const stop = new AbortController();
       const deadline = wait(graceMs, undefined, { signal: stop.signal }).catch(() => undefined);
       await Promise.race([closed, deadline]);
       stop.abort();
+      clearInterval(sweep);
       server.closeAllConnections();
       await closed;
     },

@@ -22,7 +22,9 @@ async function settingsOf(env: NodeJS.ProcessEnv) {
   const local = await readLocalJson(home);
   const databaseUrl = env['DATABASE_URL'] || local?.databaseUrl;
   if (databaseUrl === undefined) {
-    throw new CommandError(`No database is known: run "npm start" first (it writes ${join(home, 'local.json')}), or set DATABASE_URL.`);
+    throw new CommandError(
+      `No database is known: run "npm start" first (it writes ${join(home, 'local.json')}), or set DATABASE_URL.`,
+    );
   }
   const isLocal = !env['DATABASE_URL'];
   if (!isLocal && !env['DOCKET_KEY_PEPPER']) {

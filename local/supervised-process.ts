@@ -117,7 +117,8 @@ export async function superviseProcess(spec: ProcessSpec, hooks: SupervisorHooks
         log(`${spec.name} runs again`);
       } catch (error) {
         current = null;
-        if (!stopping.signal.aborted) log(`${messageOf(error)}; the next attempt is in ${wait / 1000} s`);
+        if (!stopping.signal.aborted)
+          log(`${messageOf(error).split('\n')[0]}; the next attempt is in ${wait / 1000} s`);
       }
     }
   }

@@ -29,7 +29,8 @@ export function analyseChunk(page: SourcePage, chunk: Chunk, isFirst: boolean): 
     identifiers.set(term, repeats + 1);
   };
   const addAll = (source: string, inCode: boolean) => {
-    for (const identifier of findIdentifiers(source, { inCode })) for (const term of termsOfIdentifier(identifier)) add(term);
+    for (const identifier of findIdentifiers(source, { inCode }))
+      for (const term of termsOfIdentifier(identifier)) add(term);
   };
   for (const term of termsOf(page.path, { stopWords: true })) add(term);
   addAll(page.metadata.title, false);
@@ -49,7 +50,8 @@ function splitCode(passage: string): { prose: string; code: string } {
   if (!passage.includes('```') && !passage.includes('~~~')) return { prose: passage, code: '' };
   const prose: string[] = [];
   const code: string[] = [];
-  for (const line of linesOf(passage)) (line.kind === 'code' ? code : prose).push(line.kind === 'fence' ? '' : passage.slice(line.start, line.end));
+  for (const line of linesOf(passage))
+    (line.kind === 'code' ? code : prose).push(line.kind === 'fence' ? '' : passage.slice(line.start, line.end));
   return { prose: prose.join('\n'), code: code.join('\n') };
 }
 
@@ -69,4 +71,3 @@ export function facetTerm(kind: string, value: string): string {
   const bytes = Buffer.from(value.trim().toLowerCase().normalize('NFC'), 'utf8');
   return `._${kind}_${bytes.toString('hex')}`;
 }
-

@@ -28,14 +28,20 @@ interface Plan {
 const largestChange = 0.2;
 
 /** Builds an artifact at `file`, taking unchanged pages from `previousFile` where given (incremental). Hidden pages stay out. */
-export function buildIndex(pages: Iterable<SourcePage>, { file, previousFile }: { file: string; previousFile?: string }): BuiltIndex {
+export function buildIndex(
+  pages: Iterable<SourcePage>,
+  { file, previousFile }: { file: string; previousFile?: string },
+): BuiltIndex {
   const wanted = hashPages(pages);
   const sourceHash = hashAll(wanted);
   const partial = `${file}.partial`;
   rmSync(partial, { force: true });
   try {
     const plan = previousFile === undefined ? null : planChange(wanted, previousFile);
-    const result = plan === null || previousFile === undefined ? buildAll(wanted, partial) : change(wanted, plan, { partial, previousFile });
+    const result =
+      plan === null || previousFile === undefined
+        ? buildAll(wanted, partial)
+        : change(wanted, plan, { partial, previousFile });
     renameSync(partial, file);
     return { ...result, pages: wanted.length, sourceHash };
   } finally {
@@ -50,7 +56,10 @@ function hashPages(pages: Iterable<SourcePage>): HashedPage[] {
     const { path, content, metadata, boost } = page;
     const { title, description, version, language, tags, groups } = metadata;
     const facts = JSON.stringify([path, boost, title, description, version, language, tags, groups]);
-    byPath.set(path, { page, hash: createHash('sha256').update(facts).update('\0').update(content).digest('base64url').slice(0, 22) });
+    byPath.set(path, {
+      page,
+      hash: createHash('sha256').update(facts).update('\0').update(content).digest('base64url').slice(0, 22),
+    });
   }
   return [...byPath.values()].sort((a, b) => (a.page.path < b.page.path ? -1 : 1));
 }
@@ -94,7 +103,11 @@ function buildAll(wanted: HashedPage[], partial: string): { chunks: number; chan
   return { chunks: countChunks(database), changedPages: wanted.length };
 }
 
-function change(wanted: HashedPage[], plan: Plan, { partial, previousFile }: { partial: string; previousFile: string }) {
+function change(
+  wanted: HashedPage[],
+  plan: Plan,
+  { partial, previousFile }: { partial: string; previousFile: string },
+) {
   copyFileSync(previousFile, partial);
   using database = openArtifactForChange(partial);
   database.exec('begin');
@@ -104,7 +117,10 @@ function change(wanted: HashedPage[], plan: Plan, { partial, previousFile }: { p
   writeOrder(database, wanted);
   updateCommonTerms(database, writer.countChanges());
   const changedPages = Math.max(plan.added.length, plan.removed.length);
-  writeMeta(database, { drift: String(Number(readMeta(database, 'drift')) + changedPages), language: mainLanguage(wanted) });
+  writeMeta(database, {
+    drift: String(Number(readMeta(database, 'drift')) + changedPages),
+    language: mainLanguage(wanted),
+  });
   database.exec('commit');
   return { chunks: countChunks(database), changedPages };
 }
@@ -143,6 +159,8 @@ function readMeta(database: DatabaseSync, key: string): string | null {
 }
 
 function writeMeta(database: DatabaseSync, values: Record<string, string>): void {
-  const write = database.prepare('insert into meta (key, value) values (?, ?) on conflict (key) do update set value = excluded.value where value <> excluded.value');
+  const write = database.prepare(
+    'insert into meta (key, value) values (?, ?) on conflict (key) do update set value = excluded.value where value <> excluded.value',
+  );
   for (const [key, value] of Object.entries(values)) write.run(key, value);
 }

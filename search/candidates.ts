@@ -14,14 +14,20 @@ const dearestUnion = 6000;
 
 /** Finds the passages worth ranking: those with all terms, then those with most, then those with the rare ones. */
 export function createCandidates(database: DatabaseSync) {
-  const ranked = database.prepare(`select rowid as id from chunk_text where chunk_text match ? and rank match 'bm25(6, 4, 1, 1, 0)' order by rank limit ?`);
+  const ranked = database.prepare(
+    `select rowid as id from chunk_text where chunk_text match ? and rank match 'bm25(6, 4, 1, 1, 0)' order by rank limit ?`,
+  );
   const unranked = database.prepare('select rowid as id from chunk_text where chunk_text match ? limit ?');
 
-  return function findCandidates(terms: QueryTerm[], { facets, nearby }: { facets: string | null; nearby: string | null }): number[] {
+  return function findCandidates(
+    terms: QueryTerm[],
+    { facets, nearby }: { facets: string | null; nearby: string | null },
+  ): number[] {
     const found = new Set<number>();
     const collect = ({ text, count }: Expression, limit: number) => {
       const expression = facets === null ? text : `(${text}) AND (${facets})`;
-      const rows = count <= dearestRanking ? ranked.iterate(expression, limit) : unranked.iterate(expression, limit * 2);
+      const rows =
+        count <= dearestRanking ? ranked.iterate(expression, limit) : unranked.iterate(expression, limit * 2);
       for (const row of rows) found.add(Number(row.id));
     };
     const strong = strongTerms(terms);
@@ -33,17 +39,26 @@ export function createCandidates(database: DatabaseSync) {
     if (few.length >= wanted * 2) collect(and(all), wanted);
     if (found.size < enough && strong.length > 2) {
       for (const left of strong.toSorted((a, b) => a.weight - b.weight).slice(0, 5)) {
-        collect(and(strong.filter((term) => term !== left).map((term) => expressionOf(term))), 40);
+        for (const id of unrankedIds(unranked, and(strong.filter((term) => term !== left).map((term) => expressionOf(term))), { facets, limit: 80 })) found.add(id);
       }
     }
     if (found.size < enough && strong.length > 1) collect(or(affordable(all)), wanted);
     if (found.size < enough && strong.length > 1) collect(inHeadings(or(all)), 50);
-    if (nearby !== null) for (const id of unrankedIds(unranked, or(all), { facets: facets === null ? nearby : `(${facets}) AND ${nearby}`, limit: 30 })) found.add(id);
+    if (nearby !== null)
+      for (const id of unrankedIds(unranked, or(all), {
+        facets: facets === null ? nearby : `(${facets}) AND ${nearby}`,
+        limit: 30,
+      }))
+        found.add(id);
     return [...found];
   };
 }
 
-function unrankedIds(statement: ReturnType<DatabaseSync['prepare']>, { text }: Expression, { facets, limit }: { facets: string | null; limit: number }): number[] {
+function unrankedIds(
+  statement: ReturnType<DatabaseSync['prepare']>,
+  { text }: Expression,
+  { facets, limit }: { facets: string | null; limit: number },
+): number[] {
   const expression = facets === null ? text : `(${text}) AND (${facets})`;
   return statement.all(expression, limit).map((row) => Number(row.id));
 }

@@ -43,19 +43,21 @@ function sectionsOf(content: string, title: string): { sections: Section[]; anch
   const sections = [section];
   let before: MarkdownLine | null = null;
   for (const line of linesOf(content)) {
-    const underline: number = before?.kind === 'text' && before.end - before.start <= 120 ? setextLevel(content, line) : 0;
+    const underline: number =
+      before?.kind === 'text' && before.end - before.start <= 120 ? setextLevel(content, line) : 0;
     const level: number = line.level || underline;
     if (level > 0) {
       const headingLine = underline > 0 && before !== null ? before : line;
       const source = content.slice(headingLine.start, Math.min(headingLine.end, headingLine.start + 400));
       const text = headingText(source);
       const anchor = anchors.take(text, explicitId(source));
-      const isTitle = sections.length === 1 && content.slice(section.start, headingLine.start).trim() === '' && text === title;
+      const isTitle =
+        sections.length === 1 && content.slice(section.start, headingLine.start).trim() === '' && text === title;
       while ((path.at(-1)?.level ?? 0) >= level) path.pop();
       if (!isTitle) path.push({ level, text });
       section.end = headingLine.start;
       const headings = path.map((entry) => entry.text).filter((entry) => entry !== '');
-      section = { start: line.end, end: 0, anchor: isTitle ? null : anchor, headings, level, breaks: [] };
+      section = { start: line.end, end: 0, anchor: isTitle ? null : anchor, headings, level: isTitle ? 0 : level, breaks: [] };
       sections.push(section);
     } else if (line.kind === 'fence' || (line.kind === 'blank' && before?.kind !== 'blank')) {
       section.breaks.push(line.kind === 'blank' ? line.start : line.end);
@@ -98,12 +100,18 @@ function joinTiny(content: string, sections: Section[]): Section[] {
     const length = last === undefined ? 0 : last.end - last.start;
     const fits = last !== undefined && section.end - last.start <= wantedLength && section.level > last.level;
     if (last !== undefined && fits && last.level > 0 && length > 0 && length < tinySection) {
-      joined[joined.length - 1] = { ...section, start: last.start, breaks: [...last.breaks, last.end, ...section.breaks] };
+      joined[joined.length - 1] = {
+        ...section,
+        start: last.start,
+        breaks: [...last.breaks, last.end, ...section.breaks],
+      };
       continue;
     }
     joined.push({ ...section });
   }
-  return joined.filter((section, at) => section.end > section.start || (section.headings.length > 0 && isLeaf(joined, at, content)));
+  return joined.filter(
+    (section, at) => section.end > section.start || (section.headings.length > 0 && isLeaf(joined, at, content)),
+  );
 }
 
 function isLeaf(sections: Section[], at: number, content: string): boolean {

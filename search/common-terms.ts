@@ -5,13 +5,19 @@ const commonCount = 256;
 
 /** Counts the common terms of a freshly built index. */
 export function countCommonTerms(database: DatabaseSync): void {
-  database.prepare('insert into common_terms (term, count) select term, doc from temp.vocabulary where doc >= ? order by term').run(commonCount);
+  database
+    .prepare(
+      'insert into common_terms (term, count) select term, doc from temp.vocabulary where doc >= ? order by term',
+    )
+    .run(commonCount);
 }
 
 /** Brings the counts up to date: `changes` says by how many passages each term grew or shrank. */
 export function updateCommonTerms(database: DatabaseSync, changes: ReadonlyMap<string, number>): void {
   const known = database.prepare('select count from common_terms where term = ?');
-  const write = database.prepare('insert into common_terms (term, count) values (?, ?) on conflict (term) do update set count = excluded.count');
+  const write = database.prepare(
+    'insert into common_terms (term, count) values (?, ?) on conflict (term) do update set count = excluded.count',
+  );
   const remove = database.prepare('delete from common_terms where term = ?');
   const count = database.prepare('select doc from temp.vocabulary where term = ?');
   for (const [term, difference] of [...changes].sort(([a], [b]) => (a < b ? -1 : 1))) {

@@ -24,12 +24,15 @@ interface Scored extends Passage {
 }
 
 /** How much the wider evidence moves a passage; each is small beside what the passage itself says. */
-const wholePage = 0.12;
+const wholePage = 0.107;
+const severalPassages = 0.094;
 const samePage = 0.06;
 const sameFolder = 0.02;
 const hintsShare = 0.06;
 const boostShare = 0.12;
 const repeatedPage = 0.94;
+/** Spreads the scores over 0 to 1, so that `weakEvidence` parts what is answered from what is not. */
+const evidenceCurve = 0.6;
 
 /** Returns the function that finds the passages of an index for a request, best first. */
 export function createPassageFinder(database: DatabaseSync, { mainLanguage }: { mainLanguage: string }) {
@@ -55,7 +58,16 @@ export function createPassageFinder(database: DatabaseSync, { mainLanguage }: { 
       const { score, presence } = weigh(vector);
       const path = String(row.path);
       const preference = nearness(path, current) + (hintTerms.length === 0 ? 0 : hintsShare * weighHints(vector).score);
-      return { chunk: Number(row.id), page: Number(row.page), ordinal: Number(row.ordinal), path, boost: Number(row.boost), score, presence, preference };
+      return {
+        chunk: Number(row.id),
+        page: Number(row.page),
+        ordinal: Number(row.ordinal),
+        path,
+        boost: Number(row.boost),
+        score,
+        presence,
+        preference,
+      };
     });
     return inOrder(withPageEvidence(scored, terms), limit);
   };
@@ -75,18 +87,38 @@ function withPageEvidence(scored: Scored[], terms: QueryTerm[]): Scored[] {
     const known = byPage.get(page);
     byPage.set(page, known === undefined ? presence : known.map((value, at) => Math.max(value, presence[at] ?? 0)));
   }
+  const thirdBest = thirdScores(scored);
   return scored.map((passage) => {
     const ofPage = byPage.get(passage.page) ?? [];
-    const more = terms.reduce((sum, term, at) => sum + term.weight * ((ofPage[at] ?? 0) - (passage.presence[at] ?? 0)), 0) / total;
-    return { ...passage, score: passage.score + wholePage * more };
+    const more =
+      terms.reduce((sum, term, at) => sum + term.weight * ((ofPage[at] ?? 0) - (passage.presence[at] ?? 0)), 0) / total;
+    return { ...passage, score: passage.score + wholePage * more + severalPassages * (thirdBest.get(passage.page) ?? 0) };
   });
+}
+
+/** The third best score of each page: a page with several good passages is about the subject. */
+function thirdScores(scored: Scored[]): Map<number, number> {
+  const best = new Map<number, [number, number, number]>();
+  for (const { page, score } of scored) {
+    const [first, second, third] = best.get(page) ?? [0, 0, 0];
+    if (score > first) best.set(page, [score, first, second]);
+    else if (score > second) best.set(page, [first, score, second]);
+    else if (score > third) best.set(page, [first, second, score]);
+  }
+  return new Map([...best].map(([page, [, , third]]) => [page, third]));
 }
 
 /** Orders by score with preferences and boost; a page's further passages step back a little. */
 function inOrder(scored: Scored[], limit: number): Passage[] {
-  const rankOf = (passage: Scored) => (passage.score + passage.preference) * (1 + boostShare * Math.log2(passage.boost));
+  const rankOf = (passage: Scored) =>
+    (passage.score + passage.preference) * (1 + boostShare * Math.log2(passage.boost));
   const compare = (a: { rank: number; passage: Scored }, b: { rank: number; passage: Scored }) =>
-    b.rank - a.rank || (a.passage.path < b.passage.path ? -1 : a.passage.path > b.passage.path ? 1 : a.passage.ordinal - b.passage.ordinal);
+    b.rank - a.rank ||
+    (a.passage.path < b.passage.path
+      ? -1
+      : a.passage.path > b.passage.path
+        ? 1
+        : a.passage.ordinal - b.passage.ordinal);
   const seen = new Map<number, number>();
   return scored
     .map((passage) => ({ passage, rank: rankOf(passage) }))
@@ -98,7 +130,12 @@ function inOrder(scored: Scored[], limit: number): Passage[] {
     })
     .sort(compare)
     .slice(0, Math.max(0, limit))
-    .map(({ passage: { chunk, page, path, score } }) => ({ chunk, page, path, score: Math.min(1, Math.max(0, score)) }));
+    .map(({ passage: { chunk, page, path, score } }) => ({
+      chunk,
+      page,
+      path,
+      score: Math.min(1, Math.max(0, score)),
+    }));
 }
 
 /** The filter as a part of the full-text query; `none` when nothing can match. A page without a language is in the main one. */

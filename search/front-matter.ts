@@ -17,7 +17,8 @@ export function readFrontMatter(source: string): FrontMatter {
   const end = /^---[ \t]*(?:\r?\n|$)/m.exec(block);
   if (end === null) return { values: {}, body: text };
   const values = parseYaml(block.slice(0, end.index));
-  if (!isRecord(values)) return { values: {}, body: values === null ? text.slice(head[0].length + end.index + end[0].length) : text };
+  if (!isRecord(values))
+    return { values: {}, body: values === null ? text.slice(head[0].length + end.index + end[0].length) : text };
   return { values, body: text.slice(head[0].length + end.index + end[0].length) };
 }
 

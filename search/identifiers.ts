@@ -26,7 +26,8 @@ export function findIdentifiers(text: string, { inCode }: { inCode: boolean }): 
     if (!inCode && !isIdentifier(raw)) continue;
     found.push(identifierOf(raw));
     const segments = raw.split('.').filter((segment) => segment !== '');
-    if (segments.length > 1) for (const segment of segments) if (isIdentifier(segment)) found.push(identifierOf(segment));
+    if (segments.length > 1)
+      for (const segment of segments) if (isIdentifier(segment)) found.push(identifierOf(segment));
   }
   return found;
 }

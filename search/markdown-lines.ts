@@ -29,7 +29,12 @@ export function* linesOf(text: string): Generator<MarkdownLine> {
       yield { start, end, kind: 'fence', level: 0 };
     } else {
       const level = heading.exec(line)?.[1]?.length ?? 0;
-      yield { start, end, kind: level > 0 ? 'heading' : line.trim() === '' && line.length < 400 ? 'blank' : 'text', level };
+      yield {
+        start,
+        end,
+        kind: level > 0 ? 'heading' : line.trim() === '' && line.length < 400 ? 'blank' : 'text',
+        level,
+      };
     }
     start = next + 1;
   }

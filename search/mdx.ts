@@ -1,6 +1,17 @@
 import { linesOf } from './markdown-lines.ts';
 
-const namedAttributes = ['title', 'label', 'header', 'heading', 'caption', 'summary', 'name', 'tip', 'alt', 'description'];
+const namedAttributes = [
+  'title',
+  'label',
+  'header',
+  'heading',
+  'caption',
+  'summary',
+  'name',
+  'tip',
+  'alt',
+  'description',
+];
 const parameterAttributes = ['path', 'query', 'body', 'header'];
 const moduleLine = /^(?:import\s+(?:[\w*{$"'])|export\s+(?:default|const|let|function|async|class|\{|\*))/;
 const longestTag = 10_000;
@@ -168,7 +179,9 @@ function textOfTag(tag: string): string {
 }
 
 function parameterText(attributes: Map<string, string>): string {
-  const name = attributes.get('name') ?? parameterAttributes.map((key) => attributes.get(key)).find((value) => value !== undefined);
+  const name =
+    attributes.get('name') ??
+    parameterAttributes.map((key) => attributes.get(key)).find((value) => value !== undefined);
   const type = attributes.get('type');
   return name === undefined ? '' : `\`${name}\`${type === undefined ? '' : ` (${type})`} `;
 }

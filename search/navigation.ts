@@ -21,7 +21,18 @@ export interface Navigation {
 
 type Context = Omit<NavigationEntry, 'order'>;
 
-const branches = ['languages', 'versions', 'products', 'dropdowns', 'tabs', 'anchors', 'menu', 'groups', 'root', 'pages'];
+const branches = [
+  'languages',
+  'versions',
+  'products',
+  'dropdowns',
+  'tabs',
+  'anchors',
+  'menu',
+  'groups',
+  'root',
+  'pages',
+];
 const deepest = 30;
 
 /** Reads the navigation of a site, the first file of a known kind that lists pages; empty where there is none. */
@@ -49,7 +60,8 @@ function fromTree(tree: unknown, files: ReadonlyMap<string, SourceFile>): Naviga
     if (depth > deepest) return;
     if (Array.isArray(node)) {
       const isDefault = (entry: unknown) => isRecord(entry) && entry.default === true;
-      for (const entry of [...node.filter(isDefault), ...node.filter((item) => !isDefault(item))]) visit(entry, context, depth + 1);
+      for (const entry of [...node.filter(isDefault), ...node.filter((item) => !isDefault(item))])
+        visit(entry, context, depth + 1);
       return;
     }
     if (typeof node === 'string') {
@@ -61,8 +73,10 @@ function fromTree(tree: unknown, files: ReadonlyMap<string, SourceFile>): Naviga
     const reference = textOf(node.$ref);
     if (reference !== undefined) visit(parseFile(files.get(reference.replace(/^\.?\//, ''))), context, depth + 1);
     const inner = contextOf(node, context);
-    if (inner.language !== undefined && !navigation.languages.includes(inner.language)) navigation.languages.push(inner.language);
-    if (inner.version !== undefined && !navigation.versions.includes(inner.version)) navigation.versions.push(inner.version);
+    if (inner.language !== undefined && !navigation.languages.includes(inner.language))
+      navigation.languages.push(inner.language);
+    if (inner.version !== undefined && !navigation.versions.includes(inner.version))
+      navigation.versions.push(inner.version);
     for (const branch of branches) if (branch in node) visit(node[branch], inner, depth + 1);
   };
   visit(tree, { groups: [], isHidden: false, boost: 1 }, 0);
@@ -97,7 +111,9 @@ function textsIn(value: unknown, depth: number): string[] {
 }
 
 function linksIn(text: string): string[] {
-  return [...text.matchAll(/\]\(([^()\s]{1,300}?\.mdx?|[^():.\s]{1,300})\)/g)].map((match) => (match[1] ?? '').replace(/^\.?\//, ''));
+  return [...text.matchAll(/\]\(([^()\s]{1,300}?\.mdx?|[^():.\s]{1,300})\)/g)].map((match) =>
+    (match[1] ?? '').replace(/^\.?\//, ''),
+  );
 }
 
 function readText(file: SourceFile | undefined): string {

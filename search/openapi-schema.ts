@@ -13,7 +13,10 @@ export function resolveReference(api: Record<string, unknown>, value: unknown): 
     current = reference
       .slice(2)
       .split('/')
-      .reduce<unknown>((at, key) => (isRecord(at) ? at[key.replaceAll('~1', '/').replaceAll('~0', '~')] : undefined), api);
+      .reduce<unknown>(
+        (at, key) => (isRecord(at) ? at[key.replaceAll('~1', '/').replaceAll('~0', '~')] : undefined),
+        api,
+      );
   }
   return undefined;
 }
@@ -38,7 +41,10 @@ export function describeSchema(api: Record<string, unknown>, found: unknown): st
   const format = textOf(schema.format);
   const values = Array.isArray(schema.enum) ? `one of: ${schema.enum.slice(0, 40).join(', ')}` : undefined;
   const items = type === 'array' ? `of ${describeSchema(api, itemsOnce(schema))}` : undefined;
-  const fallback = schema.default === undefined || typeof schema.default === 'object' ? undefined : `default ${String(schema.default)}`;
+  const fallback =
+    schema.default === undefined || typeof schema.default === 'object'
+      ? undefined
+      : `default ${String(schema.default)}`;
   return [type, format === undefined ? undefined : `(${format})`, items, values, fallback].filter(Boolean).join(' ');
 }
 
@@ -62,7 +68,9 @@ function listFields(api: Record<string, unknown>, found: unknown, lines: string[
     const inner = resolveReference(api, property);
     const text = isRecord(inner) ? textOf(inner.description)?.replace(/\s+/g, ' ') : undefined;
     const facts = [describeSchema(api, inner), required.includes(name) ? 'required' : ''].filter(Boolean).join(', ');
-    lines.push(`${'  '.repeat(Math.min(depth, 3))}- \`${name}\`${facts === '' ? '' : ` (${facts})`}${text === undefined ? '' : `: ${text}`}`);
+    lines.push(
+      `${'  '.repeat(Math.min(depth, 3))}- \`${name}\`${facts === '' ? '' : ` (${facts})`}${text === undefined ? '' : `: ${text}`}`,
+    );
     listFields(api, inner, lines, depth + 1);
   }
 }

@@ -29,7 +29,8 @@ export function readOperations(text: string): Operation[] | null {
     if (!isRecord(item)) continue;
     for (const method of methods) {
       const operation = item[method];
-      if (isRecord(operation)) operations.push(operationOf(api, item, operation, { method: method.toUpperCase(), route }));
+      if (isRecord(operation))
+        operations.push(operationOf(api, item, operation, { method: method.toUpperCase(), route }));
     }
   }
   return operations;
@@ -56,7 +57,12 @@ function operationOf(
   const parts = [`\`${method} ${route}\``, id === undefined ? '' : `Operation \`${id}\``, description ?? ''];
   parts.push(parametersOf(api, [item.parameters, operation.parameters]));
   const body = resolveReference(api, operation.requestBody);
-  if (isRecord(body)) parts.push(['## Request body', textOf(body.description) ?? '', describeContent(api, body.content)].filter(Boolean).join('\n\n'));
+  if (isRecord(body))
+    parts.push(
+      ['## Request body', textOf(body.description) ?? '', describeContent(api, body.content)]
+        .filter(Boolean)
+        .join('\n\n'),
+    );
   parts.push(responsesOf(api, operation.responses));
   return {
     method,
@@ -65,7 +71,9 @@ function operationOf(
     description: description?.split('\n')[0],
     tags: listOf(operation.tags),
     isHidden: operation['x-hidden'] === true || operation['x-excluded'] === true || operation['x-internal'] === true,
-    slug: slugOf(summary ?? id ?? `${method} ${route.replace(/[/{}]+/g, ' ').trim()}`).replace(/^-+|-+$/g, '') || 'operation',
+    slug:
+      slugOf(summary ?? id ?? `${method} ${route.replace(/[/{}]+/g, ' ').trim()}`).replace(/^-+|-+$/g, '') ||
+      'operation',
     markdown: parts.filter((part) => part !== '').join('\n\n'),
   };
 }
@@ -75,9 +83,15 @@ function parametersOf(api: Record<string, unknown>, lists: unknown[]): string {
   for (const found of lists.flatMap((list) => (Array.isArray(list) ? list : []))) {
     const parameter = resolveReference(api, found);
     if (!isRecord(parameter)) continue;
-    const facts = [textOf(parameter.in), describeSchema(api, parameter.schema), parameter.required === true ? 'required' : ''];
+    const facts = [
+      textOf(parameter.in),
+      describeSchema(api, parameter.schema),
+      parameter.required === true ? 'required' : '',
+    ];
     const text = textOf(parameter.description);
-    lines.push(`- \`${textOf(parameter.name) ?? ''}\` (${facts.filter(Boolean).join(', ')})${text === undefined ? '' : `: ${text}`}`);
+    lines.push(
+      `- \`${textOf(parameter.name) ?? ''}\` (${facts.filter(Boolean).join(', ')})${text === undefined ? '' : `: ${text}`}`,
+    );
   }
   return lines.length === 0 ? '' : `## Parameters\n\n${lines.join('\n')}`;
 }
@@ -87,7 +101,9 @@ function responsesOf(api: Record<string, unknown>, responses: unknown): string {
   const parts = Object.entries(responses).map(([status, found]) => {
     const response = resolveReference(api, found);
     if (!isRecord(response)) return '';
-    return [`### ${status}`, textOf(response.description) ?? '', describeContent(api, response.content)].filter(Boolean).join('\n\n');
+    return [`### ${status}`, textOf(response.description) ?? '', describeContent(api, response.content)]
+      .filter(Boolean)
+      .join('\n\n');
   });
   const text = parts.filter((part) => part !== '').join('\n\n');
   return text === '' ? '' : `## Responses\n\n${text}`;

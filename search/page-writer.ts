@@ -14,7 +14,9 @@ const worthPacking = 512;
 export function createPageWriter(database: DatabaseSync) {
   const insertPage = database.prepare('insert into pages values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
   const insertChunk = database.prepare('insert into chunks values (?, ?, ?, ?, ?, ?, ?, ?)');
-  const insertText = database.prepare('insert into chunk_text (rowid, title, headings, body, code, facets) values (?, ?, ?, ?, ?, ?)');
+  const insertText = database.prepare(
+    'insert into chunk_text (rowid, title, headings, body, code, facets) values (?, ?, ?, ?, ?, ?)',
+  );
   const readPage = database.prepare('select * from pages where id = ?');
   const deleteText = database.prepare('delete from chunk_text where rowid = ?');
   const deleteChunk = database.prepare('delete from chunks where id = ?');
@@ -32,7 +34,16 @@ export function createPageWriter(database: DatabaseSync) {
   function addChunk(page: SourcePage, pageId: number, { chunk, ordinal }: { chunk: Chunk; ordinal: number }): void {
     const id = nextChunk++;
     const terms = analyseChunk(page, chunk, ordinal === 0);
-    insertChunk.run(id, pageId, ordinal, chunk.start, chunk.end, chunk.anchor, JSON.stringify(chunk.headings), packTerms(terms));
+    insertChunk.run(
+      id,
+      pageId,
+      ordinal,
+      chunk.start,
+      chunk.end,
+      chunk.anchor,
+      JSON.stringify(chunk.headings),
+      packTerms(terms),
+    );
     const { title, headings, body, code } = terms;
     insertText.run(id, title.join(' '), headings.join(' '), body.join(' '), code.join(' '), facetsOf(page).join(' '));
     if (isIncremental) note(terms, 1);
@@ -46,7 +57,14 @@ export function createPageWriter(database: DatabaseSync) {
       const content = Buffer.from(page.content, 'utf8');
       const isPacked = content.length >= worthPacking;
       const stored = isPacked ? zstdCompressSync(content) : content;
-      const facts = [JSON.stringify(metadata), boost, nextChunk, chunks.length, JSON.stringify(anchors), isPacked ? 1 : 0];
+      const facts = [
+        JSON.stringify(metadata),
+        boost,
+        nextChunk,
+        chunks.length,
+        JSON.stringify(anchors),
+        isPacked ? 1 : 0,
+      ];
       insertPage.run(id, path, hash, metadata.title, ...facts, stored);
       for (const [ordinal, chunk] of chunks.entries()) addChunk(page, id, { chunk, ordinal });
     },
@@ -56,7 +74,14 @@ export function createPageWriter(database: DatabaseSync) {
       const row = readPage.get(id);
       if (row === undefined) return;
       const metadata = metadataOf(row.metadata);
-      const page: SourcePage = { path: String(row.path), content: contentOf(row), metadata, isHidden: false, order: null, boost: 1 };
+      const page: SourcePage = {
+        path: String(row.path),
+        content: contentOf(row),
+        metadata,
+        isHidden: false,
+        order: null,
+        boost: 1,
+      };
       const first = Number(row.first_chunk);
       for (const [ordinal, chunk] of chunkPage(page.content, metadata.title).chunks.entries()) {
         note(analyseChunk(page, chunk, ordinal === 0), -1);

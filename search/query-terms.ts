@@ -31,7 +31,10 @@ interface Draft {
 }
 
 /** Splits a query into terms, rarest information kept when it is very long. Without any strong word its stop words count. */
-export function readQuery(query: string, { count, passages }: { count: (term: string) => number; passages: number }): QueryTerm[] {
+export function readQuery(
+  query: string,
+  { count, passages }: { count: (term: string) => number; passages: number },
+): QueryTerm[] {
   const drafts = joinNeighbours(draftsOf(query.slice(0, longestQuery)));
   const terms = drafts.map((draft) => weighed(draft, count, passages));
   const distinct = [...new Map(terms.map((term) => [term.alternatives[0]?.term ?? '', term])).values()];
@@ -45,13 +48,27 @@ function draftsOf(query: string): Draft[] {
   for (const match of query.matchAll(/[^\s,;:!?()[\]{}"“”`'<>|=/]+/g)) {
     const raw = match[0].replace(/[.…]+$/u, '');
     const identifier = isIdentifier(raw) ? findIdentifiers(raw, { inCode: true })[0] : undefined;
-    if (identifier !== undefined && (identifier.parts.length > 0 || identifier.flag !== null || /^[\d.]+$/.test(identifier.whole))) {
+    if (
+      identifier !== undefined &&
+      (identifier.parts.length > 0 || identifier.flag !== null || /^[\d.]+$/.test(identifier.whole))
+    ) {
       const { whole, flag } = identifier;
       const parts = identifier.parts.filter((part) => !stopWords.has(part));
-      drafts.push({ term: flag ?? whole, extra: flag === null ? [] : [whole], parts, isIdentifier: true, kind: 'word' });
+      drafts.push({
+        term: flag ?? whole,
+        extra: flag === null ? [] : [whole],
+        parts,
+        isIdentifier: true,
+        kind: 'word',
+      });
       continue;
     }
-    eachTerm(raw, (term, word) => drafts.push({ term, extra: [], parts: [], isIdentifier: false, kind: kindOf(word.toLowerCase()) }), { stopWords: true });
+    eachTerm(
+      raw,
+      (term, word) =>
+        drafts.push({ term, extra: [], parts: [], isIdentifier: false, kind: kindOf(word.toLowerCase()) }),
+      { stopWords: true },
+    );
   }
   return drafts;
 }
@@ -65,7 +82,13 @@ function kindOf(word: string): QueryTerm['kind'] {
 function joinNeighbours(drafts: Draft[]): Draft[] {
   for (const [at, draft] of drafts.entries()) {
     const next = drafts[at + 1];
-    if (next === undefined || draft.isIdentifier || next.isIdentifier || (draft.kind === 'stop' && next.kind === 'stop')) continue;
+    if (
+      next === undefined ||
+      draft.isIdentifier ||
+      next.isIdentifier ||
+      (draft.kind === 'stop' && next.kind === 'stop')
+    )
+      continue;
     const joined = termOf(draft.term + next.term);
     if (draft.kind !== 'stop') draft.extra.push(joined);
     if (next.kind !== 'stop') next.extra.push(joined);
@@ -79,7 +102,9 @@ function weighed(draft: Draft, count: (term: string) => number, passages: number
   const alternatives = [
     { term, hash: hashTerm(term), strength: 1 },
     ...extra.filter((other) => count(other) > 0).map((other) => ({ term: other, hash: hashTerm(other), strength: 1 })),
-    ...synonyms.filter((other) => count(other) > 0).map((other) => ({ term: other, hash: hashTerm(other), strength: synonymStrength })),
+    ...synonyms
+      .filter((other) => count(other) > 0)
+      .map((other) => ({ term: other, hash: hashTerm(other), strength: synonymStrength })),
   ];
   const fromParts = parts.length === 0 ? 0 : Math.min(...parts.map((part) => count(part)));
   const own = count(term);
@@ -95,4 +120,3 @@ function weighed(draft: Draft, count: (term: string) => number, passages: number
     weight: Math.max(0.05, information) * factor,
   };
 }
-

@@ -19,18 +19,18 @@ export interface RankWeights {
 
 // Fitted on questions whose right page is known.
 export const rankWeights: RankWeights = {
-  saturation: 1.2,
-  title: 4,
-  headings: 2.5,
-  code: 0.8,
-  lengthInBody: 0.5,
-  lengthInCode: 0.5,
-  coverage: 0.35,
-  frequency: 0.35,
-  titleMatch: 0.14,
-  headingMatch: 0.08,
-  proximity: 0.08,
-  exactName: 0.05,
+  saturation: 1.4,
+  title: 4.6,
+  headings: 0.63,
+  code: 1.15,
+  lengthInBody: 0.77,
+  lengthInCode: 0.45,
+  coverage: 0.097,
+  frequency: 0.49,
+  titleMatch: 0.121,
+  headingMatch: 0.037,
+  proximity: 0.243,
+  exactName: 0.011,
 };
 
 const averageBody = 90;
@@ -56,17 +56,21 @@ export function createRanker(terms: QueryTerm[], weights: RankWeights = rankWeig
     const code = readField(vector.code, lookup, terms.length);
     const bodyNorm = 1 - weights.lengthInBody + (weights.lengthInBody * vector.body.length) / averageBody;
     const codeNorm = 1 - weights.lengthInCode + (weights.lengthInCode * vector.code.length) / averageCode;
-    const presence = terms.map((_, at) => Math.max(title.best[at] ?? 0, headings.best[at] ?? 0, body.best[at] ?? 0, code.best[at] ?? 0));
+    const presence = terms.map((_, at) =>
+      Math.max(title.best[at] ?? 0, headings.best[at] ?? 0, body.best[at] ?? 0, code.best[at] ?? 0),
+    );
     let coverage = 0;
     let frequency = 0;
     let exact = 0;
     let names = 0;
     for (const [at, term] of terms.entries()) {
-      const parts = term.parts.length === 0 ? 0 : Math.max(code.parts[at] ?? 0, body.parts[at] ?? 0) / term.parts.length;
+      const parts =
+        term.parts.length === 0 ? 0 : Math.max(code.parts[at] ?? 0, body.parts[at] ?? 0) / term.parts.length;
       presence[at] = Math.max(presence[at] ?? 0, parts * partsStrength);
       coverage += term.weight * (presence[at] ?? 0);
       const inFields = weights.title * (title.sums[at] ?? 0) + weights.headings * (headings.sums[at] ?? 0);
-      const amount = inFields + (body.sums[at] ?? 0) / bodyNorm + (weights.code * Math.max(code.sums[at] ?? 0, parts)) / codeNorm;
+      const amount =
+        inFields + (body.sums[at] ?? 0) / bodyNorm + (weights.code * Math.max(code.sums[at] ?? 0, parts)) / codeNorm;
       frequency += (term.weight * amount) / (weights.saturation + amount);
       if (term.isIdentifier) {
         names += term.weight;
@@ -159,7 +163,9 @@ function proximityOf(terms: QueryTerm[], ...fields: Field[]): number {
     if (previous >= 0) {
       const weight = term.weight + (terms[previous]?.weight ?? 0);
       total += weight;
-      sum += weight * Math.max(...fields.map((field) => closeness(field.positions[previous] ?? [], field.positions[at] ?? [])));
+      sum +=
+        weight *
+        Math.max(...fields.map((field) => closeness(field.positions[previous] ?? [], field.positions[at] ?? [])));
     }
     previous = at;
   }

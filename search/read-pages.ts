@@ -44,18 +44,24 @@ export function readPages(files: Iterable<SourceFile>): SourcePage[] {
     const page = readPage(file, { files: byPath, navigation, apis, documented });
     if (!pages.has(page.path)) pages.set(page.path, page);
   }
-  for (const page of apis.flatMap((api) => operationPages(api, documented, navigation))) if (!pages.has(page.path)) pages.set(page.path, page);
+  for (const page of apis.flatMap((api) => operationPages(api, documented, navigation)))
+    if (!pages.has(page.path)) pages.set(page.path, page);
   return [...pages.values()];
 }
 
 function isWanted(path: string): boolean {
-  return /\.(?:md|mdx|markdown|json|ya?ml)$/i.test(path) && !/(?:^|\/)(?:\.[^/]|node_modules\/)|(?:^|\/)(?:package|package-lock|tsconfig)\.json$/.test(path);
+  return (
+    /\.(?:md|mdx|markdown|json|ya?ml)$/i.test(path) &&
+    !/(?:^|\/)(?:\.[^/]|node_modules\/)|(?:^|\/)(?:package|package-lock|tsconfig)\.json$/.test(path)
+  );
 }
 
 /** Files that other pages include are no pages themselves. */
 function isPartial(path: string, navigation: Navigation): boolean {
   if (navigation.entries.has(pathOf(path))) return false;
-  return /(?:^|\/)(?:_[^/]*|SUMMARY\.md)$/.test(path) || (navigation.entries.size > 0 && /(?:^|\/)_?snippets\//.test(path));
+  return (
+    /(?:^|\/)(?:_[^/]*|SUMMARY\.md)$/.test(path) || (navigation.entries.size > 0 && /(?:^|\/)_?snippets\//.test(path))
+  );
 }
 
 interface Surroundings {
@@ -75,13 +81,19 @@ function readPage(file: SourceFile, { files, navigation, apis, documented }: Sur
     content = [content.trim(), operation.markdown].filter(Boolean).join('\n\n');
   }
   const path = pathWithSlug(file.path, textOf(values.slug));
-  const title = textOf(values.title) ?? operation?.title ?? firstHeading(content) ?? textOf(values.sidebarTitle) ?? titleOfPath(path);
+  const title =
+    textOf(values.title) ??
+    operation?.title ??
+    firstHeading(content) ??
+    textOf(values.sidebarTitle) ??
+    titleOfPath(path);
   const metadata: PageMetadata = { title };
   const description = textOf(values.description) ?? operation?.description;
   if (description !== undefined) metadata.description = description;
   const tags = listOf(values.tags) ?? operation?.tags;
   if (tags !== undefined) metadata.tags = tags;
-  const isHidden = values.hidden === true || values.draft === true || values.searchable === false || values.noindex === true;
+  const isHidden =
+    values.hidden === true || values.draft === true || values.searchable === false || values.noindex === true;
   const boost = typeof values.boost === 'number' ? values.boost : null;
   return place({ path, content, metadata, isHidden, boost, values }, navigation, pathOf(file.path));
 }
@@ -96,11 +108,21 @@ interface Unplaced {
 }
 
 /** What a page does not say of itself comes from its place in the navigation. */
-function place({ path, content, metadata, isHidden, boost, values }: Unplaced, navigation: Navigation, key: string): SourcePage {
+function place(
+  { path, content, metadata, isHidden, boost, values }: Unplaced,
+  navigation: Navigation,
+  key: string,
+): SourcePage {
   const entry = navigation.entries.get(key) ?? navigation.entries.get(path);
   const first = path.split('/')[0] ?? '';
-  const language = textOf(values.language) ?? textOf(values.lang) ?? entry?.language ?? navigation.languages.find((code) => code === first) ?? navigation.languages[0];
-  const version = textOf(values.version) ?? entry?.version ?? navigation.versions.find((name) => path.startsWith(`${name}/`));
+  const language =
+    textOf(values.language) ??
+    textOf(values.lang) ??
+    entry?.language ??
+    navigation.languages.find((code) => code === first) ??
+    navigation.languages[0];
+  const version =
+    textOf(values.version) ?? entry?.version ?? navigation.versions.find((name) => path.startsWith(`${name}/`));
   const groups = listOf(values.groups) ?? (entry !== undefined && entry.groups.length > 0 ? entry.groups : undefined);
   return {
     path,
@@ -112,7 +134,11 @@ function place({ path, content, metadata, isHidden, boost, values }: Unplaced, n
   };
 }
 
-function operationPages({ path, operations }: OperationFile, documented: ReadonlySet<Operation>, navigation: Navigation): SourcePage[] {
+function operationPages(
+  { path, operations }: OperationFile,
+  documented: ReadonlySet<Operation>,
+  navigation: Navigation,
+): SourcePage[] {
   const folder = path.replace(/\.(?:json|ya?ml)$/i, '');
   const taken = new Set<string>();
   return operations
@@ -133,7 +159,9 @@ function operationNamed(text: string | undefined, apis: OperationFile[]): Operat
   const match = text === undefined ? null : /(?:^|\s)([A-Za-z]{3,7})\s+(\/\S*)$/.exec(text);
   if (match === null || text === undefined) return null;
   const file = text.slice(0, match.index).replace(/^\/+/, '').trim();
-  const candidates = apis.filter((api) => file === '' || api.path === file || api.path.endsWith(`/${posix.basename(file)}`));
+  const candidates = apis.filter(
+    (api) => file === '' || api.path === file || api.path.endsWith(`/${posix.basename(file)}`),
+  );
   const operations = (candidates.length > 0 ? candidates : apis).flatMap((api) => api.operations);
   return operations.find(({ method, route }) => method === match[1]?.toUpperCase() && route === match[2]) ?? null;
 }

@@ -43,7 +43,9 @@ export function openArtifactForChange(file: string): DatabaseSync {
 export function openArtifact(file: string): DatabaseSync {
   const database = new DatabaseSync(file, { readOnly: true });
   try {
-    database.exec('pragma query_only = off; pragma temp_store = memory; pragma cache_size = -16384; pragma mmap_size = 1073741824');
+    database.exec(
+      'pragma query_only = off; pragma temp_store = memory; pragma cache_size = -16384; pragma mmap_size = 1073741824',
+    );
     database.exec(vocabulary);
   } catch (error) {
     database.close();
@@ -53,5 +55,7 @@ export function openArtifact(file: string): DatabaseSync {
 }
 
 function prepareForBulk(database: DatabaseSync): void {
-  database.exec('pragma journal_mode = off; pragma synchronous = off; pragma locking_mode = exclusive; pragma temp_store = memory; pragma cache_size = -65536');
+  database.exec(
+    'pragma journal_mode = off; pragma synchronous = off; pragma locking_mode = exclusive; pragma temp_store = memory; pragma cache_size = -65536',
+  );
 }

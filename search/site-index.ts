@@ -77,7 +77,12 @@ export const weakEvidence = 0.4;
 /** Opens an artifact. Throws when the file is not an index of `indexFormat`. */
 export function openSiteIndex(file: string): SiteIndex {
   const database = openArtifact(file);
-  const meta = new Map(database.prepare('select key, value from meta').all().map((row) => [String(row.key), String(row.value)]));
+  const meta = new Map(
+    database
+      .prepare('select key, value from meta')
+      .all()
+      .map((row) => [String(row.key), String(row.value)]),
+  );
   if (meta.get('format') !== String(indexFormat)) {
     database.close();
     throw new Error(`${file} is an index of another format; build it again.`);
@@ -87,7 +92,9 @@ export function openSiteIndex(file: string): SiteIndex {
   const readChunk = database.prepare('select start, end, anchor, headings from chunks where id = ?');
   const byPath = database.prepare('select * from pages where path in (?, ?) order by length(path) limit 1');
   const anchorsOf = database.prepare('select anchors from pages where path in (?, ?) order by length(path) limit 1');
-  const inOrder = database.prepare('select p.path, p.title from page_order as o join pages as p on p.id = o.page order by o.position');
+  const inOrder = database.prepare(
+    'select p.path, p.title from page_order as o join pages as p on p.id = o.page order by o.position',
+  );
 
   function search(request: SearchRequest): SearchHit[] {
     const pages = new Map<number, { content: string; metadata: PageMetadata }>();
@@ -104,7 +111,15 @@ export function openSiteIndex(file: string): SiteIndex {
       const row = readChunk.get(chunk) ?? {};
       const passage = content.slice(Number(row.start), Number(row.end));
       const anchor = row.anchor === null ? null : String(row.anchor);
-      return { path, anchor, title: metadata.title, headings: textsOf(row.headings), content: passage, metadata, score };
+      return {
+        path,
+        anchor,
+        title: metadata.title,
+        headings: textsOf(row.headings),
+        content: passage,
+        metadata,
+        score,
+      };
     });
   }
 
@@ -112,7 +127,9 @@ export function openSiteIndex(file: string): SiteIndex {
     search,
     page(path) {
       const row = byPath.get(...variantsOf(path));
-      return row === undefined ? null : { path: String(row.path), content: contentOf(row), metadata: metadataOf(row.metadata) };
+      return row === undefined
+        ? null
+        : { path: String(row.path), content: contentOf(row), metadata: metadataOf(row.metadata) };
     },
     hasLink(path, anchor) {
       const row = anchorsOf.get(...variantsOf(path));

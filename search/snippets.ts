@@ -9,12 +9,16 @@ const mostUses = 50;
 export function withSnippets(source: string, files: ReadonlyMap<string, SourceFile>): string {
   let uses = 0;
   let text = source;
-  const imports = [...source.slice(0, 20_000).matchAll(/^import\s+([A-Z]\w{0,80})\s+from\s+["']([^"'\n]{1,300}\.mdx?)["']/gm)];
+  const imports = [
+    ...source.slice(0, 20_000).matchAll(/^import\s+([A-Z]\w{0,80})\s+from\s+["']([^"'\n]{1,300}\.mdx?)["']/gm),
+  ];
   for (const [, name = '', from = ''] of imports.slice(0, mostUses)) {
     const file = fileNamed(from, files);
     if (file === undefined) continue;
     const snippet = readFrontMatter(file.read()).body.slice(0, longestSnippet);
-    text = text.replace(new RegExp(`<${name}(?:\\s[^<>]{0,500})?/>`, 'g'), (tag) => (uses++ < mostUses ? `\n${snippet}\n` : tag));
+    text = text.replace(new RegExp(`<${name}(?:\\s[^<>]{0,500})?/>`, 'g'), (tag) =>
+      uses++ < mostUses ? `\n${snippet}\n` : tag,
+    );
   }
   return text;
 }

@@ -44,7 +44,8 @@ disable deactivate
 const meanings = new Map<string, Set<string>>();
 for (const line of groups.trim().split('\n')) {
   const terms = line.split(' ').map((word) => termOf(word));
-  for (const term of terms) meanings.set(term, new Set([...(meanings.get(term) ?? []), ...terms.filter((other) => other !== term)]));
+  for (const term of terms)
+    meanings.set(term, new Set([...(meanings.get(term) ?? []), ...terms.filter((other) => other !== term)]));
 }
 
 /** Terms that mean about the same as a term; empty for most. */

@@ -19,7 +19,8 @@ export const questionWords: ReadonlySet<string> = new Set(
 
 const word = /[\p{L}\p{N}_][\p{L}\p{M}\p{N}_]*/gu;
 // Scripts written without blanks between words.
-const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]/u;
+const unspaced =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]/u;
 const unspacedRun = new RegExp(`(?:${unspaced.source}\\p{M}*)+|[^\\s]`, 'gu');
 const nonAscii = /[^\p{ASCII}]/u;
 const longestTerm = 48;
@@ -27,7 +28,11 @@ const longestTerm = 48;
 /** Lower case, compatibility forms folded, accents removed. */
 export function fold(text: string): string {
   if (!nonAscii.test(text)) return text.toLowerCase();
-  return text.normalize('NFKD').replace(/(?<=[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}])\p{M}+/gu, '').toLowerCase().normalize('NFC');
+  return text
+    .normalize('NFKD')
+    .replace(/(?<=[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}])\p{M}+/gu, '')
+    .toLowerCase()
+    .normalize('NFC');
 }
 
 /** One term for a word or an identifier written together: `create_organization`, `createOrganization` are the same. */
@@ -36,7 +41,11 @@ export function termOf(text: string): string {
 }
 
 /** Calls back for every term of a prose text, in order; stop words only when asked for. */
-export function eachTerm(text: string, visit: (term: string, raw: string) => void, options: { stopWords: boolean }): void {
+export function eachTerm(
+  text: string,
+  visit: (term: string, raw: string) => void,
+  options: { stopWords: boolean },
+): void {
   for (const match of text.matchAll(word)) {
     const raw = match[0];
     if (nonAscii.test(raw) && unspaced.test(raw)) {

@@ -9,7 +9,15 @@ import type { WorkerClients } from './clients.ts';
 import { secretsOf, type WorkerConfig } from './config.ts';
 
 /** Wires the activities of jobs with the real clients and stores. */
-export function createJobActivities({ config, pool, clients }: { config: WorkerConfig; pool: Pool; clients: WorkerClients }): Activities {
+export function createJobActivities({
+  config,
+  pool,
+  clients,
+}: {
+  config: WorkerConfig;
+  pool: Pool;
+  clients: WorkerClients;
+}): Activities {
   return createActivities({
     ...clients,
     jobs: createJobStore(pool),

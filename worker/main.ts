@@ -37,7 +37,10 @@ async function main(): Promise<void> {
 
   const bundle = await prepareWorkflowBundle({ directory: join(config.workDirectory, 'cache') });
   const clients = createClients({ config, pool });
-  const queues = [jobQueue(createJobActivities({ config, pool, clients })), siteQueue(createIndexActivities({ config, pool, clients }))];
+  const queues = [
+    jobQueue(createJobActivities({ config, pool, clients })),
+    siteQueue(createIndexActivities({ config, pool, clients })),
+  ];
   await runWorkers({
     address,
     createWorkers: (connection) => createWorkers({ connection, namespace, bundle, queues }),

@@ -8,7 +8,15 @@ import type { WorkerClients } from './clients.ts';
 import { secretsOf, type WorkerConfig } from './config.ts';
 
 /** Wires the activities of site indexing with the real clients and stores. */
-export function createIndexActivities({ config, pool, clients }: { config: WorkerConfig; pool: Pool; clients: WorkerClients }): SiteActivities {
+export function createIndexActivities({
+  config,
+  pool,
+  clients,
+}: {
+  config: WorkerConfig;
+  pool: Pool;
+  clients: WorkerClients;
+}): SiteActivities {
   return createSiteActivities({
     ...clients,
     sites: createSiteStore(pool),

@@ -96,7 +96,17 @@ function specOf(minutes: number) {
 }
 
 /** Runs a chore again and again, one round at a time; a round that fails is logged once in a row. */
-function repeat({ name, everyMs, work, log }: { name: string; everyMs: number; work: () => Promise<void>; log: Logger }): AsyncDisposable {
+function repeat({
+  name,
+  everyMs,
+  work,
+  log,
+}: {
+  name: string;
+  everyMs: number;
+  work: () => Promise<void>;
+  log: Logger;
+}): AsyncDisposable {
   let isStopped = false;
   let hasFailed = false;
   let timer: NodeJS.Timeout | undefined;

@@ -36,7 +36,11 @@ export const { publish } = proxyActivities<Activities>({
 export const { recordOutcome } = proxyActivities<Activities>({ startToCloseTimeout: '10s', retry });
 
 /** Reads a whole site; a large one takes a minute. */
-export const { buildSiteIndex } = proxyActivities<SiteActivities>({ startToCloseTimeout: '30 minutes', heartbeatTimeout, retry });
+export const { buildSiteIndex } = proxyActivities<SiteActivities>({
+  startToCloseTimeout: '30 minutes',
+  heartbeatTimeout,
+  retry,
+});
 
 export const { takeIndexRequest, requestIndex, recordIndexFailure } = proxyActivities<SiteActivities>({
   startToCloseTimeout: '10s',

@@ -1,5 +1,5 @@
-import { MAX_REGIONS, findRegions, withLf, type FoundRegion, type FoundRegions, type Stage } from './match-ladder.ts';
-import { lineAt } from './text-file.ts';
+import { findRegions, isTooMany, withLf, type FoundRegion, type FoundRegions, type Stage } from './match-ladder.ts';
+import { MAX_FILE_BYTES, lineAt } from './text-file.ts';
 import { offsetInView, regionEnd, regionStart, viewOf } from './text-view.ts';
 
 export interface Edit {
@@ -16,7 +16,8 @@ export type EditFailure =
   | { reason: 'not-found' }
   | { reason: 'already-applied'; line: number }
   | { reason: 'ambiguous'; stage: Stage; lines: number[]; count: number }
-  | { reason: 'too-many' };
+  | { reason: 'too-many' }
+  | { reason: 'too-large' };
 
 /** A changed stretch of the result. */
 export interface Change {
@@ -40,7 +41,10 @@ export function applyEdit(text: string, edit: Edit): EditResult {
     const lines = regions.slice(0, 20).map(({ start }) => lineAt(found.view.text, start));
     return { failure: { reason: 'ambiguous', stage: found.stage, lines, count: regions.length } };
   }
-  if (found.regions.length > MAX_REGIONS) return { failure: { reason: 'too-many' } };
+  if (isTooMany(found)) return { failure: { reason: 'too-many' } };
+  if (text.length + regions.length * (edit.new.length - edit.old.length) > MAX_FILE_BYTES) {
+    return { failure: { reason: 'too-large' } };
+  }
   const replaced = replaceRegions(text, { ...found, regions });
   return replaced.text === text ? { failure: { reason: 'no-change' } } : { ...replaced, stage: found.stage };
 }
@@ -65,12 +69,13 @@ function apart(regions: FoundRegion[]): FoundRegion[] {
 }
 
 function replaceRegions(text: string, found: FoundRegions): { text: string; changes: Change[] } {
+  const lineEndingAt = lineEndingsIn(text);
   const pieces: string[] = [];
   const changes: Change[] = [];
   let from = 0;
   let line = 1;
   for (const region of found.regions) {
-    const { start, end, replacement } = replacementOf(found, region);
+    const { start, end, replacement } = replacementOf(found, region, lineEndingAt);
     const before = text.slice(from, start);
     line += newlinesIn(before);
     changes.push({ line, lineCount: newlinesIn(replacement) + 1 });
@@ -81,11 +86,11 @@ function replaceRegions(text: string, found: FoundRegions): { text: string; chan
   pieces.push(text.slice(from));
   const result = pieces.join('');
   const losesFinalNewline = text.endsWith('\n') && result !== '' && !result.endsWith('\n');
-  return { text: losesFinalNewline ? result + lineEndingNear(text, text.length) : result, changes };
+  return { text: losesFinalNewline ? result + lineEndingAt(text.length) : result, changes };
 }
 
 /** The part of a region that really differs, in offsets of the text. */
-function replacementOf({ stage, view }: FoundRegions, region: FoundRegion) {
+function replacementOf({ stage, view }: FoundRegions, region: FoundRegion, lineEndingAt: (offset: number) => string) {
   const withoutBlanks = stage !== 'exact' && stage !== 'line endings';
   const old = withoutBlanks
     ? viewOf(region.old, { withoutBlanks })
@@ -99,7 +104,7 @@ function replacementOf({ stage, view }: FoundRegions, region: FoundRegion) {
   const tail = region.old.length - (tailCut?.end ?? tailStart);
   const start = regionStart(view, region.start + offsetInView(old, head));
   const end = regionEnd(view, region.start + offsetInView(old, region.old.length - tail));
-  const lineEnding = lineEndingNear(view.original, start);
+  const lineEnding = lineEndingAt(start);
   const replacement = region.new.slice(head, region.new.length - tail).replaceAll('\n', () => lineEnding);
   return { start, end: Math.max(start, end), replacement };
 }
@@ -113,11 +118,17 @@ function sharedEnds(old: string, replacement: string): { head: number; tail: num
   return { head, tail };
 }
 
-/** The line ending of the line an offset lies in; of the one before when that line is not ended. */
-function lineEndingNear(text: string, offset: number): string {
-  const next = text.indexOf('\n', offset);
-  const at = next === -1 ? text.lastIndexOf('\n') : next;
-  return at > 0 && text[at - 1] === '\r' ? '\r\n' : '\n';
+/** The line ending of the line an offset lies in; of the last one when that line is not ended. Looks up each line once. */
+function lineEndingsIn(text: string): (offset: number) => string {
+  let known = { from: 1, to: 0, ending: '\n' };
+  return (offset) => {
+    if (offset >= known.from && offset <= known.to) return known.ending;
+    const next = text.indexOf('\n', offset);
+    const at = next === -1 ? text.lastIndexOf('\n') : next;
+    const ending = at > 0 && text[at - 1] === '\r' ? '\r\n' : '\n';
+    known = { from: offset, to: next === -1 ? text.length : next, ending };
+    return ending;
+  };
 }
 
 function newlinesIn(text: string): number {

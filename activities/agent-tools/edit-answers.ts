@@ -23,6 +23,8 @@ export function failureSentence(
       return `The edit leaves ${path.shown} as it is; there is nothing to change.`;
     case 'too-many':
       return `old stands at so many places in ${path.shown} that this cannot be meant; give a longer text.`;
+    case 'too-large':
+      return `The edit would make ${path.shown} larger than the tools can write; nothing was changed.`;
     case 'ambiguous':
       return ambiguity(path, failure);
     case 'already-applied':

@@ -3,9 +3,8 @@ import { constants, type Stats } from 'node:fs';
 import { open, rename, unlink, type FileHandle } from 'node:fs/promises';
 import { agentPathOf, type AgentPath } from './agent-path.ts';
 import { openFile, openFolder, resolveLinks, statIn, type Folder } from './beneath.ts';
+import { MAX_FILE_BYTES } from './text-file.ts';
 import { ToolProblem, problemOf } from './tool-problem.ts';
-
-export const MAX_FILE_BYTES = 10 * 1024 * 1024;
 
 /** The folder a path lies in and its name there. Throws ToolProblem for the root itself. */
 export function splitPath(path: AgentPath): { parent: AgentPath; name: string } {

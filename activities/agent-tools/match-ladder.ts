@@ -1,4 +1,5 @@
-import { indentedLines, shiftLines, uniformShift } from './indentation.ts';
+import { type IndentedLine, indentedLines, shiftLines, uniformShift } from './indentation.ts';
+import { occurrencesOf } from './occurrences.ts';
 import { offsetInView, viewOf, type TextView } from './text-view.ts';
 
 /** How a region was found, from the strictest to the most tolerant. Nothing is ever matched by similarity. */
@@ -15,8 +16,13 @@ export interface FoundRegion {
   new: string;
 }
 
-/** More than this many is never what an edit means. */
-export const MAX_REGIONS = 100_000;
+const MAX_REGIONS = 100_000;
+const MAX_SHIFTED_REGIONS = 1_000;
+
+/** More than this many is never what an edit means; what is found then is not complete. */
+export function isTooMany({ stage, regions }: FoundRegions): boolean {
+  return regions.length > (stage === 'indentation' ? MAX_SHIFTED_REGIONS : MAX_REGIONS);
+}
 
 export interface FoundRegions {
   stage: Stage;
@@ -70,14 +76,8 @@ export function withLf(text: string): string {
   return text.replaceAll('\r\n', '\n');
 }
 
-/** Every offset of a text, those that overlap too, up to one more than MAX_REGIONS. */
 function indexesOf(text: string, sought: string): number[] {
-  const starts: number[] = [];
-  for (let at = text.indexOf(sought); at !== -1; at = text.indexOf(sought, at + 1)) {
-    starts.push(at);
-    if (starts.length > MAX_REGIONS) break;
-  }
-  return starts;
+  return occurrencesOf(sought, text, MAX_REGIONS + 1);
 }
 
 /** A CRLF is one character: a region neither begins nor ends inside it. */
@@ -99,30 +99,34 @@ function shiftedRegions(text: string, edit: { old: string; new: string }): Found
   const endsWithNewline = edit.old.endsWith('\n');
   const old = indentedLines(viewOf(endsWithNewline ? edit.old.slice(0, -1) : edit.old, { withoutBlanks: true }).text);
   const lines = indentedLines(text);
-  const lineIsOld = (line: number, at: number) => lines[line]?.content === old[at]?.content;
-  const solid = old.map((_, at) => at).filter((at) => old[at]?.content !== '');
-  const probe = solid[0] ?? 0;
+  const contentsOf = (list: IndentedLine[]) => list.map(({ content }) => content);
+  const starts = occurrencesOf(contentsOf(old), contentsOf(lines), MAX_REGIONS);
+  const offsets = starts.length === 0 ? [] : lineOffsets(lines);
+  const indents = old.filter(({ content }) => content !== '').map(({ indent }) => indent);
   const regions: FoundRegion[] = [];
-  let start = 0;
-  for (let line = 0; line + old.length <= lines.length && regions.length <= MAX_REGIONS; line += 1) {
-    if (lineIsOld(line + probe, probe) && old.every((_, at) => lineIsOld(line + at, at))) {
-      const shift = uniformShift(
-        solid.map((at) => old[at]?.indent ?? ''),
-        solid.map((at) => lines[line + at]?.indent ?? ''),
-      );
-      const shifted = shift && { old: shiftLines(edit.old, shift), new: shiftLines(edit.new, shift) };
-      if (shifted !== null && shifted.old !== null && shifted.new !== null) {
-        const length = viewOf(shifted.old, { withoutBlanks: true }).text.length;
-        regions.push({ start, length, old: shifted.old, new: shifted.new });
-      }
-    }
-    start += lengthOf(lines[line]) + 1;
+  for (const start of starts) {
+    const there = lines.slice(start, start + old.length).filter(({ content }) => content !== '');
+    const shift = uniformShift(
+      indents,
+      there.map(({ indent }) => indent),
+    );
+    if (shift === null) continue;
+    const shifted = { old: shiftLines(edit.old, shift), new: shiftLines(edit.new, shift) };
+    if (shifted.old === null || shifted.new === null) continue;
+    const length = viewOf(shifted.old, { withoutBlanks: true }).text.length;
+    regions.push({ start: offsets[start] ?? 0, length, old: shifted.old, new: shifted.new });
+    if (regions.length > MAX_SHIFTED_REGIONS) break;
   }
   return regions;
 }
 
-function lengthOf(line: { indent: string; content: string } | undefined): number {
-  return line === undefined ? 0 : line.indent.length + line.content.length;
+function lineOffsets(lines: IndentedLine[]): number[] {
+  let offset = 0;
+  return lines.map(({ indent, content }) => {
+    const start = offset;
+    offset += indent.length + content.length + 1;
+    return start;
+  });
 }
 
 function withPlainPunctuation(text: string): string {

@@ -1,6 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 
+/** Larger files are neither read nor written. */
+export const MAX_FILE_BYTES = 10 * 1024 * 1024;
+
 const BOM = '\ufeff';
 
 /** A text file taken apart so that an edit can put it together again byte by byte. */

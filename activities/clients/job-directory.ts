@@ -22,7 +22,7 @@ const indexPrefix = 'index.';
 const nextIndex = 'next-index';
 
 /** Takes every rule of a repository away: files are kept and compared byte by byte. */
-const attributes = '';
+const attributes = '* -text !eol !diff !filter !ident !working-tree-encoding !merge\n';
 const config = '[core]\n  repositoryFormatVersion = 0\n  bare = false\n';
 
 /** The paths of a job; an id that is no plain name is replaced by its digest. */

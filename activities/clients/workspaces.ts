@@ -179,7 +179,10 @@ export function createWorkspaces({ git, directory, keepMs = defaultKeepMs }: Wor
       const { signal } = access;
       const gitDir = mirrors.directoryOf(access.repository);
       const revision = await folderRevision(git, { gitDir, commit, path, signal });
-      return { revision, read: async () => (revision === null ? [] : readGitFolder(git, { gitDir, tree: revision, signal })) };
+      return {
+        revision,
+        read: async () => (revision === null ? [] : readGitFolder(git, { gitDir, tree: revision, signal })),
+      };
     }),
     remove: translated(remove),
   };

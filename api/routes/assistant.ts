@@ -1,4 +1,4 @@
-import Router from '@koa/router';
+import { Router } from '@koa/router';
 import { newId } from '../../db/ids.ts';
 import type { ReplyRow, ReplyStore } from '../../db/replies.ts';
 import type { SiteRow } from '../../db/sites.ts';

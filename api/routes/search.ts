@@ -1,4 +1,4 @@
-import Router from '@koa/router';
+import { Router } from '@koa/router';
 import { z } from 'zod';
 import type { AppRouter, AppState } from '../app-context.ts';
 import { filterSchema, toSearchFilter } from '../assistant/message-request.ts';

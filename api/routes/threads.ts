@@ -1,4 +1,4 @@
-import Router from '@koa/router';
+import { Router } from '@koa/router';
 import type { ThreadStore } from '../../db/threads.ts';
 import type { AppContext, AppRouter, AppState } from '../app-context.ts';
 import { threadNotFound } from '../errors.ts';

@@ -43,6 +43,7 @@ export function readName(text: string): string {
 export function readExpiry(text: string, now: Date = new Date()): Date | null {
   if (text === 'never') return null;
   const days = /^(\d{1,4})d$/.exec(text)?.[1];
-  if (days === undefined || Number(days) === 0) throw new InvalidArgumentError('It must be a number of days such as 90d, or "never".');
+  if (days === undefined || Number(days) === 0)
+    throw new InvalidArgumentError('It must be a number of days such as 90d, or "never".');
   return new Date(now.getTime() + Number(days) * 86_400_000);
 }

@@ -24,7 +24,9 @@ export function addKeyCommands(program: Command, withContext: WithContext): void
     .requiredOption('--org <id>', 'the organization it belongs to')
     .addOption(new Option('--kind <kind>', 'what it is for').choices(['admin', 'assistant']).makeOptionMandatory())
     .option('--name <name>', 'what it is called in lists', readName)
-    .addOption(new Option('--expires <days>', 'such as 90d, or never').argParser(readExpiryOption).default(null, 'never'))
+    .addOption(
+      new Option('--expires <days>', 'such as 90d, or never').argParser(readExpiryOption).default(null, 'never'),
+    )
     .action((options: CreateOptions, command: Command) =>
       withContext(async (context) => {
         const organization = await organizationOf(context, options.org);

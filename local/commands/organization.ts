@@ -13,7 +13,9 @@ export function addOrganizationCommands(program: Command, withContext: WithConte
     .description('create an organization')
     .requiredOption('--name <name>', 'its name', readName)
     .action((options: { name: string }, command: Command) =>
-      withContext(async ({ pool }) => printRecord(command, { ...(await createOrganizationStore(pool).create(options)) })),
+      withContext(async ({ pool }) =>
+        printRecord(command, { ...(await createOrganizationStore(pool).create(options)) }),
+      ),
     );
 
   group

@@ -30,7 +30,12 @@ export function addProjectCommands(program: Command, withContext: WithContext): 
     .option('--name <name>', 'its name; without it the last part of the repository', readName)
     .option('--ref <branch>', 'branch that jobs begin at; without it the default branch')
     .option('--model <provider/model>', 'model of its jobs; without it DOCKET_AGENT_MODEL')
-    .addOption(new Option('--forge <kind>', 'where pull requests go; without it as the repository says').choices(['local', 'github']))
+    .addOption(
+      new Option('--forge <kind>', 'where pull requests go; without it as the repository says').choices([
+        'local',
+        'github',
+      ]),
+    )
     .option('--allow <url>', 'a further repository that jobs may name (repeatable)', collect, [])
     .action((options: CreateOptions, command: Command) =>
       withContext(async (context) => {
@@ -70,7 +75,13 @@ export function addProjectCommands(program: Command, withContext: WithContext): 
 }
 
 function nameOf(repository: string): string {
-  return repository.replace(/\/+$/, '').split('/').at(-1)?.replace(/\.git$/, '') || repository;
+  return (
+    repository
+      .replace(/\/+$/, '')
+      .split('/')
+      .at(-1)
+      ?.replace(/\.git$/, '') || repository
+  );
 }
 
 function collect(text: string, earlier: string[]): string[] {

@@ -50,7 +50,8 @@ export function addSiteCommands(program: Command, withContext: WithContext): voi
           const created = await sites.create({
             ...site,
             organizationId: organization.id,
-            repository: options.repository === undefined ? undefined : repositoryOf(context, options.repository).repository,
+            repository:
+              options.repository === undefined ? undefined : repositoryOf(context, options.repository).repository,
             path: folderOf(options.path ?? ''),
           });
           await sites.requestIndex(created.id);
@@ -88,7 +89,10 @@ export function addSiteCommands(program: Command, withContext: WithContext): voi
       withContext(async ({ pool }) => {
         const sites = createSiteStore(pool);
         const site = await sites.findByDomain(domain);
-        if (site === null) throw new CommandError(`There is no site ${JSON.stringify(domain)}; "docket site list" shows those that exist.`);
+        if (site === null)
+          throw new CommandError(
+            `There is no site ${JSON.stringify(domain)}; "docket site list" shows those that exist.`,
+          );
         await sites.requestIndex(site.id);
         printRecord(command, { ...(options.wait === true ? await indexed(sites, site) : site) });
       }),
@@ -102,10 +106,12 @@ async function indexed(sites: SiteStore, before: SiteRow): Promise<SiteRow> {
     const site = await sites.get(before.id);
     if (site === null) throw new CommandError('The site was removed meanwhile.');
     if (site.indexRequestedAt === null) {
-      if (site.indexFailureMessage !== null) throw new CommandError(`The site could not be indexed. ${site.indexFailureMessage}`);
+      if (site.indexFailureMessage !== null)
+        throw new CommandError(`The site could not be indexed. ${site.indexFailureMessage}`);
       if (site.indexedAt?.getTime() !== before.indexedAt?.getTime()) return site;
     }
-    if (Date.now() > deadline) throw new CommandError('The site was not indexed within ten minutes; is a worker running?');
+    if (Date.now() > deadline)
+      throw new CommandError('The site was not indexed within ten minutes; is a worker running?');
     await sleep(pollMs);
   }
 }
@@ -117,8 +123,10 @@ function checkOptions({ domain, repository, directory, ref, baseUrl }: CreateOpt
   if ((repository === undefined) === (directory === undefined)) {
     throw new CommandError('Name either --repository or --directory, where the pages come from.');
   }
-  if (directory !== undefined && !isAbsolute(directory)) throw new CommandError('--directory must be an absolute path.');
-  if (ref !== undefined && !parseRef(ref).ok) throw new CommandError(`${JSON.stringify(ref)} is not the name of a branch.`);
+  if (directory !== undefined && !isAbsolute(directory))
+    throw new CommandError('--directory must be an absolute path.');
+  if (ref !== undefined && !parseRef(ref).ok)
+    throw new CommandError(`${JSON.stringify(ref)} is not the name of a branch.`);
   if (baseUrl !== undefined && !(URL.canParse(baseUrl) && /^https?:\/\//.test(baseUrl))) {
     throw new CommandError('--base-url must be an http or https address.');
   }
@@ -127,6 +135,7 @@ function checkOptions({ domain, repository, directory, ref, baseUrl }: CreateOpt
 /** A folder below the source, without leading or trailing slashes. */
 function folderOf(text: string): string {
   const parts = text.split('/').filter((part) => part !== '' && part !== '.');
-  if (parts.includes('..') || parts.includes('.git')) throw new CommandError('--path must be a folder below the repository or directory.');
+  if (parts.includes('..') || parts.includes('.git'))
+    throw new CommandError('--path must be a folder below the repository or directory.');
   return parts.join('/');
 }

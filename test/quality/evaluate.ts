@@ -80,7 +80,9 @@ export function reciprocalRank(ranks: number[]): number {
 export function interval(ranks: number[], figure: (ranks: number[]) => number): [number, number] {
   let state = 1;
   const next = () => (state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff) / 0x80000000;
-  const figures = Array.from({ length: 2000 }, () => figure(ranks.map(() => ranks[Math.floor(next() * ranks.length)] ?? 0))).sort((a, b) => a - b);
+  const figures = Array.from({ length: 2000 }, () =>
+    figure(ranks.map(() => ranks[Math.floor(next() * ranks.length)] ?? 0)),
+  ).sort((a, b) => a - b);
   return [figures[50] ?? 0, figures[1949] ?? 0];
 }
 

@@ -10,7 +10,17 @@ const workflowBundle = { codePath: await prepareWorkflowBundle() };
 
 it('there is a history of each way a job ends', () => {
   const names = histories.map(({ name }) => name);
-  expect(names).toEqual(expect.arrayContaining(['cancelled', 'continued', 'model-refused', 'no-changes', 'published', 'step-limit', 'time-limit']));
+  expect(names).toEqual(
+    expect.arrayContaining([
+      'cancelled',
+      'continued',
+      'model-refused',
+      'no-changes',
+      'published',
+      'step-limit',
+      'time-limit',
+    ]),
+  );
 });
 
 it.each(histories)('$name replays on today’s workflow code', async ({ workflowId, history }) => {

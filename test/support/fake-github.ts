@@ -36,7 +36,7 @@ export interface FakeRequest {
 }
 
 export interface FakeGithub extends AsyncDisposable {
-  /** `http://127.0.0.1:<port>`: repositories lie at `${origin}/<owner>/<name>`. */
+  /** `http://127.0.0.1:<port>`: repositories lie at `${origin}/<owner>/<name>`; git needs the transport `http` for it. */
   origin: string;
   /** The base of the REST interface, as an Enterprise server has it. */
   apiUrl: string;

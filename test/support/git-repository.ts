@@ -106,6 +106,12 @@ export async function createTestRepository(
     return content;
   }
 
-  if (files !== null) await commit(files, { message: 'Begin' });
-  return { path: bare, commit, git, read, [Symbol.asyncDispose]: () => rm(home, { recursive: true, force: true }) };
+  const remove = () => rm(home, { recursive: true, force: true });
+  try {
+    if (files !== null) await commit(files, { message: 'Begin' });
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+  return { path: bare, commit, git, read, [Symbol.asyncDispose]: remove };
 }

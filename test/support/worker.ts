@@ -118,7 +118,10 @@ export async function startTestWorker(options: TestWorkerOptions): Promise<TestW
   }
 
   async function ended(jobId: string): Promise<JobRow> {
-    await client.workflow.getHandle(jobWorkflowId(jobId, 1)).result().catch(() => undefined);
+    await client.workflow
+      .getHandle(jobWorkflowId(jobId, 1))
+      .result()
+      .catch(() => undefined);
     return (await jobs.get(jobId))!;
   }
 

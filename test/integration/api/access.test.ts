@@ -199,6 +199,7 @@ describe('addresses', () => {
 
   it.each([
     ['garbage', 'HELLO\r\n\r\n', 400],
+    ['an odd expectation', 'GET /healthz HTTP/1.1\r\nHost: x\r\nExpect: wonders\r\nConnection: close\r\n\r\n', 417],
     ['no host', 'GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
     ['endless headers', `GET /healthz HTTP/1.1\r\nHost: x\r\nX: ${'a'.repeat(20_000)}\r\n\r\n`, 431],
     [

@@ -38,7 +38,7 @@ export interface Answer {
 export async function serveApi(
   pool: Pool,
   env: Record<string, string> = {},
-  times: AssistantPartsDeps["times"] = {},
+  times: AssistantPartsDeps['times'] = {},
 ): Promise<ServedApi> {
   await using cleanup = new AsyncDisposableStack();
   const config = readConfig({ DATABASE_URL: 'postgres://unused', DOCKET_KEY_PEPPER: testPepper, ...env });

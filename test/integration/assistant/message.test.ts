@@ -53,7 +53,10 @@ describe('a question', () => {
     const threadId = answer.headers.get('x-thread-id');
     expect(events[0]?.['messageMetadata']).toEqual({ threadId });
     expect(events.at(-1)).toEqual({ type: 'finish', messageMetadata: { threadId } });
-    expect(events[2]).toMatchObject({ url: expect.stringMatching(/^https:\/\/docs\.example\.com\/guides\/retries/), title: 'Retries' });
+    expect(events[2]).toMatchObject({
+      url: expect.stringMatching(/^https:\/\/docs\.example\.com\/guides\/retries/),
+      title: 'Retries',
+    });
     expect(textOf(answer.text)).toContain('retryLimit');
     expect(answer.text.endsWith('data: [DONE]\n\n')).toBe(true);
   });
@@ -62,7 +65,11 @@ describe('a question', () => {
     const plain = { fp: 'x', messages: [{ role: 'user', content: 'retry limit?' }] };
     const answer = await api.ask(path('v2'), { key: docs.assistantKey, json: plain });
     expect(eventsOf(answer.text).at(-1)).toHaveProperty('threadId');
-    const browser = await api.ask(path('v2'), { key: docs.assistantKey, json: plain, headers: { origin: 'https://a.example' } });
+    const browser = await api.ask(path('v2'), {
+      key: docs.assistantKey,
+      json: plain,
+      headers: { origin: 'https://a.example' },
+    });
     expect(eventsOf(browser.text).at(-1)).not.toHaveProperty('threadId');
   });
 
@@ -75,7 +82,10 @@ describe('a question', () => {
       'content-type': 'text/plain; charset=utf-8',
       'x-vercel-ai-data-stream': 'v1',
     });
-    const codes = answer.text.split('\n').filter(Boolean).map((line) => line.slice(0, 2));
+    const codes = answer.text
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => line.slice(0, 2));
     expect([...new Set(codes)]).toEqual(['0:', '2:', '8:', 'e:', 'd:']);
   });
 
@@ -114,15 +124,15 @@ describe('a thread', () => {
     expect(thread?.messages[1]?.sources[0]?.path).toBe('guides/retries');
   });
 
-  it.each([['an unknown id', () => Promise.resolve('thr_unknown')], ["another site's id", foreignThread]])(
-    'begins anew for %s, without an error',
-    async (_name, idOf) => {
-      const threadId = await idOf();
-      const answer = await ask('retry limit?', { threadId });
-      expect(answer.status).toBe(200);
-      expect(answer.headers.get('x-thread-id')).not.toBe(threadId);
-    },
-  );
+  it.each([
+    ['an unknown id', () => Promise.resolve('thr_unknown')],
+    ["another site's id", foreignThread],
+  ])('begins anew for %s, without an error', async (_name, idOf) => {
+    const threadId = await idOf();
+    const answer = await ask('retry limit?', { threadId });
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('x-thread-id')).not.toBe(threadId);
+  });
 
   it('is shown to and deleted by the admin key of its organization only', async () => {
     const threadId = (await ask('retry limit?')).headers.get('x-thread-id') ?? '';
@@ -156,8 +166,16 @@ describe('access', () => {
     const json = question('retry limit?');
     const origin = { origin: 'https://a.example' };
     const stranger = await buildIndexedSite(database.pool);
-    const missing = await api.ask('/discovery/v2/assistant/nowhere/message', { key: docs.assistantKey, json, headers: origin });
-    const foreign = await api.ask(`/discovery/v2/assistant/${stranger.site.domain}/message`, { key: docs.assistantKey, json, headers: origin });
+    const missing = await api.ask('/discovery/v2/assistant/nowhere/message', {
+      key: docs.assistantKey,
+      json,
+      headers: origin,
+    });
+    const foreign = await api.ask(`/discovery/v2/assistant/${stranger.site.domain}/message`, {
+      key: docs.assistantKey,
+      json,
+      headers: origin,
+    });
     const answers = [
       await api.ask(path('v2'), { json, headers: origin }),
       await api.ask(path('v2'), { key: docs.adminKey, json, headers: origin }),
@@ -176,10 +194,18 @@ describe('access', () => {
   it('answers a preflight without a key and without counting it', async () => {
     const preflight = await api.ask(path('v2'), {
       method: 'OPTIONS',
-      headers: { origin: 'https://a.example', 'access-control-request-method': 'POST', 'access-control-request-headers': 'authorization' },
+      headers: {
+        origin: 'https://a.example',
+        'access-control-request-method': 'POST',
+        'access-control-request-headers': 'authorization',
+      },
     });
     expect(preflight.status).toBe(204);
-    expect(preflight.headers.get('access-control-allow-headers')?.split(',')).toEqual(['authorization', 'content-type', 'user-agent']);
+    expect(preflight.headers.get('access-control-allow-headers')?.split(',')).toEqual([
+      'authorization',
+      'content-type',
+      'user-agent',
+    ]);
     expect(preflight.headers.get('ratelimit')).toBeNull();
   });
 
@@ -199,7 +225,10 @@ describe('search and page', () => {
     const address = `/discovery/v1/search/${docs.site.domain}`;
     const found = await api.ask(address, { key: docs.assistantKey, json: { query: 'retryLimit' } });
     expect(found.body[0]).toMatchObject({ path: 'guides/retries', metadata: { title: 'Retries' } });
-    const none = await api.ask(address, { key: docs.assistantKey, json: { query: 'retryLimit', filter: { language: 'xx' } } });
+    const none = await api.ask(address, {
+      key: docs.assistantKey,
+      json: { query: 'retryLimit', filter: { language: 'xx' } },
+    });
     expect(none.body).toEqual([]);
     expect((await api.ask(address, { key: docs.assistantKey, json: { query: ' ' } })).status).toBe(400);
     expect((await api.ask(address, { key: docs.assistantKey, json: { query: 'x', pageSize: 51 } })).status).toBe(400);

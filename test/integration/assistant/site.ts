@@ -34,7 +34,9 @@ export async function publishPages(pool: Pool, siteId: string, files: Record<str
   const folder = await mkdtemp(join(tmpdir(), 'docket-index-'));
   try {
     const file = join(folder, 'index.sqlite');
-    const built = buildIndex(readPages(Object.entries(files).map(([path, text]) => ({ path, read: () => text }))), { file });
+    const built = buildIndex(readPages(Object.entries(files).map(([path, text]) => ({ path, read: () => text }))), {
+      file,
+    });
     await createSiteIndexStore(pool).publish(siteId, { ...built, format: indexFormat, file });
   } finally {
     await rm(folder, { recursive: true, force: true });
@@ -53,8 +55,14 @@ export async function buildIndexedSite(pool: Pool, site: Partial<NewSite> = {}):
   const organization = await buildOrganization(pool);
   const row = await buildSite(pool, { organizationId: organization.id, ...site });
   await publishPages(pool, row.id, pages);
-  const key = async (kind: 'admin' | 'assistant') => (await buildKey(pool, { organizationId: organization.id, kind })).key;
-  return { site: row, organizationId: organization.id, assistantKey: await key('assistant'), adminKey: await key('admin') };
+  const key = async (kind: 'admin' | 'assistant') =>
+    (await buildKey(pool, { organizationId: organization.id, kind })).key;
+  return {
+    site: row,
+    organizationId: organization.id,
+    assistantKey: await key('assistant'),
+    adminKey: await key('admin'),
+  };
 }
 
 export function question(text: string, more: Record<string, unknown> = {}) {

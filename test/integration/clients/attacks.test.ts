@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { chmod, lstat, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createTestRepository, runTestGit, type TestFiles } from '../../support/git-repository.ts';
+import { hostileConfig, plantHooks, plantRepository } from './hostile-files.ts';
 import { access, changeTree, createTestWorkspaces } from './setup.ts';
 
 interface Scene {
@@ -44,58 +45,6 @@ async function withScene(files: (mark: string) => TestFiles, act: (scene: Scene)
   };
   await act({ mark, play });
   expect(existsSync(mark), 'a planted command ran').toBe(false);
-}
-
-/** Configuration of which every line runs a command when git follows it. */
-const hostileConfig = (mark: string) => `[core]
-  fsmonitor = "touch ${mark}; false"
-  hooksPath = hooks
-  sshCommand = touch ${mark}
-  editor = touch ${mark}
-  pager = touch ${mark}
-[filter "evil"]
-  clean = "touch ${mark}; cat"
-  smudge = "touch ${mark}; cat"
-  process = touch ${mark}
-[diff "evil"]
-  textconv = touch ${mark}; cat
-  command = touch ${mark}
-[diff]
-  external = touch ${mark}
-[merge "evil"]
-  driver = touch ${mark}
-[gpg]
-  program = touch ${mark}
-[commit]
-  gpgSign = true
-[credential]
-  helper = "!touch ${mark}"
-[url "ext::touch ${mark} "]
-  insteadOf = /
-[remote "origin"]
-  pushurl = ext::touch ${mark}
-[include]
-  path = ../config
-`;
-
-async function plantRepository(directory: string, mark: string): Promise<void> {
-  await rm(directory, { recursive: true, force: true });
-  await mkdir(join(directory, 'hooks'), { recursive: true });
-  await mkdir(join(directory, 'objects'), { recursive: true });
-  await mkdir(join(directory, 'refs', 'heads'), { recursive: true });
-  await writeFile(join(directory, 'HEAD'), 'ref: refs/heads/main\n');
-  await writeFile(join(directory, 'config'), hostileConfig(mark));
-  for (const hook of [
-    'pre-commit',
-    'pre-push',
-    'post-checkout',
-    'post-index-change',
-    'reference-transaction',
-    'fsmonitor-watchman',
-  ]) {
-    await writeFile(join(directory, 'hooks', hook), `#!/bin/sh\ntouch ${mark}\n`);
-    await chmod(join(directory, 'hooks', hook), 0o755);
-  }
 }
 
 describe('hostile content of a repository', () => {
@@ -277,25 +226,6 @@ describe('hostile content of a repository', () => {
     );
   });
 });
-
-async function plantHooks(repository: string, mark: string): Promise<void> {
-  await mkdir(join(repository, 'hooks'), { recursive: true });
-  for (const hook of [
-    'pre-receive',
-    'update',
-    'post-receive',
-    'post-update',
-    'reference-transaction',
-    'proc-receive',
-  ]) {
-    await writeFile(join(repository, 'hooks', hook), `#!/bin/sh\ntouch ${mark}\n`);
-    await chmod(join(repository, 'hooks', hook), 0o755);
-  }
-  await writeFile(
-    join(repository, 'config'),
-    `[core]\n  bare = true\n  repositoryFormatVersion = 0\n  fsmonitor = touch ${mark}\n  hooksPath = hooks\n  alternateRefsCommand = touch ${mark}\n[uploadpack]\n  packObjectsHook = touch ${mark}\n`,
-  );
-}
 
 /** Makes a tree from a listing, gitlinks included. */
 async function makeTree(repository: string, listing: string): Promise<string> {

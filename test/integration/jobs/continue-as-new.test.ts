@@ -37,34 +37,44 @@ function createNotes() {
   return { notes, activities };
 }
 
-it('a turn with a long history continues as new at a step boundary, and no step is left out or done twice', async () => {
-  const address = inject('temporalAddress');
-  const { notes, activities } = createNotes();
-  const taskQueue = `test-${randomUUID()}`;
-  const native = await NativeConnection.connect({ address });
-  const connection = await Connection.connect({ address });
-  const client = new Client({ connection });
-  const queues = [jobQueue(activities, taskQueue)];
-  const bundle = await prepareWorkflowBundle();
-  const [worker] = await createWorkers({ connection: native, namespace: 'default', bundle, queues, shutdownGraceMs: 0 });
-  try {
-    await worker!.runUntil(async () => {
-      const limits = { maxSteps: steps, maxTokens: 2 * steps + 1, maxDurationMs: 600_000 };
-      const handle = await client.workflow.start(jobWorkflowName, {
-        workflowId: `agent-job/job_${randomUUID()}`,
-        taskQueue,
-        args: [{ jobId: 'job_1', turn: 1, limits }],
-      });
-      expect(await handle.result()).toEqual({ kind: 'no-changes' });
-      const last = await client.workflow.getHandle(handle.workflowId).describe();
-      expect(last.runId).not.toBe(handle.firstExecutionRunId);
-      expect(last.historyLength).toBeLessThan(300);
-      await recordHistory('continued', client.workflow.getHandle(handle.workflowId));
+it(
+  'a turn with a long history continues as new at a step boundary, and no step is left out or done twice',
+  { timeout: 240_000 },
+  async () => {
+    const address = inject('temporalAddress');
+    const { notes, activities } = createNotes();
+    const taskQueue = `test-${randomUUID()}`;
+    const native = await NativeConnection.connect({ address });
+    const connection = await Connection.connect({ address });
+    const client = new Client({ connection });
+    const queues = [jobQueue(activities, taskQueue)];
+    const bundle = await prepareWorkflowBundle();
+    const [worker] = await createWorkers({
+      connection: native,
+      namespace: 'default',
+      bundle,
+      queues,
+      shutdownGraceMs: 0,
     });
-  } finally {
-    await connection.close();
-    await native.close();
-  }
-  const loop = Array.from({ length: steps }, (_, index) => [`model ${index + 1}`, `tools ${index + 1}`]).flat();
-  expect(notes).toEqual(['prepare', ...loop, 'publish', 'record no-changes']);
-});
+    try {
+      await worker!.runUntil(async () => {
+        const limits = { maxSteps: steps, maxTokens: 2 * steps + 1, maxDurationMs: 600_000 };
+        const handle = await client.workflow.start(jobWorkflowName, {
+          workflowId: `agent-job/job_${randomUUID()}`,
+          taskQueue,
+          args: [{ jobId: 'job_1', turn: 1, limits }],
+        });
+        expect(await handle.result()).toEqual({ kind: 'no-changes' });
+        const last = await client.workflow.getHandle(handle.workflowId).describe();
+        expect(last.runId).not.toBe(handle.firstExecutionRunId);
+        expect(last.historyLength).toBeLessThan(300);
+        await recordHistory('continued', client.workflow.getHandle(handle.workflowId));
+      });
+    } finally {
+      await connection.close();
+      await native.close();
+    }
+    const loop = Array.from({ length: steps }, (_, index) => [`model ${index + 1}`, `tools ${index + 1}`]).flat();
+    expect(notes).toEqual(['prepare', ...loop, 'publish', 'record no-changes']);
+  },
+);

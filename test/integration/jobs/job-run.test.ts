@@ -98,7 +98,12 @@ describe('a job on the local forge', () => {
       { toolCalls: [{ name: 'finish', input: { title: 'Add b', summary: 'Added.' } }] },
     );
     await using worker = await startTestWorker({ database, modelUrl: model.baseUrl });
-    const job = await worker.runJob({ prompt: 'Go', repository: repository.path, requestedRef: 'release', draft: true });
+    const job = await worker.runJob({
+      prompt: 'Go',
+      repository: repository.path,
+      requestedRef: 'release',
+      draft: true,
+    });
     expect(job).toMatchObject({ status: 'completed', baseBranch: 'release', title: 'Add b' });
     expect(await repository.read(job.headCommit!)).toEqual({ 'a.txt': '100644 other', 'b.txt': '100644 new' });
     const pullRequest = await createPullRequestStore(database.pool).get(job.prId!);

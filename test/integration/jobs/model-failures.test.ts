@@ -40,7 +40,9 @@ describe('a model that refuses', () => {
     const { id } = await stack.worker.runJob(stack.job);
     await recordHistory('model-refused', stack.worker.client.workflow.getHandle(`agent-job/${id}`));
     const { events } = await stack.worker.client.workflow.getHandle(`agent-job/${id}`).fetchHistory();
-    const text = JSON.stringify(events, (_, value) => (value instanceof Uint8Array ? Buffer.from(value).toString() : value));
+    const text = JSON.stringify(events, (_, value) =>
+      value instanceof Uint8Array ? Buffer.from(value).toString() : value,
+    );
     expect(text).toContain('model_refused');
     expect(text).not.toContain('secret words');
     expect(text).not.toContain('model-key-0123456789');
@@ -128,7 +130,12 @@ describe('a limit', () => {
     await using stack = await startStack();
     stack.model.respondWith(look);
     const job = await stack.worker.runJob(stack.job, { maxTokens: 150 });
-    expect(job).toMatchObject({ status: 'failed', failureCategory: 'budget_limit', inputTokens: 180, outputTokens: 20 });
+    expect(job).toMatchObject({
+      status: 'failed',
+      failureCategory: 'budget_limit',
+      inputTokens: 180,
+      outputTokens: 20,
+    });
   });
 
   it('of time ends a call of the model that hangs', async () => {
@@ -148,7 +155,11 @@ describe('a cancel', () => {
     await stack.worker.startJob(id);
     const request = await stack.model.nextRequest();
     await stack.worker.client.workflow.getHandle(`agent-job/${id}`).cancel();
-    expect(await stack.worker.ended(id)).toMatchObject({ status: 'failed', failureCategory: 'cancelled', prLink: null });
+    expect(await stack.worker.ended(id)).toMatchObject({
+      status: 'failed',
+      failureCategory: 'cancelled',
+      prLink: null,
+    });
     expect(await request.closed).toBe('aborted');
     await recordHistory('cancelled', stack.worker.client.workflow.getHandle(`agent-job/${id}`));
     expect(await stack.repository.git('for-each-ref', '--format=%(refname)')).toBe('refs/heads/main');

@@ -22,7 +22,11 @@ async function startGithubStack({ token }: { token?: string } = {}) {
   await using resources = new AsyncDisposableStack();
   const github = resources.use(await createFakeGithub());
   const model = resources.use(await startScriptedModelServer());
-  const options = { database, modelUrl: model.baseUrl, github: { token: token ?? github.token, apiUrl: github.apiUrl } };
+  const options = {
+    database,
+    modelUrl: model.baseUrl,
+    github: { token: token ?? github.token, apiUrl: github.apiUrl },
+  };
   const worker = resources.use(await startTestWorker(options));
   const repository = await github.addRepository('acme/lamp', { 'README.md': '# Lamp\n' });
   const running = resources.move();

@@ -83,29 +83,35 @@ describe('an attempt that dies', () => {
     expect(await repository.read(job.headCommit!)).toEqual({ 'b.txt': '100644 one' });
   });
 
-  it.each(['publish', 'ensurePullRequest', 'setPublished'] as const)('after %s leaves one branch and one pull request', async (call) => {
-    await using repository = await createTestRepository();
-    await using model = await startScriptedModelServer();
-    model.script(...writing);
-    await using worker = await startTestWorker({
-      database,
-      modelUrl: model.baseUrl,
-      change({ workspaces, forges, jobs }) {
-        if (call === 'publish') return { workspaces: { ...workspaces, publish: losingFirstAnswer(workspaces.publish) } };
-        if (call === 'setPublished') return { jobs: { ...jobs, setPublished: losingFirstAnswer(jobs.setPublished) } };
-        const forge = forges.forKind('local');
-        const losing = { ...forge, ensurePullRequest: losingFirstAnswer(forge.ensurePullRequest) };
-        return { forges: { forKind: () => losing } };
-      },
-    });
-    const job = await worker.runJob({ prompt: 'Go', repository: repository.path });
-    expect(job.status).toBe('completed');
-    const { rows } = await database.pool.query('select id from pull_requests where repository = $1', [repository.path]);
-    expect(rows).toEqual([{ id: job.prId }]);
-    expect(await repository.git('for-each-ref', '--format=%(refname)', 'refs/heads/docket')).toBe(
-      `refs/heads/${job.branch}`,
-    );
-  });
+  it.each(['publish', 'ensurePullRequest', 'setPublished'] as const)(
+    'after %s leaves one branch and one pull request',
+    async (call) => {
+      await using repository = await createTestRepository();
+      await using model = await startScriptedModelServer();
+      model.script(...writing);
+      await using worker = await startTestWorker({
+        database,
+        modelUrl: model.baseUrl,
+        change({ workspaces, forges, jobs }) {
+          if (call === 'publish')
+            return { workspaces: { ...workspaces, publish: losingFirstAnswer(workspaces.publish) } };
+          if (call === 'setPublished') return { jobs: { ...jobs, setPublished: losingFirstAnswer(jobs.setPublished) } };
+          const forge = forges.forKind('local');
+          const losing = { ...forge, ensurePullRequest: losingFirstAnswer(forge.ensurePullRequest) };
+          return { forges: { forKind: () => losing } };
+        },
+      });
+      const job = await worker.runJob({ prompt: 'Go', repository: repository.path });
+      expect(job.status).toBe('completed');
+      const { rows } = await database.pool.query('select id from pull_requests where repository = $1', [
+        repository.path,
+      ]);
+      expect(rows).toEqual([{ id: job.prId }]);
+      expect(await repository.git('for-each-ref', '--format=%(refname)', 'refs/heads/docket')).toBe(
+        `refs/heads/${job.branch}`,
+      );
+    },
+  );
 });
 
 describe('an attempt that was overtaken', () => {

@@ -9,7 +9,13 @@ export interface StepParts {
 }
 
 /** A step as the store answers it, with the content that belongs to its text and calls. */
-export function buildStep({ turn = 1, step = 1, text = '', toolCalls = [], toolResults = null }: StepParts = {}): StepRow {
+export function buildStep({
+  turn = 1,
+  step = 1,
+  text = '',
+  toolCalls = [],
+  toolResults = null,
+}: StepParts = {}): StepRow {
   const calls = toolCalls.map(({ toolCallId, toolName, input, invalid }) => ({
     type: 'tool-call',
     toolCallId,

@@ -62,7 +62,9 @@ describe('the conversation of a job', () => {
       buildStep({ step: index + 1, ...buildRead(`c${index}`, 'x'.repeat(10_000)) }),
     );
     const outputs = outputsOf(conversationOf({ prompts: [{ turn: 1, prompt: 'Go' }], steps }));
-    expect(outputs.slice(0, 20).every((output) => output.startsWith('[10000 characters of an earlier read'))).toBe(true);
+    expect(outputs.slice(0, 20).every((output) => output.startsWith('[10000 characters of an earlier read'))).toBe(
+      true,
+    );
     expect(outputs.slice(20).every((output) => output.length === 10_000)).toBe(true);
   });
 });

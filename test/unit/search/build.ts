@@ -15,9 +15,19 @@ export function temporaryFolder(): string {
 
 let files = 0;
 
-export function buildPage(page: Partial<Omit<SourcePage, 'metadata'>> & { metadata?: Partial<SourcePage['metadata']> }): SourcePage {
+export function buildPage(
+  page: Partial<Omit<SourcePage, 'metadata'>> & { metadata?: Partial<SourcePage['metadata']> },
+): SourcePage {
   const path = page.path ?? 'page';
-  return { content: '', isHidden: false, order: null, boost: 1, ...page, path, metadata: { title: path, ...page.metadata } };
+  return {
+    content: '',
+    isHidden: false,
+    order: null,
+    boost: 1,
+    ...page,
+    path,
+    metadata: { title: path, ...page.metadata },
+  };
 }
 
 /** Builds and opens an index over pages. */

@@ -30,7 +30,10 @@ describe('chunks', () => {
   });
 
   it('know headings that are underlined', () => {
-    expect(passages('Intro\n=====\n\ntext\n\nPart\n----\n\nmore\n', 'Intro').map(({ anchor }) => anchor)).toEqual([null, 'part']);
+    expect(passages('Intro\n=====\n\ntext\n\nPart\n----\n\nmore\n', 'Intro').map(({ anchor }) => anchor)).toEqual([
+      null,
+      'part',
+    ]);
   });
 
   it('cut long sections at paragraphs and keep all of the text', () => {
@@ -49,12 +52,17 @@ describe('chunks', () => {
   });
 
   it('lie in order, do not overlap and stay short for any text', () => {
-    const line = fc.oneof(fc.constantFrom('# A', '## B', '```', '~~~', '---', '', '   ', '- x', '> q'), fc.string({ unit: 'binary', maxLength: 40 }));
+    const line = fc.oneof(
+      fc.constantFrom('# A', '## B', '```', '~~~', '---', '', '   ', '- x', '> q'),
+      fc.string({ unit: 'binary', maxLength: 40 }),
+    );
     fc.assert(
       fc.property(fc.array(line, { maxLength: 40 }), fc.integer({ min: 1, max: 20 }), (lines, repeat) => {
         const content = lines.join('\n').repeat(repeat);
         const { chunks } = chunkPage(content, 'A');
-        const wrong = chunks.filter(({ start, end }, at) => start < (chunks[at - 1]?.end ?? 0) || end < start || end - start > 2000);
+        const wrong = chunks.filter(
+          ({ start, end }, at) => start < (chunks[at - 1]?.end ?? 0) || end < start || end - start > 2000,
+        );
         expect(wrong).toEqual([]);
       }),
       { numRuns: 60 },

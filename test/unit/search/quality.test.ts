@@ -8,7 +8,10 @@ const quality = join(import.meta.dirname, '../../quality');
 
 it('finds the right page for our own questions and refuses what the pages do not say', () => {
   using index = indexOf(temporaryFolder(), readPages(filesOf(join(quality, 'docs'))));
-  const { hit1, hit5, mrr10, refused, wronglyRefused } = evaluate(index, readQuestions(join(quality, 'own-questions.json')));
+  const { hit1, hit5, mrr10, refused, wronglyRefused } = evaluate(
+    index,
+    readQuestions(join(quality, 'own-questions.json')),
+  );
   expect(hit1).toBeGreaterThanOrEqual(0.85);
   expect(hit5).toBeGreaterThanOrEqual(0.95);
   expect(mrr10).toBeGreaterThanOrEqual(0.9);

@@ -3,18 +3,27 @@ import { describe, expect, it } from 'vitest';
 import { readPages } from '../../../search/read-pages.ts';
 import { fileOf } from './build.ts';
 
-const read = (files: Record<string, string>) => readPages(Object.entries(files).map(([path, text]) => fileOf(path, text)));
+const read = (files: Record<string, string>) =>
+  readPages(Object.entries(files).map(([path, text]) => fileOf(path, text)));
 
 describe('a Markdown page', () => {
   it('takes what its front matter says', () => {
     const [page] = read({
-      'guides/install.md': '---\ntitle: Install it\ndescription: How\nversion: 2.0\nlanguage: en\ntags: [setup, cli]\ngroups: staff\nboost: 3\n---\n\nText.\n',
+      'guides/install.md':
+        '---\ntitle: Install it\ndescription: How\nversion: 2.0\nlanguage: en\ntags: [setup, cli]\ngroups: staff\nboost: 3\n---\n\nText.\n',
     });
     expect(page).toMatchObject({
       path: 'guides/install',
       boost: 3,
       isHidden: false,
-      metadata: { title: 'Install it', description: 'How', version: '2', language: 'en', tags: ['setup', 'cli'], groups: ['staff'] },
+      metadata: {
+        title: 'Install it',
+        description: 'How',
+        version: '2',
+        language: 'en',
+        tags: ['setup', 'cli'],
+        groups: ['staff'],
+      },
     });
     expect(page?.content.trim()).toBe('Text.');
   });
@@ -24,9 +33,7 @@ describe('a Markdown page', () => {
     expect(pages.map(({ metadata }) => metadata.title)).toEqual(['The first one', 'Getting started']);
   });
 
-  it.each([
-    ['hidden: true'], ['searchable: false'], ['draft: true'],
-  ])('is hidden by %s', (line) => {
+  it.each([['hidden: true'], ['searchable: false'], ['draft: true']])('is hidden by %s', (line) => {
     expect(read({ 'a.md': `---\n${line}\n---\ntext` })[0]?.isHidden).toBe(true);
   });
 
@@ -42,7 +49,9 @@ describe('a Markdown page', () => {
   });
 
   it('loses its comments outside code', () => {
-    expect(read({ 'a.md': 'a <!-- no\nno --> b\n\n```\n<!-- yes -->\n```' })[0]?.content).toBe('a  b\n\n```\n<!-- yes -->\n```');
+    expect(read({ 'a.md': 'a <!-- no\nno --> b\n\n```\n<!-- yes -->\n```' })[0]?.content).toBe(
+      'a  b\n\n```\n<!-- yes -->\n```',
+    );
   });
 });
 
@@ -59,16 +68,22 @@ describe('an MDX page', () => {
   });
 
   it('keeps code as it is', () => {
-    const code = "```jsx\nimport x from 'y';\n<Card title=\"t\" />\n```";
+    const code = '```jsx\nimport x from \'y\';\n<Card title="t" />\n```';
     expect(content(`Use \`<Card>\`:\n\n${code}\n`)).toBe(`Use \`<Card>\`:\n\n${code}\n`);
   });
 
   it('shows the name and type of a parameter', () => {
-    expect(content('<ParamField path="limit" type="number" required>\nHow many.\n</ParamField>')).toContain('`limit` (number)');
+    expect(content('<ParamField path="limit" type="number" required>\nHow many.\n</ParamField>')).toContain(
+      '`limit` (number)',
+    );
   });
 
   it('shows what it imports from a snippet', () => {
-    const pages = read({ 'docs.json': '{"navigation":{"pages":["a"]}}', 'a.mdx': "import Note from '/snippets/note.mdx';\n\n<Note />\n", 'snippets/note.mdx': 'Mind the gap.' });
+    const pages = read({
+      'docs.json': '{"navigation":{"pages":["a"]}}',
+      'a.mdx': "import Note from '/snippets/note.mdx';\n\n<Note />\n",
+      'snippets/note.mdx': 'Mind the gap.',
+    });
     expect(pages.map(({ path }) => path)).toEqual(['a']);
     expect(pages[0]?.content).toContain('Mind the gap.');
   });
@@ -79,12 +94,36 @@ describe('the navigation', () => {
     const navigation = {
       languages: [
         { language: 'fr', groups: [{ group: 'Début', pages: ['fr/a'] }] },
-        { language: 'en', default: true, versions: [{ version: 'v2', groups: [{ group: 'Start', boost: 2, pages: ['b', { group: 'More', pages: ['a'] }] }, { group: 'Old', hidden: true, pages: ['c'] }] }] },
+        {
+          language: 'en',
+          default: true,
+          versions: [
+            {
+              version: 'v2',
+              groups: [
+                { group: 'Start', boost: 2, pages: ['b', { group: 'More', pages: ['a'] }] },
+                { group: 'Old', hidden: true, pages: ['c'] },
+              ],
+            },
+          ],
+        },
       ],
     };
-    const pages = read({ 'docs.json': JSON.stringify({ navigation }), 'a.md': 'a', 'b.md': 'b', 'c.md': 'c', 'fr/a.md': 'a', 'fr/z.md': 'z', 'loose.md': 'l' });
+    const pages = read({
+      'docs.json': JSON.stringify({ navigation }),
+      'a.md': 'a',
+      'b.md': 'b',
+      'c.md': 'c',
+      'fr/a.md': 'a',
+      'fr/z.md': 'z',
+      'loose.md': 'l',
+    });
     const byPath = Object.fromEntries(pages.map((page) => [page.path, page]));
-    expect(byPath.b).toMatchObject({ order: 0, boost: 2, metadata: { language: 'en', version: 'v2', groups: ['Start'] } });
+    expect(byPath.b).toMatchObject({
+      order: 0,
+      boost: 2,
+      metadata: { language: 'en', version: 'v2', groups: ['Start'] },
+    });
     expect(byPath.a).toMatchObject({ order: 1, metadata: { groups: ['Start', 'More'] } });
     expect(byPath.c).toMatchObject({ isHidden: true });
     expect(byPath['fr/a']).toMatchObject({ order: 3, metadata: { language: 'fr' } });
@@ -103,7 +142,12 @@ describe('the navigation', () => {
   });
 
   it('survives a file that is damaged or refers to itself', () => {
-    const files = { 'docs.json': '{"navigation":{"$ref":"./nav.json"}}', 'nav.json': '{"$ref":"nav.json","pages":["a"]}', 'mint.json': '{', 'a.md': 'a' };
+    const files = {
+      'docs.json': '{"navigation":{"$ref":"./nav.json"}}',
+      'nav.json': '{"$ref":"nav.json","pages":["a"]}',
+      'mint.json': '{',
+      'a.md': 'a',
+    };
     expect(read(files)[0]).toMatchObject({ path: 'a', order: 0 });
   });
 });
@@ -128,33 +172,100 @@ components:
 
   it('becomes a page per operation', () => {
     const pages = read({ 'api.yaml': api });
-    expect(pages.map(({ path, isHidden }) => [path, isHidden])).toEqual([['api/get-a-user', false], ['api/deleteuser', true]]);
+    expect(pages.map(({ path, isHidden }) => [path, isHidden])).toEqual([
+      ['api/get-a-user', false],
+      ['api/deleteuser', true],
+    ]);
     expect(pages[0]?.metadata).toMatchObject({ title: 'Get a user', tags: ['Users'] });
-    for (const text of ['`GET /users/{id}`', '`getUser`', '- `id` (path, string, required): The user.', '### 200', '- `name` (string, required): Full name']) {
+    for (const text of [
+      '`GET /users/{id}`',
+      '`getUser`',
+      '- `id` (path, string, required): The user.',
+      '### 200',
+      '- `name` (string, required): Full name',
+    ]) {
       expect(pages[0]?.content).toContain(text);
     }
   });
 
   it('goes into the page that names its operation', () => {
     const pages = read({ 'api.yaml': api, 'users/get.mdx': '---\nopenapi: "GET /users/{id}"\n---\nMore words.\n' });
-    expect(pages.filter(({ isHidden }) => !isHidden).map(({ path, metadata }) => [path, metadata.title])).toEqual([['users/get', 'Get a user']]);
+    expect(pages.filter(({ isHidden }) => !isHidden).map(({ path, metadata }) => [path, metadata.title])).toEqual([
+      ['users/get', 'Get a user'],
+    ]);
     expect(pages[0]?.content).toMatch(/More words\.[^]*GET \/users/);
   });
 });
 
 describe('any file', () => {
   it('is read without a throw', () => {
-    const bits = fc.constantFrom('<', '>', '{', '}', '"', '`', '```\n', '---\n', 'import ', 'export ', '<A b="', '/>', '<!--', '{/*', '\n\n', '# ', '](', 'x: [', '- ', '\u0000');
-    const text = fc.array(fc.oneof(bits, fc.string({ unit: 'binary', maxLength: 10 })), { maxLength: 80 }).map((parts) => parts.join(''));
+    const bits = fc.constantFrom(
+      '<',
+      '>',
+      '{',
+      '}',
+      '"',
+      '`',
+      '```\n',
+      '---\n',
+      'import ',
+      'export ',
+      '<A b="',
+      '/>',
+      '<!--',
+      '{/*',
+      '\n\n',
+      '# ',
+      '](',
+      'x: [',
+      '- ',
+      '\u0000',
+    );
+    const text = fc
+      .array(fc.oneof(bits, fc.string({ unit: 'binary', maxLength: 10 })), { maxLength: 80 })
+      .map((parts) => parts.join(''));
     fc.assert(
-      fc.property(text, fc.constantFrom('a.md', 'a.mdx', 'a.yaml', 'docs.json', 'mint.json', 'mkdocs.yml', '_sidebar.md', 'openapi.json'), (source, path) => {
-        readPages([fileOf(path, source), fileOf(`b/${path}`, `openapi: 3\n${source}`)]);
-      }),
+      fc.property(
+        text,
+        fc.constantFrom(
+          'a.md',
+          'a.mdx',
+          'a.yaml',
+          'docs.json',
+          'mint.json',
+          'mkdocs.yml',
+          '_sidebar.md',
+          'openapi.json',
+        ),
+        (source, path) => {
+          readPages([fileOf(path, source), fileOf(`b/${path}`, `openapi: 3\n${source}`)]);
+        },
+      ),
       { numRuns: 150 },
     );
   });
 
-  it.each(['<', '{', '[', '](', '`', '```\n', '<a', '<A b="', '<!--', '{/*', '# ', '\n', '---\n', '<A b={`', 'import {\n', '![](', '~', '-', '/ '])('of nothing but %j takes good time', (bit) => {
+  it.each([
+    '<',
+    '{',
+    '[',
+    '](',
+    '`',
+    '```\n',
+    '<a',
+    '<A b="',
+    '<!--',
+    '{/*',
+    '# ',
+    '\n',
+    '---\n',
+    '<A b={`',
+    'import {\n',
+    '![](',
+    '~',
+    '-',
+    '/ ',
+  ])('of nothing but %j takes good time', (bit) => {
     const source = bit.repeat(Math.ceil(300_000 / bit.length));
     const [page] = readPages([fileOf('a.mdx', source)]);
     expect(page?.path).toBe('a');

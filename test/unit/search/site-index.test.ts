@@ -11,11 +11,29 @@ const folder = temporaryFolder();
 
 describe('search', () => {
   const index = indexOf(folder, [
-    buildPage({ path: 'orgs', metadata: { title: 'Organizations' }, content: '# Organizations\n\nCall `createOrganization` to make one.\n\n## Deleting\n\nThey can be deleted with `--force-delete`.\n' }),
-    buildPage({ path: 'limits', metadata: { title: 'Rate limits' }, content: 'A hundred requests an hour. The variable `max_requests_per_hour` says how many.\n' }),
-    buildPage({ path: 'install', metadata: { title: 'Installation' }, content: 'Run the installer. An organization is not needed.\n' }),
+    buildPage({
+      path: 'orgs',
+      metadata: { title: 'Organizations' },
+      content:
+        '# Organizations\n\nCall `createOrganization` to make one.\n\n## Deleting\n\nThey can be deleted with `--force-delete`.\n',
+    }),
+    buildPage({
+      path: 'limits',
+      metadata: { title: 'Rate limits' },
+      content: 'A hundred requests an hour. The variable `max_requests_per_hour` says how many.\n',
+    }),
+    buildPage({
+      path: 'install',
+      metadata: { title: 'Installation' },
+      content: 'Run the installer. An organization is not needed.\n',
+    }),
     buildPage({ path: 'zh', metadata: { title: '安装指南' }, content: '如何安装文档服务。\n' }),
-    buildPage({ path: 'secret', isHidden: true, metadata: { title: 'Secret' }, content: 'The launch codeword is xylophone. createOrganization\n' }),
+    buildPage({
+      path: 'secret',
+      isHidden: true,
+      metadata: { title: 'Secret' },
+      content: 'The launch codeword is xylophone. createOrganization\n',
+    }),
   ]);
   const first = (query: string) => index.search({ query, limit: 3 })[0]?.path;
 
@@ -36,13 +54,20 @@ describe('search', () => {
 
   it('returns the passage with its headings, anchor and metadata', () => {
     const [hit] = index.search({ query: 'force delete', limit: 1 });
-    expect(hit).toMatchObject({ path: 'orgs', anchor: 'deleting', title: 'Organizations', headings: ['Deleting'], content: 'They can be deleted with `--force-delete`.' });
+    expect(hit).toMatchObject({
+      path: 'orgs',
+      anchor: 'deleting',
+      title: 'Organizations',
+      headings: ['Deleting'],
+      content: 'They can be deleted with `--force-delete`.',
+    });
     expect(hit?.score).toBeGreaterThan(0);
     expect(hit?.score).toBeLessThanOrEqual(1);
   });
 
   it('returns nothing for nothing', () => {
-    for (const query of ['', '   ', '?!', 'xylophone', '"', '\u0000']) expect(index.search({ query, limit: 5 })).toEqual([]);
+    for (const query of ['', '   ', '?!', 'xylophone', '"', '\u0000'])
+      expect(index.search({ query, limit: 5 })).toEqual([]);
   });
 
   it('scores what a text covers above what it covers in part', () => {
@@ -58,13 +83,33 @@ describe('search', () => {
   });
 
   it('answers any query within its limit', () => {
-    const words = fc.constantFrom('organization', 'NEAR(', 'AND', 'OR', 'NOT', '"', '*', '^', '{title}:', 'createOrganization', '--force', '安装', '-', ':', '((');
+    const words = fc.constantFrom(
+      'organization',
+      'NEAR(',
+      'AND',
+      'OR',
+      'NOT',
+      '"',
+      '*',
+      '^',
+      '{title}:',
+      'createOrganization',
+      '--force',
+      '安装',
+      '-',
+      ':',
+      '((',
+    );
     fc.assert(
-      fc.property(fc.array(fc.oneof(words, fc.string({ unit: 'binary', maxLength: 12 })), { maxLength: 30 }), fc.integer({ min: 0, max: 50 }), (parts, limit) => {
-        const hits = index.search({ query: parts.join(' '), limit, currentPath: parts[0], hints: parts.slice(1) });
-        expect(hits.length).toBeLessThanOrEqual(limit);
-        expect(hits.every(({ score }) => score >= 0 && score <= 1)).toBe(true);
-      }),
+      fc.property(
+        fc.array(fc.oneof(words, fc.string({ unit: 'binary', maxLength: 12 })), { maxLength: 30 }),
+        fc.integer({ min: 0, max: 50 }),
+        (parts, limit) => {
+          const hits = index.search({ query: parts.join(' '), limit, currentPath: parts[0], hints: parts.slice(1) });
+          expect(hits.length).toBeLessThanOrEqual(limit);
+          expect(hits.every(({ score }) => score >= 0 && score <= 1)).toBe(true);
+        },
+      ),
       { numRuns: 100 },
     );
   });
@@ -77,7 +122,8 @@ describe('what a reader looks at', () => {
     buildPage({ path: 'http/server', metadata: { title: 'Server' }, content: `## Timeout\n\n${text}` }),
     buildPage({ path: 'grpc/zeta', metadata: { title: 'Stub' }, content: `## Timeout\n\n${text}` }),
   ]);
-  const order = (request: { currentPath?: string; hints?: string[] }) => index.search({ query: 'timeout', limit: 3, ...request }).map(({ path }) => path);
+  const order = (request: { currentPath?: string; hints?: string[] }) =>
+    index.search({ query: 'timeout', limit: 3, ...request }).map(({ path }) => path);
 
   it('comes first, then its neighbours', () => {
     expect(order({ currentPath: '/grpc/zeta#timeout' })[0]).toBe('grpc/zeta');
@@ -90,7 +136,10 @@ describe('what a reader looks at', () => {
   });
 
   it('is raised by its boost', () => {
-    const boosted = indexOf(folder, [buildPage({ path: 'a', content: text }), buildPage({ path: 'b', content: text, boost: 3 })]);
+    const boosted = indexOf(folder, [
+      buildPage({ path: 'a', content: text }),
+      buildPage({ path: 'b', content: text, boost: 3 }),
+    ]);
     expect(boosted.search({ query: 'timeout', limit: 2 }).map(({ path }) => path)).toEqual(['b', 'a']);
   });
 });
@@ -99,7 +148,11 @@ describe('a filter', () => {
   const content = 'How to configure the widget.';
   const index = indexOf(folder, [
     buildPage({ path: 'plain', content }),
-    buildPage({ path: 'en', content, metadata: { language: 'en', version: 'v1', tags: ['a', 'b'], groups: ['staff'] } }),
+    buildPage({
+      path: 'en',
+      content,
+      metadata: { language: 'en', version: 'v1', tags: ['a', 'b'], groups: ['staff'] },
+    }),
     buildPage({ path: 'fr', content, metadata: { language: 'fr', version: 'v2', tags: ['b'] } }),
   ]);
   const found = (filter: SearchFilter | null) =>
@@ -130,13 +183,21 @@ describe('a filter', () => {
 describe('a page', () => {
   const index = indexOf(folder, [
     buildPage({ path: 'index', content: 'Home', order: 1, metadata: { title: 'Home' } }),
-    buildPage({ path: 'guides/index', content: '## Überblick & mehr\n\nx\n\n<a id="own"></a>\n', order: 0, metadata: { title: 'Guides' } }),
+    buildPage({
+      path: 'guides/index',
+      content: '## Überblick & mehr\n\nx\n\n<a id="own"></a>\n',
+      order: 0,
+      metadata: { title: 'Guides' },
+    }),
     buildPage({ path: 'zz', content: 'x'.repeat(5000), metadata: { title: 'Last' } }),
   ]);
 
-  it.each(['guides', '/guides/', 'guides/index.mdx', '/guides/index#x', 'guides?tab=1', './guides'])('is found as %s', (path) => {
-    expect(index.page(path)?.path).toBe('guides/index');
-  });
+  it.each(['guides', '/guides/', 'guides/index.mdx', '/guides/index#x', 'guides?tab=1', './guides'])(
+    'is found as %s',
+    (path) => {
+      expect(index.page(path)?.path).toBe('guides/index');
+    },
+  );
 
   it('is null when unknown', () => {
     expect(index.page('guides/none')).toBeNull();
@@ -156,14 +217,23 @@ describe('a page', () => {
   });
 
   it('stands in the order of the navigation', () => {
-    expect(index.pages()).toEqual([{ path: 'guides/index', title: 'Guides' }, { path: 'index', title: 'Home' }, { path: 'zz', title: 'Last' }]);
+    expect(index.pages()).toEqual([
+      { path: 'guides/index', title: 'Guides' },
+      { path: 'index', title: 'Home' },
+      { path: 'zz', title: 'Last' },
+    ]);
   });
 });
 
 describe('building', () => {
   const words = ['alpha', 'beta', 'gamma', 'delta', 'createThing', 'rate limit', 'token'];
   const pages = Array.from({ length: 60 }, (_, at) =>
-    buildPage({ path: `p${at}`, order: at, metadata: { title: `Page ${words[at % 7]}` }, content: `## ${words[(at * 3) % 7]}\n\n${words.slice(at % 5).join(' ')} item${at}\n\n## Part\n\n${words[(at * 5) % 7]} text ${at}` }),
+    buildPage({
+      path: `p${at}`,
+      order: at,
+      metadata: { title: `Page ${words[at % 7]}` },
+      content: `## ${words[(at * 3) % 7]}\n\n${words.slice(at % 5).join(' ')} item${at}\n\n## Part\n\n${words[(at * 5) % 7]} text ${at}`,
+    }),
   );
   const changed: SourcePage[] = pages
     .filter((_, at) => at !== 7)
@@ -179,13 +249,26 @@ describe('building', () => {
   });
 
   it('finds the same after a change as after a full build', () => {
-    const [before, after, full] = ['before.db', 'after.db', 'full.db'].map((name) => join(folder, name)) as [string, string, string];
+    const [before, after, full] = ['before.db', 'after.db', 'full.db'].map((name) => join(folder, name)) as [
+      string,
+      string,
+      string,
+    ];
     buildIndex(pages, { file: before });
     const built = buildIndex(changed, { file: after, previousFile: before });
     expect(built).toEqual({ ...buildIndex(changed, { file: full }), changedPages: 2 });
     using one = openSiteIndex(after);
     using two = openSiteIndex(full);
-    for (const query of [...words, 'token limit', 'quokka', 'zebra', 'item7', 'create thing', 'item20 text', 'page alpha beta']) {
+    for (const query of [
+      ...words,
+      'token limit',
+      'quokka',
+      'zebra',
+      'item7',
+      'create thing',
+      'item20 text',
+      'page alpha beta',
+    ]) {
       expect(one.search({ query, limit: 20 }), query).toEqual(two.search({ query, limit: 20 }));
     }
     expect(one.pages()).toEqual(two.pages());
@@ -194,12 +277,19 @@ describe('building', () => {
 
   it('changes little of the file for a small change', () => {
     const [before, after] = [join(folder, 'small.db'), join(folder, 'small-after.db')];
-    const many = Array.from({ length: 400 }, (_, at) => buildPage({ path: `q${at}`, content: `text ${at} ${words.join(' ')} `.repeat(20) }));
+    const many = Array.from({ length: 400 }, (_, at) =>
+      buildPage({ path: `q${at}`, content: `text ${at} ${words.join(' ')} `.repeat(20) }),
+    );
     buildIndex(many, { file: before });
-    buildIndex([...many.slice(1), buildPage({ path: 'q0', content: 'other text entirely' })], { file: after, previousFile: before });
+    buildIndex([...many.slice(1), buildPage({ path: 'q0', content: 'other text entirely' })], {
+      file: after,
+      previousFile: before,
+    });
     const [old, now] = [readFileSync(before), readFileSync(after)];
     const blocks = Math.ceil(now.length / 4096);
-    const same = Array.from({ length: blocks }, (_, at) => now.subarray(at * 4096, (at + 1) * 4096).equals(old.subarray(at * 4096, (at + 1) * 4096)));
+    const same = Array.from({ length: blocks }, (_, at) =>
+      now.subarray(at * 4096, (at + 1) * 4096).equals(old.subarray(at * 4096, (at + 1) * 4096)),
+    );
     expect(same.filter(Boolean).length / blocks).toBeGreaterThan(0.8);
   });
 

@@ -66,7 +66,9 @@ describe('identifiers', () => {
   });
 
   it('give the segments of a dotted name', () => {
-    expect(terms('client.workflow.signalWithStart()')).toEqual(expect.arrayContaining(['signalwithstart', 'signal', 'start', 'workflow']));
+    expect(terms('client.workflow.signalWithStart()')).toEqual(
+      expect.arrayContaining(['signalwithstart', 'signal', 'start', 'workflow']),
+    );
   });
 
   it('are the same however they are written', () => {

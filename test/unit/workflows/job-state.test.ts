@@ -48,7 +48,9 @@ describe('the state of a turn', () => {
   });
 
   it('counts tokens and steps the same however often it continues as new', () => {
-    const answers = fc.array(fc.record({ inputTokens: fc.nat(1_000), outputTokens: fc.nat(1_000), isCut: fc.boolean() }));
+    const answers = fc.array(
+      fc.record({ inputTokens: fc.nat(1_000), outputTokens: fc.nat(1_000), isCut: fc.boolean() }),
+    );
     fc.assert(
       fc.property(answers, (steps) => {
         let state = buildState();

@@ -1,5 +1,8 @@
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { applyEdit, type Edit } from '../../../../activities/agent-tools/apply-edit.ts';
+
+// A slow or busy machine takes its time.
+vi.setConfig({ testTimeout: 60_000 });
 
 /** The text after an edit and the stage that found it, or why nothing was done. */
 function edited(text: string, edit: Edit) {
@@ -151,5 +154,21 @@ it('takes a long run of blanks in one go', () => {
   expect(edited(`a${blanks}b\nc \nd\n`, { old: 'c\nd', new: 'e' })).toEqual([
     'trailing whitespace',
     `a${blanks}b\ne\n`,
+  ]);
+});
+
+it('takes texts that repeat themselves without end', () => {
+  const same = 'a'.repeat(2_000_000);
+  expect(edited(same, { old: `${'a'.repeat(50_000)}b${'a'.repeat(50_000)}`, new: 'x' })).toBe('not-found');
+  expect(edited(same, { old: 'a', new: 'b', replaceAll: true })).toBe('too-many');
+  expect(edited('}\n'.repeat(200_000), { old: `${'  }\n'.repeat(500)}x`, new: 'x' })).toBe('not-found');
+  expect(edited('}\n'.repeat(5_000), { old: '  }\n  }', new: 'x', replaceAll: true })).toBe('too-many');
+});
+
+it('refuses an edit that would blow a file up, before it does', () => {
+  expect(edited('a\n'.repeat(50_000), { old: 'a', new: 'b'.repeat(400_000), replaceAll: true })).toBe('too-large');
+  expect(edited('ab'.repeat(50_000), { old: 'b', new: '\n', replaceAll: true })).toEqual([
+    'exact',
+    'a\n'.repeat(50_000),
   ]);
 });

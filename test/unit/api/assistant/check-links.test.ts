@@ -42,19 +42,37 @@ describe('createLinkChecker', () => {
   });
 
   it('answers the same however the text is cut', () => {
-    const piece = fc.constantFrom(...cases.map(([given]) => given), '[', ']', '(', ')', '`', '```', 'http', '://', '\n\n', '!', '<', 'word ');
+    const piece = fc.constantFrom(
+      ...cases.map(([given]) => given),
+      '[',
+      ']',
+      '(',
+      ')',
+      '`',
+      '```',
+      'http',
+      '://',
+      '\n\n',
+      '!',
+      '<',
+      'word ',
+    );
     fc.assert(
-      fc.property(fc.array(piece, { maxLength: 6 }), fc.array(fc.nat(12), { minLength: 1, maxLength: 40 }), (pieces, cuts) => {
-        const text = pieces.join(' ');
-        const deltas: string[] = [];
-        let rest = text;
-        for (let index = 0; rest !== ''; index += 1) {
-          const length = (cuts[index % cuts.length] ?? 0) + 1;
-          deltas.push(rest.slice(0, length));
-          rest = rest.slice(length);
-        }
-        expect(check(deltas)).toEqual(check([text]));
-      }),
+      fc.property(
+        fc.array(piece, { maxLength: 6 }),
+        fc.array(fc.nat(12), { minLength: 1, maxLength: 40 }),
+        (pieces, cuts) => {
+          const text = pieces.join(' ');
+          const deltas: string[] = [];
+          let rest = text;
+          for (let index = 0; rest !== ''; index += 1) {
+            const length = (cuts[index % cuts.length] ?? 0) + 1;
+            deltas.push(rest.slice(0, length));
+            rest = rest.slice(length);
+          }
+          expect(check(deltas)).toEqual(check([text]));
+        },
+      ),
       { numRuns: 2_000 },
     );
   });

@@ -14,7 +14,10 @@ const finish = (reason: 'stop' | 'tool-calls' | 'error' = 'stop'): LanguageModel
 const delta = (text: string): LanguageModelV4StreamPart => ({ type: 'text-delta', id: '1', delta: text });
 
 /** A model that plays one list of parts a call; a list without an end never ends. */
-function modelOf(calls: (LanguageModelV4StreamPart[] | 'stall')[], seen: LanguageModelV4CallOptions[] = []): LanguageModelV4 {
+function modelOf(
+  calls: (LanguageModelV4StreamPart[] | 'stall')[],
+  seen: LanguageModelV4CallOptions[] = [],
+): LanguageModelV4 {
   return {
     specificationVersion: 'v4',
     provider: 'test',
@@ -39,11 +42,16 @@ function modelOf(calls: (LanguageModelV4StreamPart[] | 'stall')[], seen: Languag
 
 async function run(
   model: LanguageModelV4,
-  { tools = [], signal = new AbortController().signal, stalledMs = 10_000 }: { tools?: AnswerTool[]; signal?: AbortSignal; stalledMs?: number } = {},
+  {
+    tools = [],
+    signal = new AbortController().signal,
+    stalledMs = 10_000,
+  }: { tools?: AnswerTool[]; signal?: AbortSignal; stalledMs?: number } = {},
 ) {
   const usage = { promptTokens: 0, completionTokens: 0 };
   const texts: string[] = [];
-  for await (const text of generate({ model, prompt: [], tools, maxSteps: 3, stalledMs, signal }, usage)) texts.push(text);
+  for await (const text of generate({ model, prompt: [], tools, maxSteps: 3, stalledMs, signal }, usage))
+    texts.push(text);
   return { texts, usage };
 }
 
@@ -51,7 +59,12 @@ const tool: AnswerTool = {
   definition: { type: 'function', name: 'search', inputSchema: { type: 'object' } },
   run: (input) => `found ${input}`,
 };
-const call: LanguageModelV4StreamPart = { type: 'tool-call', toolCallId: 'c1', toolName: 'search', input: '{"query":"x"}' };
+const call: LanguageModelV4StreamPart = {
+  type: 'tool-call',
+  toolCallId: 'c1',
+  toolName: 'search',
+  input: '{"query":"x"}',
+};
 
 describe('generate', () => {
   it('passes deltas on and counts the usage', async () => {
@@ -63,7 +76,14 @@ describe('generate', () => {
 
   it('runs tool calls and asks again, the last time without tools', async () => {
     const seen: LanguageModelV4CallOptions[] = [];
-    const model = modelOf([[call, finish('tool-calls')], [call, finish('tool-calls')], [delta('done'), finish()]], seen);
+    const model = modelOf(
+      [
+        [call, finish('tool-calls')],
+        [call, finish('tool-calls')],
+        [delta('done'), finish()],
+      ],
+      seen,
+    );
     expect((await run(model, { tools: [tool] })).texts).toEqual(['done']);
     expect(seen.map(({ tools }) => tools?.length ?? 0)).toEqual([1, 1, 0]);
     expect(seen[2]?.prompt.map(({ role }) => role)).toEqual(['assistant', 'tool', 'assistant', 'tool']);

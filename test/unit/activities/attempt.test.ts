@@ -1,0 +1,105 @@
+import { Context, asyncLocalStorage } from '@temporalio/activity';
+import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
+import { describe, expect, it } from 'vitest';
+import { createAttempt, type AttemptScope } from '../../../activities/attempt.ts';
+import { GitError } from '../../../activities/clients/git.ts';
+
+const secret = 'ghp_0123456789abcdefghij';
+
+interface Run<Result> {
+  outcome: PromiseSettledResult<Result>;
+  heartbeats: number;
+  logged: string;
+}
+
+/** Runs a body inside the context of an activity. */
+async function runBody<Result>(
+  work: (signal: AbortSignal, beaten: Promise<void>) => Promise<Result>,
+  { scope, controller = new AbortController() }: { scope?: Partial<AttemptScope>; controller?: AbortController } = {},
+): Promise<Run<Result>> {
+  let heartbeats = 0;
+  let logged = '';
+  const { promise: beaten, resolve } = Promise.withResolvers<void>();
+  const note = (message: string, attributes?: unknown) => void (logged += JSON.stringify([message, attributes]));
+  const context = {
+    cancellationSignal: controller.signal,
+    heartbeat() {
+      heartbeats += 1;
+      resolve();
+    },
+    log: { trace: note, debug: note, info: note, warn: note, error: note, log: note },
+  } as unknown as Context;
+  const attempt = createAttempt({ redact: (text) => text.replaceAll(secret, '[redacted]'), firstHeartbeatMs: 1 });
+  const body = () =>
+    attempt({ countFailure: () => Promise.resolve(1), ...scope }, (signal) => work(signal, beaten));
+  const [outcome] = await Promise.allSettled([asyncLocalStorage.run(context, body)]);
+  return { outcome, heartbeats, logged };
+}
+
+function failureOf({ outcome }: Run<unknown>): ApplicationFailure {
+  if (outcome.status === 'fulfilled') throw new Error('The body did not fail.');
+  expect(outcome.reason).toBeInstanceOf(ApplicationFailure);
+  return outcome.reason as ApplicationFailure;
+}
+
+describe('an attempt', () => {
+  it('answers what its body answers', async () => {
+    expect((await runBody(() => Promise.resolve(7))).outcome).toEqual({ status: 'fulfilled', value: 7 });
+  });
+
+  it('heartbeats while its body runs, and not after', async () => {
+    const run = await runBody((_, beaten) => beaten);
+    expect(run.outcome.status).toBe('fulfilled');
+    expect(run.heartbeats).toBeGreaterThan(0);
+  });
+
+  it('ends as cancelled when it was cancelled, whatever its body throws', async () => {
+    const controller = new AbortController();
+    const reason = new CancelledFailure('CANCELLED');
+    const work = () => {
+      controller.abort(reason);
+      return Promise.reject(new GitError('aborted'));
+    };
+    expect((await runBody(work, { controller })).outcome).toEqual({ status: 'rejected', reason });
+  });
+
+  it('passes on a failure that is typed already', async () => {
+    const failure = ApplicationFailure.nonRetryable('Gone.', 'superseded');
+    expect(failureOf(await runBody(() => Promise.reject(failure)))).toBe(failure);
+  });
+});
+
+describe('a failed attempt', () => {
+  it('that cannot be helped is final at once', async () => {
+    const failure = failureOf(await runBody(() => Promise.reject(new GitError('ref-not-found'))));
+    expect(failure).toMatchObject({ type: 'ref_not_found', nonRetryable: true });
+  });
+
+  it.each([
+    [1, 1_000, false],
+    [2, 2_000, false],
+    [6, 32_000, false],
+    [7, null, true],
+  ])('number %d of an unreachable server waits %s ms (final: %s)', async (count, delay, isFinal) => {
+    const scope = { countFailure: () => Promise.resolve(count) };
+    const failure = failureOf(await runBody(() => Promise.reject(new GitError('unreachable')), { scope }));
+    expect(failure).toMatchObject({ type: 'repository_unreachable', nonRetryable: isFinal });
+    expect(failure.nextRetryDelay ?? null).toBe(delay);
+  });
+
+  it('is retried when the database cannot count it', async () => {
+    const scope = { countFailure: () => Promise.reject(new Error('down')) };
+    const failure = failureOf(await runBody(() => Promise.reject(new GitError('ref-not-found')), { scope }));
+    expect(failure.nonRetryable).toBe(false);
+  });
+
+  it('takes nothing of the error into the history, and no secret into the log', async () => {
+    const cause = new RangeError(`bad ${secret}`);
+    const run = await runBody(() => Promise.reject(new Error(`refused ${secret}`, { cause })));
+    const failure = failureOf(run);
+    expect(failure.cause).toBeUndefined();
+    expect(`${failure.message}${failure.stack}`).not.toContain(secret);
+    expect(run.logged).toContain('bad [redacted]');
+    expect(run.logged).not.toContain(secret);
+  });
+});
