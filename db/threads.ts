@@ -51,6 +51,8 @@ export interface ThreadStore {
     siteId: string;
     organizationId: string;
   }): Promise<{ threadId: string; isNew: boolean }>;
+  /** Makes a new thread before its first answer ends, so that a client that breaks off can go on with it. */
+  open(thread: Pick<RecordedTurn, 'threadId' | 'siteId' | 'organizationId' | 'fp'>): Promise<void>;
   /** Writes a turn of a conversation (question and answer) in one transaction, making the thread when it is new. */
   recordTurn(turn: RecordedTurn): Promise<void>;
   /** Null when unknown or of another organization. */
@@ -73,6 +75,14 @@ export function createThreadStore(pool: Pool): ThreadStore {
       values: [threadId, siteId, organizationId],
     });
     return rowCount === 1 ? { threadId, isNew: false } : fresh;
+  }
+
+  async function open({ threadId, siteId, organizationId, fp }: Parameters<ThreadStore['open']>[0]): Promise<void> {
+    await pool.query({
+      name: 'open-thread',
+      text: holdThread,
+      values: [threadId, siteId, organizationId, toStoredText(fp)],
+    });
   }
 
   async function recordTurn(turn: RecordedTurn): Promise<void> {
@@ -123,7 +133,7 @@ export function createThreadStore(pool: Pool): ThreadStore {
     }
   }
 
-  return { resolve, recordTurn, get, remove, sweep };
+  return { resolve, open, recordTurn, get, remove, sweep };
 }
 
 const sweepBatch = 1_000;

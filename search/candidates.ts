@@ -39,7 +39,7 @@ export function createCandidates(database: DatabaseSync) {
     if (few.length >= wanted * 2) collect(and(all), wanted);
     if (found.size < enough && strong.length > 2) {
       for (const left of strong.toSorted((a, b) => a.weight - b.weight).slice(0, 5)) {
-        for (const id of unrankedIds(unranked, and(strong.filter((term) => term !== left).map((term) => expressionOf(term))), { facets, limit: 80 })) found.add(id);
+        collect(and(strong.filter((term) => term !== left).map((term) => expressionOf(term))), 40);
       }
     }
     if (found.size < enough && strong.length > 1) collect(or(affordable(all)), wanted);

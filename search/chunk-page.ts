@@ -57,7 +57,14 @@ function sectionsOf(content: string, title: string): { sections: Section[]; anch
       if (!isTitle) path.push({ level, text });
       section.end = headingLine.start;
       const headings = path.map((entry) => entry.text).filter((entry) => entry !== '');
-      section = { start: line.end, end: 0, anchor: isTitle ? null : anchor, headings, level: isTitle ? 0 : level, breaks: [] };
+      section = {
+        start: line.end,
+        end: 0,
+        anchor: isTitle ? null : anchor,
+        headings,
+        level: isTitle ? 0 : level,
+        breaks: [],
+      };
       sections.push(section);
     } else if (line.kind === 'fence' || (line.kind === 'blank' && before?.kind !== 'blank')) {
       section.breaks.push(line.kind === 'blank' ? line.start : line.end);

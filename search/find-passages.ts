@@ -92,7 +92,10 @@ function withPageEvidence(scored: Scored[], terms: QueryTerm[]): Scored[] {
     const ofPage = byPage.get(passage.page) ?? [];
     const more =
       terms.reduce((sum, term, at) => sum + term.weight * ((ofPage[at] ?? 0) - (passage.presence[at] ?? 0)), 0) / total;
-    return { ...passage, score: passage.score + wholePage * more + severalPassages * (thirdBest.get(passage.page) ?? 0) };
+    return {
+      ...passage,
+      score: passage.score + wholePage * more + severalPassages * (thirdBest.get(passage.page) ?? 0),
+    };
   });
 }
 
@@ -134,7 +137,7 @@ function inOrder(scored: Scored[], limit: number): Passage[] {
       chunk,
       page,
       path,
-      score: Math.min(1, Math.max(0, score)),
+      score: Math.min(1, Math.max(0, score)) ** evidenceCurve,
     }));
 }
 

@@ -14,7 +14,6 @@ export interface RankWeights {
   titleMatch: number;
   headingMatch: number;
   proximity: number;
-  exactName: number;
 }
 
 // Fitted on questions whose right page is known.
@@ -30,7 +29,6 @@ export const rankWeights: RankWeights = {
   titleMatch: 0.121,
   headingMatch: 0.037,
   proximity: 0.243,
-  exactName: 0.011,
 };
 
 const averageBody = 90;
@@ -61,8 +59,6 @@ export function createRanker(terms: QueryTerm[], weights: RankWeights = rankWeig
     );
     let coverage = 0;
     let frequency = 0;
-    let exact = 0;
-    let names = 0;
     for (const [at, term] of terms.entries()) {
       const parts =
         term.parts.length === 0 ? 0 : Math.max(code.parts[at] ?? 0, body.parts[at] ?? 0) / term.parts.length;
@@ -72,18 +68,13 @@ export function createRanker(terms: QueryTerm[], weights: RankWeights = rankWeig
       const amount =
         inFields + (body.sums[at] ?? 0) / bodyNorm + (weights.code * Math.max(code.sums[at] ?? 0, parts)) / codeNorm;
       frequency += (term.weight * amount) / (weights.saturation + amount);
-      if (term.isIdentifier) {
-        names += term.weight;
-        if ((code.best[at] ?? 0) >= 1) exact += term.weight;
-      }
     }
     const score =
       (weights.coverage * coverage) / total +
       (weights.frequency * frequency) / total +
       weights.titleMatch * matchOf(title, vector.title.length, terms, total) +
       weights.headingMatch * matchOf(headings, vector.headings.length, terms, total) +
-      weights.proximity * proximityOf(terms, body, headings, title) +
-      weights.exactName * (names === 0 ? coverage / total : exact / names);
+      weights.proximity * proximityOf(terms, presence, [body, headings, title]);
     return { score, presence };
   };
 }
@@ -153,13 +144,17 @@ function matchOf(field: Field, length: number, terms: QueryTerm[], total: number
   return recall + precision === 0 ? 0 : (2 * recall * precision) / (recall + precision);
 }
 
-/** How close terms that follow each other in the query stand in the passage: 1 when all do as in the query. */
-function proximityOf(terms: QueryTerm[], ...fields: Field[]): number {
+/** How close terms that follow each other in the query stand in the passage: 1 when all do as in the query. A name is a phrase of its own. */
+function proximityOf(terms: QueryTerm[], presence: number[], fields: Field[]): number {
   let sum = 0;
   let total = 0;
   let previous = -1;
   for (const [at, term] of terms.entries()) {
     if (term.kind === 'stop') continue;
+    if (term.isIdentifier) {
+      total += term.weight;
+      sum += term.weight * (presence[at] ?? 0);
+    }
     if (previous >= 0) {
       const weight = term.weight + (terms[previous]?.weight ?? 0);
       total += weight;

@@ -47,12 +47,14 @@ const failureSentence = 'The answer broke off because of an error in the service
 export function createAssistant(deps: AssistantDeps): Assistant {
   return {
     async reply({ site, index, request, signal }) {
-      const { threadId } = await deps.threads.resolve({
+      const { threadId, isNew } = await deps.threads.resolve({
         threadId: request.threadId,
         siteId: site.id,
         organizationId: site.organizationId,
       });
+      const opened = isNew ? openThread(deps, site, { threadId, fp: request.fp }) : null;
       const hits = retrieve(index, request);
+      await opened;
       const usage: ReplyUsage = { promptTokens: 0, completionTokens: 0 };
       const messageId = newId('msg_');
       return {
@@ -116,7 +118,8 @@ async function* answer(deps: AssistantDeps, turn: Turn): AsyncGenerator<ReplyPar
 async function* checkedParts(deps: AssistantDeps, turn: Turn, sources: Source[]): AsyncGenerator<ReplyPart> {
   const { index, site, request, hits } = turn;
   const known = [...hits];
-  const checker = createLinkChecker(createLinkResolver({ index, hits: known, baseUrl: site.baseUrl }));
+  const resolve = createLinkResolver({ index, hits: known, baseUrl: site.baseUrl });
+  const checker = createLinkChecker(resolve);
   const tools = createAnswerTools({
     index,
     filter: request.filter,
@@ -124,17 +127,23 @@ async function* checkedParts(deps: AssistantDeps, turn: Turn, sources: Source[])
     found: (more) => known.push(...more),
   });
 
-  function* partsOf({ text, cited }: CheckedText): Generator<ReplyPart> {
-    for (const path of cited) {
+  function* sourcesOf(paths: string[]): Generator<ReplyPart> {
+    for (const path of paths) {
       if (sources.some((source) => source.path === path)) continue;
       const source = sourceOf({ path, index, known, site, position: sources.length + 1 });
       sources.push(source);
       yield { type: 'source', source };
     }
+  }
+
+  /** What a model names as its sources counts; of one that names none, the pages its links lead to. */
+  let namesSources = false;
+  function* partsOf({ text, cited }: CheckedText): Generator<ReplyPart> {
+    if (!namesSources) yield* sourcesOf(cited);
     if (text !== '') yield { type: 'text', text };
   }
 
-  const deltas = generate(
+  const pieces = generate(
     {
       model: deps.model,
       prompt: promptOf({ request, hits, baseUrl: site.baseUrl }),
@@ -145,16 +154,16 @@ async function* checkedParts(deps: AssistantDeps, turn: Turn, sources: Source[])
     },
     turn.usage,
   );
-  // the offline model answers at once: its sources can stand before all text
-  if (deps.model.provider.startsWith('offline')) {
-    const pieces: CheckedText[] = [];
-    for await (const delta of deltas) pieces.push(checker.push(delta));
-    pieces.push(checker.flush());
-    yield* partsOf({ text: '', cited: pieces.flatMap(({ cited }) => cited) });
-    for (const { text } of pieces) if (text !== '') yield { type: 'text', text };
-    return;
+  for await (const piece of pieces) {
+    if (piece.type === 'text') {
+      yield* partsOf(checker.push(piece.text));
+      continue;
+    }
+    const path = resolve(piece.url)?.path ?? null;
+    if (path === null) continue;
+    namesSources = true;
+    yield* sourcesOf([path]);
   }
-  for await (const delta of deltas) yield* partsOf(checker.push(delta));
   yield* partsOf(checker.flush());
 }
 
@@ -178,6 +187,20 @@ function sourceOf({
     url: urlOf({ path, anchor: hit?.anchor ?? null }, site.baseUrl),
     title: hit?.title ?? index.page(path)?.metadata.title ?? path,
   };
+}
+
+/** The reader learns the thread's id with the first byte and may go on with it before this answer has ended. */
+async function openThread(
+  { threads, logger }: AssistantDeps,
+  site: SiteRow,
+  thread: { threadId: string; fp: string },
+): Promise<void> {
+  if (site.retentionDays === 0) return;
+  try {
+    await threads.open({ ...thread, siteId: site.id, organizationId: site.organizationId });
+  } catch (error) {
+    logger.error({ err: error, site: site.id }, 'a thread could not be opened');
+  }
 }
 
 /** A conversation that cannot be stored is logged; the reader has the answer already. */

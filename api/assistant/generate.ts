@@ -24,6 +24,9 @@ export interface GenerateOptions {
   signal: AbortSignal;
 }
 
+/** A piece of an answer: text, or the address of a source that the model names as one. */
+export type AnswerPiece = { type: 'text'; text: string } | { type: 'source'; url: string };
+
 /** The model broke off: it failed, stalled, or ended without a finish. The message is a fixed sentence; the cause is for the log. */
 export class GenerationError extends Error {
   override name = 'GenerationError';
@@ -33,10 +36,10 @@ const brokeOff = 'The answer broke off because the language model failed. Please
 const stalled = 'The answer broke off because the language model did not go on. Please ask again.';
 
 /**
- * The text of an answer as the model makes it, straight from its stream; `usage` is counted into the given object.
+ * An answer as the model makes it, straight from its stream; `usage` is counted into the given object.
  * Errors: GenerationError; an abort of the signal ends it without one.
  */
-export async function* generate(options: GenerateOptions, usage: ReplyUsage): AsyncGenerator<string> {
+export async function* generate(options: GenerateOptions, usage: ReplyUsage): AsyncGenerator<AnswerPiece> {
   const prompt = [...options.prompt];
   for (let step = 1; ; step += 1) {
     const tools = step < options.maxSteps ? options.tools : [];
@@ -45,7 +48,9 @@ export async function* generate(options: GenerateOptions, usage: ReplyUsage): As
     for await (const part of streamStep(options, prompt, tools)) {
       if (part.type === 'text-delta') {
         text += part.delta;
-        if (part.delta !== '') yield part.delta;
+        if (part.delta !== '') yield { type: 'text', text: part.delta };
+      } else if (part.type === 'source' && part.sourceType === 'url') {
+        yield { type: 'source', url: part.url };
       } else if (part.type === 'tool-call') {
         calls.push(part);
       } else if (part.type === 'finish') {

@@ -129,7 +129,7 @@ it('a job survives kills right after answers were stored', async () => {
 it('a job survives the kill of its worker while it publishes', async () => {
   model.respondWith(replyTo);
   const { id } = await createJob();
-  await untilRow(id, `phase = 'publishing'`);
+  await untilRow(id, `(phase = 'publishing' or status <> 'active')`);
   await stack.killAndWait('worker');
   await expectOnePullRequest(await untilEnded(id));
 });

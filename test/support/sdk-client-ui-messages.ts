@@ -39,8 +39,7 @@ export async function createUiMessageClient(options: SdkClientOptions): Promise<
   let requestCount = 0;
   const state = createChatState((options.messages ?? []) as UiMessage[], () => progress.changed());
   const lastReply = () => (state.messages.at(-1)?.role === 'assistant' ? state.messages.at(-1)! : null);
-  const text = () =>
-    (lastReply()?.parts ?? []).map((part) => (part.type === 'text' ? (part.text ?? '') : '')).join('');
+  const text = () => (lastReply()?.parts ?? []).map((part) => (part.type === 'text' ? (part.text ?? '') : '')).join('');
   const progress = createProgress(text);
 
   const transport = new sdk.DefaultChatTransport({

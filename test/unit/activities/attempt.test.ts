@@ -30,8 +30,7 @@ async function runBody<Result>(
     log: { trace: note, debug: note, info: note, warn: note, error: note, log: note },
   } as unknown as Context;
   const attempt = createAttempt({ redact: (text) => text.replaceAll(secret, '[redacted]'), firstHeartbeatMs: 1 });
-  const body = () =>
-    attempt({ countFailure: () => Promise.resolve(1), ...scope }, (signal) => work(signal, beaten));
+  const body = () => attempt({ countFailure: () => Promise.resolve(1), ...scope }, (signal) => work(signal, beaten));
   const [outcome] = await Promise.allSettled([asyncLocalStorage.run(context, body)]);
   return { outcome, heartbeats, logged };
 }

@@ -162,7 +162,7 @@ it('takes texts that repeat themselves without end', () => {
   expect(edited(same, { old: `${'a'.repeat(50_000)}b${'a'.repeat(50_000)}`, new: 'x' })).toBe('not-found');
   expect(edited(same, { old: 'a', new: 'b', replaceAll: true })).toBe('too-many');
   expect(edited('}\n'.repeat(200_000), { old: `${'  }\n'.repeat(500)}x`, new: 'x' })).toBe('not-found');
-  expect(edited('}\n'.repeat(5_000), { old: '  }\n  }', new: 'x', replaceAll: true })).toBe('too-many');
+  expect(edited('}\n'.repeat(5_000), { old: '  }\n  }', new: '  x', replaceAll: true })).toBe('too-many');
 });
 
 it('refuses an edit that would blow a file up, before it does', () => {

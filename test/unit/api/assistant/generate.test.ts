@@ -50,8 +50,8 @@ async function run(
 ) {
   const usage = { promptTokens: 0, completionTokens: 0 };
   const texts: string[] = [];
-  for await (const text of generate({ model, prompt: [], tools, maxSteps: 3, stalledMs, signal }, usage))
-    texts.push(text);
+  for await (const piece of generate({ model, prompt: [], tools, maxSteps: 3, stalledMs, signal }, usage))
+    if (piece.type === 'text') texts.push(piece.text);
   return { texts, usage };
 }
 
