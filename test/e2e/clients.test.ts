@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createSdkClient, sdkVersions, type SdkClientOptions } from '../support/sdk-client.ts';
+import { createSdkClient } from '../support/sdk-client.ts';
+import { sdkVersions, type SdkClientOptions } from '../support/sdk-client-interface.ts';
 import { whenIndexed } from '../support/sdk-client-service.ts';
 import { startTestStack, type TestStack } from '../support/stack.ts';
 

@@ -1,22 +1,25 @@
 import { createRequire } from 'node:module';
 import { createProgress, errorTextOf } from './sdk-client-progress.ts';
-import { packageOf, type SdkClient, type SdkClientOptions, type ShownSource } from './sdk-client.ts';
+import { packageOf, type SdkClient, type SdkClientOptions, type ShownSource } from './sdk-client-interface.ts';
 
 interface Message {
   id?: string;
   role: string;
   content: string;
   createdAt?: Date | string;
-  annotations?: { type: string; threadId?: string; source?: ShownSource }[];
+  annotations?: (ThreadNote & { source?: ShownSource })[];
   toolInvocations?: unknown[];
   parts?: { type: string; source?: ShownSource }[];
 }
 
-interface UpdatedReply {
-  message: Message;
-  data?: { type: string; threadId?: string }[];
-  replaceLastMessage?: boolean;
+interface ThreadNote {
+  type: string;
+  threadId?: string;
 }
+
+type Update =
+  | [{ message: Message; data?: ThreadNote[]; replaceLastMessage?: boolean }]
+  | [Message[], ThreadNote[] | undefined];
 
 /** The part of `@ai-sdk/ui-utils` that `useChat` stands on; the later functions are missing in older releases. */
 interface UiUtils {
@@ -34,7 +37,7 @@ export async function createDataStreamClient(options: SdkClientOptions): Promise
   const fill = (list: Message[]) => utils.fillMessageParts?.(list) ?? list;
   const chatId = utils.generateId();
   let messages = fill((options.messages ?? []) as Message[]);
-  let data: { type: string; threadId?: string }[] = [];
+  let data: ThreadNote[] = [];
   let headerThreadId: string | null = null;
   let finishedMessage: Message | null = null;
   let error: unknown;
@@ -67,10 +70,10 @@ export async function createDataStreamClient(options: SdkClientOptions): Promise
         abortController: () => abortController,
         restoreMessagesOnFailure() {},
         onResponse: (response: Response) => void (headerThreadId = response.headers.get('x-thread-id')),
-        onUpdate(...update: [UpdatedReply] | [Message[], UpdatedReply['data']]) {
-          const [messagesNow, dataNow] = afterUpdate(sent, update);
-          messages = messagesNow;
-          if (dataNow.length > 0) data = [...earlierData, ...dataNow];
+        onUpdate(...update: Update) {
+          const after = afterUpdate(sent, update);
+          messages = after.messages;
+          if (after.data.length > 0) data = [...earlierData, ...after.data];
           progress.changed();
         },
         onFinish: (message: Message) => void (finishedMessage = message),
@@ -135,11 +138,11 @@ function loadUiUtils(name: string): UiUtils {
 }
 
 /** Releases up to 4.0 hand over all messages of the reply, later ones the one it is. */
-function afterUpdate(sent: Message[], update: [UpdatedReply] | [Message[], UpdatedReply['data']]) {
-  const [first, data] = update;
-  if (Array.isArray(first)) return [[...sent, ...first], data ?? []] as const;
+function afterUpdate(sent: Message[], update: Update): { messages: Message[]; data: ThreadNote[] } {
+  const [first, data = []] = update;
+  if (Array.isArray(first)) return { messages: [...sent, ...first], data };
   const kept = first.replaceLastMessage === true ? sent.slice(0, -1) : sent;
-  return [[...kept, first.message], first.data ?? []] as const;
+  return { messages: [...kept, first.message], data: first.data ?? [] };
 }
 
 /** What is left of a message under `sendExtraMessageFields: false`. */
@@ -147,6 +150,6 @@ function withoutExtraFields({ role, content, annotations, toolInvocations, parts
   return { role, content, annotations, toolInvocations, parts };
 }
 
-function threadOf(entries: { type: string; threadId?: string }[] | undefined): string | null {
+function threadOf(entries: ThreadNote[] | undefined): string | null {
   return entries?.findLast((entry) => entry?.type === 'finish')?.threadId ?? null;
 }

@@ -1,5 +1,5 @@
 import { createProgress, errorTextOf } from './sdk-client-progress.ts';
-import { packageOf, type SdkClient, type SdkClientOptions, type ShownSource } from './sdk-client.ts';
+import { packageOf, type SdkClient, type SdkClientOptions, type ShownSource } from './sdk-client-interface.ts';
 
 interface UiMessage {
   id: string;
