@@ -30,6 +30,8 @@ export function createJobStarter({ client, limits, taskQueue = jobTaskQueue }: J
           workflowIdConflictPolicy: 'USE_EXISTING',
           workflowIdReusePolicy: 'REJECT_DUPLICATE',
           workflowRunTimeout: limits.maxDurationMs + graceMs,
+          // a worker that was killed holds its task no longer than this
+          workflowTaskTimeout: '5s',
         }),
       );
     } catch (error) {

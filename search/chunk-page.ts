@@ -26,14 +26,18 @@ interface Section extends Chunk {
 const wantedLength = 1200;
 const longestChunk = 2000;
 const tinySection = 80;
+const mostChunks = 20_000;
 const setextMark = /^ {0,3}(=+|-{2,})[ \t]*$/;
 
-/** Cuts a page at its headings; long sections at paragraphs, tiny ones joined with what follows them. */
+/** Cuts a page at its headings; long sections at paragraphs, tiny ones joined with what follows them. An endless page is cut off. */
 export function chunkPage(content: string, title: string): ChunkedPage {
   const { sections, anchors } = sectionsOf(content, title);
-  const chunks = joinTiny(content, sections).flatMap((section) => splitLong(content, section));
+  const chunks = joinTiny(content, sections)
+    .slice(0, mostChunks)
+    .flatMap((section) => splitLong(content, section))
+    .slice(0, mostChunks);
   if (chunks.length === 0) chunks.push({ start: 0, end: 0, anchor: null, headings: [] });
-  return { chunks, anchors };
+  return { chunks, anchors: anchors.slice(0, mostChunks) };
 }
 
 function sectionsOf(content: string, title: string): { sections: Section[]; anchors: string[] } {

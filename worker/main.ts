@@ -9,7 +9,7 @@ import { createWorkers, jobQueue, siteQueue } from './create-worker.ts';
 import { createJobActivities } from './job-activities.ts';
 import { createIndexActivities } from './site-activities.ts';
 import { createSiteChores } from './site-chores.ts';
-import { createIdleJobs } from './idle-jobs.ts';
+import { createIdleJobs } from '../db/idle-jobs.ts';
 import { ConfigError, readConfig, secretsOf } from './config.ts';
 import { createLogger, installRuntime } from './log.ts';
 import { runWorkers } from './run-workers.ts';

@@ -9,7 +9,7 @@ import type { SiteActivities } from '../activities/site-index.ts';
 const retry = { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '20s' } as const;
 
 /** A dead worker is noticed after this long. */
-const heartbeatTimeout = '10s';
+const heartbeatTimeout = '6s';
 
 /** May take minutes: a first fetch of a large repository. */
 export const { prepare } = proxyActivities<Activities>({ startToCloseTimeout: '20 minutes', heartbeatTimeout, retry });

@@ -65,6 +65,7 @@ create table jobs (
   unique (project_id, idempotency_key)
 );
 create index jobs_by_project on jobs (project_id, created_at desc, id desc);
+create index jobs_idle on jobs (updated_at) where status = 'active';
 create index jobs_by_status on jobs (project_id, status, created_at desc, id desc);
 
 create table job_turns (

@@ -69,7 +69,9 @@ export async function createDataStreamClient(options: SdkClientOptions): Promise
         headers: { authorization: `Bearer ${key}` },
         abortController: () => abortController,
         restoreMessagesOnFailure() {},
-        onResponse: (response: Response) => void (headerThreadId = response.headers.get('x-thread-id')),
+        onResponse(response: Response) {
+          headerThreadId = response.headers.get('x-thread-id') ?? headerThreadId;
+        },
         onUpdate(...update: Update) {
           const after = afterUpdate(sent, update);
           messages = after.messages;

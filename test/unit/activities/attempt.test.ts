@@ -1,4 +1,4 @@
-import { Context, asyncLocalStorage } from '@temporalio/activity';
+import { asyncLocalStorage, type Context } from '@temporalio/activity';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { describe, expect, it } from 'vitest';
 import { createAttempt, type AttemptScope } from '../../../activities/attempt.ts';
