@@ -7,10 +7,18 @@ interface Expression {
   count: number;
 }
 
+interface Surroundings {
+  /** The filter; null for none. */
+  facets: string | null;
+  /** The page whose passages are looked at in any case. */
+  nearby: string | null;
+}
+
 const wanted = 150;
 const enough = 60;
 const dearestRanking = 30_000;
 const dearestUnion = 6000;
+const mostLeftOut = 5;
 
 /** Finds the passages worth ranking: those with all terms, then those with most, then those with the rare ones. */
 export function createCandidates(database: DatabaseSync) {
@@ -19,48 +27,37 @@ export function createCandidates(database: DatabaseSync) {
   );
   const unranked = database.prepare('select rowid as id from chunk_text where chunk_text match ? limit ?');
 
-  return function findCandidates(
-    terms: QueryTerm[],
-    { facets, nearby }: { facets: string | null; nearby: string | null },
-  ): number[] {
+  return function findCandidates(terms: QueryTerm[], { facets, nearby }: Surroundings): number[] {
     const found = new Set<number>();
-    const collect = ({ text, count }: Expression, limit: number) => {
-      const expression = facets === null ? text : `(${text}) AND (${facets})`;
-      const rows =
-        count <= dearestRanking ? ranked.iterate(expression, limit) : unranked.iterate(expression, limit * 2);
+    const within = (text: string) => (facets === null ? text : `(${text}) AND (${facets})`);
+    const any = ({ text }: Expression, limit: number): number => {
+      const rows = unranked.all(within(text), limit);
       for (const row of rows) found.add(Number(row.id));
+      return rows.length;
+    };
+    const best = (expression: Expression, limit: number) => {
+      if (expression.count > dearestRanking) any(expression, limit * 2);
+      else for (const row of ranked.iterate(within(expression.text), limit)) found.add(Number(row.id));
     };
     const strong = strongTerms(terms);
     if (strong.length === 0) return [];
     const all = strong.map((term) => expressionOf(term));
-    const few = unrankedIds(unranked, and(all), { facets, limit: wanted * 2 });
-    for (const id of few) found.add(id);
-    if (few.length >= wanted * 2) collect(inHeadings(and(all)), wanted);
-    if (few.length >= wanted * 2) collect(and(all), wanted);
+    if (any(and(all), wanted * 2) === wanted * 2) {
+      best(inHeadings(and(all)), wanted);
+      best(and(all), wanted);
+    }
     if (found.size < enough && strong.length > 2) {
-      for (const left of strong.toSorted((a, b) => a.weight - b.weight).slice(0, 5)) {
-        collect(and(strong.filter((term) => term !== left).map((term) => expressionOf(term))), 40);
+      for (const left of strong.toSorted((a, b) => a.weight - b.weight).slice(0, mostLeftOut)) {
+        best(and(strong.filter((term) => term !== left).map((term) => expressionOf(term))), 40);
       }
     }
-    if (found.size < enough && strong.length > 1) collect(or(affordable(all)), wanted);
-    if (found.size < enough && strong.length > 1) collect(inHeadings(or(all)), 50);
-    if (nearby !== null)
-      for (const id of unrankedIds(unranked, or(all), {
-        facets: facets === null ? nearby : `(${facets}) AND ${nearby}`,
-        limit: 30,
-      }))
-        found.add(id);
+    if (found.size < enough && strong.length > 1) {
+      best(or(affordable(all)), wanted);
+      best(inHeadings(or(all)), 50);
+    }
+    if (nearby !== null) any({ text: `(${or(all).text}) AND ${nearby}`, count: 0 }, 30);
     return [...found];
   };
-}
-
-function unrankedIds(
-  statement: ReturnType<DatabaseSync['prepare']>,
-  { text }: Expression,
-  { facets, limit }: { facets: string | null; limit: number },
-): number[] {
-  const expression = facets === null ? text : `(${text}) AND (${facets})`;
-  return statement.all(expression, limit).map((row) => Number(row.id));
 }
 
 /** Terms to look for: words the index knows, else those of the question, else stop words. */

@@ -43,9 +43,7 @@ export function openArtifactForChange(file: string): DatabaseSync {
 export function openArtifact(file: string): DatabaseSync {
   const database = new DatabaseSync(file, { readOnly: true });
   try {
-    database.exec(
-      'pragma query_only = off; pragma temp_store = memory; pragma cache_size = -16384; pragma mmap_size = 1073741824',
-    );
+    database.exec('pragma temp_store = memory; pragma cache_size = -16384; pragma mmap_size = 1073741824');
     database.exec(vocabulary);
   } catch (error) {
     database.close();

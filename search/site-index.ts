@@ -1,3 +1,4 @@
+import type { DatabaseSync } from 'node:sqlite';
 import { createPassageFinder } from './find-passages.ts';
 import { pathOf } from './paths.ts';
 import { openArtifact } from './schema.ts';
@@ -77,16 +78,19 @@ export const weakEvidence = 0.4;
 /** Opens an artifact. Throws when the file is not an index of `indexFormat`. */
 export function openSiteIndex(file: string): SiteIndex {
   const database = openArtifact(file);
-  const meta = new Map(
-    database
-      .prepare('select key, value from meta')
-      .all()
-      .map((row) => [String(row.key), String(row.value)]),
-  );
-  if (meta.get('format') !== String(indexFormat)) {
+  try {
+    return siteIndexOf(database, file);
+  } catch (error) {
     database.close();
-    throw new Error(`${file} is an index of another format; build it again.`);
+    throw error;
   }
+}
+
+function siteIndexOf(database: DatabaseSync, file: string): SiteIndex {
+  const rows = database.prepare('select key, value from meta').all();
+  const meta = new Map(rows.map((row) => [String(row.key), String(row.value)]));
+  if (meta.get('format') !== String(indexFormat))
+    throw new Error(`${file} is an index of another format; build it again.`);
   const findPassages = createPassageFinder(database, { mainLanguage: meta.get('language') ?? 'en' });
   const readPage = database.prepare('select * from pages where id = ?');
   const readChunk = database.prepare('select start, end, anchor, headings from chunks where id = ?');

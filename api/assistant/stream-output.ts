@@ -19,11 +19,17 @@ export interface StreamOutput {
   blocked(): Promise<void> | null;
   /** Writes what is queued, ends the response, and resolves to whether the kernel took all of it. */
   end(): Promise<boolean>;
+  /**
+   * After the end: whether the reader has it all, as far as can be told. Who is cut off takes the connection along; one that
+   * outlives the reply for `ms` is somebody's who read it.
+   */
+  outlived(ms: number): Promise<boolean>;
 }
 
-/** Wraps a response whose head was written. */
+/** Wraps a response whose head was written; its reader may have left before. */
 export function createStreamOutput({ response, stalledMs, keepAlive, keepAliveMs }: StreamOutputOptions): StreamOutput {
   const controller = new AbortController();
+  const { socket, shouldKeepAlive } = response;
   let queued = '';
   let isScheduled = false;
   let isEnded = false;
@@ -33,13 +39,16 @@ export function createStreamOutput({ response, stalledMs, keepAlive, keepAliveMs
   let stallTimer: NodeJS.Timeout | null = null;
 
   response.on('drain', unblock);
-  response.on('close', () => {
+  response.on('close', close);
+  // a broken pipe is the reader's leaving, which `close` tells
+  response.on('error', () => {});
+  if (response.destroyed) close();
+
+  function close(): void {
     clearInterval(keepAliveTimer);
     if (!response.writableFinished) controller.abort();
     unblock();
-  });
-  // a broken pipe is the reader's leaving, which `close` tells
-  response.on('error', () => {});
+  }
 
   function unblock(): void {
     if (stallTimer !== null) clearTimeout(stallTimer);
@@ -80,6 +89,22 @@ export function createStreamOutput({ response, stalledMs, keepAlive, keepAliveMs
       return new Promise((resolve) => {
         response.once('close', () => resolve(response.writableFinished));
         response.end();
+      });
+    },
+    outlived(ms) {
+      if (!response.writableFinished) return Promise.resolve(false);
+      // nothing can be told of a connection that is closed from this side
+      if (socket === null || !shouldKeepAlive) return Promise.resolve(true);
+      if (socket.destroyed) return Promise.resolve(false);
+      return new Promise((resolve) => {
+        const onClose = () => settle(false);
+        const timer = setTimeout(() => settle(true), ms);
+        socket.once('close', onClose);
+        function settle(hasOutlived: boolean): void {
+          clearTimeout(timer);
+          socket?.off('close', onClose);
+          resolve(hasOutlived);
+        }
       });
     },
   };

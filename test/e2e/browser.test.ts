@@ -6,9 +6,6 @@ import { startAssistantStack, type AssistantStack } from '../support/sdk-client-
 
 const pages = ['ai-4', 'ai-6', 'ai-7'];
 const chromiumPath = findChromium();
-if (chromiumPath === null) {
-  console.warn('The pages with useChat are not opened: there is no Chromium on PATH, and CHROMIUM_PATH is not set.');
-}
 
 const resources = new AsyncDisposableStack();
 let assistant: AssistantStack;
@@ -56,7 +53,7 @@ describe.runIf(chromiumPath !== null).each(pages)('useChat of %s on a page of an
     const { model } = assistant;
     model.script({ text: 'Run lamp pair, see [the first lamp](/guides/first-lamp).' });
     await ask(page, 'How do I pair a lamp?');
-    await page.getByText('see the first lamp').or(page.getByText('see [the first lamp]')).waitFor();
+    await page.getByText('Run lamp pair').waitFor();
     const first = await whenStatus(page, 'ready');
     expect(first).toMatchObject({ links: ['Connect your first lamp'], error: '' });
     expect(first.thread).toMatch(/^thr_/);

@@ -6,12 +6,15 @@ import { delimiter, join } from 'node:path';
 import { build } from 'esbuild';
 import { chromium, type Browser } from 'playwright-core';
 
-/** The system's Chromium, or null: `CHROMIUM_PATH`, else the first of the usual names on PATH. */
+/** The system's Chromium: `CHROMIUM_PATH`, else the first of the usual names on PATH. Says so when there is none. */
 export function findChromium(env: NodeJS.ProcessEnv = process.env): string | null {
   if (env['CHROMIUM_PATH'] !== undefined && env['CHROMIUM_PATH'] !== '') return env['CHROMIUM_PATH'];
   const folders = (env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
   const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
-  return names.flatMap((name) => folders.map((folder) => join(folder, name))).find(isExecutable) ?? null;
+  const found = names.flatMap((name) => folders.map((folder) => join(folder, name))).find(isExecutable);
+  if (found !== undefined) return found;
+  console.warn('Tests in a browser are left out: there is no Chromium on PATH, and CHROMIUM_PATH is not set.');
+  return null;
 }
 
 function isExecutable(file: string): boolean {

@@ -114,6 +114,22 @@ it('shows and removes a thread to its organization only', async () => {
   expect(rows).toHaveLength(0);
 });
 
+it('opens a thread before its first answer has ended, unless its site keeps nothing', async () => {
+  const threads = createThreadStore(database.pool);
+  const open = async (site: { retentionDays?: number } = {}) => {
+    const { id: siteId, organizationId } = await seedSite(database.pool, site);
+    const owner = { siteId, organizationId };
+    const { threadId } = await threads.resolve({ threadId: null, ...owner });
+    await threads.open({ threadId, fp: 'anonymous', ...owner });
+    return { ...(await threads.resolve({ threadId, ...owner })), opened: threadId, owner };
+  };
+  const { isNew, threadId, opened, owner } = await open();
+  expect({ isNew, threadId }).toEqual({ isNew: false, threadId: opened });
+  await threads.recordTurn(turnOf({ threadId, ...owner }));
+  expect((await threads.get(owner.organizationId, threadId))?.messages).toHaveLength(2);
+  expect((await open({ retentionDays: 0 })).isNew).toBe(true);
+});
+
 it('stores nothing for a site that keeps nothing, and sweeps what is older than its site keeps', async () => {
   const threads = createThreadStore(database.pool);
   const silent = await seedSite(database.pool, { retentionDays: 0 });
