@@ -41,11 +41,13 @@ const defaultTimes = {
   keepAliveMs: 10_000,
   readerStalledMs: 30_000,
   modelStalledMs: 25_000,
+  answerMs: 300_000,
   detachedMs: 120_000,
+  deliveredAfterMs: 500,
   writerDeadSeconds: 10,
   followPollMs: 100,
   indexPollMs: 500,
-  maxLoopDelayMs: 1_000,
+  maxLoopDelayMs: 100,
 };
 
 /** Throws UnknownModelError when there is no such model, or no key for it. */

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { SearchHit, SiteIndex } from '../../search/site-index.ts';
 import type { AnswerTool } from './generate.ts';
 import type { MessageFilter } from './message-request.ts';
+import { matchesFilter } from './page-filter.ts';
 import { urlOf } from './retrieve.ts';
 
 const resultsOfSearch = 5;
@@ -11,19 +12,21 @@ const searchInput = z.object({ query: z.string().min(1).max(500) });
 const pageInput = z.object({ path: z.string().min(1).max(500) });
 
 /**
- * What a model may look up further: search under the reader's filter, and whole pages. `found` is told the hits, so that the
- * addresses in them count as known.
+ * What a model may look up further under the reader's filter: passages and whole pages. What it gets to see is told to `found`
+ * and `read`, so that the addresses in it count as known.
  */
 export function createAnswerTools({
   index,
   filter,
   baseUrl,
   found,
+  read,
 }: {
   index: SiteIndex;
   filter: MessageFilter | null;
   baseUrl: string | null;
   found(hits: SearchHit[]): void;
+  read(content: string): void;
 }): AnswerTool[] {
   return [
     {
@@ -65,8 +68,10 @@ export function createAnswerTools({
         const parsed = pageInput.safeParse(parseJson(input));
         if (!parsed.success) return 'The input must be {"path": "…"}.';
         const page = index.page(parsed.data.path);
-        if (page === null) return 'There is no such page.';
-        return `${urlOf({ path: page.path, anchor: null }, baseUrl)}\n\n${page.content.slice(0, longestPage)}`;
+        if (page === null || !matchesFilter(filter, page.metadata)) return 'There is no such page.';
+        const content = page.content.slice(0, longestPage);
+        read(content);
+        return `${urlOf({ path: page.path, anchor: null }, baseUrl)}\n\n${content}`;
       },
     },
   ];

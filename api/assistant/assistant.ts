@@ -118,13 +118,19 @@ async function* answer(deps: AssistantDeps, turn: Turn): AsyncGenerator<ReplyPar
 async function* checkedParts(deps: AssistantDeps, turn: Turn, sources: Source[]): AsyncGenerator<ReplyPart> {
   const { index, site, request, hits } = turn;
   const known = [...hits];
-  const resolve = createLinkResolver({ index, hits: known, baseUrl: site.baseUrl });
+  const shown = hits.map(({ content }) => content);
+  const { filter } = request;
+  const resolve = createLinkResolver({ index, shown, filter, baseUrl: site.baseUrl });
   const checker = createLinkChecker(resolve);
   const tools = createAnswerTools({
     index,
-    filter: request.filter,
+    filter,
     baseUrl: site.baseUrl,
-    found: (more) => known.push(...more),
+    found(more) {
+      known.push(...more);
+      shown.push(...more.map(({ content }) => content));
+    },
+    read: (content) => void shown.push(content),
   });
 
   function* sourcesOf(paths: string[]): Generator<ReplyPart> {
@@ -154,17 +160,24 @@ async function* checkedParts(deps: AssistantDeps, turn: Turn, sources: Source[])
     },
     turn.usage,
   );
-  for await (const piece of pieces) {
-    if (piece.type === 'text') {
-      yield* partsOf(checker.push(piece.text));
-      continue;
+  let failure: unknown = null;
+  try {
+    for await (const piece of pieces) {
+      if (piece.type === 'text') {
+        yield* partsOf(checker.push(piece.text));
+        continue;
+      }
+      const path = resolve(piece.url)?.path ?? null;
+      if (path === null) continue;
+      namesSources = true;
+      yield* sourcesOf([path]);
     }
-    const path = resolve(piece.url)?.path ?? null;
-    if (path === null) continue;
-    namesSources = true;
-    yield* sourcesOf([path]);
+  } catch (error) {
+    failure = error;
   }
+  // a model that breaks off within a link loses no word of it
   yield* partsOf(checker.flush());
+  if (failure !== null) throw failure;
 }
 
 function sourceOf({

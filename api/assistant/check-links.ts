@@ -1,3 +1,6 @@
+import { readAddress, readInlineCode, readLink, readLinkEnd, readTag } from './link-syntax.ts';
+import type { Reading } from './link-syntax.ts';
+
 /** What a link of an answer may become. */
 export interface LinkTarget {
   /** The address to write. */
@@ -19,14 +22,12 @@ export interface LinkChecker {
   flush(): CheckedText;
 }
 
-const longestLabel = 400;
-const longestTarget = 2_000;
-const longestInlineCode = 500;
-const startOfSomething = /`+|!?\[|<?https?:\/\//g;
+const longestFenceLine = 500;
+const startOfSomething = /`+|~{3,}|!?\[|\]\(|<|https?:\/\/|www\./gi;
 /** The end of a delta that may be the start of a link or of code. */
-const unfinishedStart = /(?:`+|!|!?\[|<?h(?:t(?:t(?:ps?(?::\/?)?)?)?)?|<)$/;
-const inParentheses = /^[ ]*<?([^\s<>]*)>?(?:[ ]+"[^"]*")?[ ]*$/;
-const bareAddress = /^<?(https?:\/\/[^\s<>)\]"'`]+)/;
+const unfinishedStart =
+  /(?:`+|~+|!|!?\[|\]|<|(?<![a-z0-9])(?:h(?:t(?:t(?:ps?(?::\/?)?)?)?)?|w{1,3}))$/i;
+const onlyMarkers = /^[ \t>*+\-\d.)]{0,40}$/;
 
 /**
  * Checks every link of an answer before it leaves. A link whose target `resolve` does not know keeps its words and loses its
@@ -34,21 +35,26 @@ const bareAddress = /^<?(https?:\/\/[^\s<>)\]"'`]+)/;
  */
 export function createLinkChecker(resolve: (target: string) => LinkTarget | null): LinkChecker {
   let held = '';
-  /** The backticks that opened the code block we are in. */
+  /** The backticks or tildes that opened the code block we are in. */
   let fence = '';
+  /** What stood before `held` on its line, cut short when it is long. */
+  let line = '';
+
+  function consume(length: number): string {
+    const taken = held.slice(0, length);
+    held = held.slice(length);
+    const lastBreak = taken.lastIndexOf('\n');
+    line = (lastBreak < 0 ? line + taken : taken.slice(lastBreak + 1)).slice(-50);
+    return taken;
+  }
 
   function take(isLast: boolean): CheckedText {
     let text = '';
     const cited: string[] = [];
-    const emit = (length: number) => {
-      text += held.slice(0, length);
-      held = held.slice(length);
-    };
-
     while (held !== '') {
       if (fence !== '') {
-        const end = endOfBlock(held, fence, isLast);
-        emit(end.position);
+        const end = endOfBlock(held, { fence, isLineStart: line === '', isLast });
+        text += consume(end.position);
         if (!end.isClosed) break;
         fence = '';
         continue;
@@ -57,40 +63,56 @@ export function createLinkChecker(resolve: (target: string) => LinkTarget | null
       const start = startOfSomething.exec(held);
       if (start === null) {
         const tail = isLast ? null : unfinishedStart.exec(held);
-        emit(tail === null ? held.length : tail.index);
+        const isWithinWord = tail !== null && tail.index === 0 && isAddressStart(tail[0]) && endsInWord(line);
+        text += consume(tail === null || isWithinWord ? held.length : tail.index);
         break;
       }
-      emit(start.index);
+      text += consume(start.index);
       const token = start[0];
-      if (token.startsWith('`')) {
-        if (token.length === held.length && !isLast) break; // the run of backticks may go on
-        if (token.length >= 3) {
-          fence = token;
-          emit(token.length);
-          continue;
-        }
-        const length = takeInlineCode(held, token, isLast);
+      if (/^[`~]/.test(token)) {
+        const length = takeCode(token, isLast);
         if (length === 'unfinished') break;
-        emit(length);
+        text += consume(length);
         continue;
       }
-      const piece = token.endsWith('[') ? takeLink(held, isLast) : takeAddress(held, isLast);
+      const piece = read(token, isLast);
       if (piece === 'unfinished') break;
       if (piece === null) {
-        emit(token.length);
+        text += consume(token.length);
         continue;
       }
-      held = held.slice(piece.length);
-      const target = resolve(piece.target);
+      consume(piece.length);
+      const target = piece.targets.map((address) => resolve(address)).find((known) => known !== null) ?? null;
       text += target === null ? piece.words : piece.write(target.url);
-      if (target?.path !== null && target?.path !== undefined) cited.push(target.path);
+      if (target !== null && target.path !== null) cited.push(target.path);
     }
     return { text, cited };
   }
 
+  /** Length of code that may leave as it is; a block is entered here and left elsewhere. */
+  function takeCode(token: string, isLast: boolean): number | 'unfinished' {
+    if (token.length === held.length && !isLast) return 'unfinished'; // the run may go on
+    if (token.length >= 3 && onlyMarkers.test(line)) {
+      const lineEnd = held.indexOf('\n');
+      if (lineEnd < 0 && !isLast && held.length <= longestFenceLine) return 'unfinished';
+      const first = lineEnd < 0 ? held : held.slice(0, lineEnd + 1);
+      if (token.startsWith('~') || !first.includes('`', token.length)) {
+        fence = token;
+        return first.length;
+      }
+    }
+    return token.startsWith('~') ? token.length : readInlineCode(held, token, isLast);
+  }
+
+  function read(token: string, isLast: boolean): Reading {
+    if (token.endsWith('[')) return readLink(held, { isLast, isLineStart: onlyMarkers.test(line) });
+    if (token === '](') return readLinkEnd(held, isLast);
+    if (token === '<') return readTag(held, isLast);
+    return endsInWord(line) ? null : readAddress(held, isLast);
+  }
+
   return {
     push(delta) {
-      if (held === '' && fence === '' && !/[`[!<h]/.test(delta)) return { text: delta, cited: [] };
       held += delta;
       return take(false);
     },
@@ -98,84 +120,31 @@ export function createLinkChecker(resolve: (target: string) => LinkTarget | null
   };
 }
 
-interface Piece {
-  length: number;
-  target: string;
-  /** What stays when the target is not known. */
-  words: string;
-  write(url: string): string;
+function isAddressStart(text: string): boolean {
+  return /^[hw]/i.test(text);
 }
 
-/** `[words](target)`. Brackets within the words may be nested once; a link within them is the link that counts. */
-function takeLink(text: string, isLast: boolean): Piece | 'unfinished' | null {
-  const wordsStart = text.indexOf('[') + 1;
-  const close = endOfWords(text, wordsStart);
-  if (close === null) return null;
-  if (close === 'unfinished') return isLast ? null : 'unfinished';
-  if (text[close + 1] !== '(') return null;
-  const end = text.indexOf(')', close);
-  const target = text.slice(close + 2, end < 0 ? undefined : end);
-  if (target.includes('\n') || target.length > longestTarget) return null;
-  if (end < 0) return isLast ? null : 'unfinished';
-  const address = inParentheses.exec(target)?.[1];
-  if (address === undefined) return null;
-  const words = text.slice(wordsStart, close);
-  return { length: end + 1, target: address, words, write: (url) => `[${words}](${url})` };
+function endsInWord(line: string): boolean {
+  return /[a-z0-9]$/i.test(line);
 }
 
-/** Position of the bracket that closes the words, once the character behind it is known too. */
-function endOfWords(text: string, start: number): number | 'unfinished' | null {
-  let depth = 0;
-  for (let position = start; position < text.length; position += 1) {
-    if (position - start > longestLabel) return null;
-    const character = text[position];
-    if (character === '\\') position += 1;
-    else if (character === '\n' && text[position - 1] === '\n') return null;
-    else if (character === '[') depth += 1;
-    else if (character === ']') {
-      if (position + 1 === text.length) return 'unfinished';
-      if (depth === 0) return position;
-      if (text[position + 1] === '(') return null;
-      depth -= 1;
+/** How much of a code block may leave: up to and with its closing line, or all but a line that may become it. */
+function endOfBlock(
+  text: string,
+  { fence, isLineStart, isLast }: { fence: string; isLineStart: boolean; isLast: boolean },
+): { position: number; isClosed: boolean } {
+  const closing = new RegExp(`^[ \\t>]*${fence.slice(0, 1)}{${fence.length},}[ \\t]*$`);
+  const beginning = new RegExp(`^[ \\t>]*${fence.slice(0, 1)}*[ \\t]*$`);
+  let start = isLineStart ? 0 : text.indexOf('\n') + 1;
+  if (start === 0 && !isLineStart) return { position: text.length, isClosed: false };
+  for (;;) {
+    const lineEnd = text.indexOf('\n', start);
+    const line = text.slice(start, lineEnd < 0 ? undefined : lineEnd);
+    if ((lineEnd >= 0 || isLast) && closing.test(line)) return { position: start + line.length, isClosed: true };
+    if (lineEnd < 0) {
+      const mayClose = !isLast && line.length < longestFenceLine && beginning.test(line);
+      return { position: mayClose ? start : text.length, isClosed: false };
     }
+    start = lineEnd + 1;
   }
-  return 'unfinished';
-}
-
-function takeAddress(text: string, isLast: boolean): Piece | 'unfinished' | null {
-  const match = bareAddress.exec(text);
-  if (match === null) return isLast ? null : 'unfinished';
-  const [whole, found = ''] = match;
-  if (whole.length === text.length && !isLast && text.length <= longestTarget) return 'unfinished';
-  const address = found.replace(/[.,;:!?]+$/, '');
-  const isBracketed = text.startsWith('<') && text[whole.length] === '>';
-  const length = isBracketed ? whole.length + 1 : whole.length - (found.length - address.length);
-  return { length, target: address, words: '(link removed)', write: (url) => (isBracketed ? `<${url}>` : url) };
-}
-
-/** Length of an inline code span, or of its backticks alone when they open none. */
-function takeInlineCode(text: string, ticks: string, isLast: boolean): number | 'unfinished' {
-  const window = text.slice(0, longestInlineCode);
-  const paragraph = window.indexOf('\n\n');
-  const within = paragraph < 0 ? window : window.slice(0, paragraph);
-  const runs = /`+/g;
-  runs.lastIndex = ticks.length;
-  for (let run = runs.exec(within); run !== null; run = runs.exec(within)) {
-    const end = run.index + run[0].length;
-    if (end === text.length && !isLast) return 'unfinished';
-    if (run[0].length === ticks.length) return end;
-  }
-  const isDecided = isLast || paragraph >= 0 || text.length >= longestInlineCode;
-  return isDecided ? ticks.length : 'unfinished';
-}
-
-/** How much of a code block may leave: up to its closing fence, or all but backticks that may become it. */
-function endOfBlock(text: string, fence: string, isLast: boolean): { position: number; isClosed: boolean } {
-  const runs = /`+/g;
-  for (let run = runs.exec(text); run !== null; run = runs.exec(text)) {
-    const end = run.index + run[0].length;
-    if (end === text.length && !isLast) return { position: run.index, isClosed: false };
-    if (run[0].length >= fence.length) return { position: end, isClosed: true };
-  }
-  return { position: text.length, isClosed: false };
 }

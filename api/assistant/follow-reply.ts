@@ -11,6 +11,8 @@ export interface FollowOptions {
   /** A writer that shows no sign of life for so long is dead. */
   deadAfterSeconds: number;
   pollMs: number;
+  /** A connection that outlives the reply for so long is somebody's who read it. */
+  deliveredAfterMs: number;
 }
 
 /**
@@ -27,7 +29,8 @@ export async function followReply(options: FollowOptions): Promise<void> {
     const blocked = output.blocked();
     if (blocked !== null) await blocked;
     if (ended) {
-      if (await output.end()) await replies.markDelivered(reply.id);
+      const wasTaken = await output.end();
+      if (wasTaken && (await output.outlived(options.deliveredAfterMs))) await replies.markDelivered(reply.id);
       return;
     }
     if (silentSeconds > options.deadAfterSeconds) {

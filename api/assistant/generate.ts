@@ -17,9 +17,9 @@ export interface GenerateOptions {
   model: LanguageModelV4;
   prompt: LanguageModelV4Prompt;
   tools: AnswerTool[];
-  /** Model calls at most; the last one is offered no tools. */
+  /** Model calls at most; in the last one no tool may be called. */
   maxSteps: number;
-  /** A model that sends nothing for so long has stalled. */
+  /** A model that sends nothing for so long, while something is asked of it, has stalled. */
   stalledMs: number;
   signal: AbortSignal;
 }
@@ -34,6 +34,11 @@ export class GenerationError extends Error {
 
 const brokeOff = 'The answer broke off because the language model failed. Please ask again.';
 const stalled = 'The answer broke off because the language model did not go on. Please ask again.';
+const saidNothing = 'The language model gave no answer. Please ask again.';
+
+/** Calls of one step that are run; a model that asks for more is told to go on with these. */
+const mostCallsOfAStep = 8;
+const tooManyCalls = 'Not run: too many calls at once. Go on with the results of the others.';
 
 /**
  * An answer as the model makes it, straight from its stream; `usage` is counted into the given object.
@@ -41,14 +46,18 @@ const stalled = 'The answer broke off because the language model did not go on. 
  */
 export async function* generate(options: GenerateOptions, usage: ReplyUsage): AsyncGenerator<AnswerPiece> {
   const prompt = [...options.prompt];
+  let hasText = false;
   for (let step = 1; ; step += 1) {
-    const tools = step < options.maxSteps ? options.tools : [];
+    const mayCall = step < options.maxSteps && options.tools.length > 0;
     const calls: LanguageModelV4ToolCall[] = [];
     let text = '';
-    for await (const part of streamStep(options, prompt, tools)) {
+    for await (const part of streamStep(options, prompt, mayCall)) {
       if (part.type === 'text-delta') {
+        if (part.delta === '') continue;
+        // what it said before a tool call is a paragraph of its own
+        if (text === '' && hasText) yield { type: 'text', text: '\n\n' };
         text += part.delta;
-        if (part.delta !== '') yield { type: 'text', text: part.delta };
+        yield { type: 'text', text: part.delta };
       } else if (part.type === 'source' && part.sourceType === 'url') {
         yield { type: 'source', url: part.url };
       } else if (part.type === 'tool-call') {
@@ -58,16 +67,19 @@ export async function* generate(options: GenerateOptions, usage: ReplyUsage): As
         usage.completionTokens += part.usage.outputTokens.total ?? 0;
       }
     }
-    if (calls.length === 0 || tools.length === 0 || options.signal.aborted) return;
-    prompt.push(...messagesOf(text, calls, tools));
+    hasText ||= text.trim() !== '';
+    if (options.signal.aborted) return;
+    if (calls.length === 0 || !mayCall) break;
+    prompt.push(...messagesOf(text, calls, options.tools));
   }
+  if (!hasText) throw new GenerationError(saidNothing);
 }
 
 /** One model call. Reads with one timer for the whole stream, so that a delta costs no timer of its own. */
 async function* streamStep(
-  { model, signal, stalledMs }: GenerateOptions,
+  { model, tools, signal, stalledMs }: GenerateOptions,
   prompt: LanguageModelV4Prompt,
-  tools: AnswerTool[],
+  mayCall: boolean,
 ) {
   const controller = new AbortController();
   const abort = () => controller.abort(signal.reason);
@@ -76,7 +88,10 @@ async function* streamStep(
   let hasStalled = false;
   let hasFinished = false;
   let reader: ReadableStreamDefaultReader<StreamPart> | null = null;
-  const timer = setTimeout(() => {
+  let isAsked = true;
+  const timer: NodeJS.Timeout = setTimeout(() => {
+    // a reader that does not keep up is no fault of the model
+    if (!isAsked) return void timer.refresh();
     hasStalled = true;
     controller.abort();
   }, stalledMs);
@@ -89,7 +104,13 @@ async function* streamStep(
         model.doStream({
           prompt,
           abortSignal: controller.signal,
-          ...(tools.length > 0 ? { tools: tools.map((tool) => tool.definition), toolChoice: { type: 'auto' } } : {}),
+          // tools stay declared where they may not be called: some providers refuse a conversation with calls otherwise
+          ...(tools.length === 0
+            ? {}
+            : {
+                tools: tools.map((tool) => tool.definition),
+                toolChoice: { type: mayCall ? ('auto' as const) : ('none' as const) },
+              }),
         }),
       ),
       controller.signal,
@@ -97,9 +118,11 @@ async function* streamStep(
     reader = result.stream.getReader();
     if (controller.signal.aborted) cancel();
     for (;;) {
-      const { done, value } = await reader.read();
-      if (done) break;
+      isAsked = true;
       timer.refresh();
+      const { done, value } = await reader.read();
+      isAsked = false;
+      if (done) break;
       if (value.type === 'error') throw value.error;
       if (value.type === 'finish') {
         hasFinished = true;
@@ -149,13 +172,17 @@ function messagesOf(text: string, calls: LanguageModelV4ToolCall[], tools: Answe
     },
     {
       role: 'tool',
-      content: calls.map(({ toolCallId, toolName, input }) => {
-        const tool = tools.find(({ definition }) => definition.name === toolName);
-        const value = tool === undefined ? `There is no tool ${toolName}.` : tool.run(input);
+      content: calls.map(({ toolCallId, toolName, input }, position) => {
+        const value = position < mostCallsOfAStep ? resultOf(toolName, input, tools) : tooManyCalls;
         return { type: 'tool-result' as const, toolCallId, toolName, output: { type: 'text' as const, value } };
       }),
     },
   ];
+}
+
+function resultOf(toolName: string, input: string, tools: AnswerTool[]): string {
+  const tool = tools.find(({ definition }) => definition.name === toolName);
+  return tool === undefined ? `There is no tool ${toolName}.` : tool.run(input);
 }
 
 /** Providers want an object back, also for input that did not parse. */

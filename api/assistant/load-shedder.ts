@@ -1,32 +1,43 @@
-import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 
 const windowMs = 1_000;
 const nanosecondsPerMs = 1e6;
+/** Below this share of busy time a delay comes from elsewhere: another process on the machine, one long task. */
+const busyShare = 0.9;
+/** One window alone may be a start or a large index that was opened. */
+const windowsInARow = 2;
 
 /** Tells whether this process is too busy for a further stream: past the limit new readers would starve first. */
 export class LoadShedder {
   readonly #histogram = monitorEventLoopDelay({ resolution: 10 });
   readonly #timer: NodeJS.Timeout;
-  #delayMs = 0;
   readonly #limitMs: number;
+  #utilization = performance.eventLoopUtilization();
+  #strained = 0;
 
   /** @param limitMs the 99th percentile of the event-loop delay, over a second, above which new streams are refused */
   constructor(limitMs: number) {
     this.#limitMs = limitMs;
     this.#histogram.enable();
-    this.#timer = setInterval(() => {
-      this.#delayMs = this.#histogram.percentile(99) / nanosecondsPerMs;
-      this.#histogram.reset();
-    }, windowMs);
+    this.#timer = setInterval(() => this.#look(), windowMs);
     this.#timer.unref();
   }
 
   get isOverloaded(): boolean {
-    return this.#delayMs > this.#limitMs;
+    return this.#strained >= windowsInARow;
   }
 
   [Symbol.dispose](): void {
     clearInterval(this.#timer);
     this.#histogram.disable();
+  }
+
+  #look(): void {
+    const now = performance.eventLoopUtilization();
+    const { utilization } = performance.eventLoopUtilization(now, this.#utilization);
+    const delayMs = this.#histogram.percentile(99) / nanosecondsPerMs;
+    this.#utilization = now;
+    this.#histogram.reset();
+    this.#strained = delayMs > this.#limitMs && utilization > busyShare ? this.#strained + 1 : 0;
   }
 }

@@ -1,8 +1,12 @@
 import { z } from 'zod';
+import { checkItems, fieldOf } from './check-items.ts';
 
 /** Longest `currentPath`, in characters (code points), spec "Limits". */
 const longestCurrentPath = 200;
 const longestQuestion = 20_000;
+const longestFingerprint = 500;
+/** Items of `context` that are looked at. */
+const mostContextItems = 10;
 
 const partSchema = z.looseObject({ type: z.string(), text: z.unknown().optional() }).superRefine((part, context) => {
   if (part.type === 'text' && typeof part.text !== 'string') {
@@ -111,17 +115,20 @@ export interface MessageRequest {
  * Errors: ZodError, whose first issue is a sentence for the caller.
  */
 export function parseMessageRequest(body: unknown): MessageRequest {
+  checkLists(body);
   const parsed = messageBodySchema.parse(body);
   const last = parsed.messages.findLastIndex((message) => message.role === 'user');
   const asked = parsed.messages[last];
   return {
-    fp: parsed.fp,
+    fp: parsed.fp.slice(0, longestFingerprint),
     question: asked === undefined ? '' : textOf(asked).slice(0, longestQuestion),
     history: parsed.messages.slice(0, last).flatMap(toConversation),
     threadId: parsed.threadId ?? null,
     retrievalPageSize: parsed.retrievalPageSize ?? 5,
     filter: toSearchFilter(parsed.filter),
-    context: (parsed.context ?? []).map(({ type, value, path }) => ({ type, value, path: path ?? null })),
+    context: (parsed.context ?? [])
+      .slice(0, mostContextItems)
+      .map(({ type, value, path }) => ({ type, value, path: path ?? null })),
     currentPath: parsed.currentPath ?? null,
     chatId: typeof parsed.id === 'string' && /^[\w.:-]{1,200}$/.test(parsed.id) ? parsed.id : null,
     isResumable: parsed.resumable ?? false,
@@ -133,11 +140,21 @@ export function parseMessageRequest(body: unknown): MessageRequest {
   };
 }
 
+function checkLists(body: unknown): void {
+  const messages = fieldOf(body, 'messages');
+  if (Array.isArray(messages)) {
+    for (const [position, message] of messages.entries())
+      checkItems(fieldOf(message, 'parts'), partSchema, ['messages', position, 'parts']);
+  }
+  checkItems(messages, messageSchema, ['messages']);
+  checkItems(fieldOf(body, 'context'), contextItemSchema, ['context']);
+  checkItems(fieldOf(fieldOf(body, 'filter'), 'groups'), z.string(), ['filter', 'groups']);
+}
+
 /** Read from the body as it came: validation puts keys into the order of the schema. */
 function firstKeyOfMessage(body: unknown, position: number): string | undefined {
-  if (typeof body !== 'object' || body === null || !('messages' in body) || !Array.isArray(body.messages))
-    return undefined;
-  const message: unknown = body.messages[position];
+  const messages = fieldOf(body, 'messages');
+  const message: unknown = Array.isArray(messages) ? messages[position] : undefined;
   return typeof message === 'object' && message !== null ? Object.keys(message)[0] : undefined;
 }
 

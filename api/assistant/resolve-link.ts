@@ -1,35 +1,49 @@
-import type { SearchHit, SiteIndex } from '../../search/site-index.ts';
+import type { SiteIndex } from '../../search/site-index.ts';
 import type { LinkTarget } from './check-links.ts';
+import type { MessageFilter } from './message-request.ts';
+import { matchesFilter } from './page-filter.ts';
 import { urlOf } from './retrieve.ts';
 
 /**
  * Decides about the links of an answer: a page of the site (its anchor too, where the page has it), or an address that one
- * of the passages holds. Everything else is unknown, so that no invented link leaves.
+ * of the texts shown to the model holds. Everything else is unknown, so that no invented link leaves.
  */
 export function createLinkResolver({
   index,
-  hits,
+  shown,
+  filter,
   baseUrl,
 }: {
   index: SiteIndex;
-  hits: SearchHit[];
+  /** Texts of the documentation that the model has seen; it may grow. */
+  shown: string[];
+  filter: MessageFilter | null;
   baseUrl: string | null;
 }): (target: string) => LinkTarget | null {
   const base = (baseUrl ?? '').replace(/\/+$/, '');
   return (target) => {
     const isExternal = /^[a-z][a-z0-9+.-]*:/i.test(target) || target.startsWith('//');
     if (isExternal && !(base !== '' && isBelow(target, base))) {
-      return /^(?:https?|mailto):/i.test(target) && hits.some(({ content }) => content.includes(target))
+      return /^(?:https?|mailto):/i.test(target) && shown.some((text) => holds(text, target))
         ? { url: target, path: null }
         : null;
     }
     if (target === '' || target.startsWith('#')) return null;
     const [address = '', anchor = ''] = (isExternal ? target.slice(base.length) : target).split('#', 2);
     const page = index.page(address.split('?', 1)[0] || '/');
-    if (page === null) return null;
+    if (page === null || !matchesFilter(filter, page.metadata)) return null;
     const known = anchor !== '' && index.hasLink(page.path, anchor) ? anchor : null;
     return { url: urlOf({ path: page.path, anchor: known }, baseUrl), path: page.path };
   };
+}
+
+/** Whether a text holds exactly this address, not only a longer one that begins like it. */
+function holds(text: string, address: string): boolean {
+  for (let at = text.indexOf(address); at >= 0; at = text.indexOf(address, at + 1)) {
+    if (/^(?:[.,;:!?]*(?:[\s<>)\]}"'`*|]|$))/.test(text.slice(at + address.length, at + address.length + 4)))
+      return true;
+  }
+  return false;
 }
 
 function isBelow(target: string, base: string): boolean {

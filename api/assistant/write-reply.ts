@@ -1,34 +1,24 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { ReplyRecorder } from './record-reply.ts';
 import { closePauseMs } from './reply.ts';
 import type { Reply, StreamEncoder } from './reply.ts';
 import type { StreamOutput } from './stream-output.ts';
 
-/** Where the bytes of a reply are kept, so that it can be resumed. */
-export interface ReplyRecorder {
-  append(text: string): void;
-  /** Stores what is left and marks the end; `wasDelivered`: the first reader took all of it. */
-  end(wasDelivered: boolean): Promise<void>;
-}
-
-/**
- * Writes a reply to its reader and, where there is one, to its recorder. A reader that leaves ends the reply unless it is
- * recorded: then it runs on for whoever resumes it. Never throws for what the reader does.
- */
-export async function writeReply({
-  reply,
-  encoder,
-  output,
-  recorder,
-}: {
+export interface WriteOptions {
   reply: Reply;
   encoder: StreamEncoder;
   output: StreamOutput;
   recorder: ReplyRecorder | null;
-}): Promise<void> {
-  const emit = (text: string) => {
-    output.write(text);
-    if (text !== '') recorder?.append(text);
-  };
+  /** A connection that outlives the reply for so long is somebody's who read it. */
+  deliveredAfterMs: number;
+}
+
+/**
+ * Writes a reply to its reader, where there is a recorder through it. A reader that leaves ends the reply unless it is
+ * recorded: then it runs on for whoever resumes it. Never throws for what the reader does.
+ */
+export async function writeReply({ reply, encoder, output, recorder, deliveredAfterMs }: WriteOptions): Promise<void> {
+  const emit = recorder === null ? output.write : recorder.append;
 
   emit(encoder.open());
   for await (const part of reply.parts) {
@@ -41,9 +31,11 @@ export async function writeReply({
   const [first = '', ...others] = encoder.close(reply.usage());
   emit(first);
   for (const piece of others) {
+    await recorder?.flush();
     await sleep(closePauseMs);
     emit(piece);
   }
-  const wasDelivered = await output.end();
-  await recorder?.end(wasDelivered);
+  await recorder?.end();
+  const wasTaken = await output.end();
+  if (recorder !== null && wasTaken && (await output.outlived(deliveredAfterMs))) await recorder.delivered();
 }

@@ -7,6 +7,7 @@ import type { Assistant } from '../assistant/assistant.ts';
 import { createDataStreamEncoder } from '../assistant/encode-data-stream.ts';
 import { createUiMessageEncoder } from '../assistant/encode-ui-message-stream.ts';
 import { followReply } from '../assistant/follow-reply.ts';
+import { GenerationError } from '../assistant/generate.ts';
 import type { LoadShedder } from '../assistant/load-shedder.ts';
 import { parseMessageRequest } from '../assistant/message-request.ts';
 import type { MessageRequest } from '../assistant/message-request.ts';
@@ -16,7 +17,7 @@ import type { Reply, StreamEncoder } from '../assistant/reply.ts';
 import type { SiteIndexes } from '../assistant/site-indexes.ts';
 import { createStreamOutput } from '../assistant/stream-output.ts';
 import { writeReply } from '../assistant/write-reply.ts';
-import { overloaded, siteNotIndexed } from '../errors.ts';
+import { draining, overloaded, siteNotIndexed } from '../errors.ts';
 import { readJsonBody } from '../json-body.ts';
 import type { Logger } from 'pino';
 import type { SiteAccess } from '../site-access.ts';
@@ -25,8 +26,12 @@ export interface StreamTimes {
   keepAliveMs: number;
   /** A reader that takes nothing for so long is dropped. */
   readerStalledMs: number;
+  /** How long an answer may take. */
+  answerMs: number;
   /** How long a resumable reply goes on without a reader. */
   detachedMs: number;
+  /** A connection that outlives the reply for so long is somebody's who read it. */
+  deliveredAfterMs: number;
   /** A recorded reply without a sign of life for so long has lost its writer. */
   writerDeadSeconds: number;
   followPollMs: number;
@@ -45,6 +50,8 @@ export interface AssistantRouteDeps {
 
 type Protocol = 'v1' | 'v2';
 
+const tookTooLong = 'The answer broke off because it took too long. Please ask again.';
+
 /** Conversations arrive whole, with attachments as data: URLs. */
 const largestBody = 4_194_304;
 
@@ -62,36 +69,53 @@ export function createAssistantRouter(deps: AssistantRouteDeps): AppRouter {
 async function answer(deps: AssistantRouteDeps, ctx: AppContext, protocol: Protocol, domain: string): Promise<void> {
   const { site, key } = await deps.access.forReader(ctx, domain);
   const request = parseMessageRequest(await readJsonBody(ctx.req, { maxBytes: largestBody }));
+  if (deps.streams.isDraining) throw draining();
   if (deps.shedder.isOverloaded) throw overloaded();
   const lease = await deps.indexes.lease(site.id);
   if (lease === null) throw siteNotIndexed();
 
   const ending = new AbortController();
-  const isRecorded = request.isResumable && request.chatId !== null;
+  const endLate = () => ending.abort(new GenerationError(tookTooLong));
+  const timers = [setTimeout(endLate, deps.times.answerMs)];
   try {
     const reply = await deps.assistant.reply({ site, index: lease.index, request, signal: ending.signal });
-    const recorder = isRecorded ? await recorderOf(deps, { site, keyId: key.id, request, reply, protocol }) : null;
+    const recordId = await createRecord(deps, { site, keyId: key.id, request, reply, protocol });
     const encoder = encoderOf(protocol, reply, request, ctx);
     writeHead(ctx, protocol, reply.threadId);
     const output = outputOf(deps, ctx, encoder.keepAlive);
-    let detached: NodeJS.Timeout | null = null;
-    output.gone.addEventListener('abort', () => {
+    using recorder =
+      recordId === null
+        ? null
+        : createReplyRecorder({
+            replies: deps.replies,
+            id: recordId,
+            logger: deps.logger,
+            send: output.write,
+            onTakenOver: () => ending.abort(),
+          });
+    onAbort(output.gone, () => {
       if (recorder === null) ending.abort();
-      else detached = setTimeout(() => ending.abort(), deps.times.detachedMs);
+      else timers.push(setTimeout(endLate, deps.times.detachedMs));
     });
+    const { deliveredAfterMs } = deps.times;
     await deps.streams.run(async (shutdown) => {
-      shutdown.addEventListener('abort', () => ending.abort(shutdown.reason));
-      await writeReply({ reply, encoder, output, recorder });
+      onAbort(shutdown, () => ending.abort(shutdown.reason));
+      await writeReply({ reply, encoder, output, recorder, deliveredAfterMs });
     });
-    if (detached !== null) clearTimeout(detached);
   } catch (error) {
     if (!ctx.res.headersSent) throw error;
     deps.logger.error({ err: error, site: site.id }, 'a reply could not be written');
     ctx.res.destroy();
   } finally {
+    for (const timer of timers) clearTimeout(timer);
     ending.abort();
     lease.release();
   }
+}
+
+function onAbort(signal: AbortSignal, listener: () => void): void {
+  if (signal.aborted) listener();
+  else signal.addEventListener('abort', listener, { once: true });
 }
 
 async function resume(
@@ -117,6 +141,7 @@ async function resume(
         tail: lostTail(reply),
         deadAfterSeconds: deps.times.writerDeadSeconds,
         pollMs: deps.times.followPollMs,
+        deliveredAfterMs: deps.times.deliveredAfterMs,
       }),
     );
   } catch (error) {
@@ -125,26 +150,21 @@ async function resume(
   }
 }
 
-async function recorderOf(
-  { replies, logger }: AssistantRouteDeps,
+/** The id under which the bytes of the reply are kept; null when it cannot be resumed. */
+async function createRecord(
+  { replies }: AssistantRouteDeps,
   {
     site,
     keyId,
-    request,
-    reply,
+    request: { isResumable, chatId },
+    reply: { threadId },
     protocol,
   }: { site: SiteRow; keyId: string; request: MessageRequest; reply: Reply; protocol: Protocol },
-) {
+): Promise<string | null> {
+  if (!isResumable || chatId === null) return null;
   const id = newId('rpl_');
-  await replies.create({
-    id,
-    siteId: site.id,
-    chatId: request.chatId ?? '',
-    keyId,
-    threadId: reply.threadId,
-    protocol,
-  });
-  return createReplyRecorder({ replies, id, logger });
+  await replies.create({ id, siteId: site.id, chatId, keyId, threadId, protocol });
+  return id;
 }
 
 function encoderOf(protocol: Protocol, reply: Reply, { client }: MessageRequest, ctx: AppContext): StreamEncoder {
@@ -186,7 +206,7 @@ function writeHead(ctx: AppContext, protocol: Protocol, threadId: string): void 
   ctx.res.writeHead(200, {
     ...(protocol === 'v1'
       ? { 'Content-Type': 'text/plain; charset=utf-8', 'X-Vercel-AI-Data-Stream': 'v1' }
-      : { 'Content-Type': 'text/event-stream', Connection: 'keep-alive', 'X-Vercel-AI-UI-Message-Stream': 'v1' }),
+      : { 'Content-Type': 'text/event-stream', 'X-Vercel-AI-UI-Message-Stream': 'v1' }),
     'Cache-Control': 'no-cache, no-transform',
     'X-Accel-Buffering': 'no',
     'X-Thread-Id': threadId,

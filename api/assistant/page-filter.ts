@@ -1,0 +1,29 @@
+import type { PageMetadata } from '../../search/site-index.ts';
+import type { MessageFilter } from './message-request.ts';
+
+/**
+ * Whether a page may be read and cited under a reader's filter, so that tools and links reach no further than search. A page
+ * that names no language is in every one.
+ */
+export function matchesFilter(
+  filter: MessageFilter | null,
+  { version, language, tags, groups }: PageMetadata,
+): boolean {
+  if (filter === null) return true;
+  return (
+    isOneOf(filter.version, [version ?? '']) &&
+    (language === undefined || isOneOf(filter.language, [language])) &&
+    isOneOf(filter.tag, tags ?? []) &&
+    (filter.groups === undefined ||
+      filter.groups.length === 0 ||
+      filter.groups.some((group) => isOneOf(group, groups ?? [])))
+  );
+}
+
+function isOneOf(wanted: string | undefined, values: string[]): boolean {
+  return wanted === undefined || values.some((value) => normalised(value) === normalised(wanted));
+}
+
+function normalised(value: string): string {
+  return value.trim().toLowerCase().normalize('NFC');
+}

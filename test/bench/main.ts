@@ -1,0 +1,42 @@
+import { parseArgs } from 'node:util';
+import { benchStreams } from './streams.ts';
+import { canPin } from './support/bench-process.ts';
+import type { BenchOptions } from './support/options.ts';
+import { createBenchServers } from './support/servers.ts';
+import type { BenchServers } from './support/servers.ts';
+
+const benches: Record<string, (servers: BenchServers, options: BenchOptions) => Promise<void>> = {
+  streams: benchStreams,
+};
+
+const usage = `npm run bench -- [${Object.keys(benches).join('] [')}] [--seconds N] [--quick]`;
+
+async function main(): Promise<void> {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      seconds: { type: 'string' },
+      quick: { type: 'boolean', default: false },
+      profile: { type: 'boolean', default: false },
+    },
+  });
+  const seconds = Number(values.seconds ?? (values.quick ? 1 : 2));
+  if (positionals.some((name) => !(name in benches)) || !(seconds > 0)) {
+    console.error(`Usage: ${usage}`);
+    process.exitCode = 2;
+    return;
+  }
+  const options: BenchOptions = {
+    seconds,
+    rounds: values.quick ? 2 : 5,
+    isQuick: values.quick,
+    serverFlags: values.profile ? ['--cpu-prof', '--cpu-prof-dir=.docket/profiles'] : [],
+  };
+  if (!canPin) console.log('Processes cannot be tied to cores here: figures for one core are those of all.');
+  await using servers = await createBenchServers();
+  for (const name of positionals.length > 0 ? positionals : Object.keys(benches)) {
+    await benches[name]?.(servers, options);
+  }
+}
+
+await main();

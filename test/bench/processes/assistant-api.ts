@@ -1,0 +1,40 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { createApp } from '../../../api/app.ts';
+import { createAssistantParts } from '../../../api/assistant-parts.ts';
+import { readConfig } from '../../../api/config.ts';
+import { createHttpServer } from '../../../api/server.ts';
+import { createPool } from '../../../db/pool.ts';
+import { answerParent } from '../support/answer-parent.ts';
+import { createStreamModel } from '../support/stream-model.ts';
+
+// The API as it runs in production, with a model that does not think.
+const config = readConfig(process.env);
+// the load generator counts what fails
+const log = pino({ level: 'silent' });
+const pool = createPool({ url: config.database.url, maxConnections: 10, applicationName: 'bench-api' });
+const cacheDirectory = await mkdtemp(join(tmpdir(), 'docket-bench-api-'));
+const models = { languageModel: createStreamModel, problemWith: () => null };
+// measured beyond the load at which new streams are refused
+const times = { maxLoopDelayMs: 60_000 };
+const assistant = createAssistantParts({ pool, log, models, modelName: 'bench/stream', cacheDirectory, times });
+const { koa } = createApp({
+  config,
+  pool,
+  models,
+  assistant,
+  log,
+  onJobCreated: () => {},
+  isDraining: () => false,
+});
+const http = createHttpServer(koa.callback());
+const port = await http.listen({ host: '127.0.0.1', port: 0 });
+
+answerParent({ port: () => port }, async () => {
+  await http.close(0);
+  await assistant[Symbol.asyncDispose]();
+  await pool.end();
+  await rm(cacheDirectory, { recursive: true, force: true });
+});

@@ -1,0 +1,119 @@
+import type { Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { lagsOf, sharedNowMs } from './delta-clock.ts';
+import { openRaw } from './raw-connection.ts';
+import { quantile } from './report.ts';
+
+export interface StreamLoad {
+  port: number;
+  /** The whole request. */
+  request: string;
+  streams: number;
+  seconds: number;
+  /** The streams begin one after another within this time, which is not measured. */
+  rampSeconds: number;
+}
+
+export interface StreamLoadResult {
+  finished: number;
+  /** Answers that were no stream, and streams that broke off. */
+  failed: number;
+  bytes: number;
+  seconds: number;
+  firstByteP50: number;
+  firstByteP99: number;
+  lagP50: number;
+  lagP99: number;
+}
+
+/** Every so many connections' output is read; of the others only begin and end. */
+const readEvery = 4;
+const lastChunk = Buffer.from('0\r\n\r\n');
+
+/** Keeps so many streams open, each followed by the next, and measures them from the ramp's end on. */
+export async function runStreamLoad(load: StreamLoad): Promise<StreamLoadResult> {
+  const request = Buffer.from(load.request);
+  const result = { finished: 0, failed: 0, bytes: 0 };
+  const firstBytes: number[] = [];
+  const lags: number[] = [];
+  const sockets = new Map<Socket, () => number | null>();
+  let isMeasuring = false;
+  let isOver = false;
+
+  function runSlot(slot: number): void {
+    let sentAt = 0;
+    let isFirst = true;
+    const tail = Buffer.alloc(lastChunk.length);
+    const isRead = slot % readEvery === 0;
+    const socket = openRaw(load.port, {
+      onData(bytes) {
+        const now = sharedNowMs();
+        if (isMeasuring) result.bytes += bytes.length;
+        if (isFirst) {
+          isFirst = false;
+          if (isMeasuring) firstBytes.push(now - sentAt);
+          if (bytes.toString('latin1', 9, 12) !== '200') {
+            result.failed += 1;
+            return socket.destroy();
+          }
+        }
+        if (isRead && isMeasuring) lags.push(...lagsOf(bytes.toString('latin1'), now));
+        keepTail(tail, bytes);
+        if (!tail.equals(lastChunk)) return;
+        if (isMeasuring) result.finished += 1;
+        if (!isOver) send();
+      },
+      onEnd() {
+        sockets.delete(socket);
+        if (isOver) return;
+        // the server closes a connection after so many requests, between two of them
+        if (!isFirst && !tail.equals(lastChunk)) result.failed += 1;
+        setTimeout(() => runSlot(slot), 1);
+      },
+    });
+    sockets.set(socket, () => (isFirst ? sentAt : null));
+    const send = () => {
+      isFirst = true;
+      tail.fill(0);
+      sentAt = sharedNowMs();
+      socket.write(request);
+    };
+    send();
+  }
+
+  const pauseMs = (load.rampSeconds * 1_000) / load.streams;
+  const beganAt = sharedNowMs();
+  for (let slot = 0; slot < load.streams; slot += 1) {
+    const waitMs = beganAt + slot * pauseMs - sharedNowMs();
+    if (waitMs >= 1) await sleep(waitMs);
+    runSlot(slot);
+  }
+  const rest = beganAt + load.rampSeconds * 1_000 - sharedNowMs();
+  if (rest > 0) await sleep(rest);
+  isMeasuring = true;
+  const measuredFrom = sharedNowMs();
+  await sleep(load.seconds * 1_000);
+  isMeasuring = false;
+  isOver = true;
+  const seconds = (sharedNowMs() - measuredFrom) / 1_000;
+  for (const [socket, waitingSince] of sockets) {
+    // who still waits for a first byte has waited at least so long
+    const sentAt = waitingSince();
+    if (sentAt !== null) firstBytes.push(sharedNowMs() - sentAt);
+    socket.destroy();
+  }
+  return {
+    ...result,
+    seconds,
+    firstByteP50: quantile(firstBytes, 0.5),
+    firstByteP99: quantile(firstBytes, 0.99),
+    lagP50: quantile(lags, 0.5),
+    lagP99: quantile(lags, 0.99),
+  };
+}
+
+/** The last bytes of a connection, also when they came in several reads. */
+function keepTail(tail: Buffer, bytes: Buffer): void {
+  if (bytes.length >= tail.length) bytes.copy(tail, 0, bytes.length - tail.length);
+  else Buffer.concat([tail, bytes]).copy(tail, 0, bytes.length);
+}

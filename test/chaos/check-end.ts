@@ -1,0 +1,58 @@
+import type { Pool } from 'pg';
+import { checkExecutions } from './check-engine.ts';
+import { checkJob } from './check-job.ts';
+import { checkCalls, checkExchanges, type StoredAnswer } from './check-traffic.ts';
+import type { JobRun } from './job-run.ts';
+import type { Scene } from './scene.ts';
+
+/** Compares the stores, the repositories and the traffic of a run with what was planned. Answers what is wrong. */
+export async function checkEnd(run: JobRun, scene: Scene, temporalAddress: string): Promise<string[]> {
+  const { plans, client, calls, faults } = run;
+  const found = [...client.violations, ...checkExchanges(client.exchanges, faults)];
+  const stored: StoredAnswer[] = [];
+  for (const plan of plans) {
+    const id = client.jobs.get(plan.index)?.id;
+    if (id === undefined) {
+      found.push(`job ${plan.index} was never accepted`);
+      continue;
+    }
+    const { repository } = scene.repositories[plan.repository]!;
+    const checked = await checkJob(scene.pool, repository, plan, id);
+    found.push(...checked.violations);
+    stored.push(...checked.stored);
+  }
+  const executions = [...client.jobs.values()].map(({ id, status }) => ({ id, hasFailed: status === 'failed' }));
+  found.push(...checkCalls(calls, stored, faults), ...(await checkExecutions(temporalAddress, executions)));
+  return [...found, ...(await countProblems(scene, run))];
+}
+
+/** Nothing is there twice, and nothing that no job asked for. */
+async function countProblems({ pool, repositories }: Scene, { plans }: JobRun): Promise<string[]> {
+  const published = plans.filter(({ ending }) => ending.kind === 'published').length;
+  const wanted = { jobs: plans.length, requests: published, outbox: 0 };
+  const counted = await countRows(
+    pool,
+    repositories.map(({ projectId }) => projectId),
+  );
+  const found = Object.entries(wanted).flatMap(([name, count]) =>
+    counted[name] === count ? [] : [`there are ${counted[name]} rows of ${name} and not ${count}`],
+  );
+  let branches = 0;
+  for (const { repository, baseCommit } of repositories) {
+    branches += (await repository.git('for-each-ref', 'refs/heads/docket')).split('\n').filter(Boolean).length;
+    const main = await repository.git('rev-parse', 'refs/heads/main');
+    if (main !== baseCommit) found.push(`the main branch of ${repository.path} was moved to ${main}`);
+  }
+  if (branches !== published) found.push(`there are ${branches} branches and not ${published}`);
+  return found;
+}
+
+async function countRows(pool: Pool, projectIds: string[]): Promise<Record<string, number>> {
+  const { rows } = await pool.query<Record<string, number>>(
+    `select (select count(*)::integer from jobs where project_id = any($1)) as jobs,
+            (select count(*)::integer from pull_requests) as requests,
+            (select count(*)::integer from job_outbox) as outbox`,
+    [projectIds],
+  );
+  return rows[0]!;
+}

@@ -1,0 +1,67 @@
+import type { Fault } from './faults.ts';
+import type { Exchange } from './job-client.ts';
+import type { ModelCall } from './planned-model.ts';
+
+interface Span {
+  fromMs: number;
+  toMs: number;
+}
+
+/** An API that is up answers; a 503 needs a dead database. */
+export function checkExchanges(exchanges: Exchange[], faults: Fault[]): string[] {
+  const spans = (target: Fault['target']) =>
+    faults.filter((fault) => fault.target === target).map((fault) => outageOf(fault, exchanges));
+  const [apiOutages, databaseOutages] = [spans('api'), spans('postgres')];
+  return exchanges.flatMap((exchange) => {
+    const { what, job, status } = exchange;
+    const allowed = status === null ? apiOutages : status === 503 ? databaseOutages : [exchange];
+    if (allowed.some((span) => span.fromMs <= exchange.toMs && exchange.fromMs <= span.toMs)) return [];
+    const answer = status === null ? 'no answer' : `status ${status}`;
+    return [`${what} of job ${job} got ${answer} at ${exchange.fromMs} while the process it needs was up`];
+  });
+}
+
+/** From the kill to the first good answer after the process was back. */
+function outageOf(fault: Fault, exchanges: Exchange[]): Span {
+  const { atMs, backMs } = fault;
+  const good = exchanges.find(
+    ({ status, fromMs }) => backMs !== null && fromMs >= backMs && status !== null && status < 300,
+  );
+  return { fromMs: atMs, toMs: good?.toMs ?? Number.POSITIVE_INFINITY };
+}
+
+export interface StoredAnswer {
+  job: number;
+  step: number;
+  /** When its answer was stored. */
+  atMs: number;
+}
+
+/**
+ * A call whose answer was stored is never made again. One that was under way is, at most once for each process that it
+ * needs and that was hit meanwhile.
+ */
+export function checkCalls(calls: ModelCall[], stored: StoredAnswer[], faults: Fault[]): string[] {
+  const violations: string[] = [];
+  for (const { job, step, atMs } of stored) {
+    const own = calls.filter((call) => call.job === job && call.step === step);
+    const paid = own.filter(({ status }) => status === 200);
+    const name = `step ${step} of job ${job}`;
+    if (paid.length === 0) violations.push(`${name} has an answer that the model never gave`);
+    const late = own.filter((call) => call.atMs > atMs);
+    if (late.length > 0) violations.push(`${name} was asked for again after its answer was stored`);
+    const [first, last] = [paid.at(0)?.atMs ?? 0, paid.at(-1)?.atMs ?? 0];
+    const hits = faults.filter(
+      (fault) => fault.target !== 'api' && fault.atMs <= last && (fault.backMs ?? last) >= first,
+    );
+    if (paid.length - 1 > hits.length)
+      violations.push(`${name} was asked for ${paid.length} times with ${hits.length} faults meanwhile`);
+  }
+  return violations;
+}
+
+/** Answers that were given and not stored: what the faults cost. */
+export function repeatedCalls(calls: ModelCall[]): number {
+  const paid = calls.filter(({ status }) => status === 200);
+  return paid.length - new Set(paid.map(({ job, step }) => `${job}/${step}`)).size;
+}

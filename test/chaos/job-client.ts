@@ -1,0 +1,125 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { JobPlan } from './job-plans.ts';
+
+/** One request to the API; status null: no answer. */
+export interface Exchange {
+  what: 'create' | 'get';
+  job: number;
+  fromMs: number;
+  toMs: number;
+  status: number | null;
+}
+
+interface Answer {
+  status: number | null;
+  /** Null when the answer is an error, or there is none. */
+  job: SeenJob | null;
+}
+
+export interface SeenJob {
+  id: string;
+  status: string;
+  source: { ref: string | null };
+  prLink: string | null;
+  details: { steps: number; failure: { category: string } | null };
+}
+
+export interface JobClientOptions {
+  baseUrl: string;
+  adminKey: string;
+  /** Project of each repository. */
+  projects: string[];
+  /** Begins the idempotency keys. */
+  run: string;
+}
+
+export interface JobClient {
+  exchanges: Exchange[];
+  /** What a client must never see. */
+  violations: string[];
+  /** The job of each plan as it was seen last. */
+  jobs: Map<number, SeenJob>;
+  /** Creates a job; asks with the same key until it is accepted. */
+  create(plan: JobPlan): Promise<void>;
+  /** Asks for a job until it has ended; `isOver` gives up. */
+  follow(plan: JobPlan, isOver: () => boolean): Promise<void>;
+  /** Asks for a job once. */
+  get(plan: JobPlan): Promise<void>;
+}
+
+const answerTimeoutMs = 40_000;
+const pollMs = 150;
+
+/** A client that creates jobs and polls them, and writes down each answer it gets. */
+export function createJobClient({ baseUrl, adminKey, projects, run }: JobClientOptions): JobClient {
+  const exchanges: Exchange[] = [];
+  const violations: string[] = [];
+  const jobs = new Map<number, SeenJob>();
+
+  async function ask(what: Exchange['what'], plan: JobPlan, path: string, init: RequestInit): Promise<Answer> {
+    const exchange: Exchange = { what, job: plan.index, fromMs: Date.now(), toMs: 0, status: null };
+    exchanges.push(exchange);
+    try {
+      const response = await fetch(`${baseUrl}/v2/agent/${projects[plan.repository]}${path}`, {
+        ...init,
+        signal: AbortSignal.timeout(answerTimeoutMs),
+      });
+      const body: unknown = await response.json();
+      exchange.status = response.status;
+      if (response.ok) return { status: response.status, job: body as SeenJob };
+      if (response.status !== 503) violations.push(`${what} of job ${plan.index} answers ${response.status}`);
+    } catch {
+      // no answer: whether there is a reason for it is told from when the API was killed
+    } finally {
+      exchange.toMs = Date.now();
+    }
+    return { status: exchange.status, job: null };
+  }
+
+  function note(plan: JobPlan, seen: SeenJob): void {
+    const before = jobs.get(plan.index);
+    jobs.set(plan.index, seen);
+    if (before !== undefined && before.id !== seen.id)
+      violations.push(`job ${plan.index} is ${before.id} and ${seen.id}`);
+    const hasEnded = before !== undefined && before.status !== 'active';
+    if (hasEnded && (before.status !== seen.status || before.prLink !== seen.prLink))
+      violations.push(`job ${plan.index} goes from ${before.status} to ${seen.status}, ${seen.prLink}`);
+    if (seen.status === 'active' && seen.prLink !== null)
+      violations.push(`job ${plan.index} is active and has a pull request`);
+  }
+
+  const headers = { authorization: `Bearer ${adminKey}` };
+
+  async function get(plan: JobPlan): Promise<void> {
+    const { id } = jobs.get(plan.index)!;
+    const { job } = await ask('get', plan, `/job/${id}`, { headers });
+    if (job !== null) note(plan, job);
+  }
+
+  return {
+    exchanges,
+    violations,
+    jobs,
+    async create(plan) {
+      const body = { prompt: plan.prompt, model: 'compatible/planned', ...(plan.ref && { source: { ref: plan.ref } }) };
+      const init = {
+        method: 'POST',
+        headers: { ...headers, 'content-type': 'application/json', 'idempotency-key': `${run}-${plan.index}` },
+        body: JSON.stringify(body),
+      };
+      for (;;) {
+        const { status, job } = await ask('create', plan, '/job', init);
+        if (job !== null) return note(plan, job);
+        if (status !== null && status !== 503) return; // refused, which is a violation already
+        await delay(pollMs);
+      }
+    },
+    async follow(plan, isOver) {
+      while (jobs.get(plan.index)?.status === 'active' && !isOver()) {
+        await delay(pollMs);
+        await get(plan);
+      }
+    },
+    get,
+  };
+}

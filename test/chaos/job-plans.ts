@@ -1,0 +1,103 @@
+import type { ScriptedToolCall } from '../support/scripted-model-server.ts';
+import { createPlannedTree } from './planned-tree.ts';
+import type { Random } from './random.ts';
+
+/** What the model answers in one step. */
+export interface PlannedStep {
+  /** None: the answer is a text, which ends the work. */
+  calls: ScriptedToolCall[];
+  thinkMs: number;
+  /** A status the model answers the first call of the step with; `isFinal`: every call. */
+  trouble: { status: number; isFinal: boolean } | null;
+  /** Texts that the result of a call must hold. */
+  reads: { id: string; holds: string }[];
+}
+
+export interface JobPlan {
+  index: number;
+  /** Stands in the prompt: the model tells the jobs apart by it. */
+  marker: string;
+  prompt: string;
+  /** Which of the repositories. */
+  repository: number;
+  ref: string | null;
+  steps: PlannedStep[];
+  /** `files`: what the branch holds in the end. */
+  ending:
+    | { kind: 'published'; files: Map<string, string> }
+    | { kind: 'unchanged' }
+    | { kind: 'failed'; category: string };
+}
+
+export interface PlanOptions {
+  count: number;
+  /** Content of each repository by path. */
+  repositories: ReadonlyMap<string, string>[];
+  random: Random;
+}
+
+type Kind = 'edits' | 'reads' | 'refused' | 'no-ref';
+
+/** Of ten jobs seven change files, one only reads, one is refused by its model, one names a branch that is not there. */
+export function planJobs({ count, repositories, random }: PlanOptions): JobPlan[] {
+  return Array.from({ length: count }, (_, index) => {
+    const own = random.fork(index);
+    const repository = own.between(0, repositories.length - 1);
+    return planJob({ index, kind: kindOf(index), repository, files: repositories[repository]!, random: own });
+  });
+}
+
+/** How many answers the model gives when nothing is asked for twice. */
+export function plannedCalls(plans: JobPlan[]): number {
+  return plans.reduce((sum, { steps }) => sum + steps.length, 0);
+}
+
+function kindOf(index: number): Kind {
+  if (index % 10 === 3) return 'reads';
+  if (index % 10 === 6) return 'refused';
+  return index % 10 === 8 ? 'no-ref' : 'edits';
+}
+
+interface JobSketch {
+  index: number;
+  kind: Kind;
+  repository: number;
+  files: ReadonlyMap<string, string>;
+  random: Random;
+}
+
+function planJob({ index, kind, repository, files, random }: JobSketch): JobPlan {
+  const marker = `[chaos-${index}]`;
+  const tree = createPlannedTree({ files, name: `job-${index}`, random });
+  const count = kind === 'no-ref' ? 0 : random.between(3, 7);
+  const steps: PlannedStep[] = [];
+  for (let step = 1; step <= count; step += 1) {
+    const { calls, reads } = kind === 'reads' ? tree.look(step) : tree.change(step);
+    const isRefused = kind === 'refused' && step === count;
+    const isUnlucky = random.next() < 0.08;
+    const trouble = isRefused ? { status: 401, isFinal: true } : { status: 503, isFinal: false };
+    steps.push({ calls, reads, thinkMs: random.between(50, 900), trouble: isRefused || isUnlucky ? trouble : null });
+  }
+  if (kind === 'edits' || kind === 'reads') steps.push(lastStep(index, kind, random));
+  return {
+    index,
+    marker,
+    prompt: `${marker} Carry out the plan.`,
+    repository,
+    ref: kind === 'no-ref' ? 'no-such-branch' : null,
+    steps,
+    ending: endingOf(kind, tree.files()),
+  };
+}
+
+function lastStep(index: number, kind: Kind, random: Random): PlannedStep {
+  const input = { title: `Plan ${index}`, summary: 'It is carried out.' };
+  const calls = kind === 'reads' ? [] : [{ name: 'finish', id: `finish-${index}`, input }];
+  return { calls, reads: [], thinkMs: random.between(50, 300), trouble: null };
+}
+
+function endingOf(kind: Kind, files: Map<string, string>): JobPlan['ending'] {
+  if (kind === 'edits') return { kind: 'published', files };
+  if (kind === 'reads') return { kind: 'unchanged' };
+  return { kind: 'failed', category: kind === 'refused' ? 'model_refused' : 'ref_not_found' };
+}

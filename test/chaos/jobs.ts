@@ -1,0 +1,97 @@
+import { parseArgs } from 'node:util';
+import { startScriptedModelServer, type ScriptedModelServer } from '../support/scripted-model-server.ts';
+import { createTestHome, removeTestHome, startTestStack, type TestStack } from '../support/stack.ts';
+import { checkEnd } from './check-end.ts';
+import { causeFaults } from './faults.ts';
+import { createJobClient } from './job-client.ts';
+import { planJobs, plannedCalls } from './job-plans.ts';
+import { runJobs, type JobRun } from './job-run.ts';
+import { processesOf } from './leftovers.ts';
+import { playPlans } from './planned-model.ts';
+import { createRandom } from './random.ts';
+import { printReport } from './report.ts';
+import { repositoryFiles, setScene } from './scene.ts';
+
+interface Options {
+  jobs: number;
+  kills: number;
+  halts: number;
+  seed: number;
+}
+
+const repositoryCount = 2;
+
+/**
+ * Runs jobs on a stack of real processes that are killed (`--kills`) and halted (`--halts`) meanwhile, then compares
+ * what became of them with what was planned. The same `--seed` plans the same. Answers the number of violations.
+ */
+export async function runJobsChaos(args: string[]): Promise<number> {
+  const options = readOptions(args);
+  const { jobs, kills, halts, seed } = options;
+  console.log(`jobs: ${jobs}, kills: ${kills}, halts: ${halts}, seed: ${seed}`);
+  const home = await createTestHome();
+  const violations: string[] = [];
+  try {
+    await using model = await startScriptedModelServer();
+    const env = {
+      OPENAI_COMPATIBLE_BASE_URL: model.baseUrl,
+      OPENAI_COMPATIBLE_API_KEY: 'key-of-the-planned-model',
+      DOCKET_JOBS_PER_HOUR: '1000000',
+    };
+    await using stack = await startTestStack({ home, env });
+    violations.push(...(await runOn(stack, model, options)));
+    const code = await stack.stop();
+    if (code !== 0) violations.push(`the stack ends with ${code}`);
+    violations.push(...(await processesOf(home)).map((line) => `left running: ${line}`));
+  } finally {
+    await removeTestHome(home);
+  }
+  for (const violation of violations) console.log(`violation: ${violation}`);
+  console.log(`violations: ${violations.length} (seed ${seed})`);
+  return violations.length;
+}
+
+function readOptions(args: string[]): Options {
+  const option = { type: 'string' } as const;
+  const { values } = parseArgs({ args, options: { jobs: option, kills: option, halts: option, seed: option } });
+  const kills = Number(values.kills ?? 5);
+  return {
+    jobs: Number(values.jobs ?? 10),
+    kills,
+    halts: Number(values.halts ?? Math.floor(kills / 5)),
+    seed: Number(values.seed ?? Math.floor(Math.random() * 1e6)),
+  };
+}
+
+async function runOn(stack: TestStack, model: ScriptedModelServer, options: Options): Promise<string[]> {
+  const { baseUrl, adminKey, temporalAddress } = stack.localJson;
+  const random = createRandom(options.seed);
+  const repositories = Array.from({ length: repositoryCount }, (_, index) => repositoryFiles(index));
+  const plans = planJobs({ count: options.jobs, repositories, random: random.fork(1) });
+  await using scene = await setScene(stack, repositories);
+  const projects = scene.repositories.map(({ projectId }) => projectId);
+  const run: JobRun = {
+    startedMs: Date.now(),
+    endedMs: 0,
+    plans,
+    calls: playPlans(model, plans),
+    faults: [],
+    client: createJobClient({ baseUrl, adminKey, projects, run: `chaos-${options.seed}` }),
+  };
+  const faults = causeFaults({
+    stack,
+    random: random.fork(2),
+    kills: options.kills,
+    halts: options.halts,
+    progress: () => run.calls.length / plannedCalls(plans),
+    onFault: (fault) => run.faults.push(fault),
+  });
+  await Promise.all([runJobs(run, random.fork(3)), faults]);
+  run.endedMs = Date.now();
+  for (const plan of plans) if (run.client.jobs.has(plan.index)) await run.client.get(plan);
+  printReport(run);
+  return [
+    ...model.violations.map((text) => `the model server: ${text}`),
+    ...(await checkEnd(run, scene, temporalAddress)),
+  ];
+}

@@ -1,0 +1,22 @@
+import { readFile, readdir, readlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { commandLineOf, identityOf } from '../../local/process-identity.ts';
+
+/** Processes that have to do with a folder: in their command line, their environment or the place they work in. */
+export async function processesOf(folder: string): Promise<string[]> {
+  if (process.platform !== 'linux') return [];
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid);
+  const found = await Promise.all(
+    pids.map(async (pid) => {
+      const place = join('/proc', pid);
+      const words = await Promise.all([
+        commandLineOf(Number(pid)),
+        readFile(join(place, 'environ'), 'utf8').catch(() => ''),
+        readlink(join(place, 'cwd')).catch(() => ''),
+      ]);
+      const isOurs = words.some((text) => text.includes(folder)) && (await identityOf(Number(pid))) !== null;
+      return isOurs ? [`${pid} ${words[0]}`] : [];
+    }),
+  );
+  return found.flat();
+}

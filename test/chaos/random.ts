@@ -1,0 +1,34 @@
+/** Numbers that look random and come again with the same seed. */
+export interface Random {
+  /** From 0 up to, and without, 1. */
+  next(): number;
+  /** A whole number from `from` to `to`, both included. */
+  between(from: number, to: number): number;
+  pick<Item>(items: readonly Item[]): Item;
+  shuffled<Item>(items: readonly Item[]): Item[];
+  /** A source of its own: what it gives does not depend on how much was taken from this one. */
+  fork(label: number): Random;
+}
+
+/** The generator mulberry32. */
+export function createRandom(seed: number): Random {
+  let state = seed >>> 0;
+  function next(): number {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  }
+  const between = (from: number, to: number) => from + Math.floor(next() * (to - from + 1));
+  return {
+    next,
+    between,
+    pick: (items) => items[between(0, items.length - 1)]!,
+    shuffled: (items) =>
+      items
+        .map((item) => ({ item, order: next() }))
+        .sort((a, b) => a.order - b.order)
+        .map(({ item }) => item),
+    fork: (label) => createRandom(Math.imul(seed ^ 0x9e3779b9, label * 2 + 1) + label),
+  };
+}

@@ -1,0 +1,50 @@
+import { join } from 'node:path';
+import { Pool } from 'pg';
+import { createProjectStore } from '../../db/projects.ts';
+import { createTestRepository, type TestRepository } from '../support/git-repository.ts';
+import type { TestStack } from '../support/stack.ts';
+
+export interface Scene extends AsyncDisposable {
+  pool: Pool;
+  repositories: { repository: TestRepository; projectId: string; baseCommit: string }[];
+}
+
+const notes = 16;
+const linesOfNote = 40;
+
+/** What the repositories hold: notes with many lines, each of which stands once in its file. */
+export function repositoryFiles(index: number): Map<string, string> {
+  const files = Array.from({ length: notes }, (_, note): [string, string] => {
+    const lines = Array.from({ length: linesOfNote }, (_, line) => `Line ${line + 1} of note ${note} in ${index}.\n`);
+    return [`notes/${note % 4}/note-${note}.md`, `# Note ${note}\n\n${lines.join('')}`];
+  });
+  return new Map(files);
+}
+
+/** Makes a repository with a project for each set of files, in the organization whose keys the stack has. */
+export async function setScene(stack: TestStack, contents: ReadonlyMap<string, string>[]): Promise<Scene> {
+  await using made = new AsyncDisposableStack();
+  const pool = new Pool({ connectionString: stack.localJson.databaseUrl, max: 3 });
+  pool.on('error', () => undefined); // the server is killed
+  made.defer(() => pool.end());
+  const projects = createProjectStore(pool);
+  const { organizationId } = (await projects.get(stack.localJson.projectId))!;
+  const repositories: Scene['repositories'] = [];
+  for (const [index, files] of contents.entries()) {
+    const path = join(stack.home, 'repositories', `notes-${index}.git`);
+    const repository = made.use(await createTestRepository(Object.fromEntries(files), { path }));
+    const project = await projects.create({
+      organizationId,
+      name: `Notes ${index}`,
+      repository: repository.path,
+      defaultRef: null,
+      model: null,
+      forge: 'local',
+      allowedRepositories: [],
+    });
+    const baseCommit = await repository.git('rev-parse', 'refs/heads/main');
+    repositories.push({ repository, projectId: project.id, baseCommit });
+  }
+  const kept = made.move();
+  return { pool, repositories, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+}
