@@ -5,6 +5,7 @@ import { systemPrompt } from './agent-prompt.ts';
 import type { ModelAnswer, ModelQuestion } from './ask-model.ts';
 import { takenOver, type Attempt } from './attempt.ts';
 import type { JobAccess } from './job-access.ts';
+import { keepAnswer } from './keep-answer.ts';
 import { maskDeep } from './known-secrets.ts';
 import { readInstructions } from './instructions.ts';
 import { conversationOf } from './transcript.ts';
@@ -27,8 +28,11 @@ export function createModelActivities(deps: ModelActivityDeps) {
      */
     async callModel(ref: StepRef): Promise<ModelStep> {
       return attempt({ countFailure: () => steps.countModelFailure(ref) }, async (signal) => {
-        const { fence, response, finishReason, usage } = await steps.claim(ref);
-        if (response !== null) return summaryOf(response, finishReason ?? 'other', usage);
+        const { response, finishReason, usage } = await steps.claim(ref);
+        if (response !== null) {
+          await jobs.countSteps(ref); // the attempt that stored it may have ended before it counted
+          return summaryOf(response, finishReason ?? 'other', usage);
+        }
         const job = await access.activeJob(ref);
         const [prompts, ledger] = [await jobs.prompts(ref.jobId, ref.turn), await steps.list(ref.jobId, ref.turn)];
         const answer = await askModel({
@@ -38,7 +42,8 @@ export function createModelActivities(deps: ModelActivityDeps) {
           signal,
         });
         const masked = maskedResponse(answer.response, maskSecrets);
-        if (!(await steps.storeResponse({ ...ref, ...answer, fence, response: masked }))) throw takenOver();
+        const store = () => steps.storeResponse({ ...ref, ...answer, response: masked });
+        if (!(await keepAnswer(store, signal))) throw takenOver();
         await jobs.countSteps(ref);
         return summaryOf(masked, answer.finishReason, answer.usage);
       });

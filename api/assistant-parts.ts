@@ -8,6 +8,8 @@ import type { ThreadStore } from '../db/threads.ts';
 import type { ModelRegistry } from '../models/registry.ts';
 import { createAssistant } from './assistant/assistant.ts';
 import type { Assistant } from './assistant/assistant.ts';
+import { createFlushQueue } from './assistant/flush-queue.ts';
+import type { ScheduleFlush } from './assistant/flush-queue.ts';
 import { LoadShedder } from './assistant/load-shedder.ts';
 import { OpenStreams } from './assistant/open-streams.ts';
 import { SiteIndexes } from './assistant/site-indexes.ts';
@@ -19,6 +21,7 @@ export interface AssistantParts extends AsyncDisposable {
   indexes: SiteIndexes;
   streams: OpenStreams;
   shedder: LoadShedder;
+  scheduleFlush: ScheduleFlush;
   replies: ReplyStore;
   threads: ThreadStore;
   times: StreamTimes;
@@ -81,6 +84,7 @@ export function createAssistantParts({
     indexes,
     streams: new OpenStreams(),
     shedder,
+    scheduleFlush: createFlushQueue(),
     replies: createReplyStore(pool),
     threads,
     times: allTimes,

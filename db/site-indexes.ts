@@ -32,6 +32,13 @@ export interface NewIndex {
   pages: number;
   chunks: number;
   file: string;
+  /** Version that served when the source was read, 0: none. Left out: whichever serves is replaced. */
+  replaces?: number;
+}
+
+/** Another version was published since the source was read, perhaps of a newer state. */
+export class IndexReplacedError extends Error {
+  override name = 'IndexReplacedError';
 }
 
 export interface SiteIndexStore {
@@ -39,7 +46,8 @@ export interface SiteIndexStore {
   current(siteId: string): Promise<StoredIndex | null>;
   /**
    * Stores the artifact in content-addressed blocks, and makes it the current version; older versions beyond two are
-   * removed. An index of the same source and format as the current version keeps that one.
+   * removed. An index of the same source and format as the current version keeps that one. Throws IndexReplacedError
+   * when the current version is not the one it `replaces`.
    */
   publish(siteId: string, index: NewIndex): Promise<StoredIndex>;
   /** Says that the current version was found to be up to date. */
@@ -144,8 +152,11 @@ async function makeCurrent(
     await serve(client, siteId, serving);
     return { ...serving, revision: index.revision ?? null };
   }
+  if (index.replaces !== undefined && index.replaces !== latest) {
+    throw new IndexReplacedError(`Version ${latest} of the index was published meanwhile.`);
+  }
   if (stored === null) return null;
-  const { file: _, ...description } = index;
+  const { file: _file, replaces: _replaces, ...description } = index;
   const made = { ...description, revision: index.revision ?? null, version: latest + 1, sizeBytes: stored.sizeBytes };
   await client.query(
     `insert into site_indexes (site_id, version, format, source_hash, size_bytes, pages, chunks, revision)

@@ -5,6 +5,7 @@ import { toStoredText } from './stored-text.ts';
 export {
   createSiteIndexStore,
   IndexGoneError,
+  IndexReplacedError,
   type NewIndex,
   type SiteIndexStore,
   type StoredIndex,
@@ -51,8 +52,10 @@ export interface SiteStore {
   list(organizationId?: string): Promise<SiteRow[]>;
   /** Marks that an index is wanted; the worker's sweeper starts what nobody started. */
   requestIndex(id: string): Promise<void>;
-  /** Answers the request; one that comes from here on is a new one. */
-  takeIndexRequest(id: string): Promise<void>;
+  /** The request that stands, by a name of its own; null: none. */
+  readIndexRequest(id: string): Promise<string | null>;
+  /** Takes a request back that has been answered; a newer one stays. */
+  answerIndexRequest(id: string, request: string): Promise<void>;
   /** Ids of sites whose index is wanted, the longest waiting first. */
   listIndexRequests(limit: number): Promise<string[]>;
   recordIndexFailure(id: string, failure: { category: string; message: string }): Promise<void>;
@@ -122,8 +125,19 @@ export function createSiteStore(pool: Pool): SiteStore {
     await pool.query('update sites set index_requested_at = now() where id = $1', [id]);
   }
 
-  async function takeIndexRequest(id: string): Promise<void> {
-    await pool.query('update sites set index_requested_at = null where id = $1', [id]);
+  async function readIndexRequest(id: string): Promise<string | null> {
+    const { rows } = await pool.query<{ request: string | null }>(
+      'select index_requested_at::text as request from sites where id = $1',
+      [id],
+    );
+    return rows[0]?.request ?? null;
+  }
+
+  async function answerIndexRequest(id: string, request: string): Promise<void> {
+    await pool.query(
+      'update sites set index_requested_at = null where id = $1 and index_requested_at = $2::timestamptz',
+      [id, request],
+    );
   }
 
   async function listIndexRequests(limit: number): Promise<string[]> {
@@ -143,5 +157,15 @@ export function createSiteStore(pool: Pool): SiteStore {
     ]);
   }
 
-  return { create, get, findByDomain, list, requestIndex, takeIndexRequest, listIndexRequests, recordIndexFailure };
+  return {
+    create,
+    get,
+    findByDomain,
+    list,
+    requestIndex,
+    readIndexRequest,
+    answerIndexRequest,
+    listIndexRequests,
+    recordIndexFailure,
+  };
 }

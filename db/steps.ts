@@ -53,10 +53,12 @@ export interface Snapshot {
 export interface StepStore {
   /** Takes the step for this attempt: makes the row when new, raises its fence, and answers what is stored. */
   claim(ref: StepRef): Promise<StepRow>;
-  /** Stores the answer if the fence is still ours and none is stored; false says another attempt took over. */
+  /**
+   * Stores the answer if none is stored: attempts that run at the same time ask the same, and the first answer that was
+   * paid for is kept. False says that another one is stored.
+   */
   storeResponse(
     ref: StepRef & {
-      fence: number;
       requestHash: string;
       response: StepResponse;
       finishReason: string;
@@ -103,7 +105,6 @@ export function createStepStore(pool: Pool): StepStore {
 
   async function storeResponse(
     answer: StepRef & {
-      fence: number;
       requestHash: string;
       response: StepResponse;
       finishReason: string;
@@ -114,13 +115,12 @@ export function createStepStore(pool: Pool): StepStore {
       name: 'store-response',
       text: `
         update job_steps
-        set request_hash = $5, response = $6, finish_reason = $7, input_tokens = $8, output_tokens = $9, answered_at = now()
-        where job_id = $1 and turn = $2 and step = $3 and fence = $4 and response is null`,
+        set request_hash = $4, response = $5, finish_reason = $6, input_tokens = $7, output_tokens = $8, answered_at = now()
+        where job_id = $1 and turn = $2 and step = $3 and response is null`,
       values: [
         answer.jobId,
         answer.turn,
         answer.step,
-        answer.fence,
         answer.requestHash,
         toStoredJson(answer.response),
         answer.finishReason,

@@ -20,7 +20,8 @@ export function analyseChunk(page: SourcePage, chunk: Chunk, isFirst: boolean): 
   const passage = page.content.slice(chunk.start, chunk.end);
   const { prose, code } = splitCode(passage);
   const text = plainText(prose);
-  const description = isFirst ? (page.metadata.description ?? '') : '';
+  const { description = '', keywords = [], tags = [] } = page.metadata;
+  const about = isFirst ? `${description} ${keywords.join(' ')}` : '';
   const identifiers = new Map<string, number>();
   const codeTerms: string[] = [];
   const add = (term: string) => {
@@ -41,7 +42,7 @@ export function analyseChunk(page: SourcePage, chunk: Chunk, isFirst: boolean): 
   return {
     title: termsOf(page.metadata.title.slice(0, 300), { stopWords: true }),
     headings: termsOf(chunk.headings.join('\n').slice(0, 1000), { stopWords: true }),
-    body: [...termsOf(description), ...termsOf(text), ...termsOf((page.metadata.tags ?? []).join(' '))],
+    body: [...termsOf(about), ...termsOf(text), ...termsOf(tags.join(' '))],
     code: codeTerms,
   };
 }

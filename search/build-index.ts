@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { copyFileSync, existsSync, renameSync, rmSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { countCommonTerms, updateCommonTerms } from './common-terms.ts';
-import { createPageWriter } from './page-writer.ts';
+import { createPageWriter, languageOf } from './page-writer.ts';
 import { createArtifact, openArtifact, openArtifactForChange } from './schema.ts';
 import { indexFormat } from './site-index.ts';
 import type { SourcePage } from './site-index.ts';
@@ -54,8 +54,8 @@ function hashPages(pages: Iterable<SourcePage>): HashedPage[] {
   for (const page of pages) {
     if (page.isHidden || byPath.has(page.path)) continue;
     const { path, content, metadata, boost } = page;
-    const { title, description, version, language, tags, groups } = metadata;
-    const facts = JSON.stringify([path, boost, title, description, version, language, tags, groups]);
+    const { title, description, version, language, tags, groups, keywords } = metadata;
+    const facts = JSON.stringify([path, boost, title, description, version, language, tags, groups, keywords]);
     byPath.set(path, {
       page,
       hash: createHash('sha256').update(facts).update('\0').update(content).digest('base64url').slice(0, 22),
@@ -138,8 +138,15 @@ function writeOrder(database: DatabaseSync, wanted: HashedPage[]): void {
   for (const [position, page] of inOrder.entries()) insert.run(position, page);
 }
 
-/** The language of pages that state none: English, unless the site has English pages and most are in another language. */
+/**
+ * The language of pages that state none: that in which the navigation begins; without one English, unless the site has English
+ * pages and most are in another language.
+ */
 function mainLanguage(pages: HashedPage[]): string {
+  const first = pages
+    .filter(({ page }) => page.order !== null)
+    .reduce<SourcePage | null>((best, { page }) => ((page.order ?? 0) < (best?.order ?? Infinity) ? page : best), null);
+  if (first?.metadata.language !== undefined) return languageOf(first.metadata.language);
   const counts = new Map<string, number>();
   for (const { page } of pages) {
     const language = page.metadata.language?.toLowerCase();

@@ -46,6 +46,7 @@ function sectionsOf(content: string, title: string): { sections: Section[]; anch
   let section: Section = { start: 0, end: 0, anchor: null, headings: [], level: 0, breaks: [] };
   const sections = [section];
   let before: MarkdownLine | null = null;
+  let isInFence = false;
   for (const line of linesOf(content)) {
     const underline: number =
       before?.kind === 'text' && before.end - before.start <= 120 ? setextLevel(content, line) : 0;
@@ -71,7 +72,8 @@ function sectionsOf(content: string, title: string): { sections: Section[]; anch
       };
       sections.push(section);
     } else if (line.kind === 'fence' || (line.kind === 'blank' && before?.kind !== 'blank')) {
-      section.breaks.push(line.kind === 'blank' ? line.start : line.end);
+      isInFence = line.kind === 'fence' && !isInFence;
+      section.breaks.push(line.kind === 'blank' || isInFence ? line.start : line.end);
     } else if (line.kind === 'text') {
       for (const id of idsIn(content.slice(line.start, Math.min(line.end, line.start + 400)))) anchors.add(id);
     }

@@ -3,8 +3,9 @@ import { facetTerm } from './analyse-chunk.ts';
 import { createCandidates } from './candidates.ts';
 import { createTermCounts } from './common-terms.ts';
 import { folderOf, pathOf } from './paths.ts';
+import { withPageEvidence } from './page-evidence.ts';
+import type { PageEvidence } from './page-evidence.ts';
 import { readQuery } from './query-terms.ts';
-import type { QueryTerm } from './query-terms.ts';
 import { createRanker } from './rank.ts';
 import type { SearchFilter, SearchRequest } from './site-index.ts';
 import { unpackTerms } from './term-vector.ts';
@@ -19,18 +20,19 @@ export interface Passage {
 interface Scored extends Passage {
   ordinal: number;
   presence: number[];
-  boost: number;
+  language: string;
+  /** What its page's boost and language do to its rank. */
+  factor: number;
   preference: number;
 }
 
-/** How much the wider evidence moves a passage; each is small beside what the passage itself says. */
-const wholePage = 0.107;
-const severalPassages = 0.094;
+/** How much the surroundings move a passage; each is small beside what the passage itself says. */
 const samePage = 0.06;
 const sameFolder = 0.02;
 const hintsShare = 0.06;
-const boostShare = 0.12;
+const boostShare = 0.07;
 const repeatedPage = 0.94;
+const otherLanguage = 0.85;
 /** Spreads the scores over 0 to 1, so that `weakEvidence` parts what is answered from what is not. */
 const evidenceCurve = 0.6;
 
@@ -39,9 +41,23 @@ export function createPassageFinder(database: DatabaseSync, { mainLanguage }: { 
   const count = createTermCounts(database);
   const passages = Number(database.prepare('select count(*) as count from chunks').get()?.count ?? 0);
   const findCandidates = createCandidates(database);
-  const load = database.prepare(
-    'select c.id, c.page, c.ordinal, c.terms, p.path, p.boost from json_each(?) as wanted join chunks as c on c.id = wanted.value join pages as p on p.id = c.page',
+  const languages = new Set(
+    database
+      .prepare('select distinct language from pages')
+      .all()
+      .map((row) => String(row.language) || mainLanguage),
   );
+  const languageAt = database.prepare('select language from pages where path in (?, ?) order by length(path) limit 1');
+  const load = database.prepare(
+    'select c.id, c.page, c.ordinal, c.terms, p.path, p.boost, p.language from json_each(?) as wanted join chunks as c on c.id = wanted.value join pages as p on p.id = c.page',
+  );
+
+  /** The language to prefer: that of the page a reader looks at, else the site's; null where the request names one or there is no choice. */
+  function preferredLanguage(filter: SearchFilter, current: string | null): string | null {
+    if (filter.language !== undefined || languages.size < 2) return null;
+    const row = current === null ? undefined : languageAt.get(current, `${current}/index`);
+    return row === undefined ? mainLanguage : String(row.language) || mainLanguage;
+  }
 
   return function findPassages({ query, limit, filter, currentPath, hints }: SearchRequest): Passage[] {
     const terms = readQuery(query, { count, passages });
@@ -49,6 +65,7 @@ export function createPassageFinder(database: DatabaseSync, { mainLanguage }: { 
     if (facets === 'none' || terms.length === 0) return [];
     const current = currentPath === undefined ? null : pathOf(currentPath);
     const nearby = current === null ? null : `"${facetTerm('page', current)}"`;
+    const language = preferredLanguage(filter ?? {}, current);
     const ids = findCandidates(terms, { facets, nearby });
     const weigh = createRanker(terms);
     const hintTerms = hints === undefined || hints.length === 0 ? [] : readQuery(hints.join(' '), { count, passages });
@@ -63,7 +80,10 @@ export function createPassageFinder(database: DatabaseSync, { mainLanguage }: { 
         page: Number(row.page),
         ordinal: Number(row.ordinal),
         path,
-        boost: Number(row.boost),
+        language: String(row.language) || mainLanguage,
+        factor:
+          (1 + boostShare * Math.log2(Number(row.boost))) *
+          (language === null || (String(row.language) || mainLanguage) === language ? 1 : otherLanguage),
         score,
         presence,
         preference,
@@ -79,42 +99,9 @@ function nearness(path: string, current: string | null): number {
   return folderOf(path) !== '' && folderOf(path) === folderOf(current) ? sameFolder : 0;
 }
 
-/** What other passages of the same page say of the query counts a little for each of them. */
-function withPageEvidence(scored: Scored[], terms: QueryTerm[]): Scored[] {
-  const total = terms.reduce((sum, term) => sum + term.weight, 0) || 1;
-  const byPage = new Map<number, number[]>();
-  for (const { page, presence } of scored) {
-    const known = byPage.get(page);
-    byPage.set(page, known === undefined ? presence : known.map((value, at) => Math.max(value, presence[at] ?? 0)));
-  }
-  const thirdBest = thirdScores(scored);
-  return scored.map((passage) => {
-    const ofPage = byPage.get(passage.page) ?? [];
-    const more =
-      terms.reduce((sum, term, at) => sum + term.weight * ((ofPage[at] ?? 0) - (passage.presence[at] ?? 0)), 0) / total;
-    return {
-      ...passage,
-      score: passage.score + wholePage * more + severalPassages * (thirdBest.get(passage.page) ?? 0),
-    };
-  });
-}
-
-/** The third best score of each page: a page with several good passages is about the subject. */
-function thirdScores(scored: Scored[]): Map<number, number> {
-  const best = new Map<number, [number, number, number]>();
-  for (const { page, score } of scored) {
-    const [first, second, third] = best.get(page) ?? [0, 0, 0];
-    if (score > first) best.set(page, [score, first, second]);
-    else if (score > second) best.set(page, [first, score, second]);
-    else if (score > third) best.set(page, [first, second, score]);
-  }
-  return new Map([...best].map(([page, [, , third]]) => [page, third]));
-}
-
 /** Orders by score with preferences and boost; a page's further passages step back a little. */
-function inOrder(scored: Scored[], limit: number): Passage[] {
-  const rankOf = (passage: Scored) =>
-    (passage.score + passage.preference) * (1 + boostShare * Math.log2(passage.boost));
+function inOrder(scored: (Scored & PageEvidence)[], limit: number): Passage[] {
+  const rankOf = (passage: Scored & PageEvidence) => (passage.score + passage.preference) * passage.factor;
   const compare = (a: { rank: number; passage: Scored }, b: { rank: number; passage: Scored }) =>
     b.rank - a.rank ||
     (a.passage.path < b.passage.path
@@ -123,7 +110,7 @@ function inOrder(scored: Scored[], limit: number): Passage[] {
         ? 1
         : a.passage.ordinal - b.passage.ordinal);
   const seen = new Map<number, number>();
-  return scored
+  const ranked = scored
     .map((passage) => ({ passage, rank: rankOf(passage) }))
     .sort(compare)
     .map(({ passage, rank }) => {
@@ -131,14 +118,17 @@ function inOrder(scored: Scored[], limit: number): Passage[] {
       seen.set(passage.page, repeats + 1);
       return { passage, rank: rank * repeatedPage ** repeats };
     })
-    .sort(compare)
-    .slice(0, Math.max(0, limit))
-    .map(({ passage: { chunk, page, path, score } }) => ({
-      chunk,
-      page,
-      path,
-      score: Math.min(1, Math.max(0, score)) ** evidenceCurve,
-    }));
+    .sort(compare);
+  const language = ranked[0]?.passage.language;
+  return ranked.slice(0, Math.max(0, limit)).map(({ passage }) => ({
+    chunk: passage.chunk,
+    page: passage.page,
+    path: passage.path,
+    score:
+      Math.min(1, Math.max(0, passage.score)) ** evidenceCurve *
+      passage.support *
+      (passage.language === language ? 1 : otherLanguage),
+  }));
 }
 
 /** The filter as a part of the full-text query; `none` when nothing can match. A page without a language is in the main one. */

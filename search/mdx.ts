@@ -1,4 +1,7 @@
 import { linesOf } from './markdown-lines.ts';
+import { createMdxWriter } from './mdx-writer.ts';
+
+type Writer = ReturnType<typeof createMdxWriter>;
 
 const namedAttributes = [
   'title',
@@ -14,25 +17,26 @@ const namedAttributes = [
 ];
 const parameterAttributes = ['path', 'query', 'body', 'header'];
 const moduleLine = /^(?:import\s+(?:[\w*{$"'])|export\s+(?:default|const|let|function|async|class|\{|\*))/;
+const voidTag = /^(?:area|br|col|embed|hr|img|input|link|meta|source|track|wbr)$/;
 const longestTag = 10_000;
 const longestModule = 400;
 
-/** MDX to Markdown: imports, exports and tags go; their text and their titles stay; code stays as it is. */
+/** MDX to Markdown: imports, exports and tags go with the indentation they bring; their text and titles stay; code stays as it is. */
 export function mdxToMarkdown(source: string): string {
-  const parts: string[] = [];
+  const writer = createMdxWriter();
   const budget = { left: source.length * 4 + 100_000 };
   let prose = '';
   let moduleLines = 0;
   let depth = 0;
   const flush = () => {
-    parts.push(stripTags(prose, budget));
+    writeProse(prose, writer, budget);
     prose = '';
   };
   for (const line of linesOf(source)) {
     const text = source.slice(line.start, line.end);
     if (line.kind === 'code' || line.kind === 'fence') {
       flush();
-      parts.push(`${text}\n`);
+      writer.code(text, line.kind === 'fence');
       moduleLines = 0;
       continue;
     }
@@ -44,10 +48,10 @@ export function mdxToMarkdown(source: string): string {
       continue;
     }
     moduleLines = 0;
-    prose += `${text.replace(/^[ \t]+(?=#{1,6} )/, '')}\n`;
+    prose += `${text}\n`;
   }
   flush();
-  return parts.join('').replace(/\n$/, '');
+  return writer.end();
 }
 
 /** Removes HTML comments outside code; a file of plain Markdown keeps its tags. */
@@ -91,20 +95,20 @@ function bracketsOf(text: string): number {
   return depth;
 }
 
-function stripTags(text: string, budget: { left: number }): string {
-  const kept: string[] = [];
+function writeProse(text: string, writer: Writer, budget: { left: number }): void {
   let from = 0;
   let at = nextMark(text, 0);
   while (at !== -1) {
     const found = text[at] === '`' ? codeSpan(text, at) : budget.left > 0 ? tagOrComment(text, at, budget) : null;
     if (found !== null) {
-      kept.push(text.slice(from, at), found.text);
+      writer.text(text.slice(from, at));
+      if (found.tag === undefined) writer.text(found.text);
+      else writer.tag({ ...found.tag, shown: found.text });
       from = found.end;
     }
     at = nextMark(text, found?.end ?? at + 1);
   }
-  kept.push(text.slice(from));
-  return kept.join('');
+  writer.text(text.slice(from));
 }
 
 function nextMark(text: string, from: number): number {
@@ -118,6 +122,8 @@ function nextMark(text: string, from: number): number {
 interface Replaced {
   text: string;
   end: number;
+  /** Absent where the text is no tag. */
+  tag?: { name: string; kind: 'open' | 'close' | 'empty' };
 }
 
 function codeSpan(text: string, at: number): Replaced {
@@ -136,13 +142,14 @@ function tagOrComment(text: string, at: number, budget: { left: number }): Repla
   const end = endOfTag(text, at);
   budget.left -= (end ?? Math.min(text.length, at + longestTag)) - at;
   if (end === null) return null;
-  return { text: textOfTag(text.slice(at, end)), end };
+  const tag = text.slice(at, end);
+  return { text: textOfTag(tag), end, tag: kindOfTag(tag) };
 }
 
 function upTo(text: string, at: number, close: string, budget: { left: number }): Replaced | null {
   const end = text.indexOf(close, at);
   budget.left -= (end === -1 ? text.length : end) - at;
-  return end === -1 ? null : { text: '', end: end + close.length };
+  return end === -1 ? null : { text: '', end: end + close.length, tag: { name: '', kind: 'empty' } };
 }
 
 function endOfTag(text: string, at: number): number | null {
@@ -161,6 +168,12 @@ function endOfTag(text: string, at: number): number | null {
   return null;
 }
 
+function kindOfTag(tag: string): Replaced['tag'] {
+  const name = /^<\/?([\w.:-]*)/.exec(tag)?.[1] ?? '';
+  if (tag.startsWith('</')) return { name, kind: 'close' };
+  return { name, kind: tag.endsWith('/>') || voidTag.test(name) ? 'empty' : 'open' };
+}
+
 /** What a reader sees of a tag itself: its title or label, and the name and type of a parameter. */
 function textOfTag(tag: string): string {
   if (tag.startsWith('</') || !tag.includes('=')) return /^<(?:br|hr)\b/i.test(tag) ? ' ' : '';
@@ -174,6 +187,9 @@ function textOfTag(tag: string): string {
   if (/^(?:Param|Response|Property|Request)/.test(name)) return anchor + parameterText(attributes);
   const texts = namedAttributes.map((key) => attributes.get(key) ?? '').filter((text) => text !== '');
   if (texts.length === 0) return anchor;
+  const image = attributes.get('src') ?? '';
+  if (/^(?:img|Image)$/.test(name) && /^[^\s()<>]+$/.test(image))
+    return `![${texts.join(' ').replace(/[[\]]/g, '')}](${image}) `;
   if (/^(?:img|Image|Icon|Tooltip|code)$/.test(name)) return `${anchor}${texts.join(' ')} `;
   return `${anchor}${texts.map((text, at) => (at === 0 ? `**${text}**\n` : `${text}\n`)).join('')}`;
 }

@@ -12,7 +12,10 @@ export interface Operation {
   isHidden: boolean;
   /** Last part of a page's path. */
   slug: string;
-  markdown: string;
+  isDeprecated: boolean;
+  /** What it is, and what it takes and gives. */
+  lead: string;
+  details: string;
 }
 
 const methods = ['get', 'put', 'post', 'delete', 'patch', 'head', 'options', 'trace'];
@@ -54,8 +57,8 @@ function operationOf(
   const summary = textOf(operation.summary);
   const id = textOf(operation.operationId);
   const description = textOf(operation.description) ?? textOf(item.description);
-  const parts = [`\`${method} ${route}\``, id === undefined ? '' : `Operation \`${id}\``, description ?? ''];
-  parts.push(parametersOf(api, [item.parameters, operation.parameters]));
+  const lead = [`Endpoint \`${method} ${route}\``, id === undefined ? '' : `Operation \`${id}\``, description ?? ''];
+  const parts = [parametersOf(api, [item.parameters, operation.parameters])];
   const body = resolveReference(api, operation.requestBody);
   if (isRecord(body))
     parts.push(
@@ -74,8 +77,14 @@ function operationOf(
     slug:
       slugOf(summary ?? id ?? `${method} ${route.replace(/[/{}]+/g, ' ').trim()}`).replace(/^-+|-+$/g, '') ||
       'operation',
-    markdown: parts.filter((part) => part !== '').join('\n\n'),
+    isDeprecated: operation.deprecated === true,
+    lead: joined(lead),
+    details: joined(parts),
   };
+}
+
+function joined(parts: string[]): string {
+  return parts.filter((part) => part !== '').join('\n\n');
 }
 
 function parametersOf(api: Record<string, unknown>, lists: unknown[]): string {

@@ -12,7 +12,7 @@ const worthPacking = 512;
 
 /** Writes pages with their passages into an artifact, and counts by how many passages each term changes. */
 export function createPageWriter(database: DatabaseSync) {
-  const insertPage = database.prepare('insert into pages values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
+  const insertPage = database.prepare('insert into pages values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
   const insertChunk = database.prepare('insert into chunks values (?, ?, ?, ?, ?, ?, ?, ?)');
   const insertText = database.prepare(
     'insert into chunk_text (rowid, title, headings, body, code, facets) values (?, ?, ?, ?, ?, ?)',
@@ -59,6 +59,7 @@ export function createPageWriter(database: DatabaseSync) {
       const stored = isPacked ? zstdCompressSync(content) : content;
       const facts = [
         JSON.stringify(metadata),
+        languageOf(metadata.language),
         boost,
         nextChunk,
         chunks.length,
@@ -96,6 +97,11 @@ export function createPageWriter(database: DatabaseSync) {
       return changes;
     },
   };
+}
+
+/** A language as pages are compared by; empty for none. */
+export function languageOf(name: string | undefined): string {
+  return (name ?? '').trim().toLowerCase();
 }
 
 function nextId(database: DatabaseSync, table: 'pages' | 'chunks'): number {

@@ -10,6 +10,8 @@ export interface QueryTerm {
   /** Parts of an identifier: all of them together stand for the whole. */
   parts: { term: string; hash: number }[];
   isIdentifier: boolean;
+  /** Written as a name: with a capital letter where the sentence asks for none. */
+  isName: boolean;
   kind: 'word' | 'question' | 'stop';
   /** In how many passages it occurs, about. */
   count: number;
@@ -21,12 +23,14 @@ const longestQuery = 4000;
 const mostTerms = 24;
 export const partsStrength = 0.85;
 const synonymStrength = 0.6;
+const plain = { parts: [], isIdentifier: false };
 
 interface Draft {
   term: string;
   extra: string[];
   parts: string[];
   isIdentifier: boolean;
+  isName: boolean;
   kind: QueryTerm['kind'];
 }
 
@@ -45,6 +49,7 @@ export function readQuery(
 
 function draftsOf(query: string): Draft[] {
   const drafts: Draft[] = [];
+  const isNamed = nameTestOf(query);
   for (const match of query.matchAll(/[^\s,;:!?()[\]{}"“”`'<>|=/]+/g)) {
     const raw = match[0].replace(/[.…]+$/u, '');
     const identifier = isIdentifier(raw) ? findIdentifiers(raw, { inCode: true })[0] : undefined;
@@ -59,6 +64,7 @@ function draftsOf(query: string): Draft[] {
         extra: flag === null ? [] : [whole],
         parts,
         isIdentifier: true,
+        isName: false,
         kind: 'word',
       });
       continue;
@@ -66,11 +72,26 @@ function draftsOf(query: string): Draft[] {
     eachTerm(
       raw,
       (term, word) =>
-        drafts.push({ term, extra: [], parts: [], isIdentifier: false, kind: kindOf(word.toLowerCase()) }),
+        drafts.push({
+          ...plain,
+          term,
+          extra: [],
+          isName: isNamed(word, match.index),
+          kind: kindOf(word.toLowerCase()),
+        }),
       { stopWords: true },
     );
   }
   return drafts;
+}
+
+/** Says whether a word at a place is a name; in a query that begins most of its words with a capital letter, none is. */
+function nameTestOf(query: string): (word: string, at: number) => boolean {
+  const start = query.search(/\p{L}/u);
+  const words = (query.match(/(?<![\p{L}\p{N}_])\p{L}{2,}/gu) ?? []).slice(1);
+  const capitals = words.filter((word) => /^\p{Lu}/u.test(word)).length;
+  if (capitals > 3 && capitals * 2 > words.length) return () => false;
+  return (word, at) => word.length > 1 && (at > start ? /^\p{Lu}/u : /^\p{Lu}.*\p{Lu}/u).test(word);
 }
 
 function kindOf(word: string): QueryTerm['kind'] {
@@ -97,8 +118,8 @@ function joinNeighbours(drafts: Draft[]): Draft[] {
 }
 
 function weighed(draft: Draft, count: (term: string) => number, passages: number): QueryTerm {
-  const { term, extra, parts, isIdentifier: isName, kind } = draft;
-  const synonyms = kind === 'word' && !isName ? sameMeaning(term) : [];
+  const { term, extra, parts, isIdentifier, isName, kind } = draft;
+  const synonyms = kind === 'word' && !isIdentifier ? sameMeaning(term) : [];
   const alternatives = [
     { term, hash: hashTerm(term), strength: 1 },
     ...extra.filter((other) => count(other) > 0).map((other) => ({ term: other, hash: hashTerm(other), strength: 1 })),
@@ -114,7 +135,8 @@ function weighed(draft: Draft, count: (term: string) => number, passages: number
   return {
     alternatives,
     parts: parts.map((part) => ({ term: part, hash: hashTerm(part) })),
-    isIdentifier: isName,
+    isIdentifier,
+    isName,
     kind,
     count: own + alternatives.slice(1).reduce((sum, other) => sum + count(other.term), 0) + fromParts,
     weight: Math.max(0.05, information) * factor,

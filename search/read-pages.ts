@@ -7,6 +7,7 @@ import type { Navigation } from './navigation.ts';
 import { readOperations } from './openapi.ts';
 import type { Operation } from './openapi.ts';
 import { pathOf } from './paths.ts';
+import { placePage } from './place-page.ts';
 import type { PageMetadata, SourcePage } from './site-index.ts';
 import { withSnippets } from './snippets.ts';
 
@@ -20,9 +21,6 @@ interface OperationFile {
   path: string;
   operations: Operation[];
 }
-
-const lowestBoost = 0.1;
-const highestBoost = 10;
 
 /**
  * Turns the files of a folder into pages: Markdown and MDX with front matter, OpenAPI files, navigation (`docs.json`, `mint.json`).
@@ -75,10 +73,11 @@ function readPage(file: SourceFile, { files, navigation, apis, documented }: Sur
   const { values, body } = readFrontMatter(file.read());
   const isMdx = file.path.toLowerCase().endsWith('.mdx');
   let content = isMdx ? mdxToMarkdown(withSnippets(body, files)) : stripComments(body);
+  const isOld = saysDeprecated(values, content);
   const operation = operationNamed(textOf(values.openapi), apis);
   if (operation !== null) {
     documented.add(operation);
-    content = [content.trim(), operation.markdown].filter(Boolean).join('\n\n');
+    content = [operation.lead, content.trim(), operation.details].filter(Boolean).join('\n\n');
   }
   const path = pathWithSlug(file.path, textOf(values.slug));
   const title =
@@ -92,46 +91,20 @@ function readPage(file: SourceFile, { files, navigation, apis, documented }: Sur
   if (description !== undefined) metadata.description = description;
   const tags = listOf(values.tags) ?? operation?.tags;
   if (tags !== undefined) metadata.tags = tags;
+  const keywords = listOf(values.keywords);
+  if (keywords !== undefined) metadata.keywords = keywords;
   const isHidden =
     values.hidden === true || values.draft === true || values.searchable === false || values.noindex === true;
   const boost = typeof values.boost === 'number' ? values.boost : null;
-  return place({ path, content, metadata, isHidden, boost, values }, navigation, pathOf(file.path));
+  const isDeprecated = isOld || operation?.isDeprecated === true;
+  const page = { path, content, metadata, isHidden, isDeprecated, boost, values };
+  return placePage(page, { navigation, key: pathOf(file.path), isOperation: false });
 }
 
-interface Unplaced {
-  path: string;
-  content: string;
-  metadata: PageMetadata;
-  isHidden: boolean;
-  boost: number | null;
-  values: Record<string, unknown>;
-}
-
-/** What a page does not say of itself comes from its place in the navigation. */
-function place(
-  { path, content, metadata, isHidden, boost, values }: Unplaced,
-  navigation: Navigation,
-  key: string,
-): SourcePage {
-  const entry = navigation.entries.get(key) ?? navigation.entries.get(path);
-  const first = path.split('/')[0] ?? '';
-  const language =
-    textOf(values.language) ??
-    textOf(values.lang) ??
-    entry?.language ??
-    navigation.languages.find((code) => code === first) ??
-    navigation.languages[0];
-  const version =
-    textOf(values.version) ?? entry?.version ?? navigation.versions.find((name) => path.startsWith(`${name}/`));
-  const groups = listOf(values.groups) ?? (entry !== undefined && entry.groups.length > 0 ? entry.groups : undefined);
-  return {
-    path,
-    content,
-    metadata: { ...metadata, ...(language && { language }), ...(version && { version }), ...(groups && { groups }) },
-    isHidden: isHidden || entry?.isHidden === true,
-    order: entry?.order ?? null,
-    boost: Math.min(highestBoost, Math.max(lowestBoost, boost ?? entry?.boost ?? 1)),
-  };
+/** A page may say in its front matter or in its first words that something else has taken its place. */
+function saysDeprecated(values: Record<string, unknown>, content: string): boolean {
+  if (values.deprecated === true || /^deprecated$/i.test(textOf(values.tag) ?? '')) return true;
+  return /^\W*(?:deprecated\b|this \w+ (?:is|has been) deprecated\b)/i.test(content.slice(0, 200));
 }
 
 function operationPages(
@@ -147,10 +120,11 @@ function operationPages(
       let name = operation.slug;
       for (let repeat = 1; taken.has(name); repeat++) name = `${operation.slug}-${repeat}`;
       taken.add(name);
-      const { title, description, tags, isHidden, markdown } = operation;
+      const { title, description, tags, isHidden, isDeprecated, lead, details } = operation;
       const metadata = { title, ...(description && { description }), ...(tags && { tags }) };
-      const page = { path: `${folder}/${name}`, content: markdown, metadata, isHidden, boost: null, values: {} };
-      return place(page, navigation, `${operation.method} ${operation.route}`);
+      const content = [lead, details].filter(Boolean).join('\n\n');
+      const page = { path: `${folder}/${name}`, content, metadata, isHidden, isDeprecated, boost: null, values: {} };
+      return placePage(page, { navigation, key: `${operation.method} ${operation.route}`, isOperation: true });
     });
 }
 

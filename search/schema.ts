@@ -6,7 +6,7 @@ export const columns = ['title', 'headings', 'body', 'code', 'facets'] as const;
 const tables = `
 create table meta (key text primary key, value text not null) without rowid;
 create table pages (
-  id integer primary key, path text not null unique, hash text not null, title text not null, metadata text not null, boost real not null,
+  id integer primary key, path text not null unique, hash text not null, title text not null, metadata text not null, language text not null, boost real not null,
   first_chunk integer not null, chunk_count integer not null, anchors text not null, is_packed integer not null, content blob not null
 );
 create table page_order (position integer primary key, page integer not null);

@@ -12,6 +12,8 @@ export interface PageMetadata {
   language?: string;
   tags?: string[];
   groups?: string[];
+  /** Words a reader may look for that the text need not hold. */
+  keywords?: string[];
   /** Anything else the front matter holds is not kept. */
 }
 
@@ -70,7 +72,7 @@ export interface SiteIndex {
 }
 
 /** Format of the artifact: an index of another format is rebuilt. */
-export const indexFormat = 1;
+export const indexFormat = 2;
 
 /** Below this score of its best hit a question counts as not answered by the documentation. */
 export const weakEvidence = 0.4;

@@ -14,7 +14,7 @@ const heartbeatTimeout = '6s';
 /** May take minutes: a first fetch of a large repository. */
 export const { prepare } = proxyActivities<Activities>({ startToCloseTimeout: '20 minutes', heartbeatTimeout, retry });
 
-/** A cancelled call is not waited for: whatever it still stores is fenced off. */
+/** A cancelled call is not waited for: an answer that it still stores changes nothing about how the turn ended. */
 export const { callModel } = proxyActivities<Activities>({
   startToCloseTimeout: '12 minutes',
   heartbeatTimeout,

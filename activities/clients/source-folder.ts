@@ -1,11 +1,13 @@
-import { lstat, readdir, readFile, realpath } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { lstat, open, readdir, realpath } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import type { Git } from './git.ts';
+import { GitError } from './git-error.ts';
 
-/** A text file of a documentation folder, by its path below it with forward slashes. */
+/** A text file of a documentation folder, by its path below it with forward slashes; UTF-8. */
 export interface FolderFile {
   path: string;
-  text: string;
+  content: Uint8Array;
 }
 
 /** The folder cannot be read as a site's source; `message` is a sentence for the owner of the site. */
@@ -31,14 +33,14 @@ export async function folderRevision(
   git: Git,
   { gitDir, commit, path, signal }: { gitDir: string; commit: string; path: string; signal: AbortSignal },
 ): Promise<string | null> {
-  const name = path === '' ? `${commit}^{tree}` : `${commit}:${path}`;
-  const { stdout, exitCode } = await git.run({
-    gitDir,
-    args: ['rev-parse', '--verify', '--quiet', '--end-of-options', name],
-    acceptedExitCodes: [1, 128],
-    signal,
-  });
-  return exitCode === 0 ? stdout.toString().trim() : null;
+  const resolve = async (name: string) => {
+    const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', name];
+    const { stdout, exitCode } = await git.run({ gitDir, args, acceptedExitCodes: [1, 128], signal });
+    return exitCode === 0 ? stdout.toString().trim() : null;
+  };
+  if (path === '') return resolve(`${commit}^{tree}`);
+  const object = await resolve(`${commit}:${path}`);
+  return object === null ? null : resolve(`${object}^{tree}`);
 }
 
 /** Reads the text files of a folder from git's objects, without a checkout. Errors: GitError, SourceFolderError. */
@@ -65,10 +67,11 @@ export async function readGitFolder(
       signal,
     });
     let offset = 0;
-    for (const { path, size } of batch) {
-      const content = stdout.indexOf(0x0a, offset) + 1;
-      files.push({ path, text: stdout.toString('utf8', content, content + size) });
-      offset = content + size + 1;
+    for (const { path, object, size } of batch) {
+      const start = stdout.indexOf(0x0a, offset) + 1;
+      if (stdout.toString('latin1', offset, start) !== `${object} blob ${size}\n`) throw new GitError('corrupt');
+      files.push({ path, content: stdout.subarray(start, start + size) });
+      offset = start + size + 1;
     }
   }
   return files;
@@ -98,26 +101,47 @@ export async function readDirectory({
   const found: { path: string; size: number }[] = [];
   await walk('', 0);
   checkLimits(found);
+  found.sort((a, b) => (a.path < b.path ? -1 : 1));
   const files: FolderFile[] = [];
   for (const { path } of found) {
     signal.throwIfAborted();
-    files.push({ path, text: await readFile(join(top, path), 'utf8') });
+    const content = await existing(path, () => readRegularFile(join(top, path)));
+    if (content !== null) files.push({ path, content });
   }
   return files;
 
   async function walk(below: string, depth: number): Promise<void> {
     signal.throwIfAborted();
-    const entries = await readdir(join(top, below), { withFileTypes: true });
-    for (const entry of entries) {
+    const entries = await existing(below, () => readdir(join(top, below), { withFileTypes: true }));
+    for (const entry of entries ?? []) {
       const path = below === '' ? entry.name : `${below}/${entry.name}`;
       if (entry.isDirectory()) {
         if (depth < deepest && entry.name !== '.git' && entry.name !== 'node_modules') await walk(path, depth + 1);
       } else if (entry.isFile() && readable.test(entry.name)) {
-        const { size } = await lstat(join(top, path));
-        if (size <= largestFile) found.push({ path, size });
+        const size = (await existing(path, () => lstat(join(top, path))))?.size ?? null;
+        if (size !== null && size <= largestFile) found.push({ path, size });
         if (found.length > mostFiles) return;
       }
     }
+  }
+}
+
+/** Null for what is no regular file, or grew too large since it was listed. */
+async function readRegularFile(file: string): Promise<Uint8Array | null> {
+  await using handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  const stats = await handle.stat();
+  return stats.isFile() && stats.size <= largestFile ? await handle.readFile() : null;
+}
+
+/** Null for what went away, or became a symbolic link, since it was listed. */
+async function existing<Result>(path: string, read: () => Promise<Result>): Promise<Result | null> {
+  try {
+    return await read();
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+    if (code === 'ENOENT' || code === 'ELOOP' || code === 'ENOTDIR') return null;
+    if (code !== 'EACCES' && code !== 'EPERM') throw cause;
+    throw new SourceFolderError(`The worker may not read ${path === '' ? 'the directory of the site' : path}.`, { cause });
   }
 }
 

@@ -179,10 +179,16 @@ export function createWorkspaces({ git, directory, keepMs = defaultKeepMs }: Wor
       const { signal } = access;
       const gitDir = mirrors.directoryOf(access.repository);
       const revision = await folderRevision(git, { gitDir, commit, path, signal });
-      return {
-        revision,
-        read: async () => (revision === null ? [] : readGitFolder(git, { gitDir, tree: revision, signal })),
+      const read = async () => {
+        if (revision === null) return [];
+        try {
+          return await readGitFolder(git, { gitDir, tree: revision, signal });
+        } catch (error) {
+          if (error instanceof GitError && error.kind === 'corrupt') await mirrors.suspect(access.repository);
+          throw error;
+        }
       };
+      return { revision, read: translated(read) };
     }),
     remove: translated(remove),
   };

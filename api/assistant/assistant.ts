@@ -11,7 +11,7 @@ import type { CheckedText } from './check-links.ts';
 import { generate, GenerationError } from './generate.ts';
 import type { MessageRequest } from './message-request.ts';
 import { notFoundSentence, promptOf } from './prompt.ts';
-import type { Reply, ReplyPart, ReplyUsage } from './reply.ts';
+import type { Reply, ReplyUsage, TakePart } from './reply.ts';
 import { createLinkResolver } from './resolve-link.ts';
 import { retrieve, urlOf } from './retrieve.ts';
 
@@ -37,7 +37,7 @@ export interface AnswerRequest {
 }
 
 export interface Assistant {
-  /** Begins an answer: resolves the thread and retrieves. What the model does comes in the reply's parts. */
+  /** Begins an answer: resolves the thread and retrieves. The model is asked when the reply is run. */
   reply(request: AnswerRequest): Promise<Reply>;
 }
 
@@ -68,7 +68,7 @@ export function createAssistant(deps: AssistantDeps): Assistant {
           title: hit.title,
         })),
         usage: () => usage,
-        parts: answer(deps, { site, index, request, signal, threadId, messageId, hits, usage }),
+        run: (take) => answer(deps, { site, index, request, signal, threadId, messageId, hits, usage }, take),
       };
     },
   };
@@ -81,41 +81,44 @@ interface Turn extends AnswerRequest {
   usage: ReplyUsage;
 }
 
-/** The parts of a reply; in the end, however it comes, the turn is stored. */
-async function* answer(deps: AssistantDeps, turn: Turn): AsyncGenerator<ReplyPart> {
+/** Hands on the parts of a reply; in the end, however it comes, the turn is stored. */
+async function answer(deps: AssistantDeps, turn: Turn, take: TakePart): Promise<void> {
   const startedAt = performance.now();
   let content = '';
   let firstTokenMs: number | null = null;
   const sources: Source[] = [];
   let ending: 'finished' | 'failed' | 'aborted' = 'aborted';
   try {
-    for await (const part of checkedParts(deps, turn, sources)) {
+    await generateChecked(deps, { turn, sources }, (part) => {
       if (part.type === 'text') {
         firstTokenMs ??= Math.round(performance.now() - startedAt);
         content += part.text;
       }
-      yield part;
-    }
+      return take(part);
+    });
     // the reason of an abort that the reader shall hear of is a GenerationError
     if (turn.signal.reason instanceof GenerationError) throw turn.signal.reason;
     if (!turn.signal.aborted) ending = 'finished';
   } catch (error) {
     ending = 'failed';
     deps.logger.error({ err: error, site: turn.site.id, model: deps.modelName }, 'an answer broke off');
-    yield { type: 'failure', message: error instanceof GenerationError ? error.message : failureSentence };
-  } finally {
-    await store(deps, turn, {
-      content,
-      sources,
-      ending,
-      firstTokenMs,
-      durationMs: Math.round(performance.now() - startedAt),
-    });
+    await take({ type: 'failure', message: error instanceof GenerationError ? error.message : failureSentence });
   }
+  await store(deps, turn, {
+    content,
+    sources,
+    ending,
+    firstTokenMs,
+    durationMs: Math.round(performance.now() - startedAt),
+  });
 }
 
 /** Text with its links checked, each page it cites announced before the text that cites it. */
-async function* checkedParts(deps: AssistantDeps, turn: Turn, sources: Source[]): AsyncGenerator<ReplyPart> {
+async function generateChecked(
+  deps: AssistantDeps,
+  { turn, sources }: { turn: Turn; sources: Source[] },
+  take: TakePart,
+): Promise<void> {
   const { index, site, request, hits } = turn;
   const known = [...hits];
   const shown = hits.map(({ content }) => content);
@@ -133,51 +136,40 @@ async function* checkedParts(deps: AssistantDeps, turn: Turn, sources: Source[])
     read: (content) => void shown.push(content),
   });
 
-  function* sourcesOf(paths: string[]): Generator<ReplyPart> {
-    for (const path of paths) {
-      if (sources.some((source) => source.path === path)) continue;
-      const source = sourceOf({ path, index, known, site, position: sources.length + 1 });
-      sources.push(source);
-      yield { type: 'source', source };
-    }
+  function takeSource(path: string): Promise<void> | null {
+    if (sources.some((source) => source.path === path)) return null;
+    const source = sourceOf({ path, index, known, site, position: sources.length + 1 });
+    sources.push(source);
+    return take({ type: 'source', source });
   }
 
   /** What a model names as its sources counts; of one that names none, the pages its links lead to. */
   let namesSources = false;
-  function* partsOf({ text, cited }: CheckedText): Generator<ReplyPart> {
-    if (!namesSources) yield* sourcesOf(cited);
-    if (text !== '') yield { type: 'text', text };
+  function takeText({ text, cited }: CheckedText): Promise<void> | null {
+    if (!namesSources) for (const path of cited) void takeSource(path);
+    return text === '' ? null : take({ type: 'text', text });
   }
 
-  const pieces = generate(
-    {
-      model: deps.model,
-      prompt: promptOf({ request, hits, baseUrl: site.baseUrl }),
-      tools,
-      maxSteps: deps.maxSteps,
-      stalledMs: deps.modelStalledMs,
-      signal: turn.signal,
-    },
-    turn.usage,
-  );
-  let failure: unknown = null;
+  const options = {
+    model: deps.model,
+    prompt: promptOf({ request, hits, baseUrl: site.baseUrl }),
+    tools,
+    maxSteps: deps.maxSteps,
+    stalledMs: deps.modelStalledMs,
+    signal: turn.signal,
+  };
   try {
-    for await (const piece of pieces) {
-      if (piece.type === 'text') {
-        yield* partsOf(checker.push(piece.text));
-        continue;
-      }
+    await generate(options, turn.usage, (piece) => {
+      if (piece.type === 'text') return takeText(checker.push(piece.text));
       const path = resolve(piece.url)?.path ?? null;
-      if (path === null) continue;
+      if (path === null) return null;
       namesSources = true;
-      yield* sourcesOf([path]);
-    }
-  } catch (error) {
-    failure = error;
+      return takeSource(path);
+    });
+  } finally {
+    // a model that breaks off within a link loses no word of it
+    await takeText(checker.flush());
   }
-  // a model that breaks off within a link loses no word of it
-  yield* partsOf(checker.flush());
-  if (failure !== null) throw failure;
 }
 
 function sourceOf({

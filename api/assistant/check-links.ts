@@ -25,8 +25,7 @@ export interface LinkChecker {
 const longestFenceLine = 500;
 const startOfSomething = /`+|~{3,}|!?\[|\]\(|<|https?:\/\/|www\./gi;
 /** The end of a delta that may be the start of a link or of code. */
-const unfinishedStart =
-  /(?:`+|~+|!|!?\[|\]|<|(?<![a-z0-9])(?:h(?:t(?:t(?:ps?(?::\/?)?)?)?)?|w{1,3}))$/i;
+const unfinishedStart = /(?:`+|~+|!|!?\[|\]|<|(?<![a-z0-9])(?:h(?:t(?:t(?:ps?(?::\/?)?)?)?)?|w{1,3}))$/i;
 const onlyMarkers = /^[ \t>*+\-\d.)]{0,40}$/;
 
 /**
@@ -93,9 +92,10 @@ export function createLinkChecker(resolve: (target: string) => LinkTarget | null
   function takeCode(token: string, isLast: boolean): number | 'unfinished' {
     if (token.length === held.length && !isLast) return 'unfinished'; // the run may go on
     if (token.length >= 3 && onlyMarkers.test(line)) {
-      const lineEnd = held.indexOf('\n');
-      if (lineEnd < 0 && !isLast && held.length <= longestFenceLine) return 'unfinished';
-      const first = lineEnd < 0 ? held : held.slice(0, lineEnd + 1);
+      const window = held.slice(0, longestFenceLine);
+      const lineEnd = window.indexOf('\n');
+      if (lineEnd < 0 && !isLast && window.length < longestFenceLine) return 'unfinished';
+      const first = lineEnd < 0 ? window : window.slice(0, lineEnd + 1);
       if (token.startsWith('~') || !first.includes('`', token.length)) {
         fence = token;
         return first.length;
@@ -140,9 +140,11 @@ function endOfBlock(
   for (;;) {
     const lineEnd = text.indexOf('\n', start);
     const line = text.slice(start, lineEnd < 0 ? undefined : lineEnd);
-    if ((lineEnd >= 0 || isLast) && closing.test(line)) return { position: start + line.length, isClosed: true };
+    const isShort = line.length < longestFenceLine;
+    if ((lineEnd >= 0 || isLast) && isShort && closing.test(line))
+      return { position: start + line.length, isClosed: true };
     if (lineEnd < 0) {
-      const mayClose = !isLast && line.length < longestFenceLine && beginning.test(line);
+      const mayClose = !isLast && isShort && beginning.test(line);
       return { position: mayClose ? start : text.length, isClosed: false };
     }
     start = lineEnd + 1;

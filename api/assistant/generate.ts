@@ -27,6 +27,9 @@ export interface GenerateOptions {
 /** A piece of an answer: text, or the address of a source that the model names as one. */
 export type AnswerPiece = { type: 'text'; text: string } | { type: 'source'; url: string };
 
+/** Takes the next piece. Null while more may come at once; else nothing more may come before it resolves. */
+export type TakePiece = (piece: AnswerPiece) => Promise<void> | null;
+
 /** The model broke off: it failed, stalled, or ended without a finish. The message is a fixed sentence; the cause is for the log. */
 export class GenerationError extends Error {
   override name = 'GenerationError';
@@ -41,32 +44,38 @@ const mostCallsOfAStep = 8;
 const tooManyCalls = 'Not run: too many calls at once. Go on with the results of the others.';
 
 /**
- * An answer as the model makes it, straight from its stream; `usage` is counted into the given object.
+ * An answer as the model makes it, handed on piece by piece, straight from its stream; `usage` is counted into the given object.
  * Errors: GenerationError; an abort of the signal ends it without one.
  */
-export async function* generate(options: GenerateOptions, usage: ReplyUsage): AsyncGenerator<AnswerPiece> {
+export async function generate(options: GenerateOptions, usage: ReplyUsage, take: TakePiece): Promise<void> {
   const prompt = [...options.prompt];
   let hasText = false;
   for (let step = 1; ; step += 1) {
     const mayCall = step < options.maxSteps && options.tools.length > 0;
     const calls: LanguageModelV4ToolCall[] = [];
     let text = '';
-    for await (const part of streamStep(options, prompt, mayCall)) {
-      if (part.type === 'text-delta') {
-        if (part.delta === '') continue;
-        // what it said before a tool call is a paragraph of its own
-        if (text === '' && hasText) yield { type: 'text', text: '\n\n' };
-        text += part.delta;
-        yield { type: 'text', text: part.delta };
-      } else if (part.type === 'source' && part.sourceType === 'url') {
-        yield { type: 'source', url: part.url };
-      } else if (part.type === 'tool-call') {
-        calls.push(part);
-      } else if (part.type === 'finish') {
-        usage.promptTokens += part.usage.inputTokens.total ?? 0;
-        usage.completionTokens += part.usage.outputTokens.total ?? 0;
+    await streamStep(options, { prompt, mayCall }, (part) => {
+      switch (part.type) {
+        case 'text-delta': {
+          if (part.delta === '') return null;
+          // what it said before a tool call is a paragraph of its own
+          if (text === '' && hasText) void take({ type: 'text', text: '\n\n' });
+          text += part.delta;
+          return take({ type: 'text', text: part.delta });
+        }
+        case 'source':
+          return part.sourceType === 'url' ? take({ type: 'source', url: part.url }) : null;
+        case 'tool-call':
+          calls.push(part);
+          return null;
+        case 'finish':
+          usage.promptTokens += part.usage.inputTokens.total ?? 0;
+          usage.completionTokens += part.usage.outputTokens.total ?? 0;
+          return null;
+        default:
+          return null;
       }
-    }
+    });
     hasText ||= text.trim() !== '';
     if (options.signal.aborted) return;
     if (calls.length === 0 || !mayCall) break;
@@ -75,12 +84,12 @@ export async function* generate(options: GenerateOptions, usage: ReplyUsage): As
   if (!hasText) throw new GenerationError(saidNothing);
 }
 
-/** One model call. Reads with one timer for the whole stream, so that a delta costs no timer of its own. */
-async function* streamStep(
+/** One model call. A delta costs no timer and no promise beside the one of its reading. */
+async function streamStep(
   { model, tools, signal, stalledMs }: GenerateOptions,
-  prompt: LanguageModelV4Prompt,
-  mayCall: boolean,
-) {
+  { prompt, mayCall }: { prompt: LanguageModelV4Prompt; mayCall: boolean },
+  take: (part: StreamPart) => Promise<void> | null,
+): Promise<void> {
   const controller = new AbortController();
   const abort = () => controller.abort(signal.reason);
   if (signal.aborted) return;
@@ -88,13 +97,19 @@ async function* streamStep(
   let hasStalled = false;
   let hasFinished = false;
   let reader: ReadableStreamDefaultReader<StreamPart> | null = null;
-  let isAsked = true;
-  const timer: NodeJS.Timeout = setTimeout(() => {
-    // a reader that does not keep up is no fault of the model
-    if (!isAsked) return void timer.refresh();
+  /** Since when the model owes the next part; null while it is not asked: a slow reader is no fault of the model. */
+  let askedAt: number | null = performance.now();
+  let timer = setTimeout(checkStall, stalledMs);
+  function checkStall(): void {
+    const silentMs = askedAt === null ? 0 : performance.now() - askedAt;
+    // timers may be a little early
+    if (silentMs + 1 < stalledMs) {
+      timer = setTimeout(checkStall, stalledMs - silentMs);
+      return;
+    }
     hasStalled = true;
     controller.abort();
-  }, stalledMs);
+  }
   const cancel = () => void reader?.cancel().catch(() => {});
   controller.signal.addEventListener('abort', cancel);
 
@@ -118,17 +133,17 @@ async function* streamStep(
     reader = result.stream.getReader();
     if (controller.signal.aborted) cancel();
     for (;;) {
-      isAsked = true;
-      timer.refresh();
+      askedAt = performance.now();
       const { done, value } = await reader.read();
-      isAsked = false;
+      askedAt = null;
       if (done) break;
       if (value.type === 'error') throw value.error;
       if (value.type === 'finish') {
         hasFinished = true;
         if (value.finishReason.unified === 'error') throw new Error('The model finished with an error.');
       }
-      yield value;
+      const blocked = take(value);
+      if (blocked !== null) await blocked;
     }
   } catch (error) {
     if (signal.aborted) return;

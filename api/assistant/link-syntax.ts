@@ -13,10 +13,11 @@ export interface LinkPiece {
 export type Reading = LinkPiece | 'unfinished' | null;
 
 const longestLabel = 400;
-const longestTarget = 2_000;
+const longestTarget = 1_000;
 const longestTag = 500;
 const longestInlineCode = 500;
-const bareAddress = /^((?:https?:\/\/|www\.)[^\s<>)\]"'`]*)/i;
+const bareAddress = /^(?:https?:\/\/|www\.)[^\s<>)\]"'`]+/i;
+const bareBeginning = /^(?:https?:\/\/|www\.)$/i;
 const autolink = /^<([a-z][a-z0-9+.-]{1,31}:[^\s<>]*)>/i;
 const addressAttribute =
   /[\s"'/](?:href|src|srcset|action|formaction|data|poster|background|cite|ping|style|on[a-z]+)\s*=/i;
@@ -28,7 +29,8 @@ export function readLink(text: string, { isLast, isLineStart }: { isLast: boolea
   if (close === null) return null;
   if (close === 'unfinished') return isLast ? null : 'unfinished';
   const words = text.slice(wordsStart, close);
-  if (text[close + 1] === ':' && isLineStart) return readDefinition(text, close + 2, { words, isLast });
+  if (text[close + 1] === ':' && isLineStart && !words.startsWith('^'))
+    return readDefinition(text, close + 2, { words, isLast });
   if (text[close + 1] !== '(') return null;
   const target = readTarget(text, close + 2, isLast);
   if (target === null || target === 'unfinished') return target;
@@ -44,9 +46,9 @@ export function readLinkEnd(text: string, isLast: boolean): Reading {
 
 /** `https://…` and `www.…` as they stand. */
 export function readAddress(text: string, isLast: boolean): Reading {
-  const found = bareAddress.exec(text)?.[1];
-  if (found === undefined) return null;
-  if (found.length === text.length && !isLast && text.length <= longestTarget) return 'unfinished';
+  const found = bareAddress.exec(text.slice(0, longestTarget))?.[0];
+  if (found === undefined) return !isLast && bareBeginning.test(text) ? 'unfinished' : null;
+  if (found.length === text.length && !isLast && found.length < longestTarget) return 'unfinished';
   const address = found.replace(/[.,;:!?*_~]+$/, '');
   const isWhole = !/^www\./i.test(address);
   const targets = isWhole ? [address] : [`https://${address}`, `http://${address}`];
@@ -61,14 +63,13 @@ export function readTag(text: string, isLast: boolean): Reading {
     return { length: whole.length, targets: [address], words: '(link removed)', write: (url) => `<${url}>` };
   }
   if (!/^<(?:$|\/?(?:$|[a-z]))/i.test(text)) return null;
-  const end = text.search(/>|\n\n/);
-  if (end < 0 && text.length < longestTag) return isLast ? null : 'unfinished';
-  if (end < 0 || text[end] === '\n') {
-    const isHarmless = !addressAttribute.test(end < 0 ? text : text.slice(0, end));
-    return isHarmless ? null : { length: 1, targets: [], words: '&lt;', write: () => '' };
-  }
-  if (!addressAttribute.test(text.slice(0, end))) return null;
-  return { length: end + 1, targets: [], words: '', write: () => '' };
+  const window = text.slice(0, longestTag);
+  const end = window.search(/>|\n\n/);
+  if (end < 0 && window.length < longestTag) return isLast ? null : 'unfinished';
+  const leads = addressAttribute.test(end < 0 ? window : window.slice(0, end));
+  if (!leads) return null;
+  const isTag = window[end] === '>';
+  return { length: isTag ? end + 1 : 1, targets: [], words: isTag ? '' : '&lt;', write: () => '' };
 }
 
 /** Length of an inline code span, or of its backticks alone when they open none. */
@@ -106,37 +107,34 @@ function endOfWords(text: string, start: number): number | 'unfinished' | null {
   return 'unfinished';
 }
 
-const targetForm = /\s*(?:<([^<>\n]*)>|((?:[^\s()<>\\]|\\.|\((?:[^\s()\\]|\\.)*\))*))(?:\s+(?:"[^"]*"|'[^']*'|\([^()]*\)))?\s*\)/y;
+const targetForm =
+  /^\s*(?:<([^<>\n]*)>|((?:[^\s()<>\\]|\\.|\((?:[^\s()\\]|\\.)*\))*))(?:\s+(?:"[^"]*"|'[^']*'|\([^()]*\)))?\s*\)/;
 /** A target that can still become whole. */
 const targetBeginning =
-  /\s*(?:<[^<>\n]*|(?:<[^<>\n]*>|(?:[^\s()<>\\]|\\.|\((?:[^\s()\\]|\\.)*\))*(?:\((?:[^\s()\\]|\\.)*)?\\?)(?:\s+(?:"[^"]*"?|'[^']*'?|\([^()]*\)?)?)?\s*)$/y;
+  /^\s*(?:<[^<>\n]*|(?:<[^<>\n]*>|(?:[^\s()<>\\]|\\.|\((?:[^\s()\\]|\\.)*\))*(?:\((?:[^\s()\\]|\\.)*)?\\?)(?:\s+(?:"[^"]*"?|'[^']*'?|\([^()]*\)?)?)?\s*)$/;
 
-/** What stands in the parentheses of a link, from `start` on. One that never ends, or is no target, leads nowhere. */
+/** What stands in the parentheses of a link, from `start` on. One that is too long to wait for leads nowhere. */
 function readTarget(
   text: string,
   start: number,
   isLast: boolean,
 ): { address: string; end: number } | 'unfinished' | null {
-  targetForm.lastIndex = start;
-  const whole = targetForm.exec(text);
-  if (whole !== null) return { address: whole[1] ?? whole[2] ?? '', end: targetForm.lastIndex };
-  targetBeginning.lastIndex = start;
-  const mayBecomeWhole = text.length - start <= longestTarget && targetBeginning.test(text);
-  if (mayBecomeWhole) return isLast ? null : 'unfinished';
-  return null;
+  const window = text.slice(start, start + longestTarget);
+  const whole = targetForm.exec(window);
+  if (whole !== null) return { address: whole[1] ?? whole[2] ?? '', end: start + whole[0].length };
+  if (!targetBeginning.test(window)) return null;
+  if (window.length === longestTarget) return { address: '', end: start };
+  return isLast ? null : 'unfinished';
 }
 
 const definitionForm = /^[ \t]*<?([^\s<>]+)>?(?:[ \t]+(?:"[^"]*"|'[^']*'|\([^()]*\)))?[ \t]*$/;
 
-function readDefinition(
-  text: string,
-  start: number,
-  { words, isLast }: { words: string; isLast: boolean },
-): Reading {
-  const lineEnd = text.indexOf('\n', start);
-  if (lineEnd < 0 && !isLast && text.length - start <= longestTarget) return 'unfinished';
-  const end = lineEnd < 0 ? text.length : lineEnd;
-  const address = definitionForm.exec(text.slice(start, end))?.[1];
+function readDefinition(text: string, start: number, { words, isLast }: { words: string; isLast: boolean }): Reading {
+  const window = text.slice(start, start + longestTarget);
+  const lineEnd = window.indexOf('\n');
+  if (lineEnd < 0 && !isLast && window.length < longestTarget) return 'unfinished';
+  const line = lineEnd < 0 ? window : window.slice(0, lineEnd);
+  const address = definitionForm.exec(line)?.[1];
   if (address === undefined) return null;
-  return { length: end, targets: [address], words: '', write: (url) => `[${words}]: ${url}` };
+  return { length: start + line.length, targets: [address], words: '', write: (url) => `[${words}]: ${url}` };
 }

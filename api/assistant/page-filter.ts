@@ -21,7 +21,8 @@ export function matchesFilter(
 }
 
 function isOneOf(wanted: string | undefined, values: string[]): boolean {
-  return wanted === undefined || values.some((value) => normalised(value) === normalised(wanted));
+  if (wanted === undefined) return true;
+  return wanted.trim() !== '' && values.some((value) => normalised(value) === normalised(wanted));
 }
 
 function normalised(value: string): string {

@@ -19,15 +19,22 @@ export type ReplyPart =
   | { type: 'text'; text: string }
   | { type: 'failure'; message: string };
 
-/** A running reply. Errors while it runs are `failure` parts; iterating never throws. */
+/** Takes the next part. Null while more may come at once; else nothing more may come before it resolves. */
+export type TakePart = (part: ReplyPart) => Promise<void> | null;
+
+/** A reply that has begun. */
 export interface Reply {
   messageId: string;
   threadId: string;
   question: string;
   /** What was retrieved before the model was asked. */
   results: RetrievedResult[];
-  parts: AsyncIterable<ReplyPart>;
-  /** Tokens so far; whole once `parts` has ended. */
+  /**
+   * Runs the model and hands on each part as it comes, without a promise of its own. Resolves when the reply has ended and
+   * is stored. Errors are `failure` parts; it never rejects.
+   */
+  run(take: TakePart): Promise<void>;
+  /** Tokens so far; whole once `run` has ended. */
   usage(): ReplyUsage;
 }
 

@@ -21,7 +21,14 @@ export function createLinkResolver({
   baseUrl: string | null;
 }): (target: string) => LinkTarget | null {
   const base = (baseUrl ?? '').replace(/\/+$/, '');
+  const known = new Map<string, LinkTarget>();
   return (target) => {
+    const found = known.get(target) ?? find(target);
+    if (found !== null) known.set(target, found);
+    return found;
+  };
+
+  function find(target: string): LinkTarget | null {
     const isExternal = /^[a-z][a-z0-9+.-]*:/i.test(target) || target.startsWith('//');
     if (isExternal && !(base !== '' && isBelow(target, base))) {
       return /^(?:https?|mailto):/i.test(target) && shown.some((text) => holds(text, target))
@@ -32,9 +39,9 @@ export function createLinkResolver({
     const [address = '', anchor = ''] = (isExternal ? target.slice(base.length) : target).split('#', 2);
     const page = index.page(address.split('?', 1)[0] || '/');
     if (page === null || !matchesFilter(filter, page.metadata)) return null;
-    const known = anchor !== '' && index.hasLink(page.path, anchor) ? anchor : null;
-    return { url: urlOf({ path: page.path, anchor: known }, baseUrl), path: page.path };
-  };
+    const existing = anchor !== '' && index.hasLink(page.path, anchor) ? anchor : null;
+    return { url: urlOf({ path: page.path, anchor: existing }, baseUrl), path: page.path };
+  }
 }
 
 /** Whether a text holds exactly this address, not only a longer one that begins like it. */

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import type { ScheduleFlush } from './flush-queue.ts';
 
 export interface StreamOutputOptions {
   response: ServerResponse;
@@ -7,13 +8,15 @@ export interface StreamOutputOptions {
   /** Sent when nothing was for `keepAliveMs`. */
   keepAlive: string;
   keepAliveMs: number;
+  /** When what is queued leaves; without it at the end of the event-loop turn. */
+  schedule?: ScheduleFlush;
 }
 
-/** The way of a reply to its reader: one write per event-loop turn, back-pressure, keep-alive. */
+/** The way of a reply to its reader: at most one write per event-loop turn, back-pressure, keep-alive. */
 export interface StreamOutput {
   /** Aborted when the reader has left, or was dropped. */
   gone: AbortSignal;
-  /** Queues text; what one turn of the event loop queues leaves in one write. Does nothing once the reader is gone. */
+  /** Queues text; what is queued until the next flush leaves in one write. Does nothing once the reader is gone. */
   write(text: string): void;
   /** Null while the reader keeps up; else resolves when it has caught up or is gone. Do not pull from the model meanwhile. */
   blocked(): Promise<void> | null;
@@ -27,7 +30,13 @@ export interface StreamOutput {
 }
 
 /** Wraps a response whose head was written; its reader may have left before. */
-export function createStreamOutput({ response, stalledMs, keepAlive, keepAliveMs }: StreamOutputOptions): StreamOutput {
+export function createStreamOutput({
+  response,
+  stalledMs,
+  keepAlive,
+  keepAliveMs,
+  schedule = setImmediate,
+}: StreamOutputOptions): StreamOutput {
   const controller = new AbortController();
   const { socket, shouldKeepAlive } = response;
   let queued = '';
@@ -35,7 +44,9 @@ export function createStreamOutput({ response, stalledMs, keepAlive, keepAliveMs
   let isEnded = false;
   let drained: { promise: Promise<void>; resolve(): void } | null = null;
 
-  const keepAliveTimer = setInterval(() => write(keepAlive), keepAliveMs);
+  // looks when it fires, so that a write costs no timer
+  let wroteAt = performance.now();
+  let keepAliveTimer = setTimeout(checkSilence, keepAliveMs);
   let stallTimer: NodeJS.Timeout | null = null;
 
   response.on('drain', unblock);
@@ -44,8 +55,15 @@ export function createStreamOutput({ response, stalledMs, keepAlive, keepAliveMs
   response.on('error', () => {});
   if (response.destroyed) close();
 
+  function checkSilence(): void {
+    const silentMs = performance.now() - wroteAt;
+    const isSilent = silentMs + 1 >= keepAliveMs;
+    if (isSilent) write(keepAlive);
+    keepAliveTimer = setTimeout(checkSilence, isSilent ? keepAliveMs : keepAliveMs - silentMs);
+  }
+
   function close(): void {
-    clearInterval(keepAliveTimer);
+    clearTimeout(keepAliveTimer);
     if (!response.writableFinished) controller.abort();
     unblock();
   }
@@ -62,7 +80,7 @@ export function createStreamOutput({ response, stalledMs, keepAlive, keepAliveMs
     if (queued === '' || isEnded || controller.signal.aborted) return;
     const text = queued;
     queued = '';
-    keepAliveTimer.refresh();
+    wroteAt = performance.now();
     if (response.write(text) || drained !== null) return;
     drained = Promise.withResolvers<void>();
     stallTimer = setTimeout(() => response.destroy(), stalledMs);
@@ -73,7 +91,7 @@ export function createStreamOutput({ response, stalledMs, keepAlive, keepAliveMs
     queued += text;
     if (isScheduled) return;
     isScheduled = true;
-    setImmediate(flush);
+    schedule(flush);
   }
 
   return {
@@ -84,7 +102,7 @@ export function createStreamOutput({ response, stalledMs, keepAlive, keepAliveMs
       if (controller.signal.aborted || response.destroyed) return Promise.resolve(false);
       flush();
       isEnded = true;
-      clearInterval(keepAliveTimer);
+      clearTimeout(keepAliveTimer);
       stallTimer ??= setTimeout(() => response.destroy(), stalledMs);
       return new Promise((resolve) => {
         response.once('close', () => resolve(response.writableFinished));

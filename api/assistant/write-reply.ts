@@ -21,12 +21,11 @@ export async function writeReply({ reply, encoder, output, recorder, deliveredAf
   const emit = recorder === null ? output.write : recorder.append;
 
   emit(encoder.open());
-  for await (const part of reply.parts) {
+  await reply.run((part) => {
     emit(encoder.part(part));
-    if (output.gone.aborted && recorder === null) return;
-    const blocked = output.blocked();
-    if (blocked !== null) await blocked;
-  }
+    return output.blocked();
+  });
+  if (output.gone.aborted && recorder === null) return;
 
   const [first = '', ...others] = encoder.close(reply.usage());
   emit(first);

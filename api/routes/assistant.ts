@@ -6,6 +6,7 @@ import type { AppContext, AppRouter, AppState } from '../app-context.ts';
 import type { Assistant } from '../assistant/assistant.ts';
 import { createDataStreamEncoder } from '../assistant/encode-data-stream.ts';
 import { createUiMessageEncoder } from '../assistant/encode-ui-message-stream.ts';
+import type { ScheduleFlush } from '../assistant/flush-queue.ts';
 import { followReply } from '../assistant/follow-reply.ts';
 import { GenerationError } from '../assistant/generate.ts';
 import type { LoadShedder } from '../assistant/load-shedder.ts';
@@ -44,6 +45,7 @@ export interface AssistantRouteDeps {
   replies: ReplyStore;
   streams: OpenStreams;
   shedder: LoadShedder;
+  scheduleFlush: ScheduleFlush;
   times: StreamTimes;
   logger: Logger;
 }
@@ -191,12 +193,13 @@ function lostTail({ protocol, threadId }: ReplyRow): string {
   return [failure, ...encoder.close({ promptTokens: 0, completionTokens: 0 })].join('');
 }
 
-function outputOf({ times }: AssistantRouteDeps, ctx: AppContext, keepAlive: string) {
+function outputOf({ times, scheduleFlush }: AssistantRouteDeps, ctx: AppContext, keepAlive: string) {
   return createStreamOutput({
     response: ctx.res,
     keepAlive,
     keepAliveMs: times.keepAliveMs,
     stalledMs: times.readerStalledMs,
+    schedule: scheduleFlush,
   });
 }
 

@@ -94,7 +94,7 @@ create table job_steps (
   job_id text not null,
   turn integer not null,
   step integer not null,
-  -- taken by each attempt, compared before each write and effect, so that a stale attempt changes nothing
+  -- taken by each attempt, compared before results are written, so that a stale attempt changes nothing
   fence bigint not null default 0,
   request_hash text,
   response jsonb,

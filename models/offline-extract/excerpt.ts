@@ -1,84 +1,91 @@
+import { isItem, textOf, unitsOf } from './blocks.ts';
+import type { Block, Unit } from './blocks.ts';
 import { overlapOf } from './terms.ts';
 
-interface Block {
-  text: string;
-  isCode: boolean;
-}
-
-const opening = /^\s{0,3}(`{3,}|~{3,})/u;
-
-/** The blocks of a Markdown text: fenced code whole, everything else by blank lines. A fence left open is closed. */
-export function blocksOf(markdown: string): Block[] {
-  const blocks: Block[] = [];
-  let lines: string[] = [];
-  let fence: string | null = null;
-  function close(isCode: boolean) {
-    const text = lines.join('\n');
-    if (text.trim() !== '') blocks.push({ text, isCode });
-    lines = [];
-  }
-  for (const line of markdown.split(/\r?\n/u)) {
-    const mark = opening.exec(line)?.[1];
-    if (fence !== null) {
-      lines.push(line);
-      if (mark === undefined || !mark.startsWith(fence) || line.trim() !== mark) continue;
-      fence = null;
-      close(true);
-    } else if (mark !== undefined) {
-      close(false);
-      fence = mark;
-      lines.push(line);
-    } else if (line.trim() === '') {
-      close(false);
-    } else {
-      lines.push(line);
-    }
-  }
-  if (fence !== null) lines.push(fence);
-  close(fence !== null);
-  return blocks;
-}
-
-/** How much prose of a passage is quoted; code comes on top, because half of an example is worth nothing. */
-const proseLength = 900;
+/** How much of a passage is quoted; an example is quoted whole, because half of one is worth nothing. */
+const excerptLength = 1200;
+/** How near a block must come to the best one for the excerpt to begin with it. */
+const nearBest = 0.6;
 
 /** The part of a passage that has most to do with the question, in the passage's own words and order. */
 export function excerptOf(markdown: string, terms: Set<string>): string {
-  const blocks = blocksOf(markdown);
-  const scores = blocks.map(({ text }) => overlapOf(terms, text));
-  const best = scores.indexOf(Math.max(...scores));
-  let start = best;
-  // What leads up to an example says what it is for.
-  while (start > 0 && (blocks[start]?.isCode === true || isHeading(blocks[start - 1]))) start -= 1;
+  const units = unitsOf(markdown);
+  if (lengthOf(units) <= excerptLength) return units.map(({ blocks }) => textOf(blocks)).join('\n\n');
+  const start = startOf(units, terms);
   const quoted: string[] = [];
-  let length = 0;
-  for (const block of wholeIsShort(blocks) ? blocks : blocks.slice(start)) {
-    const isExample = block.isCode && quoted.length > 0;
-    if (!isExample && length >= proseLength) break;
-    quoted.push(block.isCode ? block.text : shortened(block.text));
-    if (!block.isCode) length += block.text.length;
-    else length += Math.min(block.text.length, proseLength / 3);
+  let left = excerptLength;
+  for (const unit of units.slice(start)) {
+    const length = lengthOf([unit]);
+    if (quoted.length > 0 && length > left) break;
+    quoted.push(textOf(length > excerptLength ? shortened(unit.blocks, terms) : unit.blocks));
+    left -= length;
   }
   return quoted.join('\n\n');
 }
 
-function wholeIsShort(blocks: Block[]): boolean {
-  return blocks.reduce((sum, { text }) => sum + text.length, 0) <= proseLength;
+/** Where the answer begins: at the best unit, or before it where what leads there is about the question too. */
+function startOf(units: Unit[], terms: Set<string>): number {
+  const scores = units.map(({ blocks }) => overlapOf(terms, textOf(blocks)));
+  const best = Math.max(...scores);
+  let start = scores.indexOf(best);
+  for (let before = start - 1; before >= 0 && lengthOf(units.slice(before, start + 1)) <= excerptLength; before -= 1) {
+    const isStep = units[before]?.isTitled === true && units[before + 1]?.isTitled === true;
+    if (!isStep && (scores[before] ?? 0) < best * nearBest) break;
+    start = before;
+  }
+  return start;
 }
 
-function isHeading(block: Block | undefined): boolean {
-  return block !== undefined && !block.isCode && /^#{1,6}\s[^\n]*$/u.test(block.text);
+function lengthOf(units: Unit[]): number {
+  return units.flatMap(({ blocks }) => blocks).reduce((sum, { text }) => sum + text.length, 0);
 }
 
-/** Long lists and tables end after a whole line. */
-function shortened(text: string): string {
-  if (text.length <= proseLength * 1.5) return text;
-  const end = text.lastIndexOf('\n', proseLength * 1.5);
-  return end > 0 ? `${text.slice(0, end)}\n…` : `${cutAtSpace(text)} …`;
+/** A unit that is too long by itself: code stays whole, lists and tables begin with the lines that answer and end after a whole one. */
+function shortened(blocks: Block[], terms: Set<string>): Block[] {
+  let left = excerptLength;
+  const kept: Block[] = [];
+  for (const block of blocks) {
+    if (left <= 0) break;
+    const isWhole = block.isCode || block.text.length <= left;
+    const text = isWhole ? block.text : cutLines(block.text, terms, left);
+    if (text !== '') kept.push({ ...block, text });
+    left -= text.length;
+  }
+  return kept;
 }
 
-function cutAtSpace(text: string): string {
-  const start = text.slice(0, proseLength * 1.5);
+function cutLines(text: string, terms: Set<string>, length: number): string {
+  const lines = text.split('\n');
+  if (lines.length < 3) return cutText(text, length);
+  const isTable = /^\s*\|/u.test(lines[0] ?? '') && /^\s*\|?[\s:|-]+$/u.test(lines[1] ?? '');
+  const head = isTable ? lines.slice(0, 2) : [];
+  const rows = isTable ? lines.slice(2) : lines;
+  const scores = rows.map((line) => overlapOf(terms, line));
+  let first = scores.indexOf(Math.max(...scores));
+  while (first > 0 && !isTable && !/^\S/u.test(rows[first] ?? '')) first -= 1;
+  if (!isTable && !isItem(rows[first] ?? '')) first = 0;
+  if (fits(rows.slice(0, first + 1), length) || /^\d/u.test(rows[0] ?? '')) first = 0;
+  let left = length - head.join('\n').length;
+  const kept: string[] = [];
+  for (const row of rows.slice(first)) {
+    left -= row.length + 1;
+    if (left < 0) break;
+    kept.push(row);
+  }
+  if (kept.length === 0) return cutText(rows[first] ?? '', length);
+  const before = first > 0 && !isTable ? ['…\n'] : [];
+  const after = first + kept.length < rows.length && !isTable ? ['\n…'] : [];
+  return [...head, ...before, ...kept, ...after].join('\n');
+}
+
+function fits(lines: string[], length: number): boolean {
+  return lines.reduce((sum, line) => sum + line.length + 1, 0) <= length;
+}
+
+function cutText(text: string, length: number): string {
+  const start = text.slice(0, length);
+  const sentence = Math.max(start.lastIndexOf('. '), start.lastIndexOf('。'));
+  if (sentence > length / 2) return `${start.slice(0, sentence + 1)} …`;
   const space = start.lastIndexOf(' ');
-  return space > 0 ? start.slice(0, space) : start.replace(/[\uD800-\uDBFF]$/u, '');
+  return `${space > 0 ? start.slice(0, space) : start.replace(/[\uD800-\uDBFF]$/u, '')} …`;
 }

@@ -1,6 +1,7 @@
 import type { LanguageModelV4, LanguageModelV4Prompt } from '@ai-sdk/provider';
 import { parseGroundedQuestion, type GroundedQuestion, type Passage } from '../grounded-question.ts';
 import { createOfflineModel, wordsOf, type AnswerPart } from '../offline-model.ts';
+import { textOf, unitsOf } from './blocks.ts';
 import { excerptOf } from './excerpt.ts';
 import { overlapOf, termsOf } from './terms.ts';
 
@@ -8,8 +9,10 @@ import { overlapOf, termsOf } from './terms.ts';
 export const notFoundSentence = 'I could not find this in the documentation.';
 
 const mostQuoted = 3;
-/** How close a passage must come to the best one to be quoted beside it. */
-const nearBest = 0.75;
+/** How close a passage must come to the first one to be quoted after it: less on the same page, where the two belong together. */
+const nearOnSamePage = 0.82;
+const nearElsewhere = 0.93;
+const farFromBest = 0.75;
 
 /** A language model that answers with the best passages of the prompt, word for word, each with its source. */
 export function createOfflineExtract(): LanguageModelV4 {
@@ -36,16 +39,49 @@ function quotedPassages({ question, passages, weakScore }: GroundedQuestion): Pa
   const terms = termsOf(question);
   const best = Math.max(...passages.map(({ score }) => score));
   if (!(best >= weakScore)) return [];
-  const floor = Math.max(weakScore, best * nearBest);
   const seen = new Set<string>();
-  const strong = passages.filter((passage) => {
+  const answered = new Set<string>();
+  let first: Passage | null = null;
+  const quoted: Passage[] = [];
+  for (const passage of byAnswer(passages, terms)) {
     const { title, headings, content, score } = passage;
-    if (score < floor || content.trim() === '' || seen.has(content)) return false;
-    if (terms.size > 0 && overlapOf(terms, [title, ...headings, content].join('\n')) === 0) return false;
+    if (score < Math.max(weakScore, first === null ? best * farFromBest : nearTo(first, passage))) continue;
+    if (content.trim() === '' || seen.has(content)) continue;
+    const said = terms.intersection(termsOf([title, ...headings, content].join('\n')));
+    if (terms.size > 0 && said.size === 0) continue;
+    // Another page has to add to the answer; more of the same reads as a list of search results.
+    if (first !== null && passage.path !== first.path && said.isSubsetOf(answered)) continue;
     seen.add(content);
-    return true;
-  });
-  return strong.slice(0, mostQuoted);
+    for (const term of said) answered.add(term);
+    first ??= passage;
+    quoted.push(passage);
+  }
+  return quoted.slice(0, mostQuoted);
+}
+
+/** Of passages that are about as good as the first, those come first that say most of it in one place. */
+function byAnswer(passages: Passage[], terms: Set<string>): Passage[] {
+  const floor = (passages[0]?.score ?? 0) * nearElsewhere;
+  const rival = passages.findIndex(({ score }) => !(score >= floor));
+  const rivals = rival === -1 ? passages : passages.slice(0, rival);
+  return [
+    ...rivals
+      .map((passage) => ({ passage, coverage: coverageOf(passage, terms) }))
+      .sort((a, b) => b.coverage - a.coverage)
+      .map(({ passage }) => passage),
+    ...passages.slice(rivals.length),
+  ];
+}
+
+function coverageOf({ title, headings, content }: Passage, terms: Set<string>): number {
+  const about = [title, ...headings].join('\n');
+  return Math.max(
+    ...[{ blocks: [] }, ...unitsOf(content)].map(({ blocks }) => overlapOf(terms, `${about}\n${textOf(blocks)}`)),
+  );
+}
+
+function nearTo(first: Passage, { path }: Passage): number {
+  return first.score * (path === first.path ? nearOnSamePage : nearElsewhere);
 }
 
 function questionOf(prompt: LanguageModelV4Prompt): GroundedQuestion | null {

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { benchGetJob } from './get-job.ts';
 import { benchStreams } from './streams.ts';
 import { canPin } from './support/bench-process.ts';
 import type { BenchOptions } from './support/options.ts';
@@ -6,6 +7,7 @@ import { createBenchServers } from './support/servers.ts';
 import type { BenchServers } from './support/servers.ts';
 
 const benches: Record<string, (servers: BenchServers, options: BenchOptions) => Promise<void>> = {
+  'get-job': benchGetJob,
   streams: benchStreams,
 };
 
@@ -30,7 +32,7 @@ async function main(): Promise<void> {
     seconds,
     rounds: values.quick ? 2 : 5,
     isQuick: values.quick,
-    serverFlags: values.profile ? ['--cpu-prof', '--cpu-prof-dir=.docket/profiles'] : [],
+    serverFlags: values.profile ? ['--cpu-prof', '--cpu-prof-dir=/tmp/bw/prof'] : [],
   };
   if (!canPin) console.log('Processes cannot be tied to cores here: figures for one core are those of all.');
   await using servers = await createBenchServers();

@@ -7,7 +7,7 @@ import type { Scene } from './scene.ts';
 
 /** Compares the stores, the repositories and the traffic of a run with what was planned. Answers what is wrong. */
 export async function checkEnd(run: JobRun, scene: Scene, temporalAddress: string): Promise<string[]> {
-  const { plans, client, calls, faults } = run;
+  const { plans, client, faults } = run;
   const found = [...client.violations, ...checkExchanges(client.exchanges, faults)];
   const stored: StoredAnswer[] = [];
   for (const plan of plans) {
@@ -22,7 +22,7 @@ export async function checkEnd(run: JobRun, scene: Scene, temporalAddress: strin
     stored.push(...checked.stored);
   }
   const executions = [...client.jobs.values()].map(({ id, status }) => ({ id, hasFailed: status === 'failed' }));
-  found.push(...checkCalls(calls, stored, faults), ...(await checkExecutions(temporalAddress, executions)));
+  found.push(...checkCalls(run, stored), ...(await checkExecutions(temporalAddress, executions)));
   return [...found, ...(await countProblems(scene, run))];
 }
 

@@ -21,6 +21,8 @@ export interface FaultOptions {
   halts: number;
   /** How far the run is, from 0 to 1. */
   progress(): number;
+  /** Resolves at the next reply of the model. */
+  nextReply(): Promise<void>;
   onFault(fault: Fault): void;
 }
 
@@ -30,20 +32,23 @@ const labels = { worker: 'Worker', postgres: 'PostgreSQL', temporal: 'Temporal',
 const haltMs = 13_000;
 /** A fault is not put off for longer than this, so that a run that stands still sees it, too. */
 const patienceMs = 20_000;
+const replyPatienceMs = 3_000;
 const pollMs = 20;
 
 /**
- * Kills and halts processes, spread over the run, at moments and in an order that the seed decides. Every process has its
- * turn; some die before the last one is back. Resolves when all are back.
+ * Kills and halts processes, spread over the run, in an order and at moments that the seed decides; more than half of them
+ * just after a reply of the model, when it is stored, tools run or the change is published. Every process has its turn;
+ * some die before the last one is back. Resolves when all are back.
  */
 export async function causeFaults(options: FaultOptions): Promise<void> {
-  const { stack, random, kills, halts, progress, onFault } = options;
+  const { stack, random, kills, halts, progress, nextReply, onFault } = options;
   const recoveries: Promise<void>[] = [];
   const kinds = random.shuffled([...Array<'kill'>(kills).fill('kill'), ...Array<'halt'>(halts).fill('halt')]);
   let order: ChildName[] = [];
   for (const [index, kind] of kinds.entries()) {
     await untilProgress(progress, (index + random.next()) / (kinds.length + 0.5));
-    await delay(random.between(0, 800));
+    if (random.next() < 0.6) await Promise.race([nextReply(), delay(replyPatienceMs)]);
+    await delay(random.pick([0, 5, 10, 20, 50, 100, 200, 800]) * random.next());
     if (order.length === 0) order = random.shuffled(targets);
     const target = kind === 'halt' ? random.pick(['worker', 'temporal'] as const) : order.pop()!;
     const said = stack.output().length;

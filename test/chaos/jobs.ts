@@ -70,11 +70,12 @@ async function runOn(stack: TestStack, model: ScriptedModelServer, options: Opti
   const plans = planJobs({ count: options.jobs, repositories, random: random.fork(1) });
   await using scene = await setScene(stack, repositories);
   const projects = scene.repositories.map(({ projectId }) => projectId);
+  const { calls, nextReply } = playPlans(model, plans);
   const run: JobRun = {
     startedMs: Date.now(),
     endedMs: 0,
     plans,
-    calls: playPlans(model, plans),
+    calls,
     faults: [],
     client: createJobClient({ baseUrl, adminKey, projects, run: `chaos-${options.seed}` }),
   };
@@ -83,7 +84,8 @@ async function runOn(stack: TestStack, model: ScriptedModelServer, options: Opti
     random: random.fork(2),
     kills: options.kills,
     halts: options.halts,
-    progress: () => run.calls.length / plannedCalls(plans),
+    progress: () => calls.length / plannedCalls(plans),
+    nextReply,
     onFault: (fault) => run.faults.push(fault),
   });
   await Promise.all([runJobs(run, random.fork(3)), faults]);

@@ -11,9 +11,24 @@ export interface ModelCall {
   status: number;
 }
 
-/** Lets the server answer as the plans say; what it answers depends on the transcript it is sent. Answers the calls so far. */
-export function playPlans(model: ScriptedModelServer, plans: JobPlan[]): ModelCall[] {
+export interface PlannedModel {
+  /** The calls so far. */
+  calls: ModelCall[];
+  /** Resolves when the next reply has left: it is about to be stored, and tools are about to run. */
+  nextReply(): Promise<void>;
+}
+
+/** Lets the server answer as the plans say; what it answers depends on the transcript it is sent. */
+export function playPlans(model: ScriptedModelServer, plans: JobPlan[]): PlannedModel {
   const calls: ModelCall[] = [];
+  let waiting: (() => void)[] = [];
+
+  async function tellReply({ closed }: RecordedRequest): Promise<void> {
+    if ((await closed) !== 'complete') return;
+    for (const wake of waiting) wake();
+    waiting = [];
+  }
+
   model.respondWith((request) => {
     const plan = plans.find(({ marker }) => JSON.stringify(promptOf(request)).includes(marker));
     if (plan === undefined) throw new Error('A request belongs to no job.');
@@ -24,11 +39,12 @@ export function playPlans(model: ScriptedModelServer, plans: JobPlan[]): ModelCa
     const isTrouble = planned.trouble !== null && (isFirst || planned.trouble.isFinal);
     const status = isTrouble ? planned.trouble!.status : 200;
     calls.push({ job: plan.index, step, atMs: Date.now(), status });
+    void tellReply(request);
     const said = planned.calls.length === 0 ? { text: 'Nothing has to change.' } : { toolCalls: planned.calls };
     const reply: ScriptedReply = isTrouble ? { status } : said;
     return { ...reply, delayMs: planned.thinkMs };
   });
-  return calls;
+  return { calls, nextReply: () => new Promise((resolve) => waiting.push(resolve)) };
 }
 
 function promptOf({ body }: RecordedRequest): unknown {

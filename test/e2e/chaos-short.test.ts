@@ -2,5 +2,5 @@ import { expect, it } from 'vitest';
 import { runJobsChaos } from '../chaos/jobs.ts';
 
 it('nothing is lost and nothing happens twice while processes are killed', { timeout: 600_000 }, async () => {
-  expect(await runJobsChaos(['--jobs', '6', '--kills', '3', '--halts', '0', '--seed', '8'])).toBe(0);
+  expect(await runJobsChaos(['--jobs', '6', '--kills', '4', '--halts', '0', '--seed', '8'])).toBe(0);
 });

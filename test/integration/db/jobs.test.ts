@@ -157,11 +157,11 @@ it('counts the usage of each answered step once, however often it is asked to', 
   const steps = createStepStore(database.pool);
   const ref = await seedJob(database.pool);
   for (const step of [1, 2, 3]) {
-    const { fence } = await steps.claim({ ...ref, step });
+    await steps.claim({ ...ref, step });
     if (step === 3) continue;
     const response = { content: [], text: '', toolCalls: [] };
     const usage = { inputTokens: 3_000_000_000, outputTokens: step };
-    await steps.storeResponse({ ...ref, step, fence, requestHash: 'h', response, finishReason: 'stop', usage });
+    await steps.storeResponse({ ...ref, step, requestHash: 'h', response, finishReason: 'stop', usage });
   }
   await Promise.all(Array.from({ length: 4 }, () => jobs.countSteps(ref)));
   const expected = { steps: 2, inputTokens: 6_000_000_000, outputTokens: 3 };

@@ -45,15 +45,20 @@ it('keeps a site as it was made, and gives a domain to one site only', async () 
   await expect(seedSite(database.pool, { domain: site.domain })).rejects.toThrow(DomainTakenError);
 });
 
-it('remembers that an index is wanted until somebody takes the request', async () => {
+it('remembers that an index is wanted until the newest request is answered', async () => {
   const sites = createSiteStore(database.pool);
   const { id } = await seedSite(database.pool);
   expect(await sites.listIndexRequests(100)).not.toContain(id);
   await sites.requestIndex(id);
   expect((await sites.get(id))?.indexRequestedAt).toBeInstanceOf(Date);
   expect(await sites.listIndexRequests(100)).toContain(id);
-  await sites.takeIndexRequest(id);
+  const first = await sites.readIndexRequest(id);
+  await sites.requestIndex(id);
+  await sites.answerIndexRequest(id, first!);
+  expect(await sites.listIndexRequests(100)).toContain(id);
+  await sites.answerIndexRequest(id, (await sites.readIndexRequest(id))!);
   expect(await sites.listIndexRequests(100)).not.toContain(id);
+  expect(await sites.readIndexRequest(id)).toBeNull();
 });
 
 it('keeps a failure until an index is made or found up to date, and a newer request beyond both', async () => {

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { renderGroundedQuestion, type Passage } from '../../../models/grounded-question.ts';
-import { blocksOf } from '../../../models/offline-extract/excerpt.ts';
+import { blocksOf } from '../../../models/offline-extract/blocks.ts';
 import { createOfflineExtract } from '../../../models/offline-extract/offline-extract.ts';
 import { collect } from './memory-agent.ts';
 
@@ -44,15 +44,20 @@ describe('the extractive answerer', () => {
     expect(sources).toEqual([{ type: 'source', sourceType: 'url', id: '1', url: '/install#linux', title: 'Install' }]);
   });
 
-  it('quotes the best passages in their order, and no weaker ones', async () => {
+  it('quotes the best passage, and others that add to it', async () => {
     const passages = [
-      passage({ id: '1', url: '/a', content: 'To install, run a.', score: 0.8 }),
-      passage({ id: '2', url: '/b', content: 'To install, run b.', score: 0.85 }),
-      passage({ id: '3', url: '/c', content: 'To install, run c.', score: 0.45 }),
-      passage({ id: '4', url: '/d', content: 'To install, run a.', score: 0.8 }),
+      passage({ id: '1', url: '/a', path: 'a', content: 'To install, run a.', score: 0.8 }),
+      passage({ id: '2', url: '/b', path: 'b', content: 'To install on Linux, run b.', score: 0.79 }),
+      passage({ id: '3', url: '/c', path: 'c', content: 'Linux has its own installer.', score: 0.79 }),
+      passage({ id: '4', url: '/a#d', path: 'a', content: 'The installer asks for a name.', score: 0.7 }),
+      passage({ id: '5', url: '/e', path: 'e', content: 'Windows, Linux: install it.', score: 0.6 }),
     ];
-    const { text } = await ask('install', passages);
-    expect([...text.matchAll(/\]\((.*?)\)/g)].map(([, url]) => url)).toEqual(['/a', '/b']);
+    const { sources } = await ask('install on Linux', passages);
+    expect(sources.map((source) => 'url' in source && source.url)).toEqual(['/b', '/a']);
+    expect((await ask('install', passages)).sources.map((source) => 'url' in source && source.url)).toEqual([
+      '/a',
+      '/a#d',
+    ]);
   });
 
   it.each([
@@ -87,6 +92,37 @@ describe('the extractive answerer', () => {
     const { text } = await ask('How do I install Docket?', [passage({ content })]);
     expect(text).toContain(`To install Docket:\n\n${code}`);
     expect(text).not.toContain('Something else');
+  });
+
+  it('begins a long list with the line that answers, and ends it with a whole one', async () => {
+    const items = Array.from(
+      { length: 60 },
+      (_, at) => `- \`option${at}\`: ${at === 40 ? 'the timeout of requests' : 'something else'}.`,
+    );
+    const { text } = await ask('request timeout', [passage({ title: 'Options', content: items.join('\n') })]);
+    const lines = text.split('\n').filter((line) => line !== '');
+    expect(lines.slice(1, 3)).toEqual(['…', items[40]]);
+    expect(lines.slice(2, -1).every((line) => items.includes(line))).toBe(true);
+  });
+
+  it('keeps the head of a table with the rows that answer', async () => {
+    const rows = Array.from({ length: 80 }, (_, at) => `| key${at} | ${at === 70 ? 'retries' : 'something'} |`);
+    const head = ['| Key | Meaning |', '| --- | --- |'];
+    const { text } = await ask('retries', [passage({ title: 'Options', content: [...head, ...rows].join('\n') })]);
+    expect(text.split('\n').slice(2)).toEqual([...head, ...rows.slice(70)]);
+  });
+
+  it('keeps the steps before the one that answers', async () => {
+    const steps = ['Open', 'Choose', 'Verify'].map((name) => `**${name} it**\n\n1. ${`${name} `.repeat(30)}`);
+    const content = `${'Something else. '.repeat(60)}\n\n${steps.join('\n\n')}`;
+    const { text } = await ask('verify', [passage({ title: 'Domain', content })]);
+    expect(text.endsWith(steps.join('\n\n'))).toBe(true);
+    expect(text).not.toContain('Something else');
+  });
+
+  it('leaves out pictures, anchors, rules and empty code', async () => {
+    const content = 'Install it.\n\n![A picture](/a.png)\n\n<a id="x"></a>\n\n---\n\n```js\n```';
+    expect((await ask('install', [passage({ content })])).text).toMatch(/:\n\nInstall it\.$/);
   });
 
   it('closes a fence that a passage leaves open', () => {

@@ -37,6 +37,19 @@ describe('a Markdown page', () => {
     expect(read({ 'a.md': `---\n${line}\n---\ntext` })[0]?.isHidden).toBe(true);
   });
 
+  it.each([
+    ['deprecated: true', 'x'],
+    ['tag: Deprecated', 'x'],
+    ['title: A', 'This endpoint is deprecated. Use b.'],
+  ])('stands back when it says %j, %j', (line, text) => {
+    expect(read({ 'a.md': `---\n${line}\n---\n${text}` })[0]?.boost).toBeLessThan(1);
+  });
+
+  it('stands back when the navigation leaves it out', () => {
+    const pages = read({ 'docs.json': '{"navigation":{"pages":["a"]}}', 'a.md': 'a', 'b.md': 'b' });
+    expect(pages.map(({ boost }) => boost)).toEqual([1, 0.5]);
+  });
+
   it('keeps a damaged front matter as text', () => {
     const [page] = read({ 'a.md': '---\ntitle: [unclosed\n: : :\n---\n\n# Heading\n' });
     expect(page?.content).toContain('title: [unclosed');
@@ -193,7 +206,7 @@ components:
     expect(pages.filter(({ isHidden }) => !isHidden).map(({ path, metadata }) => [path, metadata.title])).toEqual([
       ['users/get', 'Get a user'],
     ]);
-    expect(pages[0]?.content).toMatch(/More words\.[^]*GET \/users/);
+    expect(pages[0]?.content).toMatch(/GET \/users[^]*More words\.[^]*## Parameters/);
   });
 });
 

@@ -176,6 +176,46 @@ describe('a filter', () => {
   });
 });
 
+describe('a site in several languages', () => {
+  const index = indexOf(folder, [
+    buildPage({ path: 'start', order: 0, content: 'Welcome.', metadata: { language: 'en' } }),
+    ...['fr', 'es', 'en'].map((language) =>
+      buildPage({
+        path: `${language}/card`,
+        content: 'The `CardGroup` of a page.',
+        metadata: { title: 'Card', language },
+      }),
+    ),
+    buildPage({
+      path: 'fr/carte',
+      content: 'Comment modifier une carte.',
+      metadata: { title: 'Carte', language: 'fr' },
+    }),
+  ]);
+  const first = (query: string, request: { currentPath?: string; filter?: SearchFilter } = {}) =>
+    index.search({ query, limit: 1, ...request })[0]?.path;
+
+  it('answers in its main language', () => {
+    expect(first('CardGroup')).toBe('en/card');
+  });
+
+  it('answers in the language of the page a reader looks at', () => {
+    expect(first('CardGroup', { currentPath: '/fr/carte' })).toBe('fr/card');
+    expect(first('CardGroup', { currentPath: '/unknown' })).toBe('en/card');
+  });
+
+  it('answers in the language of the question and of the filter', () => {
+    expect(first('Comment modifier une carte ?')).toBe('fr/carte');
+    expect(first('CardGroup', { filter: { language: 'es' } })).toBe('es/card');
+  });
+});
+
+it('scores a question about a name lower where the name is missing', () => {
+  const index = indexOf(folder, [buildPage({ content: 'Install the database server on your machine.' })]);
+  const score = (query: string) => index.search({ query, limit: 1 })[0]?.score ?? 0;
+  expect(score('install the server on Debian')).toBeLessThan(score('install the server on debian'));
+});
+
 describe('a page', () => {
   const index = indexOf(folder, [
     buildPage({ path: 'index', content: 'Home', order: 1, metadata: { title: 'Home' } }),

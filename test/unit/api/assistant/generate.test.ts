@@ -1,7 +1,8 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4StreamPart } from '@ai-sdk/provider';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { generate, GenerationError } from '../../../../api/assistant/generate.ts';
-import type { AnswerTool } from '../../../../api/assistant/generate.ts';
+import type { AnswerPiece, AnswerTool } from '../../../../api/assistant/generate.ts';
 
 const finish = (reason: 'stop' | 'tool-calls' | 'error' = 'stop'): LanguageModelV4StreamPart => ({
   type: 'finish',
@@ -50,8 +51,10 @@ async function run(
 ) {
   const usage = { promptTokens: 0, completionTokens: 0 };
   const texts: string[] = [];
-  for await (const piece of generate({ model, prompt: [], tools, maxSteps: 3, stalledMs, signal }, usage))
+  await generate({ model, prompt: [], tools, maxSteps: 3, stalledMs, signal }, usage, (piece) => {
     if (piece.type === 'text') texts.push(piece.text);
+    return null;
+  });
   return { texts, usage };
 }
 
@@ -74,7 +77,7 @@ describe('generate', () => {
     });
   });
 
-  it('runs tool calls and asks again, the last time without tools', async () => {
+  it('runs tool calls and asks again, the last time with tools that may not be called', async () => {
     const seen: LanguageModelV4CallOptions[] = [];
     const model = modelOf(
       [
@@ -85,7 +88,8 @@ describe('generate', () => {
       seen,
     );
     expect((await run(model, { tools: [tool] })).texts).toEqual(['done']);
-    expect(seen.map(({ tools }) => tools?.length ?? 0)).toEqual([1, 1, 0]);
+    expect(seen.map(({ tools }) => tools?.length)).toEqual([1, 1, 1]);
+    expect(seen.map(({ toolChoice }) => toolChoice?.type)).toEqual(['auto', 'auto', 'none']);
     expect(seen[2]?.prompt.map(({ role }) => role)).toEqual(['assistant', 'tool', 'assistant', 'tool']);
     expect(JSON.stringify(seen[1]?.prompt)).toContain('found {\\"query\\":\\"x\\"}');
   });
@@ -98,6 +102,52 @@ describe('generate', () => {
     const error = await run(modelOf([parts])).catch((caught: unknown) => caught);
     expect(error).toBeInstanceOf(GenerationError);
     expect(String(error)).not.toContain('secret');
+  });
+
+  it('sets what was said before a tool call apart', async () => {
+    const model = modelOf([
+      [delta('Let me look.'), call, finish('tool-calls')],
+      [delta('Done.'), finish()],
+    ]);
+    expect((await run(model, { tools: [tool] })).texts.join('')).toBe('Let me look.\n\nDone.');
+  });
+
+  it('runs a few calls of a step and tells the model of the rest', async () => {
+    const seen: LanguageModelV4CallOptions[] = [];
+    const calls = Array.from({ length: 50 }, (_, index) => ({ ...call, toolCallId: `c${index}` }));
+    await run(
+      modelOf(
+        [
+          [...calls, finish('tool-calls')],
+          [delta('done'), finish()],
+        ],
+        seen,
+      ),
+      { tools: [tool] },
+    );
+    const results = JSON.stringify(seen[1]?.prompt);
+    expect(results.match(/found/g)).toHaveLength(8);
+    expect(results.match(/too many calls/g)).toHaveLength(42);
+  });
+
+  it.each([
+    ['nothing', [finish()]],
+    ['blanks', [delta(' \n'), finish()]],
+    ['calls of tools alone', [call, finish('tool-calls')]],
+  ] satisfies [string, LanguageModelV4StreamPart[]][])('fails when the model says %s', async (_name, parts) => {
+    await expect(run(modelOf([parts, parts, parts]), { tools: [tool] })).rejects.toThrow(/gave no answer/);
+  });
+
+  it('waits for a reader that does not keep up', async () => {
+    const usage = { promptTokens: 0, completionTokens: 0 };
+    const { signal } = new AbortController();
+    const model = modelOf([[delta('a'), delta('b'), finish()]]);
+    const pieces: AnswerPiece[] = [];
+    await generate({ model, prompt: [], tools: [], maxSteps: 3, stalledMs: 20, signal }, usage, (piece) => {
+      pieces.push(piece);
+      return sleep(60);
+    });
+    expect(pieces).toHaveLength(2);
   });
 
   it('fails when the model stalls', async () => {

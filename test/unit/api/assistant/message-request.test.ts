@@ -85,4 +85,35 @@ describe('parseMessageRequest', () => {
       groups: ['a'],
     });
   });
+
+  it('names the first of very many wrong items, and no more', () => {
+    const wrong = Array(200_000).fill(0);
+    for (const [given, path] of [
+      [{ fp: 'x', messages: wrong }, ['messages', 0]],
+      [{ fp: 'x', messages: [message, { role: 'user', parts: wrong }] }, ['messages', 1, 'parts', 0]],
+      [{ ...body, context: wrong }, ['context', 0]],
+      [{ ...body, filter: { groups: wrong } }, ['filter', 'groups', 0]],
+    ]) {
+      const error = problemOf(given);
+      expect(error.issues.length).toBeLessThan(5);
+      expect(error.issues[0]?.path.slice(0, 4)).toEqual(path);
+    }
+  });
+
+  it('looks at a few items of context and at the beginning of a fingerprint', () => {
+    const context = Array(5_000).fill({ type: 'code', value: 'x' });
+    const parsed = parseMessageRequest({ ...body, fp: 'f'.repeat(100_000), context });
+    expect(parsed.context).toHaveLength(10);
+    expect(parsed.fp).toHaveLength(500);
+  });
 });
+
+function problemOf(given: unknown): ZodError {
+  try {
+    parseMessageRequest(given);
+  } catch (error) {
+    if (error instanceof ZodError) return error;
+    throw error;
+  }
+  throw new Error('It is taken.');
+}

@@ -8,13 +8,13 @@ import { expect, it, onTestFinished } from 'vitest';
 import { createStreamOutput } from '../../../../api/assistant/stream-output.ts';
 
 /** A server that hands out the response of its one request, and the raw socket of its client. */
-async function connected(): Promise<{ response: ServerResponse; client: Socket }> {
+async function connected(header = ''): Promise<{ response: ServerResponse; client: Socket }> {
   const server = createServer();
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const client = connect((server.address() as AddressInfo).port, '127.0.0.1');
   client.on('error', () => {});
-  client.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+  client.write(`GET / HTTP/1.1\r\nHost: x\r\n${header}\r\n`);
   const [, response] = (await once(server, 'request')) as [unknown, ServerResponse];
   onTestFinished(() => {
     client.destroy();
@@ -78,4 +78,48 @@ it('is gone as soon as the reader leaves, and takes nothing more', async () => {
   await gone;
   output.write('b');
   expect(await output.end()).toBe(false);
+});
+
+it('is gone from the start when the reader left before, and blocks nobody', async () => {
+  const { response, client } = await connected();
+  const closed = once(response, 'close');
+  client.destroy();
+  await closed;
+  const output = createStreamOutput({ response, ...options });
+  expect(output.gone.aborted).toBe(true);
+  output.write('a');
+  await turn();
+  await turn();
+  expect(output.blocked()).toBeNull();
+  expect(await output.end()).toBe(false);
+  expect(await output.outlived(10_000)).toBe(false);
+});
+
+it('takes a connection that stays for that of a reader who has it all', async () => {
+  const { response, client } = await connected();
+  client.resume();
+  const output = createStreamOutput({ response, ...options });
+  output.write('a');
+  expect(await output.end()).toBe(true);
+  expect(await output.outlived(10)).toBe(true);
+});
+
+it('takes a connection that is closed right after the end for one that was cut', async () => {
+  const { response, client } = await connected();
+  const output = createStreamOutput({ response, ...options });
+  output.write('a');
+  expect(await output.end()).toBe(true);
+  const outlived = output.outlived(10_000);
+  client.destroy();
+  expect(await outlived).toBe(false);
+  expect(await output.outlived(10_000)).toBe(false);
+});
+
+it('can tell nothing of a connection that this side closes', async () => {
+  const { response, client } = await connected('Connection: close\r\n');
+  client.resume();
+  const output = createStreamOutput({ response, ...options });
+  output.write('a');
+  expect(await output.end()).toBe(true);
+  expect(await output.outlived(10_000)).toBe(true);
 });

@@ -1,0 +1,118 @@
+/** What a line inside tags is placed by. */
+interface Container {
+  /** Where its text begins in the Markdown: 0, or deeper when its tag stands in an item of a list. */
+  indent: number;
+  /** Where its current list begins in the source; null outside a list. */
+  list: number | null;
+}
+
+const deepestIndent = 16;
+const deepestNesting = 200;
+const listItem = /^(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)/;
+
+/** Puts the text of an MDX page together without the indentation that comes from nested tags; lists and code keep their own. */
+export function createMdxWriter() {
+  const root: Container = { indent: 0, list: null };
+  const open: { name: string; container: Container }[] = [];
+  const lines: string[] = [];
+  let line = '';
+  let owner: Container | null = null;
+  let indent = 0;
+  let hasText = false;
+  let hadTag = false;
+  let afterTag = false;
+  let afterBlank = true;
+  let fence: { before: number; after: number; isKept: boolean } | null = null;
+
+  const innermost = () => open.at(-1)?.container ?? root;
+
+  /** The indentation of something that begins at `at` in the source. */
+  function place(container: Container, at: number): number {
+    if (container.list === null || at <= container.list) return container.indent;
+    return Math.min(deepestIndent, container.indent + at - container.list);
+  }
+
+  function add(piece: string): void {
+    if (!hasText) {
+      const blank = /^[ \t]*/.exec(piece)?.[0].length ?? 0;
+      indent += blank;
+      hasText = blank < piece.length;
+      if (hasText) owner ??= innermost();
+    }
+    line += piece;
+  }
+
+  function endLine(): void {
+    const container = owner ?? innermost();
+    const content = line.slice(indent);
+    afterTag = content === '' && (hadTag || afterTag);
+    if (!afterTag || lines.at(-1) !== '') lines.push(afterTag ? '' : placed(container, content));
+    afterBlank = content === '';
+    line = '';
+    owner = null;
+    indent = 0;
+    hasText = false;
+    hadTag = false;
+  }
+
+  function placed(container: Container, content: string): string {
+    if (content === '') return container === root ? line : '';
+    const isHeading = /^#{1,6}[ \t]/.test(content);
+    if (isHeading) container.list = null;
+    else if (listItem.test(content)) container.list ??= container === root ? 0 : indent;
+    else if (afterBlank && container.list !== null && indent <= container.list) container.list = null;
+    if (isHeading) return content;
+    return container === root ? line : ' '.repeat(place(container, indent)) + content;
+  }
+
+  function text(value: string): void {
+    for (const [at, piece] of value.split('\n').entries()) {
+      if (at > 0) endLine();
+      add(piece);
+    }
+  }
+
+  return {
+    text,
+
+    /** A tag with what a reader sees of it. */
+    tag({ name, kind, shown }: { name: string; kind: 'open' | 'close' | 'empty'; shown: string }): void {
+      owner ??= innermost();
+      hadTag = true;
+      const container = owner;
+      const inner = hasText
+        ? innermost()
+        : { indent: container === root && container.list === null ? 0 : place(container, indent), list: null };
+      if (shown !== '') text(shown);
+      if (kind === 'open' && open.length < deepestNesting) open.push({ name, container: inner });
+      if (kind === 'close') {
+        const at = open.findLastIndex((entry) => entry.name === name);
+        if (at !== -1) open.length = at;
+      }
+    },
+
+    /** A line of a code block, its fences included. */
+    code(value: string, isFence: boolean): void {
+      const before = /^[ \t]*/.exec(value)?.[0].length ?? 0;
+      const container = innermost();
+      if (fence === null) {
+        if (afterBlank && container.list !== null && before <= container.list) container.list = null;
+        fence = { before, after: place(container, before), isKept: container === root };
+        lines.push(fence.isKept ? value : ' '.repeat(fence.after) + value.slice(before));
+        return;
+      }
+      const { after, isKept } = fence;
+      const content = value.slice(Math.min(before, fence.before));
+      const moved = content === '' ? '' : ' '.repeat(after) + content;
+      lines.push(isKept ? value : moved);
+      if (isFence) fence = null;
+      afterBlank = isFence;
+    },
+
+    /** All of it; the last line has no line break of its own. */
+    end(): string {
+      if (line !== '') endLine();
+      return lines.join('\n');
+    },
+  };
+}

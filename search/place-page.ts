@@ -1,0 +1,51 @@
+import { listOf, textOf } from './front-matter.ts';
+import type { Navigation } from './navigation.ts';
+import type { PageMetadata, SourcePage } from './site-index.ts';
+
+export interface UnplacedPage {
+  path: string;
+  content: string;
+  metadata: PageMetadata;
+  isHidden: boolean;
+  isDeprecated: boolean;
+  /** What the page says of itself; null for nothing. */
+  boost: number | null;
+  /** Its front matter. */
+  values: Record<string, unknown>;
+}
+
+const lowestBoost = 0.1;
+const highestBoost = 10;
+/** Boosts of pages that say they are out of date, and of pages that a navigation leaves out. */
+const deprecatedBoost = 0.25;
+const looseBoost = 0.5;
+
+/** What a page does not say of itself comes from its place in the navigation, where it stands below `key`. */
+export function placePage(
+  page: UnplacedPage,
+  { navigation, key, isOperation }: { navigation: Navigation; key: string; isOperation: boolean },
+): SourcePage {
+  const { path, content, metadata, values } = page;
+  const entry = navigation.entries.get(key) ?? navigation.entries.get(path);
+  const first = path.split('/')[0] ?? '';
+  const language =
+    textOf(values.language) ??
+    textOf(values.lang) ??
+    entry?.language ??
+    navigation.languages.find((code) => code === first) ??
+    navigation.languages[0];
+  const version =
+    textOf(values.version) ?? entry?.version ?? navigation.versions.find((name) => path.startsWith(`${name}/`));
+  const groups = listOf(values.groups) ?? (entry !== undefined && entry.groups.length > 0 ? entry.groups : undefined);
+  const isLoose = entry === undefined && navigation.entries.size > 0 && !isOperation;
+  const boost =
+    page.boost ?? (entry?.boost ?? 1) * (page.isDeprecated ? deprecatedBoost : 1) * (isLoose ? looseBoost : 1);
+  return {
+    path,
+    content,
+    metadata: { ...metadata, ...(language && { language }), ...(version && { version }), ...(groups && { groups }) },
+    isHidden: page.isHidden || entry?.isHidden === true,
+    order: entry?.order ?? null,
+    boost: Math.min(highestBoost, Math.max(lowestBoost, boost)),
+  };
+}

@@ -1,0 +1,57 @@
+import type { AssistantPartsDeps } from '../../../api/assistant-parts.ts';
+import { createTestDatabase } from '../../support/database.ts';
+import type { TestDatabase } from '../../support/database.ts';
+import { startScriptedModelServer } from '../../support/scripted-model-server.ts';
+import type { ScriptedModelServer } from '../../support/scripted-model-server.ts';
+import { serveApi } from '../api/serve.ts';
+import type { ServedApi } from '../api/serve.ts';
+import { openStream } from './open-stream.ts';
+import type { OpenOptions, OpenStream } from './open-stream.ts';
+import { buildIndexedSite, question } from './site.ts';
+import type { TestSite } from './site.ts';
+
+export interface ModelApi extends AsyncDisposable {
+  database: TestDatabase;
+  model: ScriptedModelServer;
+  docs: TestSite;
+  /** Application instances on the one database. */
+  apis: ServedApi[];
+  /** Asks the first instance, and resolves with the head of the stream. */
+  ask(protocol: 'v1' | 'v2', more?: Record<string, unknown>, options?: Partial<OpenOptions>): Promise<OpenStream>;
+}
+
+/** Limits that no test of a stream meets by chance, however slow the machine is. */
+const patientTimes = { maxLoopDelayMs: 60_000, writerDeadSeconds: 60, deliveredAfterMs: 100, followPollMs: 20 };
+
+/** The assistant in front of a scripted model, with an indexed site. */
+export async function serveModelApi({
+  times = {},
+  instances = 1,
+}: { times?: AssistantPartsDeps['times']; instances?: number } = {}): Promise<ModelApi> {
+  await using cleanup = new AsyncDisposableStack();
+  const database = cleanup.use(await createTestDatabase());
+  const model = cleanup.use(await startScriptedModelServer());
+  const env = {
+    DOCKET_ASSISTANT_MODEL: 'compatible/x',
+    OPENAI_COMPATIBLE_BASE_URL: model.baseUrl,
+    OPENAI_COMPATIBLE_API_KEY: 'key',
+  };
+  const apis: ServedApi[] = [];
+  for (let count = 0; count < instances; count += 1)
+    apis.push(cleanup.use(await serveApi(database.pool, env, { ...patientTimes, ...times })));
+  const docs = await buildIndexedSite(database.pool, { baseUrl: 'https://docs.example.com' });
+  const running = cleanup.move();
+  return {
+    database,
+    model,
+    docs,
+    apis,
+    ask: (protocol, more = {}, options = {}) =>
+      openStream(`${apis[0]?.url}/discovery/${protocol}/assistant/${docs.site.domain}/message`, {
+        key: docs.assistantKey,
+        json: question('How do I change the retry limit?', more),
+        ...options,
+      }),
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}

@@ -1,0 +1,116 @@
+import { once } from 'node:events';
+import { Agent, request } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+
+/** A stream as its reader has it: what came so far, and the means to wait, to stop reading and to leave. */
+export interface OpenStream {
+  status: number;
+  headers: IncomingHttpHeaders;
+  /** What has come so far. */
+  text(): string;
+  /** Resolves when what has come holds this; rejects when the stream ends without it. */
+  until(wanted: string): Promise<void>;
+  /** `complete`: the response ended as HTTP says; `cut`: the connection went away. */
+  ended: Promise<'complete' | 'cut'>;
+  /** Begins to read a stream that was opened without reading. */
+  read(): void;
+  leave(): void;
+}
+
+export interface OpenOptions {
+  key: string;
+  /** A POST with this body; without it a GET. */
+  json?: unknown;
+  headers?: Record<string, string>;
+  /** Takes nothing from the connection until `read` is called. */
+  isIdle?: boolean;
+  /** Leaves as soon as so many bytes of the body have come. */
+  leaveAfter?: number;
+}
+
+/** Opens a stream on a connection of its own; resolves with its head. */
+export async function openStream(url: string, options: OpenOptions): Promise<OpenStream> {
+  const { key, json, headers = {}, isIdle = false, leaveAfter = Infinity } = options;
+  const body = json === undefined ? undefined : JSON.stringify(json);
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const sent = request(url, {
+    agent,
+    method: body === undefined ? 'GET' : 'POST',
+    headers: {
+      authorization: `Bearer ${key}`,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
+  });
+  sent.end(body);
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  sent.on('error', () => {});
+  response.on('error', () => {});
+
+  const parts: Buffer[] = [];
+  let size = 0;
+  let waiting: { wanted: string; resolve(): void; reject(error: Error): void }[] = [];
+  // without the beginning of a character that was cut in two
+  const text = () => new TextDecoder().decode(Buffer.concat(parts), { stream: true });
+  let isOver = false;
+  const ended = new Promise<'complete' | 'cut'>((resolve) => {
+    response.once('close', () => {
+      isOver = true;
+      for (const { wanted, reject } of waiting) reject(new Error(`The stream ended without ${wanted}:\n${text()}`));
+      resolve(response.complete ? 'complete' : 'cut');
+    });
+  });
+
+  function take(part: Buffer): void {
+    parts.push(part.subarray(0, leaveAfter - size));
+    size += part.length;
+    if (size >= leaveAfter) response.destroy();
+    if (waiting.length === 0) return;
+    const soFar = text();
+    for (const { wanted, resolve } of waiting) if (soFar.includes(wanted)) resolve();
+    waiting = waiting.filter(({ wanted }) => !soFar.includes(wanted));
+  }
+
+  const read = () => void response.on('data', take);
+  if (!isIdle) read();
+
+  return {
+    status: response.statusCode ?? 0,
+    headers: response.headers,
+    text,
+    until(wanted) {
+      if (text().includes(wanted)) return Promise.resolve();
+      if (isOver) return Promise.reject(new Error(`The stream ended without ${wanted}:\n${text()}`));
+      return new Promise((resolve, reject) => waiting.push({ wanted, resolve, reject }));
+    },
+    ended,
+    read,
+    leave: () => response.destroy(),
+  };
+}
+
+/** The text of an answer in either protocol. */
+export function answerOf(stream: string): string {
+  return stream
+    .slice(0, stream.lastIndexOf('\n') + 1)
+    .split('\n')
+    .map((line) => {
+      if (line.startsWith('0:')) return JSON.parse(line.slice(2)) as string;
+      if (!line.startsWith('data: {')) return '';
+      const event = JSON.parse(line.slice(6)) as { type: string; delta?: string };
+      return event.type === 'text-delta' ? (event.delta ?? '') : '';
+    })
+    .join('');
+}
+
+/** How a stream ends: with an error and a finish, with a finish, or with neither. */
+export function endingOf(stream: string): 'failed' | 'finished' | 'open' {
+  const hasFinish = /^d:\{.*\}\n$/m.test(stream) || /data: \{"type":"finish".*\}\n\ndata: \[DONE\]\n\n$/.test(stream);
+  if (!hasFinish) return 'open';
+  return /^3:"|^data: \{"type":"error"/m.test(stream) ? 'failed' : 'finished';
+}
+
+/** A stream without what is sent to keep the connection alive. */
+export function withoutKeepAlive(stream: string): string {
+  return stream.startsWith(':') ? stream.replaceAll(': keep-alive\n\n', '') : stream.replace(/^\n/gm, '');
+}

@@ -1,0 +1,216 @@
+import { connect } from 'node:net';
+import { performance } from 'node:perf_hooks';
+import { setImmediate as turn } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createThreadStore } from '../../../db/threads.ts';
+import { createTestDatabase } from '../../support/database.ts';
+import type { TestDatabase } from '../../support/database.ts';
+import { serveApi } from '../api/serve.ts';
+import type { ServedApi } from '../api/serve.ts';
+import { serveModelApi } from './model-api.ts';
+import { openStream } from './open-stream.ts';
+import { buildIndexedSite, eventsOf, publishPages, question, textOf } from './site.ts';
+import type { TestSite } from './site.ts';
+
+let database: TestDatabase;
+let api: ServedApi;
+let docs: TestSite;
+
+const setup = (product: string) =>
+  `---\nversion: ${product}\n---\n\n# Set up\n\nSet the time limit of a connection with \`timeoutMs\`. The default is 30 seconds.\n`;
+
+const manyPages: Record<string, string> = {
+  'v1/setup.md': setup('v1'),
+  'v2/setup.md': setup('v2'),
+  'queue.md': '# Queue\n\n## Limits\n\nThe limit is set by `maxJobs` in the queue of `createQueue()`.\n',
+  'cache.md': '# Cache\n\n## Limits\n\nThe limit is set by `maxEntries` in the cache of `createCache()`.\n',
+};
+for (let number = 1; number <= 60; number += 1)
+  manyPages[`recipes/recipe-${number}.md`] = `# Recipe ${number}\n\nHow to bake bread number ${number} in an oven.\n`;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  api = await serveApi(database.pool, {}, { indexPollMs: 50, maxLoopDelayMs: 60_000 });
+  docs = await buildIndexedSite(database.pool);
+  await publishPages(database.pool, docs.site.id, manyPages);
+});
+
+afterAll(async () => {
+  await api?.[Symbol.asyncDispose]();
+  await database?.[Symbol.asyncDispose]();
+});
+
+function ask(text: string, more: Record<string, unknown> = {}, protocol = 'v2') {
+  const path = `/discovery/${protocol}/assistant/${docs.site.domain}/message`;
+  return api.ask(path, { key: docs.assistantKey, json: question(text, more) });
+}
+
+/** What was retrieved for a question, as v1 clients see it. */
+async function retrieved(text: string, more: Record<string, unknown> = {}): Promise<{ path: string }[]> {
+  const { text: stream } = await ask(text, more, 'v1');
+  return JSON.parse(/^a:(.*)$/m.exec(stream)?.[1] ?? '{}').result;
+}
+
+describe('retrieval', () => {
+  it.each([
+    [undefined, 5],
+    [null, 5],
+    [1, 1],
+    [20, 20],
+    [50, 50],
+  ])('takes as many results as retrievalPageSize %s says', async (retrievalPageSize, expected) => {
+    expect(await retrieved('How do I bake bread?', { retrievalPageSize })).toHaveLength(expected);
+  });
+
+  it('prefers the page that the reader looks at', async () => {
+    for (const version of ['v1', 'v2']) {
+      const [first] = await retrieved('How do I set the time limit?', { currentPath: `/${version}/setup` });
+      expect(first?.path).toBe(`${version}/setup`);
+    }
+  });
+
+  it('prefers what the context and the earlier questions are about', async () => {
+    for (const [path, code] of [
+      ['queue', 'const queue = createQueue({ name });'],
+      ['cache', 'const cache = createCache({ name });'],
+    ]) {
+      const selected = await retrieved('What are the limits?', { context: [{ type: 'code', value: code }] });
+      expect(selected[0]?.path).toBe(path);
+      const messages = [
+        { role: 'user', content: `What is ${code}?` },
+        { role: 'assistant', content: 'Something.' },
+        { role: 'user', parts: [{ type: 'text', text: 'What are the limits?' }] },
+      ];
+      expect((await retrieved('', { messages }))[0]?.path).toBe(path);
+    }
+  });
+
+  it('stays within the filter', async () => {
+    const found = await retrieved('How do I set the time limit?', { filter: { version: 'v2' }, retrievalPageSize: 50 });
+    expect(found.map(({ path }) => path)).toEqual(['v2/setup']);
+  });
+});
+
+describe('a question without words', () => {
+  it.each([
+    ['an empty text', [{ type: 'text', text: '' }]],
+    ['a file alone', [{ type: 'file', mediaType: 'image/png', url: 'data:image/png;base64,AAAA' }]],
+    ['no parts', []],
+  ])('of %s gets an answer that says so little', async (_name, parts) => {
+    const answer = await ask('', { messages: [{ role: 'user', parts }] });
+    expect(answer.status).toBe(200);
+    expect(textOf(answer.text)).toContain('could not find');
+  });
+});
+
+describe('a conversation', () => {
+  it('counts as answered when the documentation answered, and only then', async () => {
+    await using scripted = await serveModelApi();
+    const threads = createThreadStore(scripted.database.pool);
+    const answeredAfter = async (text: string) => {
+      scripted.model.script({ text });
+      const stream = await scripted.ask('v2');
+      await stream.ended;
+      const thread = await threads.get(scripted.docs.organizationId, String(stream.headers['x-thread-id']));
+      return thread?.messages.at(-1)?.answered;
+    };
+    expect(await answeredAfter('Set it in [settings](/guides/retries).')).toBe(true);
+    expect(
+      await answeredAfter('I could not find this in the documentation. [Retries](/guides/retries) is close.'),
+    ).toBe(false);
+    expect(await answeredAfter('')).toBe(false);
+  });
+
+  it('is deleted when its site keeps it no longer, and not before', async () => {
+    const own = await buildIndexedSite(database.pool, { retentionDays: 30 });
+    const path = `/discovery/v2/assistant/${own.site.domain}/message`;
+    const threads = createThreadStore(database.pool);
+    const ids: string[] = [];
+    for (const days of [31, 29]) {
+      const answer = await api.ask(path, { key: own.assistantKey, json: question('retry limit?') });
+      const id = answer.headers.get('x-thread-id') ?? '';
+      await database.pool.query('update threads set updated_at = now() - make_interval(days => $2) where id = $1', [
+        id,
+        days,
+      ]);
+      ids.push(id);
+    }
+    await threads.sweep();
+    const kept = await Promise.all(ids.map((id) => threads.get(own.organizationId, id)));
+    expect(kept.map((thread) => thread !== null)).toEqual([false, true]);
+  });
+
+  it('can be gone on with at once, also after an answer that the reader stopped', async () => {
+    await using scripted = await serveModelApi();
+    scripted.model.script({ text: ['one ', 'two '], stall: 2 }, { text: 'Yes.' });
+    const first = await scripted.ask('v2');
+    await first.until('one');
+    first.leave();
+    const threadId = first.headers['x-thread-id'];
+    const second = await scripted.ask('v2', { threadId });
+    expect(second.headers['x-thread-id']).toBe(threadId);
+    await second.ended;
+  });
+});
+
+describe('a process that cannot take more', () => {
+  it(
+    'answers 503 to further questions while it is overloaded, and none to other requests',
+    { timeout: 120_000 },
+    async () => {
+      await using busy = await serveApi(database.pool, {}, { maxLoopDelayMs: 20 });
+      const path = `/discovery/v2/assistant/${docs.site.domain}/message`;
+      const askBusy = () => busy.ask(path, { key: docs.assistantKey, json: question('bread?') });
+      expect((await askBusy()).status).toBe(200);
+      let isBusy = true;
+      const burning = (async () => {
+        while (isBusy) {
+          const until = performance.now() + 60;
+          while (performance.now() < until);
+          await turn();
+        }
+      })();
+      await expect.poll(async () => (await askBusy()).status, { timeout: 60_000 }).toBe(503);
+      const refused = await askBusy();
+      const search = await busy.ask(`/discovery/v1/search/${docs.site.domain}`, {
+        key: docs.assistantKey,
+        json: { query: 'bread' },
+      });
+      isBusy = false;
+      await burning;
+      expect(Object.keys(refused.body)).toEqual(['error']);
+      expect(refused.headers.get('retry-after')).toBe('1');
+      expect(refused.headers.get('access-control-allow-origin')).toBe('*');
+      expect(search.status).toBe(200);
+      await expect.poll(async () => (await askBusy()).status, { timeout: 60_000 }).toBe(200);
+    },
+  );
+});
+
+describe('a connection', () => {
+  it('is not kept for a reader that wants it closed, and is for another', async () => {
+    const url = `${api.url}/discovery/v2/assistant/${docs.site.domain}/message`;
+    const json = question('bread?');
+    const kept = await openStream(url, { key: docs.assistantKey, json });
+    const closed = await openStream(url, { key: docs.assistantKey, json, headers: { connection: 'close' } });
+    expect([await kept.ended, await closed.ended]).toEqual(['complete', 'complete']);
+    expect([kept.headers.connection, closed.headers.connection]).toEqual(['keep-alive', 'close']);
+  });
+
+  it('may be one of HTTP/1.0, whose answer ends with it', async () => {
+    const answer = await rawAnswer(api.url, docs);
+    expect(answer).toMatch(/^HTTP\/1\.1 200/);
+    expect(eventsOf(answer.slice(answer.indexOf('\r\n\r\n') + 4)).at(-1)).toMatchObject({ type: 'finish' });
+  });
+});
+
+async function rawAnswer(url: string, { site, assistantKey }: TestSite): Promise<string> {
+  const body = JSON.stringify(question('bread?'));
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  socket.write(
+    `POST /discovery/v2/assistant/${site.domain}/message HTTP/1.0\r\nAuthorization: Bearer ${assistantKey}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  );
+  let text = '';
+  for await (const part of socket) text += String(part);
+  return text;
+}

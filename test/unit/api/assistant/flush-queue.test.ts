@@ -1,0 +1,36 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { createFlushQueue } from '../../../../api/assistant/flush-queue.ts';
+
+it('flushes the streams that wrote in one turn of the event loop together', async () => {
+  const schedule = createFlushQueue();
+  const flushed: string[] = [];
+  schedule(() => flushed.push('a'));
+  schedule(() => flushed.push('b'));
+  expect(flushed).toEqual([]);
+  await turn();
+  expect(flushed).toEqual(['a', 'b']);
+});
+
+it('takes what is written during a flush along with the next one', async () => {
+  const schedule = createFlushQueue();
+  const flushed: string[] = [];
+  schedule(() => {
+    flushed.push('a');
+    schedule(() => flushed.push('b'));
+  });
+  await turn();
+  expect(flushed).toEqual(['a']);
+  await turn();
+  expect(flushed).toEqual(['a', 'b']);
+});
+
+it('waits longer while the event loop is busy', async () => {
+  const schedule = createFlushQueue();
+  await turn();
+  const from = performance.now();
+  while (performance.now() - from < 250);
+  const flushed = new Promise<string>((resolve) => schedule(() => resolve('flushed')));
+  expect(await Promise.race([flushed, turn('turned')])).toBe('turned');
+  expect(await flushed).toBe('flushed');
+});
