@@ -1,5 +1,5 @@
 import { DefaultLogger, Runtime, type LogLevel } from '@temporalio/worker';
-import { pino, type Logger } from 'pino';
+import { pino, stdSerializers, type Logger } from 'pino';
 
 /** JSON lines on standard output. Secrets are taken out of every text; fields named like one are blanked. */
 export function createLogger({ level, redact }: { level: string; redact(text: string): string }): Logger {
@@ -8,6 +8,8 @@ export function createLogger({ level, redact }: { level: string; redact(text: st
     level,
     base: { process: 'worker' },
     redact: { paths: names.flatMap((name) => [name, `*.${name}`]), censor: '[redacted]' },
+    // the SDK logs under `error`, we under `err`
+    serializers: { err: stdSerializers.err, error: stdSerializers.err },
     hooks: { streamWrite: redact },
   });
 }

@@ -31,7 +31,7 @@ export function createErrorHandler({ log, isStoreDown }: ErrorHandlerDeps): AppM
         refusalOf(error) ?? new ApiError(500, 'Something went wrong on our side; the request id names it in the log.');
       const fields = { requestId: ctx.state.requestId, method: ctx.method, path: ctx.path };
       if (refusal.status === 500) log.error({ ...fields, err: error }, 'request failed');
-      else if (refusal.status === 503) log.warn({ ...fields, err: error }, 'request refused: a store is down');
+      else if (isStoreDown(error)) log.warn({ ...fields, err: error }, 'request refused: a store is down');
       if (ctx.headerSent) return; // the status is spent; whoever writes the stream ends it
       ctx.respond = true;
       ctx.status = refusal.status;
