@@ -58,24 +58,41 @@ function cutLines(text: string, terms: Set<string>, length: number): string {
   const lines = text.split('\n');
   if (lines.length < 3) return cutText(text, length);
   const isTable = /^\s*\|/u.test(lines[0] ?? '') && /^\s*\|?[\s:|-]+$/u.test(lines[1] ?? '');
-  const head = isTable ? lines.slice(0, 2) : [];
-  const rows = isTable ? lines.slice(2) : lines;
-  const scores = rows.map((line) => overlapOf(terms, line));
-  let first = scores.indexOf(Math.max(...scores));
-  while (first > 0 && !isTable && !/^\S/u.test(rows[first] ?? '')) first -= 1;
-  if (!isTable && !isItem(rows[first] ?? '')) first = 0;
-  if (fits(rows.slice(0, first + 1), length) || /^\d/u.test(rows[0] ?? '')) first = 0;
-  let left = length - head.join('\n').length;
-  const kept: string[] = [];
-  for (const row of rows.slice(first)) {
-    left -= row.length + 1;
-    if (left < 0) break;
-    kept.push(row);
+  if (isTable) {
+    const [head, rows] = [lines.slice(0, 2), lines.slice(2)];
+    const kept = linesWithin(rows, { first: bestLine(rows, terms), length: length - head.join('\n').length });
+    return [...head, ...kept].join('\n');
   }
-  if (kept.length === 0) return cutText(rows[first] ?? '', length);
-  const before = first > 0 && !isTable ? ['…\n'] : [];
-  const after = first + kept.length < rows.length && !isTable ? ['\n…'] : [];
-  return [...head, ...before, ...kept, ...after].join('\n');
+  const isNumbered = /^\s*\d/u.test(lines[0] ?? '');
+  const best = isNumbered ? 0 : itemOf(lines, bestLine(lines, terms));
+  const first = fits(lines.slice(0, best + 1), length) ? 0 : best;
+  const kept = linesWithin(lines, { first, length });
+  if (kept.length === 0) return cutText(lines[first] ?? '', length);
+  const isLast = first + kept.length === lines.length;
+  return [...(first > 0 ? ['…\n'] : []), ...kept, ...(isLast ? [] : ['\n…'])].join('\n');
+}
+
+function bestLine(lines: string[], terms: Set<string>): number {
+  const scores = lines.map((line) => overlapOf(terms, line));
+  return scores.indexOf(Math.max(...scores));
+}
+
+/** The beginning of the item that a line belongs to; the first line outside a list. */
+function itemOf(lines: string[], at: number): number {
+  let first = at;
+  while (first > 0 && !/^\S/u.test(lines[first] ?? '')) first -= 1;
+  return isItem(lines[first] ?? '') ? first : 0;
+}
+
+function linesWithin(lines: string[], { first, length }: { first: number; length: number }): string[] {
+  const kept: string[] = [];
+  let left = length;
+  for (const line of lines.slice(first)) {
+    left -= line.length + 1;
+    if (left < 0) break;
+    kept.push(line);
+  }
+  return kept;
 }
 
 function fits(lines: string[], length: number): boolean {

@@ -1,6 +1,8 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { chunkPage } from '../../../search/chunk-page.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
 
 const long = (words: number) => Array.from({ length: words }, (_, at) => `word${at}`).join(' ');
 

@@ -1,6 +1,8 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { mdxToMarkdown } from '../../../search/mdx.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
 
 const nested = (text: string, depth: number): string => {
   if (depth === 0) return text;

@@ -1,7 +1,9 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { readPages } from '../../../search/read-pages.ts';
 import { fileOf } from './build.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
 
 const read = (files: Record<string, string>) =>
   readPages(Object.entries(files).map(([path, text]) => fileOf(path, text)));

@@ -1,7 +1,9 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { SearchFilter } from '../../../search/site-index.ts';
 import { buildPage, indexOf, temporaryFolder } from './build.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
 
 const folder = temporaryFolder();
 

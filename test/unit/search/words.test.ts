@@ -1,8 +1,10 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { findIdentifiers, isIdentifier, termsOfIdentifier } from '../../../search/identifiers.ts';
 import { stem } from '../../../search/stem.ts';
 import { termOf, termsOf } from '../../../search/words.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
 
 describe('stem', () => {
   it.each([
