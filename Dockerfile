@@ -17,6 +17,8 @@ COPY package.json ./
 COPY activities ./activities
 COPY api ./api
 COPY db ./db
+# for the command line: node local/docket.ts
+COPY local ./local
 COPY models ./models
 COPY search ./search
 COPY worker ./worker

@@ -2,19 +2,24 @@ import { Worker } from 'node:worker_threads';
 import type { BuiltIndex } from '../search/build-index.ts';
 import type { FolderFile } from './clients/source-folder.ts';
 
-export interface IndexBuildRequest {
+/** What the thread is given. */
+export interface IndexBuildData {
   files: FolderFile[];
   /** Where the artifact goes. */
   file: string;
   /** Artifact of the version before, whose unchanged pages are taken over. */
   previousFile?: string;
+}
+
+export interface IndexBuildRequest extends IndexBuildData {
   signal: AbortSignal;
 }
 
 /** Builds an index in a thread; null when the files hold no page. An abort ends the thread and rejects. */
 export async function buildIndexInThread({ signal, ...request }: IndexBuildRequest): Promise<BuiltIndex | null> {
   signal.throwIfAborted();
-  const thread = new Worker(new URL('./index-build-thread.ts', import.meta.url), { workerData: request });
+  const workerData: IndexBuildData = request;
+  const thread = new Worker(new URL('./index-build-thread.ts', import.meta.url), { workerData });
   const stop = () => void thread.terminate();
   signal.addEventListener('abort', stop, { once: true });
   try {

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import type { Socket } from 'node:net';
 import type { IncomingMessage } from 'node:http';
 
 export interface AddressSource {
@@ -41,7 +42,21 @@ export function createAddressReader({
 }: {
   trustedProxies: number;
 }): (request: IncomingMessage) => string {
+  const known = new WeakMap<Socket, string>();
+
+  /** Without proxies the peer's, which is the same for all requests of a connection. */
+  function addressOfPeer(socket: Socket): string {
+    const found = known.get(socket);
+    if (found !== undefined) return found;
+    const address = addressKeyOf(
+      clientAddressOf({ peer: socket.remoteAddress, forwardedFor: undefined, trustedProxies }),
+    );
+    known.set(socket, address);
+    return address;
+  }
+
   return (request) => {
+    if (trustedProxies === 0) return addressOfPeer(request.socket);
     const header = request.headers['x-forwarded-for'];
     const forwardedFor = Array.isArray(header) ? header.join(',') : header;
     return addressKeyOf(clientAddressOf({ peer: request.socket.remoteAddress, forwardedFor, trustedProxies }));

@@ -18,7 +18,10 @@ const eventSchema = z.object({
 const longestWaitMs = 60_000;
 
 /** Asks one question over HTTP and prints the answer as it streams, then its sources. Throws when there is no answer. */
-export async function askQuestion({ baseUrl, domain, assistantKey }: Service, question: string): Promise<void> {
+export async function askQuestion(
+  { baseUrl, domain, assistantKey }: Service,
+  { question, signal }: { question: string; signal: AbortSignal },
+): Promise<void> {
   const address = `${baseUrl}/discovery/v2/assistant/${domain}/message`;
   const body = JSON.stringify({
     fp: 'anonymous',
@@ -27,13 +30,8 @@ export async function askQuestion({ baseUrl, domain, assistantKey }: Service, qu
   console.log(`POST ${address}`);
   console.log(`  "${question}"\n`);
 
-  const response = await whenIndexed(() =>
-    fetch(address, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${assistantKey}`, 'content-type': 'application/json' },
-      body,
-    }),
-  );
+  const headers = { authorization: `Bearer ${assistantKey}`, 'content-type': 'application/json' };
+  const response = await whenIndexed(() => fetch(address, { method: 'POST', headers, body, signal }), signal);
   if (!response.ok || response.body === null) {
     throw new Error(`The question was not answered: ${response.status} ${await response.text()}`);
   }
@@ -56,12 +54,12 @@ export async function askQuestion({ baseUrl, domain, assistantKey }: Service, qu
 }
 
 /** The site is indexed in the background; until then the service answers 503. */
-async function whenIndexed(ask: () => Promise<Response>): Promise<Response> {
+async function whenIndexed(ask: () => Promise<Response>, signal: AbortSignal): Promise<Response> {
   const deadline = Date.now() + longestWaitMs;
   for (;;) {
     const response = await ask();
     if (response.status !== 503 || Date.now() > deadline) return response;
     await response.body?.cancel();
-    await sleep(200);
+    await sleep(200, undefined, { signal });
   }
 }

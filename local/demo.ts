@@ -1,8 +1,10 @@
-import { mkdir, rm } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { askQuestion } from './demo-question.ts';
 import { followJob } from './demo-job.ts';
+import { homeOf } from './home.ts';
+import { catchInterruption } from './interruption.ts';
 import { startStack } from './stack.ts';
+import { messageOf } from './start-error.ts';
 
 /** `npm run demo`: brings the stack up in a home of its own, turns a prompt into a pull request, asks a question, and stops. */
 
@@ -14,20 +16,18 @@ function heading(text: string): void {
   console.log(`\n── ${text}`);
 }
 
-async function main(): Promise<void> {
+async function main(signal: AbortSignal): Promise<void> {
   const startedAt = Date.now();
-  const home = join(resolve(process.env['DOCKET_HOME'] ?? '.docket'), 'demo');
-  await rm(home, { recursive: true, force: true });
-  await mkdir(home, { recursive: true });
+  const home = join(homeOf(process.env), 'demo');
 
   heading('Bringing the stack up (PostgreSQL, Temporal, API, worker)');
-  await using stack = await startStack({ home, env: process.env, isDemo: true });
+  await using stack = await startStack({ home, env: process.env, isDemo: true, signal });
 
   heading('A prompt becomes a pull request');
-  await followJob(stack.localJson, prompt);
+  await followJob(stack.localJson, { prompt, signal });
 
   heading('A question becomes a streamed answer');
-  await askQuestion(stack.localJson, question);
+  await askQuestion(stack.localJson, { question, signal });
 
   heading('Stopping');
   await stack[Symbol.asyncDispose]();
@@ -36,9 +36,14 @@ async function main(): Promise<void> {
   );
 }
 
+// a terminal that is gone must not take the clean stop with it
+process.stdout.on('error', () => undefined);
+process.stderr.on('error', () => undefined);
+// a person who insists gets the terminal back; the next start ends what is still running
+using interruption = catchInterruption(() => process.exit(1));
 try {
-  await main();
+  await main(interruption.signal);
 } catch (error) {
-  console.error(error instanceof Error ? error.message : String(error));
+  console.error(interruption.signal.aborted ? 'Interrupted; everything is stopped.' : messageOf(error));
   process.exitCode = 1;
 }

@@ -1,21 +1,20 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { Command } from 'commander';
+import { CommanderError } from 'commander';
 import { createPool } from '../db/pool.ts';
 import { isStoreDown } from '../db/store-down.ts';
 import { CommandError } from './commands/context.ts';
 import type { WithContext } from './commands/context.ts';
-import { addKeyCommands } from './commands/key.ts';
-import { addOrganizationCommands } from './commands/organization.ts';
-import { addProjectCommands } from './commands/project.ts';
-import { addSiteCommands } from './commands/site.ts';
+import { createProgram } from './commands/program.ts';
 import { homeOf, readKeyPepper } from './home.ts';
 import { readLocalJson } from './local-json.ts';
-import { messageOf } from './start-error.ts';
+import { codeOf, messageOf } from './start-error.ts';
 
 /** `npm run docket -- …`: administers organizations, projects, sites and keys, of the local stack or of `DATABASE_URL`. */
 
 const checkout = resolve(import.meta.dirname, '..');
+/** PostgreSQL's code. */
+const undefinedTable = '42P01';
 
 async function settingsOf(env: NodeJS.ProcessEnv) {
   const home = homeOf(env);
@@ -30,10 +29,11 @@ async function settingsOf(env: NodeJS.ProcessEnv) {
   if (!isLocal && !env['DOCKET_KEY_PEPPER']) {
     throw new CommandError('DOCKET_KEY_PEPPER is not set; it must be the one that the API runs with.');
   }
+  const localRoot = env['DOCKET_LOCAL_REPOSITORIES'] || (isLocal ? join(home, 'repositories') : undefined);
   return {
     databaseUrl,
     keyPepper: env['DOCKET_KEY_PEPPER'] || (await readKeyPepper(home)),
-    localRoot: env['DOCKET_LOCAL_REPOSITORIES'] || (isLocal ? join(home, 'repositories') : null),
+    localRoot: localRoot === undefined ? null : resolve(localRoot),
     allowedHosts: (env['DOCKET_ALLOWED_HOSTS'] || 'github.com').split(',').map((host) => host.trim().toLowerCase()),
     temporal: {
       address: env['TEMPORAL_ADDRESS'] || local?.temporalAddress || '127.0.0.1:7233',
@@ -48,8 +48,11 @@ const withContext: WithContext = async (work) => {
   try {
     return await work({ pool, ...context });
   } catch (error) {
-    if (!isStoreDown(error)) throw error;
-    throw new CommandError('The database cannot be reached; is "npm start" running?', { cause: error });
+    if (isStoreDown(error)) {
+      throw new CommandError('The database cannot be reached; is "npm start" running?', { cause: error });
+    }
+    if (codeOf(error) !== undefinedTable) throw error;
+    throw new CommandError('The database has no tables yet; run "npm run db:migrate" first.', { cause: error });
   } finally {
     await pool.end();
   }
@@ -58,18 +61,10 @@ const withContext: WithContext = async (work) => {
 const environmentFile = join(checkout, '.env');
 if (existsSync(environmentFile)) process.loadEnvFile(environmentFile);
 
-const program = new Command('docket')
-  .description('administers organizations, projects, sites and keys')
-  .option('--json', 'print JSON')
-  .showHelpAfterError('(--help shows what there is)');
-addOrganizationCommands(program, withContext);
-addProjectCommands(program, withContext);
-addSiteCommands(program, withContext);
-addKeyCommands(program, withContext);
-
 try {
-  await program.parseAsync();
+  await createProgram(withContext).parseAsync();
 } catch (error) {
-  console.error(messageOf(error));
-  process.exitCode = 1;
+  // a mistake in the use of the command line was printed with it
+  if (!(error instanceof CommanderError)) console.error(messageOf(error));
+  process.exitCode = error instanceof CommanderError ? error.exitCode : 1;
 }

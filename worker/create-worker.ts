@@ -24,9 +24,9 @@ export function jobQueue(activities: object, taskQueue: string = jobTaskQueue): 
   return { taskQueue, activities };
 }
 
-/** The queue of site indexing; an index is built on one core, so few at once. */
+/** The queue of site indexing; a build takes a core, a fetch only waits, so a few at once. */
 export function siteQueue(activities: object, taskQueue: string = siteTaskQueue): QueueWorker {
-  return { taskQueue, activities, maxConcurrentActivities: 2 };
+  return { taskQueue, activities, maxConcurrentActivities: 4 };
 }
 
 /** Makes the workers of a process, one for each queue; none polls before `run`. */

@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 import type { Pool } from 'pg';
 import { createAttempt } from '../activities/attempt.ts';
 import { createRedactor } from '../activities/redaction.ts';
@@ -17,8 +17,13 @@ export function createIndexActivities({
   pool: Pool;
   clients: WorkerClients;
 }): SiteActivities {
+  const { workspaces, forges, problemWithRepository } = clients;
   return createSiteActivities({
-    ...clients,
+    workspaces,
+    problemWithRepository,
+    // a public repository is read without a token
+    credentialOf: (repository) =>
+      config.github === null || isAbsolute(repository) ? null : forges.forKind('github').credential(repository),
     sites: createSiteStore(pool),
     indexes: createSiteIndexStore(pool),
     attempt: createAttempt({ redact: createRedactor(secretsOf(config)) }),

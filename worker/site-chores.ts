@@ -1,4 +1,4 @@
-import { ScheduleNotFoundError, ScheduleOverlapPolicy } from '@temporalio/client';
+import { ScheduleAlreadyRunning, ScheduleNotFoundError, ScheduleOverlapPolicy } from '@temporalio/client';
 import type { Client, ScheduleOptions } from '@temporalio/client';
 import type { Logger } from 'pino';
 import type { SiteRow, SiteStore } from '../db/sites.ts';
@@ -15,20 +15,21 @@ export interface SiteChoresDeps {
   sites: Pick<SiteStore, 'list' | 'listIndexRequests'>;
   client: Pick<Client, 'workflow' | 'schedule'>;
   log: Logger;
+  taskQueue?: string;
   /** How often requests for an index are looked for. */
   requestsEveryMs?: number;
   /** How often the schedules of all sites are compared with what the sites say. */
   schedulesEveryMs?: number;
 }
 
-const requestsAtOnce = 20;
+const requestsAtOnce = 100;
 
 /**
  * Starts the indexing that somebody asked for, and keeps one Temporal Schedule for each site that is refreshed by itself. Runs
  * in every worker: starting twice is one start.
  */
 export function createSiteChores(deps: SiteChoresDeps): AsyncDisposable {
-  const { sites, client, log, requestsEveryMs = 500, schedulesEveryMs = 30_000 } = deps;
+  const { sites, client, log, taskQueue = siteTaskQueue, requestsEveryMs = 250, schedulesEveryMs = 30_000 } = deps;
   /** What the schedules of this process' last look were: site → minutes. */
   const scheduled = new Map<string, number | null>();
 
@@ -37,7 +38,7 @@ export function createSiteChores(deps: SiteChoresDeps): AsyncDisposable {
       const args: [IndexSiteInput] = [{ siteId }];
       await client.workflow.start(indexSiteWorkflowName, {
         workflowId: indexSiteWorkflowId(siteId),
-        taskQueue: siteTaskQueue,
+        taskQueue,
         args,
         workflowIdConflictPolicy: 'USE_EXISTING',
         workflowIdReusePolicy: 'ALLOW_DUPLICATE',
@@ -47,21 +48,39 @@ export function createSiteChores(deps: SiteChoresDeps): AsyncDisposable {
   }
 
   async function keepSchedules(): Promise<void> {
+    const failures: unknown[] = [];
     for (const site of await sites.list()) {
       if (scheduled.get(site.id) === site.refreshMinutes) continue;
-      await keepSchedule(site);
-      scheduled.set(site.id, site.refreshMinutes);
+      try {
+        await keepSchedule(site);
+        scheduled.set(site.id, site.refreshMinutes);
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+    if (failures.length > 0) throw new AggregateError(failures, `${failures.length} schedules could not be kept.`);
+  }
+
+  async function keepSchedule({ id, refreshMinutes }: SiteRow): Promise<void> {
+    const handle = client.schedule.getHandle(refreshSiteScheduleId(id));
+    try {
+      if (refreshMinutes === null) await handle.delete();
+      else await handle.update((previous) => ({ ...previous, spec: specOf(refreshMinutes) }));
+    } catch (error) {
+      if (!(error instanceof ScheduleNotFoundError)) throw error;
+      if (refreshMinutes !== null) await createSchedule(id, refreshMinutes);
     }
   }
 
-  async function keepSchedule(site: SiteRow): Promise<void> {
-    const handle = client.schedule.getHandle(refreshSiteScheduleId(site.id));
+  async function createSchedule(siteId: string, minutes: number): Promise<void> {
     try {
-      if (site.refreshMinutes === null) await handle.delete();
-      else await handle.update((previous) => ({ ...previous, spec: specOf(site.refreshMinutes ?? 0) }));
+      await client.schedule.create(scheduleOf({ siteId, minutes, taskQueue }));
     } catch (error) {
-      if (!(error instanceof ScheduleNotFoundError)) throw error;
-      if (site.refreshMinutes !== null) await client.schedule.create(scheduleOf(site.id, site.refreshMinutes));
+      // another worker was quicker, perhaps with an older interval
+      if (!(error instanceof ScheduleAlreadyRunning)) throw error;
+      await client.schedule
+        .getHandle(refreshSiteScheduleId(siteId))
+        .update((previous) => ({ ...previous, spec: specOf(minutes) }));
     }
   }
 
@@ -76,19 +95,19 @@ export function createSiteChores(deps: SiteChoresDeps): AsyncDisposable {
   };
 }
 
-function scheduleOf(siteId: string, minutes: number): ScheduleOptions {
+function scheduleOf({ siteId, minutes, taskQueue }: { siteId: string; minutes: number; taskQueue: string }) {
   return {
     scheduleId: refreshSiteScheduleId(siteId),
     spec: specOf(minutes),
-    policies: { overlap: ScheduleOverlapPolicy.SKIP },
+    policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: '5m' },
     action: {
       type: 'startWorkflow',
       workflowType: refreshSiteWorkflowName,
-      taskQueue: siteTaskQueue,
+      taskQueue,
       args: [{ siteId }],
       workflowRunTimeout: '10m',
     },
-  };
+  } satisfies ScheduleOptions;
 }
 
 function specOf(minutes: number) {

@@ -35,14 +35,15 @@ export const { publish } = proxyActivities<Activities>({
 /** One short write; retried until the database is back. */
 export const { recordOutcome } = proxyActivities<Activities>({ startToCloseTimeout: '10s', retry });
 
-/** Reads a whole site; a large one takes a minute. */
+/** Reads a whole site; a large one takes a minute. What never ends is told before the run itself times out. */
 export const { buildSiteIndex } = proxyActivities<SiteActivities>({
   startToCloseTimeout: '30 minutes',
+  scheduleToCloseTimeout: '100 minutes',
   heartbeatTimeout,
   retry,
 });
 
-export const { takeIndexRequest, requestIndex, recordIndexFailure } = proxyActivities<SiteActivities>({
+export const { readIndexRequest, requestIndex, recordIndexFailure } = proxyActivities<SiteActivities>({
   startToCloseTimeout: '10s',
   retry,
 });

@@ -141,7 +141,9 @@ async function existing<Result>(path: string, read: () => Promise<Result>): Prom
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
     if (code === 'ENOENT' || code === 'ELOOP' || code === 'ENOTDIR') return null;
     if (code !== 'EACCES' && code !== 'EPERM') throw cause;
-    throw new SourceFolderError(`The worker may not read ${path === '' ? 'the directory of the site' : path}.`, { cause });
+    throw new SourceFolderError(`The worker may not read ${path === '' ? 'the directory of the site' : path}.`, {
+      cause,
+    });
   }
 }
 

@@ -10,7 +10,7 @@ const mostContextItems = 10;
 
 const partSchema = z.looseObject({ type: z.string(), text: z.unknown().optional() }).superRefine((part, context) => {
   if (part.type === 'text' && typeof part.text !== 'string') {
-    context.addIssue({ code: 'custom', path: ['text'], message: 'a text part needs a text' });
+    context.addIssue({ code: 'custom', path: ['text'], message: 'is missing or not a string in a part of type text' });
   }
 });
 
@@ -23,7 +23,7 @@ const messageSchema = z
   })
   .superRefine((message, context) => {
     if (message.role !== 'data' && message.content === undefined && message.parts === undefined) {
-      context.addIssue({ code: 'custom', message: 'a message needs parts or content' });
+      context.addIssue({ code: 'custom', message: 'needs parts or content' });
     }
   });
 
@@ -46,21 +46,18 @@ export const filterSchema = z.looseObject({
 
 /** Strict about the envelope, lenient about messages: real clients send back what they were sent (wire format, section 6). */
 export const messageBodySchema = z.looseObject({
-  fp: z.string().min(1, 'fp must not be empty: a user id, or "anonymous"'),
+  fp: z.string().min(1),
   messages: z
     .array(messageSchema)
-    .min(1, 'messages must not be empty')
-    .refine((messages) => messages.some((message) => message.role === 'user'), 'messages must hold a user message'),
+    .min(1)
+    .refine((messages) => messages.some((message) => message.role === 'user'), 'must hold a user message'),
   threadId: z.string().nullish(),
   retrievalPageSize: z.int().min(1).max(50).nullish(),
   filter: filterSchema.nullish(),
   context: z.array(contextItemSchema).nullish(),
   currentPath: z
     .string()
-    .refine(
-      (path) => [...path].length <= longestCurrentPath,
-      `currentPath must have at most ${longestCurrentPath} characters`,
-    )
+    .refine((path) => [...path].length <= longestCurrentPath, `must have at most ${longestCurrentPath} characters`)
     .nullish(),
   id: z.unknown().optional(),
   trigger: z.unknown().optional(),

@@ -14,7 +14,7 @@ export const searchBodySchema = z.looseObject({
   query: z
     .string()
     .max(2_000)
-    .refine((query) => query.trim() !== '', 'query must not be blank'),
+    .refine((query) => query.trim() !== '', 'must not be blank'),
   pageSize: z.int().min(1).max(50).default(10),
   filter: filterSchema.nullish(),
 });

@@ -44,6 +44,9 @@ export function addProjectCommands(program: Command, withContext: WithContext): 
         if (options.ref !== undefined && !parseRef(options.ref).ok) {
           throw new CommandError(`${JSON.stringify(options.ref)} is not the name of a branch.`);
         }
+        if (options.model !== undefined && !/^[a-z]+\/\S+$/.test(options.model)) {
+          throw new CommandError('--model must be a provider and a model, such as anthropic/claude-sonnet-4-5.');
+        }
         const project = await createProjectStore(context.pool).create({
           organizationId: organization.id,
           name: options.name ?? nameOf(repository),

@@ -84,7 +84,7 @@ export function addSiteCommands(program: Command, withContext: WithContext): voi
     .command('index')
     .description('index a site again')
     .argument('<domain>', 'its identifier')
-    .option('--wait', 'until the new index serves')
+    .option('--wait', 'until it is done')
     .action((domain: string, options: { wait?: boolean }, command: Command) =>
       withContext(async ({ pool }) => {
         const sites = createSiteStore(pool);
@@ -94,21 +94,20 @@ export function addSiteCommands(program: Command, withContext: WithContext): voi
             `There is no site ${JSON.stringify(domain)}; "docket site list" shows those that exist.`,
           );
         await sites.requestIndex(site.id);
-        printRecord(command, { ...(options.wait === true ? await indexed(sites, site) : site) });
+        printRecord(command, { ...(options.wait === true ? await indexed(sites, site.id) : site) });
       }),
     );
 }
 
-/** Waits until an index that was asked for now is there. */
-async function indexed(sites: SiteStore, before: SiteRow): Promise<SiteRow> {
+/** Waits until no request stands: what the site then says is the answer to it. */
+async function indexed(sites: SiteStore, id: string): Promise<SiteRow> {
   const deadline = Date.now() + longestWaitMs;
   for (;;) {
-    const site = await sites.get(before.id);
+    const site = await sites.get(id);
     if (site === null) throw new CommandError('The site was removed meanwhile.');
     if (site.indexRequestedAt === null) {
-      if (site.indexFailureMessage !== null)
-        throw new CommandError(`The site could not be indexed. ${site.indexFailureMessage}`);
-      if (site.indexedAt?.getTime() !== before.indexedAt?.getTime()) return site;
+      if (site.indexFailureMessage === null) return site;
+      throw new CommandError(`The site could not be indexed. ${site.indexFailureMessage}`);
     }
     if (Date.now() > deadline)
       throw new CommandError('The site was not indexed within ten minutes; is a worker running?');

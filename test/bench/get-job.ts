@@ -41,7 +41,12 @@ export async function benchGetJob(servers: BenchServers, options: BenchOptions):
     { name: 'bare Koa, same body', pid: plainKoa.pid, port: await plainKoa.ask('port') },
   ];
   const requests = paths.map((path) => `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`);
-  const measured = variants.map(() => ({ rates: [] as number[], cpu: [] as number[], p50: [] as number[], p99: [] as number[] }));
+  const measured = variants.map(() => ({
+    rates: [] as number[],
+    cpu: [] as number[],
+    p50: [] as number[],
+    p99: [] as number[],
+  }));
   const databaseCpu: number[] = [];
   const others: number[] = [];
 
@@ -71,14 +76,18 @@ export async function benchGetJob(servers: BenchServers, options: BenchOptions):
   );
 }
 
-function print(variants: Variant[], measured: { rates: number[]; cpu: number[]; p50: number[]; p99: number[] }[]): void {
+function print(
+  variants: Variant[],
+  measured: { rates: number[]; cpu: number[]; p50: number[]; p99: number[] }[],
+): void {
   const [own] = measured;
   printTable(
     `get-job: ${connections} connections, ${polledJobs} of ${storedJobs.toLocaleString('en-US')} jobs, one core`,
     ['', 'req/s', 'GET job is', 'CPU µs/req', 'GET job is', 'p50 ms', 'p99 ms'],
     variants.map(({ name }, at) => {
       const { rates, cpu, p50, p99 } = measured[at]!;
-      const ratio = (mine: number[] = [], theirs: number[]) => (at === 0 ? '–' : `${figure(median(mine) / median(theirs))} ×`);
+      const ratio = (mine: number[] = [], theirs: number[]) =>
+        at === 0 ? '–' : `${figure(median(mine) / median(theirs))} ×`;
       return [
         name,
         figure(median(rates)),

@@ -1,5 +1,7 @@
 import { parseArgs } from 'node:util';
 import { benchGetJob } from './get-job.ts';
+import { benchSearch } from './search.ts';
+import { benchSteps } from './steps.ts';
 import { benchStreams } from './streams.ts';
 import { canPin } from './support/bench-process.ts';
 import type { BenchOptions } from './support/options.ts';
@@ -8,7 +10,9 @@ import type { BenchServers } from './support/servers.ts';
 
 const benches: Record<string, (servers: BenchServers, options: BenchOptions) => Promise<void>> = {
   'get-job': benchGetJob,
+  steps: benchSteps,
   streams: benchStreams,
+  search: benchSearch,
 };
 
 const usage = `npm run bench -- [${Object.keys(benches).join('] [')}] [--seconds N] [--quick]`;

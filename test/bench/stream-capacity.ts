@@ -2,8 +2,7 @@ import type { BenchOptions } from './support/options.ts';
 import { cpuSecondsOf, meterLoad } from './support/cpu.ts';
 import { figure, printNote, printTable } from './support/report.ts';
 import type { StreamLoadResult } from './support/stream-load.ts';
-import { runLoad } from './streams.ts';
-import type { StreamTargets } from './streams.ts';
+import type { StreamTargets, StreamWish } from './support/stream-targets.ts';
 
 const streamSeconds = 3;
 const mostLagMs = 50;
@@ -42,8 +41,13 @@ export async function findCapacity(targets: StreamTargets, options: BenchOptions
         trial.passed ? 'keeps up' : trial.failed > 0 ? `${trial.failed} failed` : 'too late',
       ]),
     );
-    const most = Math.max(0, ...rows.filter(([name, { passed }]) => name.startsWith('v2') && passed).map(([, { streams }]) => streams));
-    printNote(`keeps up with ${most}: lag p99 ≤ ${mostLagMs} ms and first byte p99 ≤ ${mostFirstByteMs} ms. ${everyMs === 5 ? 'Aim: ≥ 400.' : ''}`);
+    const most = Math.max(
+      0,
+      ...rows.filter(([name, { passed }]) => name.startsWith('v2') && passed).map(([, { streams }]) => streams),
+    );
+    printNote(
+      `keeps up with ${most}: lag p99 ≤ ${mostLagMs} ms and first byte p99 ≤ ${mostFirstByteMs} ms. ${everyMs === 5 ? 'Aim: ≥ 400.' : ''}`,
+    );
   }
 }
 
@@ -60,12 +64,12 @@ function* trialsOf(counts: readonly number[], rows: [string, Trial][]): Generato
 
 async function runTrial(
   targets: StreamTargets,
-  { streams, api, wish }: { streams: number; api: boolean; wish: { deltas: number; everyMs: number } },
+  { streams, api, wish }: { streams: number; api: boolean; wish: StreamWish },
 ): Promise<Trial> {
-  const { pid } = api ? targets.api : targets.bare;
-  const load = api ? await targets.request('v2', wish) : await targets.bareRequest('v2', wish);
+  const pid = api ? targets.apiPid : targets.barePid;
+  const load = api ? targets.request('v2', wish) : await targets.bareRequest('v2', wish);
   const meter = meterLoad();
-  const running = runLoad(targets.load, { ...load, streams, seconds: streamSeconds, rampSeconds: streamSeconds });
+  const running = targets.run({ ...load, streams, seconds: streamSeconds, rampSeconds: streamSeconds });
   await new Promise((resolve) => setTimeout(resolve, streamSeconds * 1_000));
   const [cpu, from] = [cpuSecondsOf(pid), performance.now()];
   await new Promise((resolve) => setTimeout(resolve, streamSeconds * 1_000));

@@ -50,6 +50,12 @@ export interface JobClient {
 const answerTimeoutMs = 40_000;
 const pollMs = 150;
 
+/** Asks once more at once: a connection that was kept open may have been closed just now. */
+async function request(url: string, init: RequestInit): Promise<Response> {
+  const ask = () => fetch(url, { ...init, signal: AbortSignal.timeout(answerTimeoutMs) });
+  return ask().catch(ask);
+}
+
 /** A client that creates jobs and polls them, and writes down each answer it gets. */
 export function createJobClient({ baseUrl, adminKey, projects, run }: JobClientOptions): JobClient {
   const exchanges: Exchange[] = [];
@@ -60,10 +66,7 @@ export function createJobClient({ baseUrl, adminKey, projects, run }: JobClientO
     const exchange: Exchange = { what, job: plan.index, fromMs: Date.now(), toMs: 0, status: null };
     exchanges.push(exchange);
     try {
-      const response = await fetch(`${baseUrl}/v2/agent/${projects[plan.repository]}${path}`, {
-        ...init,
-        signal: AbortSignal.timeout(answerTimeoutMs),
-      });
+      const response = await request(`${baseUrl}/v2/agent/${projects[plan.repository]}${path}`, init);
       const body: unknown = await response.json();
       exchange.status = response.status;
       if (response.ok) return { status: response.status, job: body as SeenJob };

@@ -6,7 +6,7 @@ import { causeFaults } from './faults.ts';
 import { createJobClient } from './job-client.ts';
 import { planJobs, plannedCalls } from './job-plans.ts';
 import { runJobs, type JobRun } from './job-run.ts';
-import { processesOf } from './leftovers.ts';
+import { leftRunning } from './leftovers.ts';
 import { playPlans } from './planned-model.ts';
 import { createRandom } from './random.ts';
 import { printReport } from './report.ts';
@@ -42,7 +42,7 @@ export async function runJobsChaos(args: string[]): Promise<number> {
     violations.push(...(await runOn(stack, model, options)));
     const code = await stack.stop();
     if (code !== 0) violations.push(`the stack ends with ${code}`);
-    violations.push(...(await processesOf(home)).map((line) => `left running: ${line}`));
+    violations.push(...(await leftRunning(home)).map((line) => `left running: ${line}`));
   } finally {
     await removeTestHome(home);
   }

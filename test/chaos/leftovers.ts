@@ -1,6 +1,21 @@
 import { readFile, readdir, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { commandLineOf, identityOf } from '../../local/process-identity.ts';
+
+const patienceMs = 10_000;
+const pollMs = 100;
+
+/** What still has to do with a folder after a moment in which the last processes may end. */
+export async function leftRunning(folder: string): Promise<string[]> {
+  const deadline = Date.now() + patienceMs;
+  let found = await processesOf(folder);
+  while (found.length > 0 && Date.now() < deadline) {
+    await delay(pollMs);
+    found = await processesOf(folder);
+  }
+  return found;
+}
 
 /** Processes that have to do with a folder: in their command line, their environment or the place they work in. */
 export async function processesOf(folder: string): Promise<string[]> {

@@ -1,7 +1,8 @@
 import { runJobsChaos } from './jobs.ts';
+import { runRepliesChaos } from './replies.ts';
 
-/** `npm run chaos -- [jobs] --jobs n --kills n --halts n --seed n` */
-const suites: Record<string, (args: string[]) => Promise<number>> = { jobs: runJobsChaos };
+/** `npm run chaos -- [jobs] --jobs n --kills n --halts n --seed n`, `npm run chaos -- replies --runs n --kills n --seed n` */
+const suites: Record<string, (args: string[]) => Promise<number>> = { jobs: runJobsChaos, replies: runRepliesChaos };
 
 const [first = 'jobs', ...rest] = process.argv.slice(2);
 const [name, args] = first.startsWith('--') ? ['jobs', [first, ...rest]] : [first, rest];

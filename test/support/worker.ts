@@ -164,7 +164,7 @@ function depsOf({ database: { pool }, modelUrl, github }: TestWorkerOptions, dir
 let isQuiet = false;
 
 /** What the tests provoke is no news. */
-function quietRuntime(): void {
+export function quietRuntime(): void {
   if (isQuiet) return;
   isQuiet = true;
   Runtime.install({

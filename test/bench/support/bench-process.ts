@@ -40,7 +40,12 @@ export function pin(pid: number, core: number): void {
 
 /** Starts a program of `processes/` that answers through `answerParent`. */
 export async function startBenchProcess(name: string, options: StartOptions): Promise<BenchProcess> {
-  const child = start(join(import.meta.dirname, '../processes', `${name}.ts`), options, ['ignore', 'inherit', 'inherit', 'ipc']);
+  const child = start(join(import.meta.dirname, '../processes', `${name}.ts`), options, [
+    'ignore',
+    'inherit',
+    'inherit',
+    'ipc',
+  ]);
   const waiting = new Map<number, PromiseWithResolvers<unknown>>();
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
   void ended.then(() => {
@@ -95,7 +100,11 @@ export async function startService(path: string, readyMessage: string, options: 
   };
 }
 
-function start(script: string, { core, env, flags = [] }: StartOptions, stdio: ('ignore' | 'inherit' | 'ipc' | 'pipe')[]) {
+function start(
+  script: string,
+  { core, env, flags = [] }: StartOptions,
+  stdio: ('ignore' | 'inherit' | 'ipc' | 'pipe')[],
+) {
   const command = [process.execPath, ...flags, script];
   const [file = '', ...args] = canPin ? ['taskset', '-c', String(core), ...command] : command;
   return spawn(file, args, { cwd: checkout, env: { ...process.env, ...env }, stdio });

@@ -7,7 +7,7 @@ interface ProcessTimes {
   seconds: number;
 }
 
-/** CPU seconds, user and system, that a process has used so far; 0 when it is gone. */
+/** CPU seconds, user and system, that a process and its ended children have used so far; 0 when it is gone. */
 export function cpuSecondsOf(pid: number): number {
   return timesOf(pid)?.seconds ?? 0;
 }
@@ -62,7 +62,9 @@ function timesOf(pid: number): ProcessTimes | null {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     // the name of the process, in parentheses, may hold anything
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return { parent: Number(fields[1]), seconds: (Number(fields[11]) + Number(fields[12])) / ticksPerSecond };
+    // user and system, then those of children that have ended
+    const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
+    return { parent: Number(fields[1]), seconds: ticks / ticksPerSecond };
   } catch {
     return null;
   }

@@ -1,6 +1,9 @@
 import type { SourceFile } from '../../../search/read-pages.ts';
 
-const verbs = 'create configure delete rotate deploy inspect rename restore monitor schedule validate export import retry'.split(' ');
+const verbs =
+  'create configure delete rotate deploy inspect rename restore monitor schedule validate export import retry'.split(
+    ' ',
+  );
 const nouns =
   'token webhook pipeline cluster schema index queue volume policy certificate runner template snapshot gateway session role tenant bucket replica trigger channel deployment secret quota'.split(
     ' ',
@@ -10,7 +13,8 @@ const common =
   'the a to of and is in that for it with as on by be are this from or when you can an at if not each will then than which your must only its one all before after while'.split(
     ' ',
   );
-const syllables = 'ba co di fer gra lin mo nex or pel qua ris sol tam ul ver wen xi yor zen cal dro eth fin hab jun kel lur'.split(' ');
+const syllables =
+  'ba co di fer gra lin mo nex or pel qua ris sol tam ul ver wen xi yor zen cal dro eth fin hab jun kel lur'.split(' ');
 const vocabularySize = 20_000;
 
 /** Numbers from a seed, the same at every run. */

@@ -4,10 +4,7 @@ import type { Socket } from 'node:net';
 const bufferBytes = 65_536;
 
 /** A connection that costs the load generator little: one buffer, no stream machinery. */
-export function openRaw(
-  port: number,
-  { onData, onEnd }: { onData(bytes: Buffer): void; onEnd(): void },
-): Socket {
+export function openRaw(port: number, { onData, onEnd }: { onData(bytes: Buffer): void; onEnd(): void }): Socket {
   const buffer = Buffer.allocUnsafe(bufferBytes);
   const socket = connect({
     port,

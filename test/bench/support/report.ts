@@ -4,7 +4,9 @@ export type Cell = string | number;
 export function printTable(title: string, header: string[], rows: Cell[][]): void {
   const lines = [header, ...rows.map((row) => row.map(String))];
   const widths = header.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
-  const isNumber = header.map((_, column) => rows.every((row) => /^[<>~]?[\d,.–-]*( |$)/.test(String(row[column] ?? ''))));
+  const isNumber = header.map((_, column) =>
+    rows.every((row) => /^[<>~]?[\d,.–-]*( |$)/.test(String(row[column] ?? ''))),
+  );
   console.log(`\n${title}`);
   for (const [number, line] of lines.entries()) {
     const cells = line.map((cell, column) =>

@@ -28,7 +28,10 @@ export async function createBenchServers(): Promise<BenchServers> {
   let engine: Promise<{ address: string; pid: number }> | null = null;
 
   async function startDatabase() {
-    const server = await startPostgres({ directory: join(directory, 'postgres'), isDurable: process.env['BENCH_DURABLE'] === '1' }, hooksOf('postgres', record));
+    const server = await startPostgres(
+      { directory: join(directory, 'postgres'), isDurable: process.env['BENCH_DURABLE'] === '1' },
+      hooksOf('postgres', record),
+    );
     resources.use(server);
     const pid = server.process.pid ?? 0;
     pin(pid, loadCore);

@@ -7,7 +7,7 @@ import { createTestDatabase } from '../../support/database.ts';
 import { serveApi } from '../api/serve.ts';
 import { createFuzzer } from './fuzz-requests.ts';
 import type { FuzzRequest } from './fuzz-requests.ts';
-import { endingOf } from './open-stream.ts';
+import { endingOf } from '../../support/open-stream.ts';
 import { buildIndexedSite } from './site.ts';
 
 const count = 20_000;
@@ -57,7 +57,7 @@ it(
 
     async function exchange({ method, path, headers, body }: FuzzRequest): Promise<FuzzAnswer> {
       const length = body === null ? {} : { 'content-length': String(body.length) };
-    const sent = send(api.url, { agent, method, path, headers: { ...headers, ...length } });
+      const sent = send(api.url, { agent, method, path, headers: { ...headers, ...length } });
       sent.end(body ?? undefined);
       const [response] = (await once(sent, 'response')) as [IncomingMessage];
       const parts: Buffer[] = [];

@@ -5,8 +5,8 @@ import { startScriptedModelServer } from '../../support/scripted-model-server.ts
 import type { ScriptedModelServer } from '../../support/scripted-model-server.ts';
 import { serveApi } from '../api/serve.ts';
 import type { ServedApi } from '../api/serve.ts';
-import { openStream } from './open-stream.ts';
-import type { OpenOptions, OpenStream } from './open-stream.ts';
+import { openStream } from '../../support/open-stream.ts';
+import type { OpenOptions, OpenStream } from '../../support/open-stream.ts';
 import { buildIndexedSite, question } from './site.ts';
 import type { TestSite } from './site.ts';
 

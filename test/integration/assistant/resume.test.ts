@@ -6,9 +6,8 @@ import { createThreadStore } from '../../../db/threads.ts';
 import { buildKey } from '../../support/build.ts';
 import { serveModelApi } from './model-api.ts';
 import type { ModelApi } from './model-api.ts';
-import { answerOf, endingOf, openStream, withoutKeepAlive } from './open-stream.ts';
-import type { OpenOptions, OpenStream } from './open-stream.ts';
-import { question } from './site.ts';
+import { answerOf, endingOf, openStream, withoutKeepAlive } from '../../support/open-stream.ts';
+import type { OpenOptions, OpenStream } from '../../support/open-stream.ts';
 
 type Protocol = 'v1' | 'v2';
 

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createThreadStore } from '../../../db/threads.ts';
 import { serveModelApi } from './model-api.ts';
 import type { ModelApi } from './model-api.ts';
-import { answerOf, endingOf } from './open-stream.ts';
+import { answerOf, endingOf } from '../../support/open-stream.ts';
 import { eventsOf } from './site.ts';
 
 const protocols = ['v1', 'v2'] as const;

@@ -8,7 +8,7 @@ import type { TestDatabase } from '../../support/database.ts';
 import { serveApi } from '../api/serve.ts';
 import type { ServedApi } from '../api/serve.ts';
 import { serveModelApi } from './model-api.ts';
-import { openStream } from './open-stream.ts';
+import { openStream } from '../../support/open-stream.ts';
 import { buildIndexedSite, eventsOf, publishPages, question, textOf } from './site.ts';
 import type { TestSite } from './site.ts';
 
@@ -162,9 +162,9 @@ describe('a process that cannot take more', () => {
       const path = `/discovery/v2/assistant/${docs.site.domain}/message`;
       const askBusy = () => busy.ask(path, { key: docs.assistantKey, json: question('bread?') });
       expect((await askBusy()).status).toBe(200);
-      let isBusy = true;
+      const end = new AbortController();
       const burning = (async () => {
-        while (isBusy) {
+        while (!end.signal.aborted) {
           const until = performance.now() + 60;
           while (performance.now() < until);
           await turn();
@@ -176,7 +176,7 @@ describe('a process that cannot take more', () => {
         key: docs.assistantKey,
         json: { query: 'bread' },
       });
-      isBusy = false;
+      end.abort();
       await burning;
       expect(Object.keys(refused.body)).toEqual(['error']);
       expect(refused.headers.get('retry-after')).toBe('1');

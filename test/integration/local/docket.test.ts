@@ -2,89 +2,209 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Command } from 'commander';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { parseKey } from '../../../db/key-format.ts';
 import { createKeyStore } from '../../../db/keys.ts';
-import { createTestDatabase } from '../../support/database.ts';
-import type { TestDatabase } from '../../support/database.ts';
+import { createSiteStore } from '../../../db/sites.ts';
+import { createProgram } from '../../../local/commands/program.ts';
+import { buildOrganization, buildSite, testPepper } from '../../support/build.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 
-const pepper = 'a pepper for tests only';
 let database: TestDatabase;
-
 beforeAll(async () => {
   database = await createTestDatabase();
 });
 afterAll(() => database[Symbol.asyncDispose]());
 
-async function docket(args: string[], env: NodeJS.ProcessEnv = {}) {
+let out: string[] = [];
+beforeEach(() => {
+  out = [];
+  vi.spyOn(console, 'log').mockImplementation((line: string) => out.push(line));
+});
+afterEach(() => vi.restoreAllMocks());
+
+/** Runs a command in this process and answers what it prints; a refusal is thrown. */
+async function docket(...args: string[]): Promise<string> {
+  const program = createProgram((work) =>
+    work({
+      pool: database.pool,
+      keyPepper: testPepper,
+      localRoot: '/srv/git',
+      allowedHosts: ['github.com'],
+      temporal: { address: '127.0.0.1:1', namespace: 'default' },
+    }),
+  );
+  quiet(program);
+  out = [];
+  await program.parseAsync(args, { from: 'user' });
+  return out.join('\n');
+}
+
+function quiet(command: Command): void {
+  command.configureOutput({ writeErr: () => {} });
+  command.commands.forEach(quiet);
+}
+
+async function docketJson(...args: string[]): Promise<any> {
+  return JSON.parse(await docket(...args, '--json'));
+}
+
+const newOrganization = async () => (await buildOrganization(database.pool)).id;
+
+/** Runs the program as `npm run docket` does. */
+async function runProcess(args: string[], env: NodeJS.ProcessEnv = {}) {
   const child = spawn(process.execPath, [resolve('local/docket.ts'), ...args], {
     env: {
       PATH: process.env['PATH'],
       DOCKET_HOME: '/nowhere/docket',
       DATABASE_URL: database.url,
-      DOCKET_KEY_PEPPER: pepper,
-      DOCKET_LOCAL_REPOSITORIES: '/srv/git',
+      DOCKET_KEY_PEPPER: testPepper,
       ...env,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const [out, error, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
-  return { out, error, code, json: () => JSON.parse(out) as Record<string, any> };
-}
-
-async function createOrganization(): Promise<string> {
-  const { json } = await docket(['org', 'create', '--name', 'Acme', '--json']);
-  return json()['id'];
+  return { out, error, code };
 }
 
 describe('docket', () => {
-  it('creates an organization, a project, a site and keys, and lists them', async () => {
-    const org = await createOrganization();
-    const project = await docket(['project', 'create', '--org', org, '--repository', '/srv/git/docs.git', '--json']);
-    expect(project.json()).toMatchObject({ organizationId: org, name: 'docs', forge: 'local', repository: '/srv/git/docs.git' });
-    const site = await docket(['site', 'create', '--org', org, '--domain', 'acme', '--repository', '/srv/git/docs.git', '--path', '/docs/', '--json']);
-    expect(site.json()).toMatchObject({ domain: 'acme', path: 'docs', retentionDays: 30 });
-    expect((await docket(['project', 'list', '--org', org])).out).toContain('/srv/git/docs.git');
-    expect((await docket(['site', 'list', '--json'])).json()).toHaveLength(1);
+  it('creates an organization, a project and a site, and lists them', async () => {
+    const { id: org } = await docketJson('org', 'create', '--name', ' Acme ');
+    expect(await docket('org', 'list')).toMatch(new RegExp(`^${org} +Acme `, 'm'));
+    const project = await docketJson('project', 'create', '--org', org, '--repository', '/srv/git/docs.git');
+    const expected = { organizationId: org, name: 'docs', forge: 'local', repository: '/srv/git/docs.git' };
+    expect(project).toMatchObject(expected);
+    const hosted = ['--repository', 'https://github.com/acme/docs', '--allow', 'https://github.com/acme/more'];
+    expect(await docketJson('project', 'create', '--org', org, ...hosted)).toMatchObject({
+      forge: 'github',
+      allowedRepositories: ['https://github.com/acme/more'],
+    });
+    expect(await docket('project', 'list', '--org', org)).toContain('/srv/git/docs.git');
+
+    const source = ['--repository', '/srv/git/docs.git', '--path', '/docs/./v2/', '--refresh-minutes', '30'];
+    const site = await docketJson('site', 'create', '--org', org, '--domain', 'acme', ...source);
+    expect(site).toMatchObject({ domain: 'acme', path: 'docs/v2', retentionDays: 30, refreshMinutes: 30 });
+    expect((await createSiteStore(database.pool).get(site.id))?.indexRequestedAt).toBeInstanceOf(Date);
+    const listed = await docketJson('site', 'list', '--org', org);
+    expect(listed.map(({ id }: { id: string }) => id)).toEqual([site.id]);
   });
 
   it('shows a key once, and revokes it', async () => {
-    const org = await createOrganization();
-    const created = (await docket(['key', 'create', '--org', org, '--kind', 'assistant', '--expires', '30d', '--json'])).json();
-    const parsed = parseKey(created['key']);
-    expect(parsed).toMatchObject({ kind: 'assistant', id: created['id'] });
-    const list = await docket(['key', 'list', '--org', org]);
-    expect(list.out).toContain(created['id']);
-    expect(list.out).not.toContain(parsed?.secret);
-    expect((await docket(['key', 'revoke', created['id']])).code).toBe(0);
-    expect((await createKeyStore(database.pool, pepper).find(created['id']))?.revokedAt).not.toBeNull();
+    const created = await docketJson(
+      'key',
+      'create',
+      '--org',
+      await newOrganization(),
+      '--kind',
+      'assistant',
+      '--expires',
+      '30d',
+    );
+    const parsed = parseKey(created.key);
+    expect(parsed).toMatchObject({ kind: 'assistant', id: created.id });
+    for (const list of [await docket('key', 'list'), JSON.stringify(await docketJson('key', 'list'))]) {
+      expect(list).toContain(created.id);
+      expect(list).not.toContain(parsed?.secret);
+      expect(list).not.toContain('digest');
+    }
+    await docket('key', 'revoke', created.id);
+    expect((await createKeyStore(database.pool, testPepper).find(created.id))?.revokedAt).toBeInstanceOf(Date);
+    expect(await docket('key', 'list')).toMatch(new RegExp(`^${created.id} .* revoked`, 'm'));
+  });
+
+  it('waits for an index that was asked for, and tells how it ended', async () => {
+    const sites = createSiteStore(database.pool);
+    const { id, domain } = await buildSite(database.pool);
+    await sites.recordIndexFailure(id, { category: 'internal', message: 'An old failure.' });
+    const finish = async (message: string | null) => {
+      await expect.poll(() => sites.readIndexRequest(id)).not.toBeNull();
+      const request = await sites.readIndexRequest(id);
+      if (message === null)
+        await database.pool.query('update sites set index_failure_message = null where id = $1', [id]);
+      else await sites.recordIndexFailure(id, { category: 'site_unreadable', message });
+      await sites.answerIndexRequest(id, request!);
+    };
+    const [shown] = await Promise.all([docketJson('site', 'index', domain, '--wait'), finish(null)]);
+    expect(shown).toMatchObject({ id, indexRequestedAt: null });
+    await Promise.all([
+      expect(docket('site', 'index', domain, '--wait')).rejects.toThrow('could not be indexed. No pages.'),
+      finish('No pages.'),
+    ]);
   });
 
   it.each([
-    ['an unknown organization', ['project', 'create', '--org', 'org_x', '--repository', '/srv/git/x'], 'There is no organization'],
-    ['a repository with a credential', ['project', 'create', '--org', 'ORG', '--repository', 'https://a:b@github.com/x/y'], ''],
-    ['a repository outside the local root', ['project', 'create', '--org', 'ORG', '--repository', '/etc/x'], ''],
-    ['a site without a source', ['site', 'create', '--org', 'ORG', '--domain', 'x'], '--repository or --directory'],
-    ['a domain with a slash', ['site', 'create', '--org', 'ORG', '--domain', 'a/b', '--directory', '/d'], 'lower-case'],
-    ['a folder that climbs', ['site', 'create', '--org', 'ORG', '--domain', 'x', '--directory', '/d', '--path', '../x'], '--path'],
-    ['an unknown key', ['key', 'revoke', 'nope'], 'There is no key'],
-    ['an unknown kind of key', ['key', 'create', '--org', 'ORG', '--kind', 'root'], 'Allowed choices'],
-    ['an unknown command', ['frobnicate'], 'unknown command'],
-  ])('refuses %s in one sentence', async (_name, args, words) => {
-    const org = args.includes('ORG') ? await createOrganization() : '';
-    const { code, error, out } = await docket(args.map((arg) => (arg === 'ORG' ? org : arg)));
-    expect(code).toBe(1);
-    expect(out).toBe('');
-    expect(error).toContain(words);
-    expect(error).not.toMatch(/^\s+at /m);
-    expect(error).not.toContain('a:b');
+    [
+      'an unknown organization',
+      'project create --org org_x --repository /srv/git/x',
+      'There is no organization "org_x"',
+    ],
+    [
+      'a repository with a credential',
+      'project create --org ORG --repository https://a:b@github.com/x/y',
+      'user name or password',
+    ],
+    ['a repository outside the local root', 'project create --org ORG --repository /etc/x', 'outside the folder'],
+    [
+      'a further repository on another host',
+      'project create --org ORG --repository /srv/git/x --allow https://evil.example/x',
+      '',
+    ],
+    [
+      'a ref that is an option',
+      'project create --org ORG --repository /srv/git/x --ref=-x',
+      'not the name of a branch',
+    ],
+    ['a model without a provider', 'project create --org ORG --repository /srv/git/x --model gpt', '--model'],
+    ['a site without a source', 'site create --org ORG --domain x', '--repository or --directory'],
+    [
+      'a site with two sources',
+      'site create --org ORG --domain x --directory /d --repository /srv/git/x',
+      '--repository or --directory',
+    ],
+    ['a relative directory', 'site create --org ORG --domain x --directory d', 'absolute'],
+    ['a domain with a slash', 'site create --org ORG --domain a/b --directory /d', 'lower-case'],
+    ['a domain of another site', 'site create --org ORG --domain taken --directory /d', 'taken'],
+    ['a folder that climbs', 'site create --org ORG --domain x --directory /d --path ../x', '--path'],
+    [
+      'a base address that is a script',
+      'site create --org ORG --domain x --directory /d --base-url javascript:x',
+      '--base-url',
+    ],
+    ['a refresh of no minutes', 'site create --org ORG --domain x --directory /d --refresh-minutes 0', 'whole number'],
+    ['an unknown site', 'site index nope', 'There is no site "nope"'],
+    ['an unknown key', 'key revoke nope', 'There is no key "nope"'],
+    ['an unknown kind of key', 'key create --org ORG --kind root', 'Allowed choices'],
+    ['an unknown command', 'frobnicate', 'unknown command'],
+  ])('refuses %s', async (_name, line, words) => {
+    await buildSite(database.pool, { domain: 'taken' }).catch(() => {});
+    const org = await newOrganization();
+    const args = line.split(' ').map((arg) => (arg === 'ORG' ? org : arg));
+    await expect(docket(...args)).rejects.toThrow(words);
+    expect(out).toEqual([]);
+  });
+});
+
+describe('npm run docket', () => {
+  it('prints what it did, or one sentence that holds no secret', async () => {
+    const created = await runProcess(['org', 'create', '--name', 'Acme', '--json']);
+    expect(created).toMatchObject({ code: 0, error: '' });
+    expect(JSON.parse(created.out)).toMatchObject({ name: 'Acme' });
+    const refused = await runProcess(['key', 'revoke', 'nope']);
+    expect(refused).toEqual({ code: 1, out: '', error: 'There is no key "nope"; "docket key list" shows the ids.\n' });
+    const unknown = await runProcess(['frobnicate']);
+    expect(unknown).toMatchObject({ code: 1, error: expect.stringContaining("unknown command 'frobnicate'") });
   });
 
-  it('says what to do without a database, and when it does not answer', async () => {
-    const none = await docket(['org', 'list'], { DATABASE_URL: '' });
+  it('says what to do without a database, when it does not answer, and when it is empty', async () => {
+    const none = await runProcess(['org', 'list'], { DATABASE_URL: '' });
     expect(none).toMatchObject({ code: 1, error: expect.stringContaining('npm start') });
-    const gone = await docket(['org', 'list'], { DATABASE_URL: 'postgres://u:secret@127.0.0.1:1/x' });
+    const gone = await runProcess(['org', 'list'], { DATABASE_URL: 'postgres://u:secret@127.0.0.1:1/x' });
     expect(gone).toMatchObject({ code: 1, error: expect.stringContaining('cannot be reached') });
     expect(gone.error).not.toContain('secret');
+    const server = new URL(database.url);
+    server.pathname = '/postgres';
+    const empty = await runProcess(['org', 'list'], { DATABASE_URL: server.href });
+    expect(empty).toMatchObject({ code: 1, error: expect.stringContaining('npm run db:migrate') });
   });
 });

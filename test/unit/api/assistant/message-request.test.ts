@@ -101,7 +101,7 @@ describe('parseMessageRequest', () => {
   });
 
   it('looks at a few items of context and at the beginning of a fingerprint', () => {
-    const context = Array(5_000).fill({ type: 'code', value: 'x' });
+    const context = Array.from({ length: 5_000 }, () => ({ type: 'code', value: 'x' }));
     const parsed = parseMessageRequest({ ...body, fp: 'f'.repeat(100_000), context });
     expect(parsed.context).toHaveLength(10);
     expect(parsed.fp).toHaveLength(500);

@@ -10,7 +10,7 @@ export interface OpenStream {
   text(): string;
   /** Resolves when what has come holds this; rejects when the stream ends without it. */
   until(wanted: string): Promise<void>;
-  /** `complete`: the response ended as HTTP says; `cut`: the connection went away. */
+  /** `complete`: the response ended as HTTP says; `cut`: the connection went away, or the reader left. */
   ended: Promise<'complete' | 'cut'>;
   /** Begins to read a stream that was opened without reading. */
   read(): void;
@@ -26,11 +26,12 @@ export interface OpenOptions {
   isIdle?: boolean;
   /** Leaves as soon as so many bytes of the body have come. */
   leaveAfter?: number;
+  onData?: (part: Buffer) => void;
 }
 
 /** Opens a stream on a connection of its own; resolves with its head. */
 export async function openStream(url: string, options: OpenOptions): Promise<OpenStream> {
-  const { key, json, headers = {}, isIdle = false, leaveAfter = Infinity } = options;
+  const { key, json, headers = {}, isIdle = false, leaveAfter = Infinity, onData } = options;
   const body = json === undefined ? undefined : JSON.stringify(json);
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const sent = request(url, {
@@ -53,18 +54,25 @@ export async function openStream(url: string, options: OpenOptions): Promise<Ope
   // without the beginning of a character that was cut in two
   const text = () => new TextDecoder().decode(Buffer.concat(parts), { stream: true });
   let isOver = false;
+  let hasLeft = false;
   const ended = new Promise<'complete' | 'cut'>((resolve) => {
     response.once('close', () => {
       isOver = true;
       for (const { wanted, reject } of waiting) reject(new Error(`The stream ended without ${wanted}:\n${text()}`));
-      resolve(response.complete ? 'complete' : 'cut');
+      resolve(response.complete && !hasLeft ? 'complete' : 'cut');
     });
   });
+
+  function leave(): void {
+    hasLeft = true;
+    response.destroy();
+  }
 
   function take(part: Buffer): void {
     parts.push(part.subarray(0, leaveAfter - size));
     size += part.length;
-    if (size >= leaveAfter) response.destroy();
+    onData?.(part);
+    if (size >= leaveAfter) leave();
     if (waiting.length === 0) return;
     const soFar = text();
     for (const { wanted, resolve } of waiting) if (soFar.includes(wanted)) resolve();
@@ -85,7 +93,7 @@ export async function openStream(url: string, options: OpenOptions): Promise<Ope
     },
     ended,
     read,
-    leave: () => response.destroy(),
+    leave,
   };
 }
 

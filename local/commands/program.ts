@@ -1,0 +1,20 @@
+import { Command } from 'commander';
+import type { WithContext } from './context.ts';
+import { addKeyCommands } from './key.ts';
+import { addOrganizationCommands } from './organization.ts';
+import { addProjectCommands } from './project.ts';
+import { addSiteCommands } from './site.ts';
+
+/** The `docket` command line. A mistake in its use is printed and thrown as a CommanderError. */
+export function createProgram(withContext: WithContext): Command {
+  const program = new Command('docket')
+    .description('administers organizations, projects, sites and keys')
+    .option('--json', 'print JSON')
+    .showHelpAfterError('(--help shows what there is)')
+    .exitOverride();
+  addOrganizationCommands(program, withContext);
+  addProjectCommands(program, withContext);
+  addSiteCommands(program, withContext);
+  addKeyCommands(program, withContext);
+  return program;
+}

@@ -1,0 +1,43 @@
+import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
+import { createToolset } from '../../../activities/agent-tools/toolset.ts';
+import { createActivities } from '../../../activities/index.ts';
+import { createJobStore } from '../../../db/jobs.ts';
+import { createPool } from '../../../db/pool.ts';
+import { createProjectStore } from '../../../db/projects.ts';
+import { createEffectStore, createStepStore } from '../../../db/steps.ts';
+import { createClients } from '../../../worker/clients.ts';
+import { readConfig } from '../../../worker/config.ts';
+import { createWorkers, jobQueue } from '../../../worker/create-worker.ts';
+import { prepareWorkflowBundle } from '../../../worker/workflow-bundle.ts';
+import { createAgentModel } from '../support/agent-model.ts';
+import { answerParent } from '../support/answer-parent.ts';
+
+// The worker as it runs in production, with a model that does not think.
+Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
+const config = readConfig(process.env);
+const pool = createPool({ url: config.database.url, maxConnections: 20, applicationName: 'bench-worker' });
+const connection = await NativeConnection.connect({ address: config.temporal.address });
+const activities = createActivities({
+  ...createClients({ config, pool }),
+  jobs: createJobStore(pool),
+  steps: createStepStore(pool),
+  effects: createEffectStore(pool),
+  projects: createProjectStore(pool),
+  models: { languageModel: createAgentModel, problemWith: () => null },
+  toolset: createToolset(),
+  secrets: [],
+});
+const workers = await createWorkers({
+  connection,
+  namespace: config.temporal.namespace,
+  bundle: await prepareWorkflowBundle(),
+  queues: [jobQueue(activities)],
+});
+const runs = workers.map((worker) => worker.run());
+
+answerParent({}, async () => {
+  for (const worker of workers) worker.shutdown();
+  await Promise.all(runs);
+  await connection.close();
+  await pool.end();
+});

@@ -1,0 +1,49 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { SearchInput, SearchResult } from './processes/search-index.ts';
+import { serverCore, startBenchProcess } from './support/bench-process.ts';
+import { meterLoad } from './support/cpu.ts';
+import type { BenchOptions } from './support/options.ts';
+import { figure, printNote, printTable } from './support/report.ts';
+import type { BenchServers } from './support/servers.ts';
+
+/** The search engine alone, on sites of generated pages. */
+export async function benchSearch(servers: BenchServers, options: BenchOptions): Promise<void> {
+  const directory = join(servers.directory, 'search');
+  await mkdir(directory, { recursive: true });
+  const rows: { pages: number; result: SearchResult; others: number }[] = [];
+  for (const pages of options.isQuick ? [1_000] : [1_000, 25_000]) {
+    // a process of its own each, so that the memory of one is no part of the other
+    await using engine = await startBenchProcess('search-index', { core: serverCore, flags: options.serverFlags });
+    const meter = meterLoad();
+    const input: SearchInput = { pages, directory, seconds: options.seconds * 2 };
+    const result = await engine.ask<SearchResult>('measure', input);
+    rows.push({ pages, result, others: meter.others() });
+  }
+  printTable(
+    'search: generated pages, one core',
+    ['pages', 'source MB', 'passages', 'read s', 'build s', 'index MB', 'one page changed s', 'others'],
+    rows.map(({ pages, result, others }) => [
+      pages.toLocaleString('en-US'),
+      figure(result.sourceBytes / 1e6),
+      figure(result.chunks),
+      figure(result.readSeconds),
+      figure(result.buildSeconds),
+      figure(result.indexBytes / 1e6),
+      figure(result.changeSeconds),
+      figure(others),
+    ]),
+  );
+  printTable(
+    'search: one question after another, 10 hits each',
+    ['pages', 'searches', 'p50 ms', 'p95 ms', 'CPU ms'],
+    rows.map(({ pages, result }) => [
+      pages.toLocaleString('en-US'),
+      figure(result.searches),
+      figure(result.p50),
+      figure(result.p95),
+      figure(result.cpuMs),
+    ]),
+  );
+  printNote('aims: p95 ≤ 30 ms on 25,000 pages, which are indexed in ≤ 60 s.');
+}

@@ -1,0 +1,60 @@
+import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4Content } from '@ai-sdk/provider';
+
+/** What a step of a job does: nothing to files, read one, or change one. */
+export const stepKinds = ['todo', 'read', 'write'] as const;
+export type StepKind = (typeof stepKinds)[number];
+
+/** A prompt that tells the model below what to do. */
+export function promptFor({ kind, steps }: { kind: StepKind; steps: number }): string {
+  return `bench: ${steps} steps that ${kind}`;
+}
+
+/** Asks for one tool call a step, as often as the prompt says, then finishes; without thinking. */
+export function createAgentModel(): LanguageModelV4 {
+  return {
+    specificationVersion: 'v4',
+    provider: 'bench',
+    modelId: 'agent',
+    supportedUrls: {},
+    doGenerate(options) {
+      return Promise.resolve({
+        content: [nextCall(options)],
+        finishReason: { unified: 'tool-calls', raw: 'tool-calls' },
+        usage: {
+          inputTokens: { total: 1_000, noCache: 1_000, cacheRead: 0, cacheWrite: 0 },
+          outputTokens: { total: 50, text: 50, reasoning: 0 },
+        },
+        warnings: [],
+      });
+    },
+    doStream: () => Promise.reject(new Error('not used')),
+  };
+}
+
+function nextCall({ prompt }: LanguageModelV4CallOptions): LanguageModelV4Content {
+  const asked = prompt.find(({ role }) => role === 'user');
+  const match = /bench: (\d+) steps that (\w+)/.exec(JSON.stringify(asked?.content));
+  const step = prompt.filter(({ role }) => role === 'assistant').length + 1;
+  const [, steps, kind] = match ?? [];
+  const { toolName, input } =
+    step > Number(steps)
+      ? { toolName: 'finish', input: { title: 'Change some notes', summary: 'All steps are done.' } }
+      : callOf(kind, step);
+  return { type: 'tool-call', toolCallId: `call_${step}`, toolName, input: JSON.stringify(input) };
+}
+
+function callOf(kind: string | undefined, step: number): { toolName: string; input: unknown } {
+  switch (kind) {
+    case 'todo':
+      return { toolName: 'todo', input: { items: [{ text: `Do part ${step}`, done: false }] } };
+    case 'read':
+      return { toolName: 'read', input: { path: 'docs/page-1.md' } };
+    case 'write':
+      return {
+        toolName: 'write',
+        input: { path: `notes/${step}.md`, content: `# Note ${step}\n\nWritten in step ${step}.\n` },
+      };
+    default:
+      throw new Error('The prompt does not say what to do.');
+  }
+}

@@ -1,0 +1,41 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+export interface JobClient {
+  create(prompt: string): Promise<string>;
+  /** Polls until the job has ended; throws when it failed. Answers the link of its pull request. */
+  untilEnded(jobId: string): Promise<string | null>;
+}
+
+const pollMs = 10;
+
+interface Job {
+  id: string;
+  status: string;
+  prLink: string | null;
+  details: { failure: { title: string } | null };
+}
+
+/** What a user of the API does. */
+export function createJobClient({ url, key, projectId }: { url: string; key: string; projectId: string }): JobClient {
+  async function ask(path: string, body?: unknown): Promise<Job> {
+    const response = await fetch(`${url}/v2/agent/${projectId}${path}`, {
+      method: body === undefined ? 'GET' : 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    if (!response.ok) throw new Error(`The API answers ${response.status}: ${await response.text()}`);
+    return (await response.json()) as Job;
+  }
+
+  return {
+    create: async (prompt) => (await ask('/job', { prompt })).id,
+    async untilEnded(jobId) {
+      for (;;) {
+        const job = await ask(`/job/${jobId}`);
+        if (job.status === 'failed') throw new Error(`A job failed: ${job.details.failure?.title}`);
+        if (job.status !== 'active') return job.prLink;
+        await sleep(pollMs);
+      }
+    },
+  };
+}

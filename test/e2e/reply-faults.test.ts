@@ -1,0 +1,10 @@
+import { expect, it } from 'vitest';
+import { runRepliesChaos } from '../chaos/replies.ts';
+
+it(
+  'no reply is lost, doubled or left hanging while readers are cut off and the API is killed',
+  { timeout: 600_000 },
+  async () => {
+    expect(await runRepliesChaos(['--runs', '20', '--kills', '2', '--hang-seconds', '120', '--seed', '5'])).toBe(0);
+  },
+);

@@ -1,0 +1,50 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createGit } from '../../../activities/clients/git.ts';
+import { createWorkspaces } from '../../../activities/clients/workspaces.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { createTestRepository } from '../../support/git-repository.ts';
+import { startScriptedModelServer } from '../../support/scripted-model-server.ts';
+import { mountSmallDisk } from '../../support/small-disk.ts';
+import { startTestWorker } from '../../support/worker.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database[Symbol.asyncDispose]());
+
+const writing = [
+  { toolCalls: [{ name: 'write', input: { path: 'new.txt', content: 'new\n'.repeat(10_000) } }] },
+  { toolCalls: [{ name: 'finish', input: { title: 'Add a file', summary: 'Added new.txt.' } }] },
+];
+
+describe('a disk without room', () => {
+  it('fails the jobs that need it with the reason, and jobs go on when it has room again', async ({ skip }) => {
+    await using disk = await mountSmallDisk(8);
+    if (disk === null) return skip('this account may not mount a file system');
+    await using repository = await createTestRepository();
+    await using model = await startScriptedModelServer();
+    const git = createGit({ home: join(disk.directory, 'git-home'), transports: ['file'] });
+    const workspaces = createWorkspaces({ git, directory: join(disk.directory, 'work') });
+    await using worker = await startTestWorker({ database, modelUrl: model.baseUrl, change: () => ({ workspaces }) });
+    const request = { prompt: 'Go', repository: repository.path };
+
+    model.script(async () => {
+      await disk.fill();
+      return writing[0]!;
+    });
+    const midway = await worker.runJob(request);
+    expect(midway).toMatchObject({ status: 'failed', failureCategory: 'tool_failure', prLink: null });
+    expect(midway.message).not.toBe('');
+
+    const atOnce = await worker.runJob(request);
+    expect(atOnce).toMatchObject({ status: 'failed', failureCategory: 'tool_failure', prLink: null });
+
+    await disk.empty();
+    model.script(...writing);
+    expect(await worker.runJob(request)).toMatchObject({ status: 'completed', failureCategory: null });
+    expect(model.violations).toEqual([]);
+    expect(await repository.git('for-each-ref', '--format=%(refname)', 'refs/heads/docket')).not.toContain('\n');
+  });
+});

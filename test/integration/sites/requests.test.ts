@@ -1,0 +1,178 @@
+import { randomUUID } from 'node:crypto';
+import { Context } from '@temporalio/activity';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { SiteActivityDeps } from '../../../activities/site-index.ts';
+import { createSiteStore, type SiteRow } from '../../../db/sites.ts';
+import { indexSiteWorkflowId, refreshSiteScheduleId } from '../../../workflows/contract/messages.ts';
+import { buildSite } from '../../support/build.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { createTestRepository } from '../../support/git-repository.ts';
+import { recordHistory } from '../../support/histories.ts';
+import { search, startSiteWorker } from './site-worker.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database[Symbol.asyncDispose]());
+
+const pages = { 'a.md': '# Page\n\nThe heron waits.\n' };
+const patience = { timeout: 45_000, interval: 50 };
+
+const get = async ({ id }: SiteRow): Promise<SiteRow> => (await createSiteStore(database.pool).get(id))!;
+
+/** Waits until no request stands. */
+async function answered(site: SiteRow): Promise<SiteRow> {
+  await expect.poll(async () => (await get(site)).indexRequestedAt, patience).toBeNull();
+  return get(site);
+}
+
+/** Holds the publishing of an index until it is released, or its attempt is cancelled. */
+function holdPublish() {
+  const reached = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  const published: string[] = [];
+  const change = ({ indexes }: SiteActivityDeps): Partial<SiteActivityDeps> => ({
+    indexes: {
+      ...indexes,
+      async publish(id, index) {
+        reached.resolve();
+        await Promise.race([released.promise, Context.current().cancelled]);
+        const made = await indexes.publish(id, index);
+        published.push(`${id} ${made.version}`);
+        return made;
+      },
+    },
+  });
+  return { change, published, reached: reached.promise, release: () => released.resolve() };
+}
+
+describe('a request for an index', () => {
+  it('is answered once, however many workers look for it', async () => {
+    await using repository = await createTestRepository(pages);
+    const publishing = holdPublish();
+    publishing.release();
+    const options = { database, taskQueue: `test-${randomUUID()}`, hasChores: true, change: publishing.change };
+    await using _one = await startSiteWorker(options);
+    await using _two = await startSiteWorker(options);
+    const sites = await Promise.all([1, 2, 3].map(() => buildSite(database.pool, { repository: repository.path })));
+    await Promise.all(sites.map(({ id }) => createSiteStore(database.pool).requestIndex(id)));
+    for (const site of sites) expect(await answered(site)).toMatchObject({ indexVersion: 1, indexFailure: null });
+    expect(publishing.published.sort()).toEqual(sites.map(({ id }) => `${id} 1`).sort());
+  });
+
+  it('that comes during a run is answered by the next', async () => {
+    await using repository = await createTestRepository(pages);
+    const publishing = holdPublish();
+    await using _worker = await startSiteWorker({ database, hasChores: true, change: publishing.change });
+    const sites = createSiteStore(database.pool);
+    const site = await buildSite(database.pool, { repository: repository.path });
+    await sites.requestIndex(site.id);
+    await publishing.reached;
+    await repository.commit({ 'a.md': '# Page\n\nThe crane stands.\n' });
+    await sites.requestIndex(site.id);
+    publishing.release();
+    expect(await answered(site)).toMatchObject({ indexVersion: 2 });
+    expect(await search(database, site, 'crane')).toEqual(['Page']);
+  });
+
+  it('outlives a run that was lost', async () => {
+    await using repository = await createTestRepository(pages);
+    const publishing = holdPublish();
+    await using worker = await startSiteWorker({ database, hasChores: true, change: publishing.change });
+    const site = await buildSite(database.pool, { repository: repository.path });
+    await createSiteStore(database.pool).requestIndex(site.id);
+    await publishing.reached;
+    await worker.client.workflow.getHandle(indexSiteWorkflowId(site.id)).terminate();
+    publishing.release();
+    expect(await answered(site)).toMatchObject({ indexVersion: 1, indexFailure: null });
+  });
+
+  it('is answered by another worker when the first one stops midway', async () => {
+    await using repository = await createTestRepository(pages);
+    const publishing = holdPublish();
+    const taskQueue = `test-${randomUUID()}`;
+    const site = await buildSite(database.pool, { repository: repository.path });
+    {
+      await using _first = await startSiteWorker({ database, taskQueue, hasChores: true, change: publishing.change });
+      await createSiteStore(database.pool).requestIndex(site.id);
+      await publishing.reached;
+    }
+    expect(publishing.published).toEqual([]);
+    expect(await get(site)).toMatchObject({ indexVersion: 0, indexRequestedAt: expect.any(Date) });
+    await using _second = await startSiteWorker({ database, taskQueue });
+    expect(await answered(site)).toMatchObject({ indexVersion: 1, indexFailure: null });
+  });
+});
+
+describe('an attempt that was overtaken', () => {
+  it('does not put an older state in the place of a newer one', async () => {
+    await using repository = await createTestRepository(pages);
+    const publishing = holdPublish();
+    await using slow = await startSiteWorker({ database, change: publishing.change });
+    await using quick = await startSiteWorker({ database });
+    const site = await buildSite(database.pool, { repository: repository.path });
+    const run = slow.index(site);
+    await publishing.reached;
+    await repository.commit({ 'a.md': '# Page\n\nThe crane stands.\n' });
+    // a run of its own, as the engine starts one where it takes the first for lost
+    const twin = { workflowId: `twin/${site.id}`, taskQueue: quick.taskQueue, args: [{ siteId: site.id }] };
+    await quick.client.workflow.execute('indexSite', twin);
+    publishing.release();
+    expect(await run).toMatchObject({ version: 1, changedPages: 0 });
+    expect(await search(database, site, 'crane')).toEqual(['Page']);
+  });
+});
+
+describe('a site that is refreshed by itself', () => {
+  it('has a schedule that follows its interval and asks for an index', async () => {
+    await using repository = await createTestRepository(pages);
+    await using worker = await startSiteWorker({ database, hasChores: true });
+    const site = await buildSite(database.pool, { repository: repository.path, refreshMinutes: 30 });
+    const handle = worker.client.schedule.getHandle(refreshSiteScheduleId(site.id));
+    const everyMs = async () => (await handle.describe().catch(() => null))?.spec.intervals?.[0]?.every ?? null;
+    const set = (minutes: number | null) =>
+      database.pool.query('update sites set refresh_minutes = $2 where id = $1', [site.id, minutes]);
+
+    await expect.poll(everyMs, patience).toBe(30 * 60_000);
+    await set(5);
+    await expect.poll(everyMs, patience).toBe(5 * 60_000);
+    await handle.trigger();
+    await expect.poll(async () => (await get(site)).indexVersion, patience).toBe(1);
+    await answered(site);
+    const [run] = (await handle.describe()).info.recentActions;
+    const { workflowId, firstExecutionRunId } = run!.action.workflow;
+    await recordHistory('site-refreshed', worker.client.workflow.getHandle(workflowId, firstExecutionRunId));
+    await set(null);
+    await expect.poll(everyMs, patience).toBeNull();
+  });
+
+  it('gets one schedule from several workers', async () => {
+    const taskQueue = `test-${randomUUID()}`;
+    const site = await buildSite(database.pool, { refreshMinutes: 7 });
+    await using one = await startSiteWorker({ database, taskQueue, hasChores: true });
+    await using _two = await startSiteWorker({ database, taskQueue, hasChores: true });
+    const handle = one.client.schedule.getHandle(refreshSiteScheduleId(site.id));
+    await expect
+      .poll(
+        () =>
+          handle.describe().then(
+            ({ spec }) => spec.intervals?.[0]?.every,
+            () => null,
+          ),
+        patience,
+      )
+      .toBe(7 * 60_000);
+    await database.pool.query('update sites set refresh_minutes = null where id = $1', [site.id]);
+    await expect
+      .poll(
+        () =>
+          handle.describe().then(
+            () => true,
+            () => false,
+          ),
+        patience,
+      )
+      .toBe(false);
+  });
+});

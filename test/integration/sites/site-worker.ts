@@ -1,0 +1,123 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client, Connection, WorkflowFailedError } from '@temporalio/client';
+import { ActivityFailure, ApplicationFailure } from '@temporalio/common';
+import { NativeConnection } from '@temporalio/worker';
+import { pino } from 'pino';
+import { inject } from 'vitest';
+import { createAttempt } from '../../../activities/attempt.ts';
+import { createGit } from '../../../activities/clients/git.ts';
+import { createWorkspaces } from '../../../activities/clients/workspaces.ts';
+import { createSiteActivities, type SiteActivityDeps } from '../../../activities/site-index.ts';
+import { SiteIndexes } from '../../../api/assistant/site-indexes.ts';
+import { createSiteIndexStore, createSiteStore, type SiteRow } from '../../../db/sites.ts';
+import { createWorkers, siteQueue } from '../../../worker/create-worker.ts';
+import { createSiteChores } from '../../../worker/site-chores.ts';
+import { prepareWorkflowBundle } from '../../../worker/workflow-bundle.ts';
+import { indexSiteWorkflowId, indexSiteWorkflowName } from '../../../workflows/contract/messages.ts';
+import type { IndexSiteOutcome } from '../../../workflows/contract/site.ts';
+import type { TestDatabase } from '../../support/database.ts';
+import { quietRuntime } from '../../support/worker.ts';
+
+export interface SiteWorkerOptions {
+  database: TestDatabase;
+  /** Shared by workers that take turns. */
+  taskQueue?: string;
+  siteDirectories?: string;
+  /** Looks for requests and keeps schedules, as a worker process does. */
+  hasChores?: boolean;
+  /** Replaces or wraps what the activities work with. */
+  change?(deps: SiteActivityDeps): Partial<SiteActivityDeps>;
+}
+
+export interface SiteWorker extends AsyncDisposable {
+  client: Client;
+  taskQueue: string;
+  /** Indexes a site, as a request does. */
+  index(site: SiteRow): Promise<IndexSiteOutcome>;
+  /** Indexes a site and answers the failure that the run ended with. */
+  failure(site: SiteRow): Promise<{ type: string; message: string }>;
+}
+
+export const silent = pino({ level: 'silent' });
+
+/** The real worker of site indexing on a queue of its own: real engine, database and git; waits between retries are short. */
+export async function startSiteWorker(options: SiteWorkerOptions): Promise<SiteWorker> {
+  quietRuntime();
+  await using resources = new AsyncDisposableStack();
+  const directory = await mkdtemp(join(tmpdir(), 'docket-sites-'));
+  resources.defer(() => rm(directory, { recursive: true, force: true, maxRetries: 3 }));
+  const address = inject('temporalAddress');
+  const connection = await Connection.connect({ address });
+  resources.defer(() => connection.close());
+  const native = await NativeConnection.connect({ address });
+  resources.defer(() => native.close());
+  const client = new Client({ connection });
+
+  const base = depsOf(options, directory);
+  const { taskQueue = `test-${randomUUID()}` } = options;
+  const queues = [siteQueue(createSiteActivities({ ...base, ...options.change?.(base) }), taskQueue)];
+  const bundle = await prepareWorkflowBundle();
+  const workers = await createWorkers({ connection: native, namespace: 'default', bundle, queues, shutdownGraceMs: 0 });
+  const runs = workers.map((worker) => worker.run());
+  resources.defer(async () => {
+    for (const worker of workers) worker.shutdown();
+    await Promise.all(runs);
+  });
+  if (options.hasChores === true) {
+    const times = { requestsEveryMs: 50, schedulesEveryMs: 50 };
+    resources.use(createSiteChores({ sites: base.sites, client, log: silent, taskQueue, ...times }));
+  }
+  const running = resources.move();
+
+  async function index({ id }: SiteRow): Promise<IndexSiteOutcome> {
+    const start = { workflowId: indexSiteWorkflowId(id), taskQueue, args: [{ siteId: id }] };
+    const outcome: IndexSiteOutcome = await client.workflow.execute(indexSiteWorkflowName, start);
+    return outcome;
+  }
+
+  async function failure(site: SiteRow) {
+    try {
+      await index(site);
+    } catch (error) {
+      const cause =
+        error instanceof WorkflowFailedError && error.cause instanceof ActivityFailure ? error.cause.cause : error;
+      if (cause instanceof ApplicationFailure) return { type: cause.type ?? '', message: cause.message };
+      throw error;
+    }
+    throw new Error('The run did not fail.');
+  }
+
+  return { client, taskQueue, index, failure, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
+
+function depsOf({ database: { pool }, siteDirectories }: SiteWorkerOptions, directory: string): SiteActivityDeps {
+  const git = createGit({ home: join(directory, 'home'), transports: ['file'] });
+  return {
+    sites: createSiteStore(pool),
+    indexes: createSiteIndexStore(pool),
+    workspaces: createWorkspaces({ git, directory }),
+    credentialOf: () => null,
+    problemWithRepository: () => null,
+    attempt: createAttempt({ redact: (text) => text, retryBaseMs: 10 }),
+    directory: join(directory, 'indexes'),
+    siteDirectories: siteDirectories ?? null,
+  };
+}
+
+/** Titles of the pages that the API finds on a site with a query; null while it has no index. */
+export async function search({ pool }: TestDatabase, site: SiteRow, query: string): Promise<string[] | null> {
+  const directory = await mkdtemp(join(tmpdir(), 'docket-search-'));
+  try {
+    const store = createSiteIndexStore(pool);
+    await using indexes = new SiteIndexes({ store, directory, logger: silent, pollMs: 1_000 });
+    const lease = await indexes.lease(site.id);
+    const found = lease?.index.search({ query, limit: 5 }).map(({ title }) => title) ?? null;
+    lease?.release();
+    return found;
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}

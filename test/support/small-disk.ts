@@ -1,0 +1,44 @@
+import { execFile } from 'node:child_process';
+import { chmod, mkdtemp, open, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const execute = promisify(execFile);
+
+export interface SmallDisk extends AsyncDisposable {
+  directory: string;
+  /** Leaves not one byte. */
+  fill(): Promise<void>;
+  empty(): Promise<void>;
+}
+
+/** A file system of its own with so many megabytes; null where this account may not mount one. */
+export async function mountSmallDisk(megabytes: number): Promise<SmallDisk | null> {
+  if (process.platform !== 'linux' || process.getuid?.() !== 0) return null;
+  const directory = await mkdtemp(join(tmpdir(), 'docket-disk-'));
+  try {
+    await execute('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'docket-test', directory]);
+  } catch {
+    await rm(directory, { recursive: true });
+    return null;
+  }
+  await chmod(directory, 0o755);
+  const filler = join(directory, 'filler');
+  return {
+    directory,
+    async fill() {
+      await using file = await open(filler, 'a');
+      for (let size = 1 << 20; size >= 1; size >>= 1) {
+        const piece = Buffer.alloc(size);
+        const fits = async () => (await file.write(piece)).bytesWritten === size;
+        while (await fits().catch(() => false));
+      }
+    },
+    empty: () => rm(filler, { force: true }),
+    async [Symbol.asyncDispose]() {
+      await execute('umount', ['--lazy', directory]);
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}

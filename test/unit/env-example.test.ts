@@ -1,0 +1,79 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { readConfig as readApiConfig } from '../../api/config.ts';
+import { readConfig as readWorkerConfig } from '../../worker/config.ts';
+
+const checkout = join(import.meta.dirname, '../..');
+const read = (file: string) => readFileSync(join(checkout, file), 'utf8');
+
+/** What the system or a process of ours sets, not a person. */
+const notForPersons = ['PATH', 'HOME', 'XDG_CACHE_HOME', 'DOCKET_SUPERVISOR_PID'];
+
+/** Variables of `.env.example`: section → name → default. */
+const sections = new Map<string, Map<string, string>>();
+for (const part of read('.env.example')
+  .split(/^# --- (?=.* ---$)/m)
+  .slice(1)) {
+  const [title = '', ...lines] = part.split('\n');
+  const variables = lines.flatMap((line) => /^# ([A-Z][A-Z0-9_]*)=(.*)$/.exec(line)?.slice(1) ?? []);
+  const entries = Array.from({ length: variables.length / 2 }, (_, at) => variables.slice(2 * at, 2 * at + 2));
+  sections.set(title.replace(/ ---$/, ''), new Map(entries as [string, string][]));
+}
+
+function namesIn(isWanted: (title: string) => boolean): string[] {
+  return [...sections].filter(([title]) => isWanted(title)).flatMap(([, variables]) => [...variables.keys()]);
+}
+
+/** Variables that a folder's code reads. */
+function readBy(folder: string): string[] {
+  const files = readdirSync(join(checkout, folder), { recursive: true, encoding: 'utf8' });
+  const found = files
+    .filter((file) => file.endsWith('.ts'))
+    .flatMap((file) => {
+      const text = read(join(folder, file));
+      const used = [...text.matchAll(/\benv(?:\.|\[')([A-Z][A-Z0-9_]+)/g)];
+      const parsed = text.includes('z.object') ? [...text.matchAll(/^ {2}([A-Z][A-Z0-9_]+):/gm)] : [];
+      return [...used, ...parsed].map(([, name = '']) => name);
+    });
+  return [...new Set(found)].filter((name) => !notForPersons.includes(name)).sort();
+}
+
+const isOf = (process: string) => (title: string) => title.includes('both processes') || title === process;
+const required = { DATABASE_URL: 'postgres://docket:docket@127.0.0.1:5432/docket', DOCKET_KEY_PEPPER: 'pepper' };
+
+describe('.env.example', () => {
+  it('lists every variable that is read, once, and no other', () => {
+    const listed = namesIn(() => true);
+    const all = ['api', 'worker', 'local', 'db', 'activities', 'models', 'search', 'workflows'].flatMap(readBy);
+    expect(listed.toSorted()).toEqual([...new Set(all)].sort());
+  });
+
+  it('says which process reads it', () => {
+    expect(readBy('api').filter((name) => !namesIn(isOf('api')).includes(name))).toEqual([]);
+    expect(readBy('worker').filter((name) => !namesIn(isOf('worker')).includes(name))).toEqual([]);
+    expect(namesIn((title) => title === 'api').filter((name) => readBy('worker').includes(name))).toEqual([]);
+    expect(namesIn((title) => title === 'worker').filter((name) => readBy('api').includes(name))).toEqual([]);
+  });
+
+  it('shows the defaults', () => {
+    const shown = [...sections.values()].flatMap((variables) => [...variables]);
+    const written = Object.fromEntries(shown.filter(([, value]) => !value.includes('<')));
+    expect(readApiConfig({ ...written, ...required })).toEqual(readApiConfig(required));
+    expect(readWorkerConfig({ ...written, ...required })).toEqual(readWorkerConfig(required));
+  });
+});
+
+describe('docker-compose.yml', () => {
+  const services: Record<string, { environment: Record<string, string> }> = parse(read('docker-compose.yml'), {
+    merge: true,
+  }).services;
+  /** The image says these. */
+  const ofImage = ['HOST', 'PORT', 'DOCKET_WORK_DIR', 'DOCKET_CACHE_DIR'];
+
+  it.each(['api', 'worker'])('gives the %s every variable that it reads', (name) => {
+    const given = Object.keys(services[name]!.environment);
+    expect(readBy(name).filter((variable) => !given.includes(variable) && !ofImage.includes(variable))).toEqual([]);
+  });
+});
