@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { benchEvents } from './events.ts';
 import { benchGetJob } from './get-job.ts';
 import { benchStreams } from './streams.ts';
 import { canPin } from './support/bench-process.ts';
@@ -7,6 +8,7 @@ import { createBenchServers } from './support/servers.ts';
 import type { BenchServers } from './support/servers.ts';
 
 const benches: Record<string, (servers: BenchServers, options: BenchOptions) => Promise<void>> = {
+  events: benchEvents,
   'get-job': benchGetJob,
   streams: benchStreams,
 };

@@ -4,6 +4,7 @@ import { createJobStore } from '../../../db/jobs.ts';
 import type { ProjectRow } from '../../../db/projects.ts';
 import { buildJob, buildKey, buildProject } from '../../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { openEvents, watchEvents, type WatchRequest } from '../../support/watch-events.ts';
 import { comparable, serveApi, type ServedApi } from './serve.ts';
 
 let database: TestDatabase;
@@ -28,37 +29,12 @@ interface Watching {
   signal?: AbortSignal;
 }
 
-function open(jobId: string, { api = apis[0]!, lastEventId, query = '', signal }: Watching = {}): Promise<Response> {
-  return fetch(`${api.url}/v2/agent/${project.id}/job/${jobId}/events${query}`, {
-    signal,
-    headers: {
-      authorization: `Bearer ${key}`,
-      accept: 'text/event-stream',
-      ...(lastEventId === undefined ? {} : { 'last-event-id': String(lastEventId) }),
-    },
-  });
+function request(jobId: string, { api = apis[0]!, lastEventId, query = '', signal }: Watching): WatchRequest {
+  return { url: `${api.url}/v2/agent/${project.id}/job/${jobId}/events${query}`, key, lastEventId, signal };
 }
 
-/** The events of a stream, as a client that reads server-sent events would take them. */
-async function* watch(jobId: string, watching: Watching = {}): AsyncGenerator<PublicJobEvent> {
-  const response = await open(jobId, watching);
-  expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
-  let text = '';
-  for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
-    text += chunk;
-    const blocks = text.split('\n\n');
-    text = blocks.pop()!;
-    for (const block of blocks) {
-      const fields = new Map(
-        block.split('\n').map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)]),
-      );
-      if (!fields.has('data')) continue;
-      const event = JSON.parse(fields.get('data')!) as PublicJobEvent;
-      expect([fields.get('id'), fields.get('event')]).toEqual([String(event.seq), event.type]);
-      yield event;
-    }
-  }
-}
+const open = (jobId: string, watching: Watching = {}) => openEvents(request(jobId, watching));
+const watch = (jobId: string, watching: Watching = {}) => watchEvents(request(jobId, watching));
 
 async function append(jobId: string, count: number, { turn = 1, text = 'x' } = {}): Promise<void> {
   const events = Array.from({ length: count }, () => ({ type: 'text', data: { attempt: 1, offset: 0, text } }));
