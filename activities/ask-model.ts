@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { generateText, tool, type ModelMessage, type ToolSet } from 'ai';
+import { streamText, tool, type ModelMessage, type ToolSet } from 'ai';
 import type { StepResponse } from '../db/steps.ts';
 import type { ModelRegistry } from '../models/registry.ts';
 import type { TokenUsage } from '../workflows/contract/job.ts';
@@ -11,6 +11,8 @@ export interface ModelQuestion {
   system: string;
   messages: ModelMessage[];
   signal: AbortSignal;
+  /** Gets the answer's text as the model produces it. */
+  onText?(delta: string): void;
 }
 
 export interface ModelAnswer {
@@ -31,21 +33,33 @@ export interface AskModelDeps {
 export function createAskModel({ models, toolset, timeoutMs = 9 * 60_000 }: AskModelDeps) {
   const tools = definitionsOf(toolset);
 
-  return async function askModel({ model, system, messages, signal }: ModelQuestion): Promise<ModelAnswer> {
+  return async function askModel({ model, system, messages, signal, onText }: ModelQuestion): Promise<ModelAnswer> {
     const languageModel = models.languageModel(model);
+    const over = new AbortController();
     try {
-      const result = await generateText({
+      const result = streamText({
         model: languageModel,
         instructions: system,
         messages,
         tools,
         maxRetries: 0,
-        abortSignal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+        abortSignal: AbortSignal.any([signal, over.signal, AbortSignal.timeout(timeoutMs)]),
+        onError: () => undefined, // it is told by the error part below
       });
-      const { finishReason, text, toolCalls } = result;
-      const problem = problemWith({ finishReason, isEmpty: text === '' && toolCalls.length === 0 });
+      for await (const part of result.stream) {
+        if (part.type === 'text-delta') onText?.(part.text);
+        if (part.type === 'error') throw part.error;
+        if (part.type === 'abort') throw new UnusableAnswerError('The answer broke off.');
+      }
+      const [finishReason, text, toolCalls] = [await result.finishReason, await result.text, await result.toolCalls];
+      const problem = problemWith({
+        finishReason,
+        isCut: finishReason === 'other' && (await result.rawFinishReason) === undefined,
+        isEmpty: text === '' && toolCalls.length === 0,
+      });
       if (problem !== null) throw problem;
-      const content = result.responseMessages.find(({ role }) => role === 'assistant')?.content ?? [];
+      const usage = await result.usage;
+      const content = (await result.responseMessages).find(({ role }) => role === 'assistant')?.content ?? [];
       return {
         requestHash: hashOf([model, system, messages, Object.keys(tools)]),
         response: {
@@ -54,10 +68,12 @@ export function createAskModel({ models, toolset, timeoutMs = 9 * 60_000 }: AskM
           toolCalls: toolCalls.map((call) => storedCall(call, toolset)),
         },
         finishReason,
-        usage: { inputTokens: result.usage.inputTokens ?? 0, outputTokens: result.usage.outputTokens ?? 0 },
+        usage: { inputTokens: usage.inputTokens ?? 0, outputTokens: usage.outputTokens ?? 0 },
       };
     } catch (error) {
       throw new ModelCallError('The call of the model failed.', { cause: error });
+    } finally {
+      over.abort(); // a stream that is left goes on otherwise
     }
   };
 }
@@ -85,9 +101,17 @@ function storedCall({ toolCallId, toolName, input, invalid }: CallOfModel, tools
   return { ...call, invalid: check.ok ? 'The arguments of the call are not valid JSON.' : check.problem };
 }
 
-function problemWith({ finishReason, isEmpty }: { finishReason: string; isEmpty: boolean }): Error | null {
+interface AnswerEnd {
+  finishReason: string;
+  /** The stream ended without a word of why. */
+  isCut: boolean;
+  isEmpty: boolean;
+}
+
+function problemWith({ finishReason, isCut, isEmpty }: AnswerEnd): Error | null {
   if (finishReason === 'content-filter' && isEmpty) return new DeclinedAnswerError('The answer was filtered.');
   if (finishReason === 'error') return new UnusableAnswerError('The answer ended with an error.');
+  if (isCut) return new UnusableAnswerError('The answer was cut off.');
   return isEmpty && finishReason !== 'stop' ? new UnusableAnswerError('The answer was empty.') : null;
 }
 

@@ -1,3 +1,4 @@
+import type { JobEventStore } from '../db/job-events.ts';
 import type { JobStore } from '../db/jobs.ts';
 import type { ProjectStore } from '../db/projects.ts';
 import type { EffectStore, StepStore } from '../db/steps.ts';
@@ -19,6 +20,7 @@ import { createWorkspaceActivities } from './workspace.ts';
 export interface ActivityDeps {
   jobs: JobStore;
   steps: StepStore;
+  events: JobEventStore;
   effects: EffectStore;
   projects: Pick<ProjectStore, 'get'>;
   models: ModelRegistry;

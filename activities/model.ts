@@ -1,54 +1,95 @@
+import type { JobEventStore } from '../db/job-events.ts';
 import type { JobStore } from '../db/jobs.ts';
-import type { EffectStore, StepResponse, StepStore } from '../db/steps.ts';
+import type { EffectStore, StepAnswerEvents, StepResponse, StepStore } from '../db/steps.ts';
 import type { ModelStep, StepRef, TokenUsage } from '../workflows/contract/job.ts';
+import type { NewJobEvent } from '../workflows/contract/job-events.ts';
 import { systemPrompt } from './agent-prompt.ts';
 import type { ModelAnswer, ModelQuestion } from './ask-model.ts';
 import { takenOver, type Attempt } from './attempt.ts';
 import type { JobAccess } from './job-access.ts';
+import { eventsOfAnswer } from './job-events.ts';
 import { keepAnswer } from './keep-answer.ts';
 import { maskDeep } from './known-secrets.ts';
 import { readInstructions } from './instructions.ts';
+import { createLiveText, type LivePiece, type LiveText, type SpokenText } from './live-text.ts';
+import { createStreamRedactor } from './redact-stream.ts';
 import { conversationOf } from './transcript.ts';
 
 export interface ModelActivityDeps {
   jobs: Pick<JobStore, 'prompts' | 'countSteps'>;
-  steps: Pick<StepStore, 'claim' | 'list' | 'storeResponse' | 'countModelFailure'>;
+  steps: Pick<StepStore, 'claimAnswer' | 'list' | 'storeResponse' | 'countModelFailure'>;
+  events: Pick<JobEventStore, 'appendText'>;
   effects: Pick<EffectStore, 'claim'>;
   access: JobAccess;
   askModel(question: ModelQuestion): Promise<ModelAnswer>;
   attempt: Attempt;
   maskSecrets(text: string): string;
+  redact(text: string): string;
+  secrets: readonly string[];
 }
 
 export function createModelActivities(deps: ModelActivityDeps) {
-  const { jobs, steps, effects, access, askModel, attempt, maskSecrets } = deps;
+  const { jobs, steps, effects, access, askModel, attempt, maskSecrets, redact, secrets } = deps;
   return {
     /**
      * Safe to run twice: the answer is stored before the activity completes, and a stored answer is not asked for again.
      */
     async callModel(ref: StepRef): Promise<ModelStep> {
       return attempt({ countFailure: () => steps.countModelFailure(ref) }, async (signal) => {
-        const { response, finishReason, usage } = await steps.claim(ref);
+        const { fence, response, finishReason, usage } = await steps.claimAnswer(ref);
         if (response !== null) {
           await jobs.countSteps(ref); // the attempt that stored it may have ended before it counted
           return summaryOf(response, finishReason ?? 'other', usage);
         }
         const job = await access.activeJob(ref);
         const [prompts, ledger] = [await jobs.prompts(ref.jobId, ref.turn), await steps.list(ref.jobId, ref.turn)];
-        const answer = await askModel({
-          model: job.model,
-          system: systemPrompt(await readInstructions(effects, ref.jobId)),
-          messages: conversationOf({ prompts, steps: ledger }),
-          signal,
-        });
+        const text = liveTextOf({ ...ref, fence });
+        const answer = await speaking(text, async () =>
+          askModel({
+            model: job.model,
+            system: systemPrompt(await readInstructions(effects, ref.jobId)),
+            messages: conversationOf({ prompts, steps: ledger }),
+            signal,
+            onText: text.push,
+          }),
+        );
         const masked = maskedResponse(answer.response, maskSecrets);
-        const store = () => steps.storeResponse({ ...ref, ...answer, response: masked });
+        const events = eventsOf(
+          await text.end(),
+          fence,
+          eventsOfAnswer({ ...answer, toolCalls: masked.toolCalls }, redact),
+        );
+        const store = () => steps.storeResponse({ ...ref, ...answer, response: masked, events });
         if (!(await keepAnswer(store, signal))) throw takenOver();
         await jobs.countSteps(ref);
         return summaryOf(masked, answer.finishReason, answer.usage);
       });
     },
   };
+
+  function liveTextOf(step: StepRef & { fence: number }): LiveText {
+    return createLiveText({
+      redactor: createStreamRedactor({ redact, secrets }),
+      append: (piece) => deps.events.appendText({ ...step, ...piece }),
+    });
+  }
+}
+
+/** Ends the text also when the call fails. */
+async function speaking<Answer>(text: LiveText, ask: () => Promise<Answer>): Promise<Answer> {
+  try {
+    return await ask();
+  } catch (error) {
+    await text.end();
+    throw error;
+  }
+}
+
+/** What is stored with the answer: what watchers do not have yet, or all anew when another attempt has begun meanwhile. */
+function eventsOf({ rest, whole }: SpokenText, attempt: number, told: NewJobEvent[]): StepAnswerEvents {
+  const textOf = (piece: LivePiece): NewJobEvent => ({ type: 'text', data: { attempt, ...piece } });
+  const anew: NewJobEvent[] = [{ type: 'step-start', data: { attempt } }, ...whole.map(textOf), ...told];
+  return { attempt, ours: rest === null ? anew : [...rest.map(textOf), ...told], overtaken: anew };
 }
 
 function summaryOf(response: StepResponse, finishReason: string, usage: TokenUsage): ModelStep {

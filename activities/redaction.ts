@@ -11,7 +11,7 @@ const shapes: readonly { pattern: RegExp; replacement: string }[] = [
   { pattern: /gh[pousr]_[0-9A-Za-z_]{16,}/g, replacement: mark },
   { pattern: /github_pat_[0-9A-Za-z_]{16,}/g, replacement: mark },
   { pattern: /glpat-[0-9A-Za-z_-]{16,}/g, replacement: mark },
-  { pattern: /\bsk-(?=[A-Za-z_-]*\d)[0-9A-Za-z_-]{16,}/g, replacement: mark },
+  { pattern: /\bsk-(?=[A-Za-z_-]{0,100}\d)[0-9A-Za-z_-]{16,}/g, replacement: mark },
   { pattern: /\bAIza[0-9A-Za-z_-]{30,}/g, replacement: mark },
   { pattern: /\b(?:AKIA|ASIA)[0-9A-Z]{16}\b/g, replacement: mark },
   { pattern: /\bxox[abeprs]-[0-9A-Za-z-]{12,}/g, replacement: mark },

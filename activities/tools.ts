@@ -8,6 +8,7 @@ import { finishCallOf, type Toolset } from './agent-tools/toolset.ts';
 import { takenOver, type Attempt } from './attempt.ts';
 import type { Workspaces } from './clients/workspaces.ts';
 import { baseOf, type JobAccess } from './job-access.ts';
+import { eventsOfResults } from './job-events.ts';
 
 export interface ToolActivityDeps {
   steps: Pick<StepStore, 'claim' | 'storeResults' | 'latestTree' | 'snapshot'>;
@@ -17,6 +18,7 @@ export interface ToolActivityDeps {
   toolset: Toolset;
   attempt: Attempt;
   maskSecrets(text: string): string;
+  redact(text: string): string;
 }
 
 interface Batch {
@@ -26,7 +28,7 @@ interface Batch {
 }
 
 export function createToolActivities(deps: ToolActivityDeps) {
-  const { steps, effects, access, workspaces, toolset, attempt, maskSecrets } = deps;
+  const { steps, effects, access, workspaces, toolset, attempt, maskSecrets, redact } = deps;
   return {
     /** Safe to run twice: each attempt begins with the tree before the batch, and the first stored results win. */
     async runTools(ref: StepRef): Promise<ToolStep> {
@@ -37,7 +39,8 @@ export function createToolActivities(deps: ToolActivityDeps) {
         if (toolResults !== null) return { finished: hasFinished(calls, toolResults), changedFiles: 0 };
         const job = await access.activeJob(ref);
         const { results, tree, snapshot } = await runInWorkspace({ job, calls, signal });
-        if (!(await steps.storeResults({ ...ref, fence, results, tree, snapshot }))) throw takenOver();
+        const events = eventsOfResults(results, snapshot, redact);
+        if (!(await steps.storeResults({ ...ref, fence, results, tree, snapshot, events }))) throw takenOver();
         return { finished: hasFinished(calls, results), changedFiles: snapshot?.changedFiles ?? 0 };
       });
     },

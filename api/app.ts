@@ -2,6 +2,8 @@ import Koa from 'koa';
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import type { JobEventWakeups } from '../db/job-event-wakeups.ts';
+import { createJobEventStore } from '../db/job-events.ts';
 import { createJobStore } from '../db/jobs.ts';
 import { createKeyStore } from '../db/keys.ts';
 import { createProjectStore } from '../db/projects.ts';
@@ -38,6 +40,7 @@ import { createOpenApi } from './openapi.ts';
 import { presentJob } from './presenters/job.ts';
 import { createRateLimiter } from './rate-limiter.ts';
 import { createAssistantRouter } from './routes/assistant.ts';
+import { createJobEventsRouter } from './routes/job-events.ts';
 import { createJobsRouter } from './routes/jobs.ts';
 import { createPullRequestsRouter } from './routes/pull-requests.ts';
 import { createSearchRouter } from './routes/search.ts';
@@ -54,6 +57,7 @@ export interface AppDeps {
   /** Called after a job was written. */
   onJobCreated: () => void;
   isDraining: () => boolean;
+  jobEvents: { wakeups: JobEventWakeups; stopping: AbortSignal };
 }
 
 export interface App {
@@ -98,6 +102,7 @@ export function createApp(deps: AppDeps): App {
       readJob,
       onCreated: deps.onJobCreated,
     }),
+    createJobEventsRouter({ ...gate, ...deps.jobEvents, readJob, events: createJobEventStore(pool), log }),
     ...assistantRouters(deps, gate),
   ];
 

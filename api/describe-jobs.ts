@@ -1,5 +1,5 @@
 import { jobStatusSchema } from '../workflows/contract/job.ts';
-import { agentJobSchema, createJobSchema, jobListSchema } from './job-schemas.ts';
+import { agentJobSchema, createJobSchema, jobEventPageSchema, jobListSchema } from './job-schemas.ts';
 import { errorResponses, jsonResponse, schemaOf } from './openapi.ts';
 import type { PathItem } from './openapi.ts';
 
@@ -70,6 +70,47 @@ export function describeJobs(): Record<string, PathItem> {
         ],
         responses: {
           200: jsonResponse('A page of jobs.', schemaOf(jobListSchema)),
+          ...errorResponses(400, 401, 403, 404, 429, 503),
+        },
+      },
+    },
+    '/v2/agent/{projectId}/job/{id}/events': {
+      get: {
+        operationId: 'getAgentJobEvents',
+        summary: 'What happened to the job so far, and, as a stream, what happens to it now',
+        security,
+        parameters: [
+          projectId,
+          jobId,
+          {
+            name: 'after',
+            in: 'query',
+            schema: { type: 'integer', minimum: 0, default: 0 },
+            description: 'The last event known.',
+          },
+          {
+            name: 'limit',
+            in: 'query',
+            schema: { type: 'integer', minimum: 1, maximum: 500, default: 100 },
+            description: 'Of a page.',
+          },
+          {
+            name: 'Last-Event-ID',
+            in: 'header',
+            schema: { type: 'string' },
+            description: 'Goes on behind this event of the stream.',
+          },
+        ],
+        responses: {
+          200: {
+            description:
+              'A page; or, with Accept: text/event-stream, each event as {id: seq, event: type, data: the event as JSON} until the job has ended.',
+            content: {
+              'application/json': { schema: schemaOf(jobEventPageSchema) },
+              'text/event-stream': { schema: { type: 'string' } },
+            },
+          },
+          204: { description: 'A stream that was taken up again has nothing to add: the job has ended.' },
           ...errorResponses(400, 401, 403, 404, 429, 503),
         },
       },

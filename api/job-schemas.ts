@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { FailureType } from '../workflows/contract/failures.ts';
+import { jobEventTypes } from '../workflows/contract/job-events.ts';
 import { jobPhases, jobStatusSchema } from '../workflows/contract/job.ts';
 
 const longestPrompt = 100_000;
@@ -79,3 +80,39 @@ export const agentJobSchema = z.object({
 export type AgentJob = z.infer<typeof agentJobSchema>;
 
 export const jobListSchema = z.object({ jobs: z.array(agentJobSchema), nextCursor: z.string().nullable() });
+
+const eventNumber = z
+  .string()
+  .regex(/^\d{1,15}$/, 'must be the number of an event')
+  .transform(Number);
+
+/** The query of `GET …/job/{id}/events`; `limit` is for pages. */
+export const eventsQuerySchema = z.object({
+  after: eventNumber.default(0),
+  limit: z
+    .string()
+    .regex(/^(?:[1-9]\d?|[1-4]\d\d|500)$/, 'must be a whole number from 1 to 500')
+    .transform(Number)
+    .default(100),
+});
+
+/** The Last-Event-ID of a watcher that comes back; null when there is none. */
+export const lastEventIdSchema = z
+  .literal('')
+  .transform(() => null)
+  .or(eventNumber);
+
+export const jobEventSchema = z.object({
+  seq: z.number().int().meta({ description: 'Counts from 1 within the job, without gaps.' }),
+  turn: z.number().int(),
+  step: z.number().int().nullable(),
+  type: z.enum(jobEventTypes),
+  createdAt: z.string().meta({ format: 'date-time' }),
+  data: z.record(z.string(), z.unknown()).meta({ description: 'By the type; fields may be added.' }),
+});
+export type PublicJobEvent = z.infer<typeof jobEventSchema>;
+
+export const jobEventPageSchema = z.object({
+  events: z.array(jobEventSchema),
+  nextAfter: z.number().int().meta({ description: 'after of the next page.' }),
+});

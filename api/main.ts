@@ -1,3 +1,5 @@
+import { createJobEventWakeups } from '../db/job-event-wakeups.ts';
+import { createJobEventStore } from '../db/job-events.ts';
 import { createOutboxStore } from '../db/outbox.ts';
 import { createPool } from '../db/pool.ts';
 import { createRateLimitStore } from '../db/rate-limits.ts';
@@ -49,6 +51,13 @@ async function main(config: ApiConfig): Promise<void> {
       cacheDirectory: config.cacheDirectory,
     }),
   );
+  const wakeups = cleanup.use(
+    createJobEventWakeups({
+      url: config.database.url,
+      events: createJobEventStore(pool),
+      onConnectionLost: (error) => log.warn({ err: error }, 'not told of job events; asking for them instead'),
+    }),
+  );
   const { koa, verifier } = createApp({
     config,
     pool,
@@ -57,6 +66,7 @@ async function main(config: ApiConfig): Promise<void> {
     log,
     onJobCreated: () => sweeper.wake(),
     isDraining: () => stopped.signal.aborted,
+    jobEvents: { wakeups, stopping: stopped.signal },
   });
   cleanup.use(
     createPeriodicTasks({

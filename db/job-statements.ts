@@ -26,7 +26,8 @@ export const insertJob = {
     ), start as (
       insert into job_outbox (job_id, turn) select id, turn from job
     )
-    select ${jobColumns} from job`,
+    select ${jobColumns}
+    from job, append_job_events(job.id, job.turn, null, '[{"type": "phase", "data": {"phase": "queued"}}]')`,
 };
 
 /** One row more than the page, so that the page knows whether another follows. */

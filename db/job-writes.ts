@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { failureOf } from '../workflows/contract/failures.ts';
 import type { JobPhase } from '../workflows/contract/job.ts';
 import { toStoredText } from './stored-text.ts';
 
@@ -19,19 +20,38 @@ const countStepsStatement = `
   ) as counted
   ${whileOurs}`;
 
+/** A phase that is written again, by another attempt, is no news. */
+const setPhaseStatement = `
+  with previous as materialized (
+    select phase from jobs ${whileOurs} for update
+  ), changed as (
+    update jobs set phase = $3, updated_at = now() from previous ${whileOurs}
+    returning id, turn, previous.phase as previous
+  )
+  select case when previous is distinct from $3 then append_job_events(id, turn, null, $4) end from changed`;
+
 const finishStatement = `
   with ended as (
     update jobs
     set status = $3, phase = null, failure_category = $4, message = coalesce($5, message), ended_at = now(), updated_at = now()
     ${whileOurs}
-    returning id, turn
+    returning id, turn, title, message, pr_link
   ), ended_turn as (
     update job_turns set status = $3, ended_at = now() from ended
     where job_turns.job_id = ended.id and job_turns.turn = ended.turn
   ), unstarted as (
     delete from job_outbox using ended where job_outbox.job_id = ended.id and job_outbox.turn = ended.turn
   )
-  select id from ended`;
+  select append_job_events(
+    id, turn, null, ends => true,
+    events => jsonb_build_array(jsonb_build_object(
+      'type', case when $3 = 'failed' then 'failure' else 'finish' end,
+      'data', $6::jsonb || case
+        when $3 = 'failed' then jsonb_build_object('message', left(message, 2000))
+        else jsonb_build_object('title', title, 'message', left(message, 2000), 'prLink', pr_link)
+      end
+    ))
+  ) from ended`;
 
 /** The writes of a turn; each is one statement, and so one transaction. */
 export function createJobWrites(pool: Pool) {
@@ -41,7 +61,8 @@ export function createJobWrites(pool: Pool) {
   }
 
   function setPhase(ref: { jobId: string; turn: number; phase: JobPhase }): Promise<boolean> {
-    return write(`update jobs set phase = $3, updated_at = now() ${whileOurs}`, [ref.jobId, ref.turn, ref.phase]);
+    const event = JSON.stringify([{ type: 'phase', data: { phase: ref.phase } }]);
+    return write(setPhaseStatement, [ref.jobId, ref.turn, ref.phase, event]);
   }
 
   function setBase(ref: { jobId: string; turn: number; baseBranch: string; baseCommit: string }): Promise<boolean> {
@@ -90,7 +111,8 @@ export function createJobWrites(pool: Pool) {
     message?: string;
   }): Promise<boolean> {
     const message = ref.message === undefined ? null : toStoredText(ref.message);
-    return write(finishStatement, [ref.jobId, ref.turn, ref.status, ref.failureCategory, message]);
+    const failure = JSON.stringify(ref.failureCategory === null ? {} : failureOf(ref.failureCategory));
+    return write(finishStatement, [ref.jobId, ref.turn, ref.status, ref.failureCategory, message, failure]);
   }
 
   return { setPhase, setBase, countSteps, setSummary, setPublished, finish };

@@ -1,5 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
 import type { StepRef, TokenUsage } from '../workflows/contract/job.ts';
+import type { NewJobEvent } from '../workflows/contract/job-events.ts';
 import { withTransaction } from './pool.ts';
 import { onlyRow } from './rows.ts';
 import { toStoredJson, toStoredText } from './stored-text.ts';
@@ -50,25 +51,45 @@ export interface Snapshot {
   changedFiles: number;
 }
 
+/** What an attempt stores of a model's answer; the events are appended in the same transaction. */
+export interface StepAnswer extends StepRef {
+  requestHash: string;
+  response: StepResponse;
+  finishReason: string;
+  usage: TokenUsage;
+  events?: StepAnswerEvents;
+}
+
+export interface StepAnswerEvents {
+  /** The fence that the attempt has. */
+  attempt: number;
+  /** What is appended while it is still the step's. */
+  ours: NewJobEvent[];
+  /** What is appended when another attempt has begun. */
+  overtaken: NewJobEvent[];
+}
+
+/** What an attempt stores of a batch of tools; the events are appended in the same transaction. */
+export interface StepResults extends StepRef {
+  fence: number;
+  results: ToolResult[];
+  tree: string;
+  snapshot: Snapshot | null;
+  events?: NewJobEvent[];
+}
+
 export interface StepStore {
   /** Takes the step for this attempt: makes the row when new, raises its fence, and answers what is stored. */
   claim(ref: StepRef): Promise<StepRow>;
+  /** The same for a call of the model: a step without an answer begins, and the job's events say so. */
+  claimAnswer(ref: StepRef): Promise<StepRow>;
   /**
    * Stores the answer if none is stored: attempts that run at the same time ask the same, and the first answer that was
    * paid for is kept. False says that another one is stored.
    */
-  storeResponse(
-    ref: StepRef & {
-      requestHash: string;
-      response: StepResponse;
-      finishReason: string;
-      usage: TokenUsage;
-    },
-  ): Promise<boolean>;
+  storeResponse(answer: StepAnswer): Promise<boolean>;
   /** Stores results and, when files changed, the snapshot, in one transaction; compares the fence as above. */
-  storeResults(
-    ref: StepRef & { fence: number; results: ToolResult[]; tree: string; snapshot: Snapshot | null },
-  ): Promise<boolean>;
+  storeResults(batch: StepResults): Promise<boolean>;
   /** Counts a provider failure across attempts and answers the new count. Temporal's attempts also count kills. */
   countModelFailure(ref: StepRef): Promise<number>;
   /** All steps of a job up to and with the turn, in order. */
@@ -85,6 +106,11 @@ const stepColumns = `
   jsonb_build_object('inputTokens', input_tokens, 'outputTokens', output_tokens) as usage,
   tool_results as "toolResults", tree, model_failures as "modelFailures"`;
 
+const claimStep = `
+  insert into job_steps (job_id, turn, step, fence) values ($1, $2, $3, 1)
+  on conflict (job_id, turn, step) do update set fence = job_steps.fence + 1
+  returning ${stepColumns}`;
+
 /** The tree after the newest batch of tools. Without a snapshot of it, nothing differs from the base commit. */
 const newestTree = `
   select tree from job_steps where job_id = $1 and tree is not null order by turn desc, step desc limit 1`;
@@ -92,31 +118,37 @@ const newestTree = `
 /** The ledger of a job's steps, and the snapshots of its working copy. */
 export function createStepStore(pool: Pool): StepStore {
   async function claim({ jobId, turn, step }: StepRef): Promise<StepRow> {
+    const { rows } = await pool.query<StepRow>({ name: 'claim-step', text: claimStep, values: [jobId, turn, step] });
+    return onlyRow(rows);
+  }
+
+  async function claimAnswer({ jobId, turn, step }: StepRef): Promise<StepRow> {
     const { rows } = await pool.query<StepRow>({
-      name: 'claim-step',
+      name: 'claim-answer',
       text: `
-        insert into job_steps (job_id, turn, step, fence) values ($1, $2, $3, 1)
-        on conflict (job_id, turn, step) do update set fence = job_steps.fence + 1
-        returning ${stepColumns}`,
+        with claimed as (${claimStep})
+        select claimed.* from claimed, append_job_events("jobId", turn, step, case
+          when response is not null then '[]'
+          else jsonb_build_array(jsonb_build_object('type', 'step-start', 'data', jsonb_build_object('attempt', fence)))
+        end)`,
       values: [jobId, turn, step],
     });
     return onlyRow(rows);
   }
 
-  async function storeResponse(
-    answer: StepRef & {
-      requestHash: string;
-      response: StepResponse;
-      finishReason: string;
-      usage: TokenUsage;
-    },
-  ): Promise<boolean> {
+  async function storeResponse(answer: StepAnswer): Promise<boolean> {
+    const { events } = answer;
     const { rowCount } = await pool.query({
       name: 'store-response',
       text: `
-        update job_steps
-        set request_hash = $4, response = $5, finish_reason = $6, input_tokens = $7, output_tokens = $8, answered_at = now()
-        where job_id = $1 and turn = $2 and step = $3 and response is null`,
+        with stored as (
+          update job_steps
+          set request_hash = $4, response = $5, finish_reason = $6, input_tokens = $7, output_tokens = $8,
+              answered_at = now()
+          where job_id = $1 and turn = $2 and step = $3 and response is null
+          returning job_id, fence
+        )
+        select append_job_events(job_id, $2, $3, case when fence = $9 then $10::jsonb else $11::jsonb end) from stored`,
       values: [
         answer.jobId,
         answer.turn,
@@ -126,15 +158,16 @@ export function createStepStore(pool: Pool): StepStore {
         answer.finishReason,
         answer.usage.inputTokens,
         answer.usage.outputTokens,
+        events?.attempt ?? null,
+        toStoredJson(events?.ours ?? []),
+        toStoredJson(events?.overtaken ?? []),
       ],
     });
     return rowCount === 1;
   }
 
-  async function storeResults(
-    batch: StepRef & { fence: number; results: ToolResult[]; tree: string; snapshot: Snapshot | null },
-  ): Promise<boolean> {
-    const { jobId, turn, step, fence, results, tree, snapshot } = batch;
+  async function storeResults(batch: StepResults): Promise<boolean> {
+    const { jobId, turn, step, fence, results, tree, snapshot, events = [] } = batch;
     return withTransaction(pool, async (client) => {
       const { rowCount } = await client.query(
         `update job_steps set tool_results = $5, tree = $6, ended_at = now()
@@ -143,6 +176,8 @@ export function createStepStore(pool: Pool): StepStore {
       );
       if (rowCount !== 1) return false;
       if (snapshot !== null) await storeSnapshot(client, jobId, snapshot);
+      if (events.length > 0)
+        await client.query('select append_job_events($1, $2, $3, $4)', [jobId, turn, step, toStoredJson(events)]);
       return true;
     });
   }
@@ -191,7 +226,17 @@ export function createStepStore(pool: Pool): StepStore {
     return rows[0]?.patch ?? null;
   }
 
-  return { claim, storeResponse, storeResults, countModelFailure, list, latestTree, snapshot, latestPatch };
+  return {
+    claim,
+    claimAnswer,
+    storeResponse,
+    storeResults,
+    countModelFailure,
+    list,
+    latestTree,
+    snapshot,
+    latestPatch,
+  };
 }
 
 /** A tree that comes back is stored as it was made last. */

@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import { createToolset } from '../activities/agent-tools/toolset.ts';
 import { createActivities, type Activities } from '../activities/index.ts';
+import { createJobEventStore } from '../db/job-events.ts';
 import { createJobStore } from '../db/jobs.ts';
 import { createProjectStore } from '../db/projects.ts';
 import { createEffectStore, createStepStore } from '../db/steps.ts';
@@ -22,6 +23,7 @@ export function createJobActivities({
     ...clients,
     jobs: createJobStore(pool),
     steps: createStepStore(pool),
+    events: createJobEventStore(pool),
     effects: createEffectStore(pool),
     projects: createProjectStore(pool),
     models: createModelRegistry(config.models),

@@ -16,7 +16,7 @@ import type { OpenStreams } from '../assistant/open-streams.ts';
 import { createReplyRecorder } from '../assistant/record-reply.ts';
 import type { Reply, StreamEncoder } from '../assistant/reply.ts';
 import type { SiteIndexes } from '../assistant/site-indexes.ts';
-import { createStreamOutput } from '../assistant/stream-output.ts';
+import { createStreamOutput } from '../stream-output.ts';
 import { writeReply } from '../assistant/write-reply.ts';
 import { draining, overloaded, siteNotIndexed } from '../errors.ts';
 import { readJsonBody } from '../json-body.ts';

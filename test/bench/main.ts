@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { benchEvents } from './events.ts';
 import { benchGetJob } from './get-job.ts';
 import { benchSearch } from './search.ts';
 import { benchSteps } from './steps.ts';
@@ -9,6 +10,7 @@ import { createBenchServers } from './support/servers.ts';
 import type { BenchServers } from './support/servers.ts';
 
 const benches: Record<string, (servers: BenchServers, options: BenchOptions) => Promise<void>> = {
+  events: benchEvents,
   'get-job': benchGetJob,
   steps: benchSteps,
   streams: benchStreams,

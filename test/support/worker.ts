@@ -12,6 +12,7 @@ import { createLocalForge } from '../../activities/clients/local-forge.ts';
 import { createWorkspaces } from '../../activities/clients/workspaces.ts';
 import { createActivities, type ActivityDeps } from '../../activities/index.ts';
 import { newId } from '../../db/ids.ts';
+import { createJobEventStore } from '../../db/job-events.ts';
 import { createJobStore, type JobRow } from '../../db/jobs.ts';
 import { createOrganizationStore, createProjectStore, type ForgeKind } from '../../db/projects.ts';
 import { createPullRequestStore } from '../../db/pull-requests.ts';
@@ -147,6 +148,7 @@ function depsOf({ database: { pool }, modelUrl, github }: TestWorkerOptions, dir
   return {
     jobs: createJobStore(pool),
     steps: createStepStore(pool),
+    events: createJobEventStore(pool),
     effects: createEffectStore(pool),
     projects: createProjectStore(pool),
     models: createModelRegistry({

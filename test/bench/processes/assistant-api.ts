@@ -6,6 +6,8 @@ import { createApp } from '../../../api/app.ts';
 import { createAssistantParts } from '../../../api/assistant-parts.ts';
 import { readConfig } from '../../../api/config.ts';
 import { createHttpServer } from '../../../api/server.ts';
+import { createJobEventWakeups } from '../../../db/job-event-wakeups.ts';
+import { createJobEventStore } from '../../../db/job-events.ts';
 import { createPool } from '../../../db/pool.ts';
 import { answerParent } from '../support/answer-parent.ts';
 import { createStreamModel } from '../support/stream-model.ts';
@@ -20,6 +22,7 @@ const models = { languageModel: createStreamModel, problemWith: () => null };
 // measured beyond the load at which new streams are refused
 const times = { maxLoopDelayMs: 60_000 };
 const assistant = createAssistantParts({ pool, log, models, modelName: 'bench/stream', cacheDirectory, times });
+const wakeups = createJobEventWakeups({ url: config.database.url, events: createJobEventStore(pool) });
 const { koa } = createApp({
   config,
   pool,
@@ -28,6 +31,7 @@ const { koa } = createApp({
   log,
   onJobCreated: () => {},
   isDraining: () => false,
+  jobEvents: { wakeups, stopping: new AbortController().signal },
 });
 const http = createHttpServer(koa.callback());
 const port = await http.listen({ host: '127.0.0.1', port: 0 });
@@ -35,6 +39,7 @@ const port = await http.listen({ host: '127.0.0.1', port: 0 });
 answerParent({ port: () => port }, async () => {
   await http.close(0);
   await assistant[Symbol.asyncDispose]();
+  await wakeups[Symbol.asyncDispose]();
   await pool.end();
   await rm(cacheDirectory, { recursive: true, force: true });
 });

@@ -7,6 +7,8 @@ import { createApp } from '../../../api/app.ts';
 import { createAssistantParts, type AssistantPartsDeps } from '../../../api/assistant-parts.ts';
 import { readConfig } from '../../../api/config.ts';
 import { createHttpServer } from '../../../api/server.ts';
+import { createJobEventWakeups } from '../../../db/job-event-wakeups.ts';
+import { createJobEventStore } from '../../../db/job-events.ts';
 import { createModelRegistry } from '../../../models/registry.ts';
 import { testPepper } from '../../support/build.ts';
 
@@ -15,6 +17,8 @@ export interface ServedApi extends AsyncDisposable {
   /** Everything it has logged so far. */
   log(): string;
   created: { count: number };
+  /** Ends the streams of job events, as a shutdown does. */
+  stop(): void;
   /** Asks with a key and, for a POST, a JSON body; `body` of the answer is parsed when it is JSON. */
   ask(path: string, request?: AskOptions): Promise<Answer>;
 }
@@ -51,6 +55,9 @@ export async function serveApi(
     createAssistantParts({ pool, log, models, modelName: config.models.assistant, cacheDirectory, times }),
   );
   const created = { count: 0 };
+  const url = pool.options.connectionString ?? '';
+  const wakeups = cleanup.use(createJobEventWakeups({ url, events: createJobEventStore(pool) }));
+  const stopping = new AbortController();
   const { koa } = createApp({
     config,
     pool,
@@ -59,20 +66,23 @@ export async function serveApi(
     log,
     onJobCreated: () => (created.count += 1),
     isDraining: () => false,
+    jobEvents: { wakeups, stopping: stopping.signal },
   });
   const http = createHttpServer(koa.callback());
   const port = await http.listen({ host: '127.0.0.1', port: 0 });
   cleanup.defer(() => http.close(0));
-  const url = `http://127.0.0.1:${port}`;
+  cleanup.defer(() => stopping.abort());
+  const address = `http://127.0.0.1:${port}`;
   const running = cleanup.move();
 
   return {
-    url,
+    url: address,
     created,
+    stop: () => stopping.abort(),
     log: () => lines.join(''),
     async ask(path, { key, method, json, body, headers = {} } = {}) {
       const content = json === undefined ? body : JSON.stringify(json);
-      const response = await fetch(url + path, {
+      const response = await fetch(address + path, {
         method: method ?? (content === undefined ? 'GET' : 'POST'),
         body: content === undefined ? undefined : Buffer.from(content),
         headers: {

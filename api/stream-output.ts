@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { ScheduleFlush } from './flush-queue.ts';
+import type { ScheduleFlush } from './assistant/flush-queue.ts';
 
 export interface StreamOutputOptions {
   response: ServerResponse;
@@ -12,19 +12,19 @@ export interface StreamOutputOptions {
   schedule?: ScheduleFlush;
 }
 
-/** The way of a reply to its reader: at most one write per event-loop turn, back-pressure, keep-alive. */
+/** The way of a stream to its reader: at most one write per event-loop turn, back-pressure, keep-alive. */
 export interface StreamOutput {
   /** Aborted when the reader has left, or was dropped. */
   gone: AbortSignal;
   /** Queues text; what is queued until the next flush leaves in one write. Does nothing once the reader is gone. */
   write(text: string): void;
-  /** Null while the reader keeps up; else resolves when it has caught up or is gone. Do not pull from the model meanwhile. */
+  /** Null while the reader keeps up; else resolves when it has caught up or is gone. Do not pull from the source meanwhile. */
   blocked(): Promise<void> | null;
   /** Writes what is queued, ends the response, and resolves to whether the kernel took all of it. */
   end(): Promise<boolean>;
   /**
    * After the end: whether the reader has it all, as far as can be told. Who is cut off takes the connection along; one that
-   * outlives the reply for `ms` is somebody's who read it.
+   * outlives the stream for `ms` is somebody's who read it.
    */
   outlived(ms: number): Promise<boolean>;
 }

@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
-import { createStreamOutput } from '../../../../api/assistant/stream-output.ts';
+import { createStreamOutput } from '../../../api/stream-output.ts';
 
 /** A server that hands out the response of its one request, and the raw socket of its client. */
 async function connected(header = ''): Promise<{ response: ServerResponse; client: Socket }> {

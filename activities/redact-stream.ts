@@ -1,0 +1,98 @@
+export interface StreamRedactor {
+  /** Takes the next piece and answers what may be shown by now, scrubbed. */
+  push(text: string): string;
+  /** What was held back, once nothing follows. */
+  end(): string;
+}
+
+export interface StreamRedactorDeps {
+  redact(text: string): string;
+  /** Whole texts that `redact` takes out. */
+  secrets: readonly string[];
+}
+
+const mark = '[redacted]';
+/** Of a secret, so few characters tell nothing; the rest of it is still taken out. */
+const harmlessLength = 3;
+/** As much of what was shown as the beginning of a shape can take, and less than any whole one. */
+const contextLength = 12;
+
+/** How what is shaped like a credential begins. */
+const shapeBegin = /svc_|gh[pousr]_|github_pat_|glpat-|sk-|AIza|AKIA|ASIA|xox[abeprs]-|eyJ|https?:\/\//i;
+/** A run that is encoded or random rather than a word. */
+const noWord = /[\d+=_]|[a-z][A-Z]/;
+const runLength = 12;
+
+/**
+ * Scrubs a text that arrives in pieces as if it came at once: whatever may be the beginning of a secret is held back until it
+ * is clear what it becomes.
+ */
+export function createStreamRedactor({ redact, secrets }: StreamRedactorDeps): StreamRedactor {
+  let held = '';
+  let context = '';
+
+  function show(text: string): string {
+    if (text === '') return '';
+    const scrubbed = redact(context + text);
+    const shown = scrubbed.slice(commonPrefixLength(scrubbed, context));
+    const sinceMark = (context + shown).split(mark).at(-1) ?? '';
+    context = sinceMark.slice(-contextLength);
+    return shown;
+  }
+
+  return {
+    push(text) {
+      held += text;
+      const seen = context + held;
+      const openAt = [beginOfSecret(seen, secrets), beginOfToken(seen), beginOfPrivateKey(seen)];
+      const cut = Math.max(0, Math.min(...openAt) - context.length);
+      const shown = show(held.slice(0, cut));
+      held = held.slice(cut);
+      return shown;
+    },
+    end() {
+      const shown = show(held);
+      held = '';
+      return shown;
+    },
+  };
+}
+
+/** Where the last token begins, if it may go on as a credential. Linear: the text may be long and hostile. */
+function beginOfToken(text: string): number {
+  let begin = text.length;
+  while (begin > 0 && !/\s/.test(text.charAt(begin - 1))) begin -= 1;
+  const scheme = /\b(?:Bearer|Basic)\s+$/i.exec(text.slice(Math.max(0, begin - 32), begin));
+  if (scheme !== null) return begin - scheme[0].length;
+  const token = text.slice(begin);
+  const shape = token.search(shapeBegin);
+  if (shape !== -1) return begin + shape;
+  return token.length >= runLength && noWord.test(token) ? begin : text.length;
+}
+
+function beginOfPrivateKey(text: string): number {
+  let begin = text.indexOf('-----BEGIN');
+  while (begin !== -1) {
+    const end = /-----END[^-]*-----/.exec(text.slice(begin));
+    if (end === null) return begin;
+    begin = text.indexOf('-----BEGIN', begin + end.index + end[0].length);
+  }
+  return text.length;
+}
+
+/** Where the end of the text may begin one of the secrets, also when blanks or line breaks are put between its characters. */
+function beginOfSecret(text: string, secrets: readonly string[]): number {
+  const longest = Math.max(0, ...secrets.map(({ length }) => length)) * 2;
+  for (let at = Math.max(0, text.length - longest); at < text.length; at += 1) {
+    if (/\s/.test(text.charAt(at))) continue;
+    const rest = text.slice(at).replaceAll(/\s|\\[nr]/g, '');
+    if (rest.length > harmlessLength && secrets.some((secret) => secret.startsWith(rest))) return at;
+  }
+  return text.length;
+}
+
+function commonPrefixLength(left: string, right: string): number {
+  let length = 0;
+  while (length < right.length && left[length] === right[length]) length += 1;
+  return length;
+}

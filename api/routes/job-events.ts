@@ -1,0 +1,89 @@
+import { Router } from '@koa/router';
+import type { Logger } from 'pino';
+import type { JobEventWakeups } from '../../db/job-event-wakeups.ts';
+import type { JobEventStore } from '../../db/job-events.ts';
+import type { AppContext, AppRouter, AppState } from '../app-context.ts';
+import { draining } from '../errors.ts';
+import { followJobEvents } from '../follow-job-events.ts';
+import type { ReadJob } from '../job-reader.ts';
+import { eventsQuerySchema, lastEventIdSchema } from '../job-schemas.ts';
+import type { Authenticate } from '../middleware/authentication.ts';
+import { presentJobEvent } from '../presenters/job-event.ts';
+import { createStreamOutput } from '../stream-output.ts';
+
+export interface JobEventRouteDeps {
+  authenticate: Authenticate;
+  readJob: ReadJob;
+  events: Pick<JobEventStore, 'read'>;
+  wakeups: JobEventWakeups;
+  /** Aborted when the process is about to go: its watchers go on at another one. */
+  stopping: AbortSignal;
+  log: Logger;
+  times?: Partial<typeof defaultTimes>;
+}
+
+const defaultTimes = {
+  keepAliveMs: 10_000,
+  /** A reader that takes nothing for so long is dropped. */
+  readerStalledMs: 30_000,
+  lookEveryMs: 10_000,
+};
+
+/** `GET …/job/{id}/events`: what happened to a job, as a live stream or as pages. */
+export function createJobEventsRouter(deps: JobEventRouteDeps): AppRouter {
+  const router = new Router<AppState>({ prefix: '/v2/agent/:projectId' });
+
+  router.get('/job/:id/events', async (ctx) => {
+    const key = await deps.authenticate(ctx.req, 'admin');
+    const { id } = await deps.readJob(key, ctx.params['projectId'] ?? '', ctx.params['id'] ?? '');
+    const { after, limit } = eventsQuerySchema.parse({ ...ctx.query });
+    ctx.set('Cache-Control', 'no-store');
+    ctx.set('Vary', 'Accept');
+    const isStream =
+      ctx.method === 'GET' && ctx.accepts('application/json', 'text/event-stream') === 'text/event-stream';
+    if (isStream) return stream(deps, ctx, id, after);
+    const { events } = await deps.events.read(id, { after, limit });
+    ctx.body = { events: events.map(presentJobEvent), nextAfter: events.at(-1)?.seq ?? after };
+  });
+
+  return router;
+}
+
+async function stream(deps: JobEventRouteDeps, ctx: AppContext, jobId: string, after: number): Promise<void> {
+  const { events, wakeups, stopping, log } = deps;
+  const times = { ...defaultTimes, ...deps.times };
+  const header = lastEventIdSchema.parse(ctx.get('Last-Event-ID'));
+  if (stopping.aborted) throw draining();
+  using bell = wakeups.subscribe(jobId);
+  // a watcher that comes back to a job that has said everything is told to stay away
+  const isOver = header !== null && (await hasEnded(events, jobId, header));
+  if (isOver) {
+    ctx.status = 204;
+    return;
+  }
+  ctx.respond = false; // from here on a failure ends the stream, and the watcher comes back
+  ctx.res.writeHead(200, {
+    'Content-Type': 'text/event-stream; charset=utf-8',
+    'Cache-Control': 'no-cache, no-transform',
+    'X-Accel-Buffering': 'no',
+  });
+  const output = createStreamOutput({
+    response: ctx.res,
+    keepAlive: ': keep-alive\n\n',
+    keepAliveMs: times.keepAliveMs,
+    stalledMs: times.readerStalledMs,
+  });
+  output.write('retry: 1000\n\n');
+  try {
+    const { lookEveryMs } = times;
+    await followJobEvents({ jobId, after: header ?? after, events, bell, output, stopping, lookEveryMs });
+  } catch (error) {
+    log.warn({ err: error, jobId }, 'events of a job could not be followed');
+    ctx.res.destroy();
+  }
+}
+
+async function hasEnded(events: Pick<JobEventStore, 'read'>, jobId: string, after: number): Promise<boolean> {
+  const page = await events.read(jobId, { after, limit: 1 });
+  return page.events.length === 0 && page.status !== 'active';
+}

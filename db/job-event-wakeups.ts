@@ -1,0 +1,146 @@
+import { Client } from 'pg';
+import type { JobEventStore } from './job-events.ts';
+
+export interface JobEventWakeupDeps {
+  url: string;
+  events: Pick<JobEventStore, 'lastSeqs'>;
+  /** How often the database is asked for what the connection may have missed. */
+  pollMs?: number;
+  applicationName?: string;
+  /** Told once of a connection that broke or could not be made; it is tried again with each poll. */
+  onConnectionLost?: (error: unknown) => void;
+}
+
+/** One watcher's bell. */
+export interface JobEventBell extends Disposable {
+  /** Resolves once something was appended since the last call, after `withinMs`, or when the signal aborts. */
+  next(options: { withinMs: number; signal: AbortSignal }): Promise<void>;
+}
+
+/** Tells the watchers of a process when their jobs have news. */
+export interface JobEventWakeups extends AsyncDisposable {
+  subscribe(jobId: string): JobEventBell;
+}
+
+/**
+ * One listening connection for all watchers, made with the first one. While it is down, and for notices that were lost,
+ * one query a `pollMs` asks for all watched jobs together.
+ */
+export function createJobEventWakeups(deps: JobEventWakeupDeps): JobEventWakeups {
+  const { events, pollMs = 1_000 } = deps;
+  const watched = new Map<string, Set<() => void>>();
+  const seen = new Map<string, number>();
+  let connection: Client | null = null;
+  let isPolling = false;
+  let isUp = true;
+
+  function ring(jobId: string): void {
+    for (const wake of watched.get(jobId) ?? []) wake();
+  }
+
+  async function listen(): Promise<void> {
+    if (connection !== null) return;
+    const client = new Client({
+      connectionString: deps.url,
+      application_name: deps.applicationName ?? 'docket-events',
+      connectionTimeoutMillis: 2_000,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: 10_000,
+    });
+    connection = client;
+    client.on('notification', ({ payload = '' }) => ring(payload));
+    client.on('error', drop);
+    client.on('end', () => drop(null));
+    try {
+      await client.connect();
+      await client.query('listen job_events');
+      isUp = true;
+      for (const jobId of watched.keys()) ring(jobId);
+    } catch (error) {
+      drop(error);
+    }
+
+    function drop(error: unknown): void {
+      if (connection !== client) return;
+      connection = null;
+      if (isUp) deps.onConnectionLost?.(error);
+      isUp = false;
+      void closed(client);
+    }
+  }
+
+  async function poll(): Promise<void> {
+    if (watched.size === 0 || isPolling) return;
+    isPolling = true;
+    void listen();
+    try {
+      for (const { jobId, lastSeq } of await events.lastSeqs([...watched.keys()])) {
+        if (seen.get(jobId) === lastSeq) continue;
+        if (watched.has(jobId)) seen.set(jobId, lastSeq);
+        ring(jobId);
+      }
+    } catch {
+      // a watcher that reads meets the same trouble, and says so
+    } finally {
+      isPolling = false;
+    }
+  }
+
+  const timer = setInterval(() => void poll(), pollMs);
+  timer.unref();
+
+  return {
+    subscribe(jobId) {
+      const bell = createBell();
+      const bells = watched.get(jobId) ?? new Set();
+      watched.set(jobId, bells.add(bell.ring));
+      void listen();
+      return {
+        next: bell.next,
+        [Symbol.dispose]() {
+          bells.delete(bell.ring);
+          if (bells.size > 0 || watched.get(jobId) !== bells) return;
+          watched.delete(jobId);
+          seen.delete(jobId);
+        },
+      };
+    },
+    async [Symbol.asyncDispose]() {
+      clearInterval(timer);
+      watched.clear();
+      const client = connection;
+      connection = null;
+      if (client !== null) await closed(client);
+    },
+  };
+}
+
+async function closed(client: Client): Promise<void> {
+  await client.end().catch(() => undefined);
+}
+
+/** Remembers a ring that nobody waits for: what is appended between two waits is not missed. */
+function createBell(): { ring(): void; next: JobEventBell['next'] } {
+  let hasRung = false;
+  let wake: (() => void) | null = null;
+  return {
+    ring() {
+      hasRung = true;
+      wake?.();
+    },
+    async next({ withinMs, signal }) {
+      if (!hasRung && !signal.aborted) {
+        const { promise, resolve } = Promise.withResolvers<void>();
+        wake = resolve;
+        const timer = setTimeout(resolve, withinMs);
+        const onAbort = () => resolve();
+        signal.addEventListener('abort', onAbort);
+        await promise;
+        signal.removeEventListener('abort', onAbort);
+        clearTimeout(timer);
+        wake = null;
+      }
+      hasRung = false;
+    },
+  };
+}

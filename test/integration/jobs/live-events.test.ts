@@ -1,0 +1,171 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createJobEventWakeups } from '../../../db/job-event-wakeups.ts';
+import type { JobEventRow } from '../../../db/job-events.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { createTestRepository } from '../../support/git-repository.ts';
+import { startScriptedModelServer } from '../../support/scripted-model-server.ts';
+import { startTestWorker, type TestWorker } from '../../support/worker.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database[Symbol.asyncDispose]());
+
+const { signal } = new AbortController();
+
+/** Resolves with all events so far once one of them is the one that is waited for. */
+async function eventsUntil({ deps }: TestWorker, jobId: string, isIt: (event: JobEventRow) => boolean) {
+  await using wakeups = createJobEventWakeups({ url: database.url, events: deps.events });
+  using bell = wakeups.subscribe(jobId);
+  for (;;) {
+    const { events } = await deps.events.read(jobId, { after: 0, limit: 1_000 });
+    if (events.some(isIt)) return events;
+    await bell.next({ withinMs: 60_000, signal });
+  }
+}
+
+function textOf(events: JobEventRow[]): string {
+  return events.map(({ type, data }) => (type === 'text' ? data['text'] : '')).join('');
+}
+
+describe('the events of a job', () => {
+  it('tell its story in order', async () => {
+    await using repository = await createTestRepository({ 'a.txt': 'one\n' });
+    await using model = await startScriptedModelServer();
+    model.script(
+      { text: 'I write.', toolCalls: [{ name: 'write', input: { path: 'b.txt', content: 'two\n' } }] },
+      { toolCalls: [{ name: 'finish', input: { title: 'Add b', summary: 'Added.' } }] },
+    );
+    await using worker = await startTestWorker({ database, modelUrl: model.baseUrl });
+    const job = await worker.runJob({ prompt: 'Go', repository: repository.path });
+    const { events, status } = await worker.deps.events.read(job.id, { after: 0, limit: 1_000 });
+    expect(status).toBe('completed');
+    expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
+    expect(events.map(({ step, type }) => (step === null ? type : `${step} ${type}`))).toEqual([
+      'phase',
+      'phase',
+      'phase',
+      '1 step-start',
+      '1 text',
+      '1 tool-call',
+      '1 usage',
+      '1 tool-result',
+      '1 diff',
+      '2 step-start',
+      '2 tool-call',
+      '2 usage',
+      '2 tool-result',
+      'phase',
+      'finish',
+    ]);
+    expect(events.find(({ type }) => type === 'diff')?.data).toEqual({
+      changedFiles: 1,
+      additions: 1,
+      deletions: 0,
+      files: ['b.txt'],
+    });
+    expect(events.at(-1)?.data).toEqual({ title: 'Add b', message: 'Added.', prLink: job.prLink });
+    expect(model.violations).toEqual([]);
+  });
+
+  it('bring the words of the model while it still speaks', async () => {
+    await using repository = await createTestRepository();
+    await using model = await startScriptedModelServer();
+    model.script({ text: ['I look', ' around', ' and', ' see.'], stall: 3 });
+    await using worker = await startTestWorker({ database, modelUrl: model.baseUrl });
+    const id = await worker.createJob({ prompt: 'Go', repository: repository.path });
+    await worker.startJob(id);
+    const events = await eventsUntil(worker, id, ({ type }) => type === 'text');
+    expect(textOf(events)).toBe('I look around');
+    model.release();
+    expect(await worker.ended(id)).toMatchObject({ status: 'completed', message: 'I look around and see.' });
+    const all = await worker.deps.events.read(id, { after: 0, limit: 1_000 });
+    expect(textOf(all.events)).toBe('I look around and see.');
+  });
+
+  it('mark where an attempt that failed is taken back', async () => {
+    await using repository = await createTestRepository();
+    await using model = await startScriptedModelServer();
+    const { promise: seen, resolve } = Promise.withResolvers<void>();
+    model.script({ text: ['Half an', ' answer', ' lost'], stall: 2, cut: 3 }, { text: 'A whole answer' });
+    await using worker = await startTestWorker({ database, modelUrl: model.baseUrl });
+    const id = await worker.createJob({ prompt: 'Go', repository: repository.path });
+    await worker.startJob(id);
+    void eventsUntil(worker, id, ({ type }) => type === 'text').then(() => {
+      model.release();
+      resolve();
+    });
+    await seen;
+    expect(await worker.ended(id)).toMatchObject({ status: 'completed', message: 'A whole answer' });
+    const { events } = await worker.deps.events.read(id, { after: 0, limit: 1_000 });
+    const again = events.findIndex(({ type, data }) => type === 'step-start' && data['attempt'] === 2);
+    expect(textOf(events.slice(0, again))).toMatch(/^Half an/);
+    expect(textOf(events.slice(again))).toBe('A whole answer');
+  });
+
+  it('tell an answer as a whole when another attempt began before it was stored', async () => {
+    await using repository = await createTestRepository();
+    await using model = await startScriptedModelServer();
+    model.script({ text: ['I look', ' around', ' and', ' see.'], stall: 3 });
+    await using worker = await startTestWorker({
+      database,
+      modelUrl: model.baseUrl,
+      change: ({ steps }) => ({
+        steps: {
+          ...steps,
+          async storeResponse(answer) {
+            await steps.claimAnswer(answer);
+            return steps.storeResponse(answer);
+          },
+        },
+      }),
+    });
+    const id = await worker.createJob({ prompt: 'Go', repository: repository.path });
+    await worker.startJob(id);
+    await eventsUntil(worker, id, ({ type }) => type === 'text');
+    model.release();
+    expect(await worker.ended(id)).toMatchObject({ status: 'completed' });
+    const { events } = await worker.deps.events.read(id, { after: 0, limit: 1_000 });
+    const told = events.filter(({ step }) => step === 1);
+    const last = told.findLastIndex(({ type }) => type === 'step-start');
+    expect(textOf(told.slice(last))).toBe('I look around and see.');
+    expect(told.slice(0, last).filter(({ type }) => type === 'step-start')).toHaveLength(2);
+  });
+
+  it('hold no secret of the worker, however the model cuts it up', async () => {
+    await using repository = await createTestRepository();
+    await using model = await startScriptedModelServer();
+    const key = 'model-key-0123456789';
+    model.script(
+      {
+        text: [`The key is ${key.slice(0, 8)}`, key.slice(8, 14), `${key.slice(14)}.`],
+        toolCalls: [{ name: 'write', input: { path: 'k.txt', content: `ghp_0123456789abcdefghij ${key}` } }],
+        chunkDelayMs: 120,
+      },
+      { text: key },
+    );
+    await using worker = await startTestWorker({ database, modelUrl: model.baseUrl });
+    const { id } = await worker.runJob({ prompt: 'Go', repository: repository.path });
+    const { events } = await worker.deps.events.read(id, { after: 0, limit: 1_000 });
+    expect(textOf(events)).toBe('The key is [redacted].[redacted]');
+    expect(JSON.stringify(events)).not.toContain(key);
+    expect(JSON.stringify(events)).not.toContain('ghp_0123456789');
+  });
+
+  it('end with the failure, and the stragglers of a cancelled call come to nothing', async () => {
+    await using repository = await createTestRepository();
+    await using model = await startScriptedModelServer();
+    model.script({ text: ['I begin', ' now'], stall: 2 });
+    const worker = await startTestWorker({ database, modelUrl: model.baseUrl });
+    const id = await worker.createJob({ prompt: 'Go', repository: repository.path });
+    await worker.startJob(id);
+    await eventsUntil(worker, id, ({ type }) => type === 'text');
+    await worker.client.workflow.getHandle(`agent-job/${id}`).cancel();
+    expect(await worker.ended(id)).toMatchObject({ status: 'failed' });
+    model.release();
+    await worker[Symbol.asyncDispose](); // the call has come to its end, whichever it is
+    const { events } = await worker.deps.events.read(id, { after: 0, limit: 1_000 });
+    expect(events.at(-1)).toMatchObject({ type: 'failure', data: { category: 'cancelled' } });
+  });
+});

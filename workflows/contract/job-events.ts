@@ -1,0 +1,35 @@
+import type { Failure } from './failures.ts';
+import type { JobPhase, TokenUsage } from './job.ts';
+
+export const jobEventTypes = [
+  'phase',
+  'step-start',
+  'text',
+  'tool-call',
+  'usage',
+  'tool-result',
+  'diff',
+  'finish',
+  'failure',
+] as const;
+export type JobEventType = (typeof jobEventTypes)[number];
+
+/** What an event says, by its type. `finish` and `failure` end a turn. */
+export interface JobEventData {
+  phase: { phase: JobPhase };
+  /** A call of the model begins. A further one of the same step takes the text before it back. */
+  'step-start': { attempt: number };
+  /** A piece of the model's words while it speaks; `offset` counts characters within the attempt. */
+  text: { attempt: number; offset: number; text: string };
+  'tool-call': { toolCallId: string; toolName: string; input: unknown };
+  usage: TokenUsage & { finishReason: string };
+  /** `output` is the beginning; `characters` says how long all of it is. */
+  'tool-result': { toolCallId: string; toolName: string; isError: boolean; output: string; characters: number };
+  /** What the job has changed so far, against the commit it began at. */
+  diff: { changedFiles: number; additions: number; deletions: number; files: string[] };
+  finish: { title: string | null; message: string | null; prLink: string | null };
+  failure: Failure & { message: string | null };
+}
+
+/** An event as it is appended; the log adds its number and time. */
+export type NewJobEvent = { [Type in JobEventType]: { type: Type; data: JobEventData[Type] } }[JobEventType];
