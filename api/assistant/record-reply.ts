@@ -19,6 +19,8 @@ export interface ReplyRecorderOptions {
   logger: Logger;
   /** The way to the reader. */
   send(text: string): void;
+  /** What ends the reply for its reader when its record was deleted. */
+  tail: string;
   /** Called when somebody ended the reply in our place, because we were silent for too long. */
   onTakenOver(): void;
 }
@@ -32,7 +34,8 @@ const retryDelaysMs = [100, 200, 400, 800, 1_600];
  * beginning of what can be resumed, even when this process is killed. When the database stays away, recording stops: the
  * reader in front of the reply is served on, but nobody can resume it.
  */
-export function createReplyRecorder({ replies, id, logger, send, onTakenOver }: ReplyRecorderOptions): ReplyRecorder {
+export function createReplyRecorder(options: ReplyRecorderOptions): ReplyRecorder {
+  const { replies, id, logger, send, tail, onTakenOver } = options;
   let buffered = '';
   let position = 0;
   let state: 'recording' | 'broken' | 'taken-over' = 'recording';
@@ -74,8 +77,8 @@ export function createReplyRecorder({ replies, id, logger, send, onTakenOver }: 
     state = 'taken-over';
     clearInterval(heartbeat);
     onTakenOver();
-    const rest = await replies.read(id, position).catch(() => ({ chunks: [] }));
-    for (const chunk of rest.chunks) send(chunk);
+    const { chunks } = await replies.read(id, position).catch(() => ({ chunks: [] }));
+    for (const chunk of chunks.length === 0 ? [tail] : chunks) send(chunk);
   }
 
   async function flush(): Promise<void> {

@@ -93,6 +93,7 @@ async function answer(deps: AssistantRouteDeps, ctx: AppContext, protocol: Proto
             id: recordId,
             logger: deps.logger,
             send: output.write,
+            tail: lostTail({ protocol, threadId: reply.threadId }),
             onTakenOver: () => ending.abort(),
           });
     onAbort(output.gone, () => {
@@ -152,7 +153,7 @@ async function resume(
   }
 }
 
-/** The id under which the bytes of the reply are kept; null when it cannot be resumed. */
+/** The id under which the bytes of the reply are kept; null when it cannot be resumed, or its site keeps nothing. */
 async function createRecord(
   { replies }: AssistantRouteDeps,
   {
@@ -163,7 +164,7 @@ async function createRecord(
     protocol,
   }: { site: SiteRow; keyId: string; request: MessageRequest; reply: Reply; protocol: Protocol },
 ): Promise<string | null> {
-  if (!isResumable || chatId === null) return null;
+  if (!isResumable || chatId === null || site.retentionDays === 0) return null;
   const id = newId('rpl_');
   await replies.create({ id, siteId: site.id, chatId, keyId, threadId, protocol });
   return id;
@@ -180,7 +181,7 @@ function encoderOf(protocol: Protocol, reply: Reply, { client }: MessageRequest,
 }
 
 /** The end of a recorded reply whose process was killed. */
-function lostTail({ protocol, threadId }: ReplyRow): string {
+function lostTail({ protocol, threadId }: Pick<ReplyRow, 'protocol' | 'threadId'>): string {
   const reply = { messageId: '', threadId, question: '', results: [] };
   const encoder =
     protocol === 'v1'

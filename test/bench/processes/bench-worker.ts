@@ -1,6 +1,7 @@
 import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
 import { createToolset } from '../../../activities/agent-tools/toolset.ts';
 import { createActivities } from '../../../activities/index.ts';
+import { createJobEventStore } from '../../../db/job-events.ts';
 import { createJobStore } from '../../../db/jobs.ts';
 import { createPool } from '../../../db/pool.ts';
 import { createProjectStore } from '../../../db/projects.ts';
@@ -19,6 +20,7 @@ const pool = createPool({ url: config.database.url, maxConnections: 20, applicat
 const connection = await NativeConnection.connect({ address: config.temporal.address });
 const activities = createActivities({
   ...createClients({ config, pool }),
+  events: createJobEventStore(pool),
   jobs: createJobStore(pool),
   steps: createStepStore(pool),
   effects: createEffectStore(pool),

@@ -144,6 +144,18 @@ describe('nothing is resumed', () => {
     stream.leave();
   });
 
+  it('of a site that keeps nothing', async () => {
+    const { docs, database } = api;
+    await database.pool.query('update sites set retention_days = 0 where id = $1', [docs.site.id]);
+    const chatId = newChat();
+    api.model.script({ text: ['one ', 'two'], stall: 2 });
+    const stream = await ask('v2', chatId);
+    await stream.until('one');
+    expect((await resume('v2', chatId)).status).toBe(204);
+    stream.leave();
+    await database.pool.query('update sites set retention_days = 90 where id = $1', [docs.site.id]);
+  });
+
   it('by another protocol, another key, or under another chat', async () => {
     const chatId = newChat();
     api.model.script({ text: ['one ', 'two'], stall: 2 });
@@ -188,6 +200,18 @@ describe('a resumable reply', () => {
     const resumed = await openStream(url + path, { key: brief.docs.assistantKey });
     await resumed.ended;
     expect([endingOf(resumed.text()), answerOf(resumed.text())]).toEqual(['failed', 'one ']);
+  });
+
+  it('ends properly for its reader when its conversation is deleted meanwhile', async () => {
+    const { docs, apis } = api;
+    api.model.script({ text: ['one ', 'two'], stall: 2 });
+    const stream = await ask('v2', newChat());
+    await stream.until('one');
+    const path = `/discovery/v1/assistant/${docs.site.domain}/thread/${String(stream.headers['x-thread-id'])}`;
+    expect((await apis[1]!.ask(path, { key: docs.adminKey, method: 'DELETE' })).status).toBe(204);
+    api.model.release();
+    expect(await stream.ended).toBe('complete');
+    expect([endingOf(stream.text()), answerOf(stream.text())]).toEqual(['failed', 'one ']);
   });
 
   it('is over for its process too when others took it for dead and ended it', async () => {

@@ -50,6 +50,7 @@ function record(store: ReplyStore) {
     id: 'rpl_1',
     logger,
     send: (text) => void sent.push(text),
+    tail: '(lost)',
     onTakenOver,
   });
   return { recorder, sent: () => sent.join(''), onTakenOver };
@@ -127,6 +128,17 @@ describe('createReplyRecorder', () => {
     await recorder.end();
     expect(onTakenOver).toHaveBeenCalledOnce();
     expect([sent(), kept()]).toEqual(['a!', 'a!']);
+  });
+
+  it('ends for its reader when its record was deleted', async () => {
+    const { store, state } = memoryStore();
+    const { recorder, sent } = record(store);
+    recorder.append('a');
+    await vi.advanceTimersByTimeAsync(100);
+    state.ended = true;
+    recorder.append('b');
+    await recorder.end();
+    expect(sent()).toBe('a(lost)');
   });
 
   it('keeps all that was appended before a flush ends', async () => {
