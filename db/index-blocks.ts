@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { copyFile, type FileHandle, open, rename, rm } from 'node:fs/promises';
 import type { Pool, PoolClient } from 'pg';
 import { withTransaction } from './pool.ts';
 import { randomText } from './random-text.ts';
@@ -92,30 +92,36 @@ export async function restoreBlocks(
   }
 }
 
+/** Blocks that lie in the previous file where they belong are copied with it, the others are written over it. */
 async function writeBlocks(
   pool: Pool,
   { hashes, sizeBytes }: StoredBlocks,
   { partial, previousFile }: { partial: string; previousFile: string | undefined },
 ): Promise<void> {
-  const places = previousFile === undefined ? new Map<string, number>() : await placesOf(previousFile);
-  await using previous = previousFile === undefined || places.size === 0 ? null : await open(previousFile);
-  await using output = await open(partial, 'wx', 0o600);
-  let written = 0;
-  for (let start = 0; start < hashes.length; start += batchBlocks) {
-    const batch = hashes.slice(start, start + batchBlocks).map((hash) => ({ hash, name: hash.toString('hex') }));
+  const known = previousFile === undefined ? [] : await namesOfBlocks(previousFile);
+  const places = new Map(known.map((name, place) => [name, place]));
+  if (previousFile !== undefined && known.length > 0) await copyFile(previousFile, partial);
+  await using previous = previousFile === undefined || known.length === 0 ? null : await open(previousFile);
+  await using output = await open(partial, previous === null ? 'wx' : 'r+', 0o600);
+  const moved = hashes
+    .map((hash, position) => ({ hash, position, name: hash.toString('hex') }))
+    .filter(({ name, position }) => known[position] !== name);
+  for (let start = 0; start < moved.length; start += batchBlocks) {
+    const batch = moved.slice(start, start + batchBlocks);
     const blocks = await fetchBlocks(
       pool,
       batch.filter(({ name }) => !places.has(name)).map(({ hash }) => hash),
     );
-    for (const { name } of batch) {
+    for (const { name, position } of batch) {
       const place = places.get(name);
       const data = previous !== null && place !== undefined ? await readBlock(previous, place) : blocks.get(name);
       if (data === undefined) throw new IndexGoneError('The version was replaced while it was being read.');
-      await output.appendFile(data);
-      written += data.length;
+      await writeFully(output, data, position * blockSize);
     }
   }
-  if (written !== sizeBytes) throw new Error(`An index of ${sizeBytes} bytes was read as ${written} bytes.`);
+  const { size } = await output.stat();
+  if (size < sizeBytes) throw new Error(`An index of ${sizeBytes} bytes was read as ${size} bytes.`);
+  await output.truncate(sizeBytes);
 }
 
 async function fetchBlocks(pool: Pool, hashes: Buffer[]): Promise<Map<string, Buffer>> {
@@ -127,18 +133,15 @@ async function fetchBlocks(pool: Pool, hashes: Buffer[]): Promise<Map<string, Bu
   return new Map(rows.map(({ hash, data }) => [hash.toString('hex'), data]));
 }
 
-/** Where a file holds which block; a file that cannot be read holds none. */
-async function placesOf(file: string): Promise<Map<string, number>> {
-  const places = new Map<string, number>();
-  let position = 0;
+/** The blocks of a file in their order; a file that cannot be read has none. */
+async function namesOfBlocks(file: string): Promise<string[]> {
+  const names: string[] = [];
   try {
-    for await (const blocks of readBlocks(file)) {
-      for (const data of blocks) places.set(hashOf(data).toString('hex'), position++);
-    }
+    for await (const blocks of readBlocks(file)) names.push(...blocks.map((data) => hashOf(data).toString('hex')));
   } catch {
-    return new Map();
+    return [];
   }
-  return places;
+  return names;
 }
 
 async function* readBlocks(file: string): AsyncGenerator<Buffer[]> {
@@ -168,6 +171,13 @@ async function readFully(handle: FileHandle, length: number, position: number | 
     filled += bytesRead;
   }
   return buffer.subarray(0, filled);
+}
+
+async function writeFully(handle: FileHandle, data: Buffer, position: number): Promise<void> {
+  for (let written = 0; written < data.length;) {
+    const { bytesWritten } = await handle.write(data, written, data.length - written, position + written);
+    written += bytesWritten;
+  }
 }
 
 function hashOf(data: Buffer): Buffer {

@@ -1,9 +1,10 @@
-import { join } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 import type { Pool } from 'pg';
 import type { Forges } from '../activities/clients/forge.ts';
 import { createForges } from '../activities/clients/forges.ts';
 import { createGit } from '../activities/clients/git.ts';
 import { createLocalForge } from '../activities/clients/local-forge.ts';
+import type { GitCredential } from '../activities/clients/git.ts';
 import { createWorkspaces } from '../activities/clients/workspaces.ts';
 import type { Workspaces } from '../activities/clients/workspaces.ts';
 import { createPullRequestStore } from '../db/pull-requests.ts';
@@ -16,17 +17,22 @@ export interface WorkerClients {
   workspaces: Workspaces;
   /** Why this worker may not use a repository; null when it may. */
   problemWithRepository(repository: string): string | null;
+  /** What a repository is read with; null: nothing, which will do for a public one. */
+  credentialOf(repository: string): GitCredential | null;
 }
 
 export function createClients({ config, pool }: { config: WorkerConfig; pool: Pool }): WorkerClients {
   const git = createGit({ home: join(config.workDirectory, 'git-home') });
   const local = createLocalForge({ pullRequests: createPullRequestStore(pool), baseUrl: config.baseUrl });
+  const forges = createForges({ local, github: config.github });
   return {
-    forges: createForges({ local, github: config.github }),
+    forges,
     workspaces: createWorkspaces({ git, directory: config.workDirectory }),
     problemWithRepository(repository) {
       const parsed = parseRepository(repository, config.repositories);
       return parsed.ok ? null : parsed.problem;
     },
+    credentialOf: (repository) =>
+      config.github === null || isAbsolute(repository) ? null : forges.forKind('github').credential(repository),
   };
 }

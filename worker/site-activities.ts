@@ -1,4 +1,4 @@
-import { isAbsolute, join } from 'node:path';
+import { join } from 'node:path';
 import type { Pool } from 'pg';
 import { createAttempt } from '../activities/attempt.ts';
 import { createRedactor } from '../activities/redaction.ts';
@@ -17,13 +17,8 @@ export function createIndexActivities({
   pool: Pool;
   clients: WorkerClients;
 }): SiteActivities {
-  const { workspaces, forges, problemWithRepository } = clients;
   return createSiteActivities({
-    workspaces,
-    problemWithRepository,
-    // a public repository is read without a token
-    credentialOf: (repository) =>
-      config.github === null || isAbsolute(repository) ? null : forges.forKind('github').credential(repository),
+    ...clients,
     sites: createSiteStore(pool),
     indexes: createSiteIndexStore(pool),
     attempt: createAttempt({ redact: createRedactor(secretsOf(config)) }),

@@ -18,7 +18,7 @@ export class SourceFolderError extends Error {
 const mostFiles = 50_000;
 const largestFile = 10 * 1024 * 1024;
 const largestFolder = 500 * 1024 * 1024;
-const filesPerBatch = 500;
+const filesPerBatch = 5_000;
 const deepest = 40;
 const readable = /\.(?:md|mdx|markdown|json|ya?ml)$/i;
 
@@ -61,7 +61,7 @@ export async function readGitFolder(
     const batch = blobs.slice(start, start + filesPerBatch);
     const { stdout } = await git.run({
       gitDir,
-      args: ['cat-file', '--batch'],
+      args: ['cat-file', '--batch', '--buffer'],
       input: batch.map(({ object }) => `${object}\n`).join(''),
       maxOutputBytes: largestFolder + mostFiles * 100,
       signal,

@@ -151,7 +151,7 @@ async function streamStep(
   } finally {
     clearTimeout(timer);
     signal.removeEventListener('abort', abort);
-    controller.abort();
+    if (!hasFinished) controller.abort();
   }
   if (signal.aborted) return;
   if (hasStalled) throw new GenerationError(stalled);

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { benchEvents } from './events.ts';
 import { benchGetJob } from './get-job.ts';
@@ -17,7 +18,7 @@ const benches: Record<string, (servers: BenchServers, options: BenchOptions) => 
   search: benchSearch,
 };
 
-const usage = `npm run bench -- [${Object.keys(benches).join('] [')}] [--seconds N] [--quick]`;
+const usage = `npm run bench -- [${Object.keys(benches).join('] [')}] [--seconds N] [--quick] [--profile FOLDER]`;
 
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({
@@ -25,7 +26,7 @@ async function main(): Promise<void> {
     options: {
       seconds: { type: 'string' },
       quick: { type: 'boolean', default: false },
-      profile: { type: 'boolean', default: false },
+      profile: { type: 'string' },
     },
   });
   const seconds = Number(values.seconds ?? (values.quick ? 1 : 2));
@@ -38,7 +39,7 @@ async function main(): Promise<void> {
     seconds,
     rounds: values.quick ? 2 : 5,
     isQuick: values.quick,
-    serverFlags: values.profile ? ['--cpu-prof', '--cpu-prof-dir=/tmp/bw/prof'] : [],
+    serverFlags: values.profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${resolve(values.profile)}`],
   };
   if (!canPin) console.log('Processes cannot be tied to cores here: figures for one core are those of all.');
   await using servers = await createBenchServers();

@@ -1,80 +1,104 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { cpuSecondsOf, deniedSecondsOf, meterLoad } from './support/cpu.ts';
 import type { BenchOptions } from './support/options.ts';
-import { cpuSecondsOf, meterLoad } from './support/cpu.ts';
 import { figure, printNote, printTable } from './support/report.ts';
 import type { StreamLoadResult } from './support/stream-load.ts';
 import type { StreamTargets, StreamWish } from './support/stream-targets.ts';
 
-const streamSeconds = 3;
 const mostLagMs = 50;
 const mostFirstByteMs = 250;
+/** Numbers of streams to try: upwards from the first while it keeps up, or downwards until it does. */
+const rhythms = [
+  { everyMs: 5, first: 400, upwards: [600, 800, 1_000, 1_300], downwards: [300, 200, 100] },
+  { everyMs: 20, first: 800, upwards: [1_200, 1_600, 2_000], downwards: [600, 400, 200] },
+];
+
+type Rhythm = (typeof rhythms)[number];
 
 interface Trial extends StreamLoadResult {
+  name: string;
   streams: number;
-  core: number;
+  cpuPerDelta: number;
+  /** Share of a core the server used, and of the time in which it was ready to go on and others had the core. */
+  used: number;
+  denied: number;
   others: number;
-  passed: boolean;
 }
 
-/** How many streams a core keeps up with when a model sends a delta every 5 or 20 ms. */
+/** How many streams a core keeps up with when a model sends a delta every so many milliseconds. */
 export async function findCapacity(targets: StreamTargets, options: BenchOptions): Promise<void> {
-  for (const [everyMs, aim, counts] of [
-    [5, 400, options.isQuick ? [400] : [400, 600, 800, 1_000, 500, 300, 200]],
-    [20, 400, options.isQuick ? [400] : [800, 1_200, 1_600, 2_000, 1_000, 600, 400]],
-  ] as const) {
-    const rows: [string, Trial][] = [];
-    const wish = { deltas: (streamSeconds * 1_000) / everyMs, everyMs };
-    for (const streams of trialsOf(counts, rows)) {
-      rows.push([`v2, ${streams} streams`, await runTrial(targets, { streams, api: true, wish })]);
-    }
-    rows.push([`node:http, ${aim} streams`, await runTrial(targets, { streams: aim, api: false, wish })]);
-    printTable(
-      `streams: one delta per ${everyMs} ms, each stream ${streamSeconds} s long and followed by the next`,
-      ['', 'lag p50', 'lag p99 ms', 'first byte p50', 'p99 ms', 'core used', 'others', ''],
-      rows.map(([name, trial]) => [
-        name,
-        figure(trial.lagP50),
-        figure(trial.lagP99),
-        figure(trial.firstByteP50),
-        figure(trial.firstByteP99),
-        figure(trial.core),
-        figure(trial.others),
-        trial.passed ? 'keeps up' : trial.failed > 0 ? `${trial.failed} failed` : 'too late',
-      ]),
-    );
-    const most = Math.max(
-      0,
-      ...rows.filter(([name, { passed }]) => name.startsWith('v2') && passed).map(([, { streams }]) => streams),
-    );
-    printNote(
-      `keeps up with ${most}: lag p99 ≤ ${mostLagMs} ms and first byte p99 ≤ ${mostFirstByteMs} ms. ${everyMs === 5 ? 'Aim: ≥ 400.' : ''}`,
-    );
-  }
+  for (const rhythm of options.isQuick ? rhythms.slice(0, 1) : rhythms) await findCapacityAt(targets, rhythm, options);
 }
 
-/** Rising counts until one fails, or falling ones until one passes. */
-function* trialsOf(counts: readonly number[], rows: [string, Trial][]): Generator<number> {
-  const [first = 0] = counts;
-  yield first;
-  const isEnough = rows.at(-1)?.[1].passed === true;
-  for (const count of counts.slice(1).filter((count) => count > first === isEnough)) {
-    yield count;
-    if (rows.at(-1)?.[1].passed !== isEnough) return;
+async function findCapacityAt(targets: StreamTargets, rhythm: Rhythm, { isQuick }: BenchOptions): Promise<void> {
+  const { everyMs, first, upwards, downwards } = rhythm;
+  const streamSeconds = isQuick ? 2 : 5;
+  const wish = { deltas: (streamSeconds * 1_000) / everyMs, everyMs };
+  const attempt = (streams: number) => runTrial(targets, { streams, wish, streamSeconds, isBare: false });
+  const trials = [await attempt(first)];
+  const isEnough = keepsUp(trials[0]);
+  if (!isQuick) {
+    for (const streams of isEnough ? upwards : downwards) {
+      trials.push(await attempt(streams));
+      if (keepsUp(trials.at(-1)) !== isEnough) break;
+    }
   }
+  const most = Math.max(0, ...trials.filter(keepsUp).map(({ streams }) => streams));
+  trials.push(await runTrial(targets, { streams: first, wish, streamSeconds, isBare: true }));
+  printTable(
+    `streams: one delta per ${everyMs} ms, each stream ${streamSeconds} s long and followed by the next`,
+    ['', 'lag p50', 'p99 ms', 'first byte p50', 'p99 ms', 'CPU µs/delta', 'core used', 'denied', 'others', ''],
+    trials.map((trial) => [
+      trial.name,
+      figure(trial.lagP50),
+      figure(trial.lagP99),
+      figure(trial.firstByteP50),
+      figure(trial.firstByteP99),
+      figure(trial.cpuPerDelta),
+      figure(trial.used),
+      figure(trial.denied),
+      figure(trial.others),
+      keepsUp(trial) ? 'keeps up' : trial.failed > 0 ? `${trial.failed} failed` : 'too late',
+    ]),
+  );
+  printNote(`keeps up with ${most}: lag p99 ≤ ${mostLagMs} ms and first byte p99 ≤ ${mostFirstByteMs} ms.`);
+  if (everyMs === 5) printNote('aim: ≥ 400. Denied: the share of time in which others had the core that it needed.');
+}
+
+function keepsUp(trial: Trial | undefined): boolean {
+  return (
+    trial !== undefined && trial.failed === 0 && trial.lagP99 <= mostLagMs && trial.firstByteP99 <= mostFirstByteMs
+  );
 }
 
 async function runTrial(
   targets: StreamTargets,
-  { streams, api, wish }: { streams: number; api: boolean; wish: StreamWish },
+  {
+    streams,
+    wish,
+    streamSeconds,
+    isBare,
+  }: { streams: number; wish: StreamWish; streamSeconds: number; isBare: boolean },
 ): Promise<Trial> {
-  const pid = api ? targets.apiPid : targets.barePid;
-  const load = api ? targets.request('v2', wish) : await targets.bareRequest('v2', wish);
+  const pid = isBare ? targets.barePid : targets.apiPid;
+  const load = isBare ? await targets.bareRequest('v2', wish) : targets.request('v2', wish);
+  const seconds = Math.min(streamSeconds, 3);
+  const running = targets.run({ ...load, streams, seconds, rampSeconds: streamSeconds });
+  await sleep(streamSeconds * 1_000);
   const meter = meterLoad();
-  const running = targets.run({ ...load, streams, seconds: streamSeconds, rampSeconds: streamSeconds });
-  await new Promise((resolve) => setTimeout(resolve, streamSeconds * 1_000));
-  const [cpu, from] = [cpuSecondsOf(pid), performance.now()];
-  await new Promise((resolve) => setTimeout(resolve, streamSeconds * 1_000));
-  const core = (cpuSecondsOf(pid) - cpu) / ((performance.now() - from) / 1_000);
+  const [cpu, denied, from] = [cpuSecondsOf(pid), deniedSecondsOf(pid), performance.now()];
+  await sleep(seconds * 1_000);
+  const passed = (performance.now() - from) / 1_000;
+  const used = cpuSecondsOf(pid) - cpu;
+  const deniedShare = (deniedSecondsOf(pid) - denied) / passed;
   const result = await running;
-  const passed = result.failed === 0 && result.lagP99 <= mostLagMs && result.firstByteP99 <= mostFirstByteMs;
-  return { ...result, streams, core, others: meter.others(), passed };
+  return {
+    ...result,
+    name: `${isBare ? 'node:http' : 'v2'}, ${streams} streams`,
+    streams,
+    cpuPerDelta: (used * 1e6) / result.deltas,
+    used: used / passed,
+    denied: deniedShare,
+    others: meter.others(),
+  };
 }

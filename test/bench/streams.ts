@@ -4,10 +4,23 @@ import type { BenchOptions } from './support/options.ts';
 import { figure, median, printNote, printTable } from './support/report.ts';
 import type { BenchServers } from './support/servers.ts';
 import { startStreamTargets } from './support/stream-targets.ts';
-import type { StreamTargets } from './support/stream-targets.ts';
+import type { Protocol, StreamRequest, StreamTargets } from './support/stream-targets.ts';
 
 const burstDeltas = 200;
+/** What a stream of so many costs more tells what a delta costs, and the rest what a stream costs without them. */
+const longDeltas = 1_200;
 const connections = 50;
+
+interface Variant {
+  name: string;
+  pid: number;
+  request: StreamRequest;
+}
+
+interface Measured {
+  rate: number;
+  cpuPerStream: number;
+}
 
 /** Streams of the assistant through its real route, against node:http writing the same bytes. */
 export async function benchStreams(servers: BenchServers, options: BenchOptions): Promise<void> {
@@ -17,56 +30,71 @@ export async function benchStreams(servers: BenchServers, options: BenchOptions)
 }
 
 async function benchBursts(targets: StreamTargets, options: BenchOptions): Promise<void> {
-  const { apiPid, barePid } = targets;
-  const burst = { deltas: burstDeltas, everyMs: 0 };
-  const short = { deltas: 2, everyMs: 0 };
+  const ofApi = (protocol: Protocol, deltas: number): Variant => ({
+    name: `${protocol}, ${deltas} deltas`,
+    pid: targets.apiPid,
+    request: targets.request(protocol, { deltas, everyMs: 0 }),
+  });
+  const bare = {
+    name: 'node:http',
+    pid: targets.barePid,
+    request: await targets.bareRequest('v2', { deltas: burstDeltas, everyMs: 0 }),
+  };
   const variants = [
-    { name: 'v2', pid: apiPid, load: targets.request('v2', burst) },
-    { name: 'v1', pid: apiPid, load: targets.request('v1', burst) },
-    { name: 'v2, 2 deltas', pid: apiPid, load: targets.request('v2', short) },
-    { name: 'node:http, same events as v2', pid: barePid, load: await targets.bareRequest('v2', burst) },
+    ofApi('v2', burstDeltas),
+    ofApi('v1', burstDeltas),
+    bare,
+    ofApi('v2', longDeltas),
+    ofApi('v1', longDeltas),
   ];
-  const measured = variants.map(() => ({ rates: [] as number[], cpu: [] as number[] }));
-  const others: number[] = [];
-  for (let round = 0; round <= options.rounds; round += 1) {
-    // every other round the other way round, so that a drift of the machine spares none
-    const order = [...variants.keys()];
-    if (round % 2 === 1) order.reverse();
-    for (const at of order) {
-      const variant = variants[at]!;
-      const meter = meterLoad();
-      const cpu = cpuSecondsOf(variant.pid);
-      const result = await targets.run({
-        ...variant.load,
-        streams: connections,
-        seconds: options.seconds,
-        rampSeconds: 0,
-      });
-      if (result.failed > 0) throw new Error(`${result.failed} streams of ${variant.name} failed.`);
-      if (round === 0) continue; // warm-up
-      others.push(meter.others());
-      measured[at]!.rates.push(result.finished / result.seconds);
-      measured[at]!.cpu.push(((cpuSecondsOf(variant.pid) - cpu) * 1e6) / result.finished);
-    }
-  }
-  const rates = measured.map((values) => median(values.rates));
-  const cpus = measured.map((values) => median(values.cpu));
-  const setUp = cpus[2]!;
+  const { measured, others } = await measureInTurn(targets, variants, options);
+  const [v2, v1, http, longV2, longV1] = measured;
+  if (v2 === undefined || v1 === undefined || http === undefined) return;
+  const row = (name: string, of: Measured, long: Measured | undefined) => {
+    const perDelta =
+      long === undefined
+        ? of.cpuPerStream / burstDeltas
+        : (long.cpuPerStream - of.cpuPerStream) / (longDeltas - burstDeltas);
+    return [
+      name,
+      figure(of.rate),
+      figure(of.rate / http.rate),
+      figure(of.cpuPerStream),
+      figure(of.cpuPerStream - burstDeltas * perDelta),
+      figure(perDelta),
+    ];
+  };
   printTable(
     `streams: ${burstDeltas} deltas in a burst, ${connections} connections, one core`,
-    ['', 'streams/s', 'of node:http', 'CPU µs/stream', 'of that set-up', 'CPU µs/delta'],
-    variants.map(({ name }, at) => {
-      const isApi = at < 2;
-      const perDelta = isApi ? (cpus[at]! - setUp) / (burstDeltas - short.deltas) : cpus[at]! / burstDeltas;
-      return [
-        name,
-        figure(rates[at]!),
-        figure(rates[at]! / rates[3]!),
-        figure(cpus[at]!),
-        isApi ? figure(setUp) : '–',
-        at === 2 ? '–' : figure(perDelta),
-      ];
-    }),
+    ['', 'streams/s', 'of node:http', 'CPU µs/stream', 'without deltas', 'CPU µs/delta'],
+    [row('v2', v2, longV2), row('v1', v1, longV1), row('node:http, same events as v2', http, undefined)],
   );
-  printNote(`aim: ≤ 5 µs a delta. Others used ${figure(median(others))} cores.`);
+  printNote(`aim: ≤ 5 µs a delta. Others used ${figure(others)} cores.`);
+}
+
+async function measureInTurn(
+  targets: StreamTargets,
+  variants: Variant[],
+  { rounds, seconds }: BenchOptions,
+): Promise<{ measured: Measured[]; others: number }> {
+  const rates = variants.map((): number[] => []);
+  const costs = variants.map((): number[] => []);
+  const others: number[] = [];
+  for (let round = 0; round <= rounds; round += 1) {
+    // every other round the other way round, so that a drift of the machine spares none
+    const order = round % 2 === 0 ? [...variants.entries()] : [...variants.entries()].reverse();
+    for (const [at, { name, pid, request }] of order) {
+      const [meter, cpu] = [meterLoad(), cpuSecondsOf(pid)];
+      const result = await targets.run({ ...request, streams: connections, seconds, rampSeconds: 0 });
+      if (result.failed > 0) throw new Error(`${result.failed} streams of ${name} failed.`);
+      if (round === 0) continue; // warm-up
+      others.push(meter.others());
+      rates[at]?.push(result.finished / result.seconds);
+      costs[at]?.push(((cpuSecondsOf(pid) - cpu) * 1e6) / result.finished);
+    }
+  }
+  return {
+    measured: variants.map((_, at) => ({ rate: median(rates[at] ?? []), cpuPerStream: median(costs[at] ?? []) })),
+    others: median(others),
+  };
 }

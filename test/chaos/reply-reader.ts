@@ -51,11 +51,14 @@ export async function readReply(service: ReplyService, plan: ReplyPlan): Promise
       if (!['\n', ': keep-alive\n\n'].includes(part.toString('utf8'))) noteSilence();
     };
     const options = { key: assistantKey, leaveAfter: plan.cuts[position] ?? Infinity, onData };
-    const stream = await untilServed(() =>
+    const open = () =>
       position === 0
         ? openStream(address, { ...options, json: questionOf(plan, chatId) })
-        : openStream(`${address}/${chatId}/stream`, options),
-    );
+        : openStream(`${address}/${chatId}/stream`, options);
+    const stream = await untilServed(() => {
+      lastMs = Date.now();
+      return Promise.race([open(), noHead(service.hangMs)]);
+    });
     const watch = setInterval(() => {
       if (Date.now() - lastMs < service.hangMs) return;
       violations.push(`nothing came for ${service.hangMs} ms`);
@@ -114,6 +117,16 @@ function questionOf({ marker, isResumable }: ReplyPlan, chatId: string) {
   };
 }
 
+/** Gives a request up that is taken and never answered. */
+async function noHead(ms: number): Promise<never> {
+  await delay(ms, undefined, { ref: false });
+  throw new HangingRequest(`A request got no answer in ${ms} ms.`);
+}
+
+class HangingRequest extends Error {
+  override name = 'HangingRequest';
+}
+
 /** Through the time in which the API is not there. */
 async function untilServed(open: () => Promise<OpenStream>): Promise<OpenStream> {
   const deadline = Date.now() + patienceMs;
@@ -123,7 +136,7 @@ async function untilServed(open: () => Promise<OpenStream>): Promise<OpenStream>
       if (stream.status !== 503 || Date.now() > deadline) return stream;
       stream.leave();
     } catch (error) {
-      if (Date.now() > deadline) throw error;
+      if (error instanceof HangingRequest || Date.now() > deadline) throw error;
     }
     await delay(50);
   }

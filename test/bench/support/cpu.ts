@@ -24,6 +24,15 @@ export function cpuSecondsOfTree(root: number): number {
   return sum;
 }
 
+/** Seconds in which the main thread of a process was ready to run and others had its core. */
+export function deniedSecondsOf(pid: number): number {
+  try {
+    return Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[1]) / 1e9;
+  } catch {
+    return 0;
+  }
+}
+
 /** CPU seconds that the whole machine has been busy since it started. */
 export function busySeconds(): number {
   const [, user = 0, nice = 0, system = 0, , , irq = 0, softIrq = 0] = readFileSync('/proc/stat', 'utf8')

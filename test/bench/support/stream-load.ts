@@ -18,7 +18,8 @@ export interface StreamLoadResult {
   finished: number;
   /** Answers that were no stream, and streams that broke off. */
   failed: number;
-  bytes: number;
+  /** Marked deltas that arrived, extrapolated from the connections that are read. */
+  deltas: number;
   seconds: number;
   firstByteP50: number;
   firstByteP99: number;
@@ -33,7 +34,7 @@ const lastChunk = Buffer.from('0\r\n\r\n');
 /** Keeps so many streams open, each followed by the next, and measures them from the ramp's end on. */
 export async function runStreamLoad(load: StreamLoad): Promise<StreamLoadResult> {
   const request = Buffer.from(load.request);
-  const result = { finished: 0, failed: 0, bytes: 0 };
+  const result = { finished: 0, failed: 0 };
   const firstBytes: number[] = [];
   const lags: number[] = [];
   const sockets = new Map<Socket, () => number | null>();
@@ -48,7 +49,6 @@ export async function runStreamLoad(load: StreamLoad): Promise<StreamLoadResult>
     const socket = openRaw(load.port, {
       onData(bytes) {
         const now = sharedNowMs();
-        if (isMeasuring) result.bytes += bytes.length;
         if (isFirst) {
           isFirst = false;
           if (isMeasuring) firstBytes.push(now - sentAt);
@@ -104,6 +104,7 @@ export async function runStreamLoad(load: StreamLoad): Promise<StreamLoadResult>
   }
   return {
     ...result,
+    deltas: lags.length * readEvery,
     seconds,
     firstByteP50: quantile(firstBytes, 0.5),
     firstByteP99: quantile(firstBytes, 0.99),

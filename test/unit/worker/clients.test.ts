@@ -1,0 +1,25 @@
+import { expect, it } from 'vitest';
+import type { Pool } from 'pg';
+import { createClients } from '../../../worker/clients.ts';
+import { readConfig } from '../../../worker/config.ts';
+
+function clientsWith(env: NodeJS.ProcessEnv) {
+  const config = readConfig({ DATABASE_URL: 'postgres://docket@127.0.0.1:1/docket', ...env });
+  return createClients({ config, pool: {} as Pool });
+}
+
+it('reads a repository of GitHub with the token where there is one, and every other without', async () => {
+  const { credentialOf } = clientsWith({ GITHUB_TOKEN: 'token' });
+  expect(await credentialOf('https://github.com/acme/docs')?.token()).toBe('token');
+  expect(credentialOf('https://gitlab.example/acme/docs')).toBeNull();
+  expect(credentialOf('/srv/git/docs.git')).toBeNull();
+  expect(clientsWith({}).credentialOf('https://github.com/acme/docs')).toBeNull();
+});
+
+it('says why a repository may not be used', () => {
+  const { problemWithRepository } = clientsWith({ DOCKET_LOCAL_REPOSITORIES: '/srv/git' });
+  expect(problemWithRepository('https://github.com/acme/docs')).toBeNull();
+  expect(problemWithRepository('/srv/git/docs.git')).toBeNull();
+  for (const refused of ['https://evil.example/x', '/etc', 'ext::sh'])
+    expect(problemWithRepository(refused)).toMatch(/\.$/);
+});
