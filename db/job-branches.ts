@@ -47,8 +47,9 @@ export function createJobBranchStore(pool: Pool): JobBranchStore {
       );
       if (held.rowCount !== 1) return false;
       if (branch.snapshot !== null) await storeSnapshot(client, jobId, branch.snapshot);
-      await setTree(client, { jobId, turn, tree: branch.tree });
+      // the job's row before its turn's, as the statements that end a job lock them
       if (branch.head !== undefined) await setHead(client, { jobId, turn, head: branch.head });
+      await setTree(client, { jobId, turn, tree: branch.tree });
       return true;
     });
   }
