@@ -127,6 +127,12 @@ describe('a cancel', () => {
       turn: 1,
     });
     expect((await act(id, 'message', { prompt: 'Go on after all.' })).body.status).toBe('active');
+    const { body } = await shared.api.ask(`/v2/agent/${shared.project.id}/job/${id}/events`, { key: shared.key });
+    expect(body.events).toMatchObject([
+      { type: 'phase', turn: 1, data: { phase: 'queued' } },
+      { type: 'failure', turn: 1, data: { category: 'cancelled' } },
+      { type: 'phase', turn: 2, data: { phase: 'queued' } },
+    ]);
   });
 
   it('leaves a completed job as it is and is refused for an archived one', async () => {
