@@ -1,9 +1,13 @@
 import type { JobEventStore } from '../db/job-events.ts';
+import type { JobBranchStore } from '../db/job-branches.ts';
+import type { JobEndings } from '../db/job-endings.ts';
+import type { JobMessageStore } from '../db/job-messages.ts';
 import type { JobStore } from '../db/jobs.ts';
 import type { ProjectStore } from '../db/projects.ts';
 import type { EffectStore, StepStore } from '../db/steps.ts';
 import type { ModelRegistry } from '../models/registry.ts';
 import type { Toolset } from './agent-tools/toolset.ts';
+import { createArchiveActivities } from './archive.ts';
 import { createAskModel } from './ask-model.ts';
 import { createAttempt } from './attempt.ts';
 import type { Forges } from './clients/forge.ts';
@@ -19,6 +23,9 @@ import { createWorkspaceActivities } from './workspace.ts';
 
 export interface ActivityDeps {
   jobs: JobStore;
+  messages: JobMessageStore;
+  branches: JobBranchStore;
+  endings: Pick<JobEndings, 'archiveIdle'>;
   steps: StepStore;
   events: JobEventStore;
   effects: EffectStore;
@@ -55,5 +62,6 @@ export function createActivities(deps: ActivityDeps) {
     ...createToolActivities(shared),
     ...createPublishActivities(shared),
     ...createRecordActivities(shared),
+    ...createArchiveActivities(shared),
   };
 }

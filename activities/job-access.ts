@@ -17,6 +17,8 @@ export interface JobAccessDeps {
 export interface JobAccess {
   /** The job, while this turn is its newest and has not ended; everything else ends the run. */
   activeJob(ref: TurnRef): Promise<JobRow>;
+  /** Whether somebody said something during this turn that the model has not read yet. */
+  hasMessages(ref: TurnRef): Promise<boolean>;
   /** Whether the turn may still act on the outside. */
   isActive(ref: TurnRef): Promise<boolean>;
   repositoryOf(job: JobRow, signal: AbortSignal): Promise<RepositoryAccess>;
@@ -36,6 +38,10 @@ export function createJobAccess({ jobs, projects, forges, problemWithRepository 
       if (job === null) throw ApplicationFailure.nonRetryable('The job does not exist.', FailureType.Internal);
       if (isCurrent(job, ref)) return job;
       throw ApplicationFailure.nonRetryable('The turn has ended or a newer one began.', FailureType.Superseded);
+    },
+    async hasMessages(ref) {
+      const job = await jobs.get(ref.jobId);
+      return job !== null && isCurrent(job, ref) && job.waitingMessages > 0;
     },
     async isActive(ref) {
       const job = await jobs.get(ref.jobId);

@@ -1,5 +1,6 @@
 import type { JobEventStore } from '../db/job-events.ts';
 import type { JobStore } from '../db/jobs.ts';
+import type { JobMessageStore } from '../db/job-messages.ts';
 import type { EffectStore, StepAnswerEvents, StepResponse, StepStore } from '../db/steps.ts';
 import type { ModelStep, StepRef, TokenUsage } from '../workflows/contract/job.ts';
 import type { NewJobEvent } from '../workflows/contract/job-events.ts';
@@ -19,6 +20,7 @@ export interface ModelActivityDeps {
   jobs: Pick<JobStore, 'prompts' | 'countSteps'>;
   steps: Pick<StepStore, 'claimAnswer' | 'list' | 'storeResponse' | 'countModelFailure'>;
   events: Pick<JobEventStore, 'appendText'>;
+  messages: Pick<JobMessageStore, 'take'>;
   effects: Pick<EffectStore, 'claim'>;
   access: JobAccess;
   askModel(question: ModelQuestion): Promise<ModelAnswer>;
@@ -29,7 +31,7 @@ export interface ModelActivityDeps {
 }
 
 export function createModelActivities(deps: ModelActivityDeps) {
-  const { jobs, steps, effects, access, askModel, attempt, maskSecrets, redact, secrets } = deps;
+  const { jobs, steps, messages, effects, access, askModel, attempt, maskSecrets, redact, secrets } = deps;
   return {
     /**
      * Safe to run twice: the answer is stored before the activity completes, and a stored answer is not asked for again.
@@ -39,9 +41,10 @@ export function createModelActivities(deps: ModelActivityDeps) {
         const { fence, response, finishReason, usage } = await steps.claimAnswer(ref);
         if (response !== null) {
           await jobs.countSteps(ref); // the attempt that stored it may have ended before it counted
-          return summaryOf(response, finishReason ?? 'other', usage);
+          return stepOf(ref, { response, finishReason: finishReason ?? 'other', usage });
         }
         const job = await access.activeJob(ref);
+        if (job.waitingMessages > 0) await messages.take(ref);
         const [prompts, ledger] = [await jobs.prompts(ref.jobId, ref.turn), await steps.list(ref.jobId, ref.turn)];
         const text = liveTextOf({ ...ref, fence });
         const answer = await speaking(text, async () =>
@@ -59,13 +62,23 @@ export function createModelActivities(deps: ModelActivityDeps) {
           fence,
           eventsOfAnswer({ ...answer, toolCalls: masked.toolCalls }, redact),
         );
-        const store = () => steps.storeResponse({ ...ref, ...answer, response: masked, events });
+        const knownMessages = prompts.filter(({ turn, step }) => turn === ref.turn && step === ref.step).length;
+        const store = () => steps.storeResponse({ ...ref, ...answer, response: masked, knownMessages, events });
         if (!(await keepAnswer(store, signal))) throw takenOver();
         await jobs.countSteps(ref);
-        return summaryOf(masked, answer.finishReason, answer.usage);
+        return stepOf(ref, { ...answer, response: masked });
       });
     },
   };
+
+  async function stepOf(
+    ref: StepRef,
+    { response, finishReason, usage }: { response: StepResponse; finishReason: string; usage: TokenUsage },
+  ): Promise<ModelStep> {
+    const toolCallCount = response.toolCalls.length;
+    if (toolCallCount > 0) return { toolCallCount, finishReason, usage };
+    return { toolCallCount, finishReason, usage, hasMessages: await access.hasMessages(ref) };
+  }
 
   function liveTextOf(step: StepRef & { fence: number }): LiveText {
     return createLiveText({
@@ -90,10 +103,6 @@ function eventsOf({ rest, whole }: SpokenText, attempt: number, told: NewJobEven
   const textOf = (piece: LivePiece): NewJobEvent => ({ type: 'text', data: { attempt, ...piece } });
   const anew: NewJobEvent[] = [{ type: 'step-start', data: { attempt } }, ...whole.map(textOf), ...told];
   return { attempt, ours: rest === null ? anew : [...rest.map(textOf), ...told], overtaken: anew };
-}
-
-function summaryOf(response: StepResponse, finishReason: string, usage: TokenUsage): ModelStep {
-  return { toolCallCount: response.toolCalls.length, finishReason, usage };
 }
 
 function maskedResponse(response: StepResponse, mask: (text: string) => string): StepResponse {

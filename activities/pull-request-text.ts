@@ -1,4 +1,5 @@
 import type { StepRow } from '../db/steps.ts';
+import type { TurnRef } from '../workflows/contract/job.ts';
 import { finishCallOf } from './agent-tools/toolset.ts';
 
 export interface Summary {
@@ -11,6 +12,8 @@ const maxTitle = 100;
 const maxPrompt = 4_000;
 const maxMessage = 20_000;
 const maxSlug = 40;
+/** The newest ones; a description has no room for all. */
+const maxFollowUps = 5;
 
 /** What the agent said about its work: the finish call of the turn's last step, or the text it ended with. */
 export function summaryOf(steps: StepRow[], turn: number): Summary {
@@ -27,21 +30,23 @@ export function titleOf(text: string): string {
   return capped(line === '' ? 'Change by an agent' : line, maxTitle);
 }
 
-/** The branch of a job; stable over attempts because the title is stored before it is used. */
-export function branchOf(jobId: string, title: string): string {
+/** A new branch of a job; stable over attempts because it derives from the turn and what its agent said. */
+export function branchOf({ jobId, turn }: TurnRef, title: string): string {
   const slug = title
     .normalize('NFKD')
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, '-')
     .slice(0, maxSlug)
     .replaceAll(/^-+|-+$/g, '');
-  return `docket/${jobId}-${slug === '' ? 'change' : slug}`;
+  const name = turn === 1 ? jobId : `${jobId}-${turn}`;
+  return `docket/${name}-${slug === '' ? 'change' : slug}`;
 }
 
 export interface ChangeText {
   jobId: string;
   title: string;
-  prompt: string;
+  /** What was asked so far, oldest first. */
+  prompts: string[];
   message: string;
 }
 
@@ -51,14 +56,20 @@ export function commitMessageOf({ jobId, title, message }: ChangeText): string {
 }
 
 /** The description of the pull request. The marker is a second key to the job, so nothing else may look like it. */
-export function bodyOf({ jobId, prompt, message }: ChangeText): string {
+export function bodyOf({ jobId, prompts: [task = '', ...followUps], message }: ChangeText): string {
+  const asked = followUps.slice(-maxFollowUps).flatMap((prompt) => ['## Follow-up', quoted(prompt)]);
   return [
     '## Task',
-    fenced(capped(prompt.trim(), maxPrompt)),
+    quoted(task),
+    ...asked,
     '## Change',
     message === '' ? 'The agent gave no summary.' : withoutComments(message),
     `<!-- docket-job: ${jobId} -->`,
   ].join('\n\n');
+}
+
+function quoted(prompt: string): string {
+  return fenced(capped(prompt.trim(), maxPrompt));
 }
 
 /** In a fence nobody is mentioned, no issue is closed, and nothing can be hidden. */

@@ -36,15 +36,19 @@ export function createToolActivities(deps: ToolActivityDeps) {
         const { fence, response, toolResults } = await steps.claim(ref);
         if (response === null) throw unanswered();
         const calls = response.toolCalls;
-        if (toolResults !== null) return { finished: hasFinished(calls, toolResults), changedFiles: 0 };
+        if (toolResults !== null) return { finished: await isDone(ref, calls, toolResults), changedFiles: 0 };
         const job = await access.activeJob(ref);
         const { results, tree, snapshot } = await runInWorkspace({ job, calls, signal });
         const events = eventsOfResults(results, snapshot, redact);
         if (!(await steps.storeResults({ ...ref, fence, results, tree, snapshot, events }))) throw takenOver();
-        return { finished: hasFinished(calls, results), changedFiles: snapshot?.changedFiles ?? 0 };
+        return { finished: await isDone(ref, calls, results), changedFiles: snapshot?.changedFiles ?? 0 };
       });
     },
   };
+
+  async function isDone(ref: StepRef, calls: ToolCall[], results: ToolResult[]): Promise<boolean> {
+    return hasFinished(calls, results) && !(await access.hasMessages(ref));
+  }
 
   async function runInWorkspace({ job, calls, signal }: Batch) {
     const baseCommit = baseOf(job).commit;

@@ -1,9 +1,10 @@
 import { assistantModelMessageSchema, type ModelMessage, type ToolModelMessage } from 'ai';
+import type { Prompt } from '../db/jobs.ts';
 import type { StepRow, ToolResult } from '../db/steps.ts';
 
 export interface Transcript {
-  /** One a turn, oldest first. */
-  prompts: { turn: number; prompt: string }[];
+  /** What was asked, oldest first: each turn begins with one. */
+  prompts: Prompt[];
   steps: StepRow[];
 }
 
@@ -14,19 +15,27 @@ const largeTranscript = 120_000;
 /** Masking a shorter output would save nothing. */
 const shortOutput = 400;
 
-/** The conversation as the model is asked to continue it: each turn's prompt, then its answers and tool results. */
+/**
+ * The conversation as the model is asked to continue it: each turn's prompt, then its answers and tool results, and what a
+ * person said meanwhile before the answer that was the first to know it.
+ */
 export function conversationOf({ prompts, steps }: Transcript): ModelMessage[] {
   const answered = steps.filter((step) => step.response !== null);
   const maskBefore = isLarge(answered) ? answered.length - recentSteps : 0;
   const messages: ModelMessage[] = [];
   let index = 0;
-  for (const { turn, prompt } of prompts) {
-    messages.push({ role: 'user', content: prompt });
-    for (; answered[index] !== undefined && (answered[index]?.turn ?? 0) <= turn; index += 1) {
+  for (const prompt of prompts) {
+    for (; isBefore(answered[index], prompt); index += 1)
       messages.push(...messagesOf(answered[index], index < maskBefore));
-    }
+    messages.push({ role: 'user', content: prompt.prompt });
   }
+  for (; index < answered.length; index += 1) messages.push(...messagesOf(answered[index], index < maskBefore));
   return messages;
+}
+
+function isBefore(step: StepRow | undefined, prompt: Prompt): boolean {
+  if (step === undefined) return false;
+  return step.turn < prompt.turn || (step.turn === prompt.turn && step.step < (prompt.step ?? Infinity));
 }
 
 function messagesOf(step: StepRow | undefined, masked: boolean): ModelMessage[] {

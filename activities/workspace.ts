@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import type { JobRow, JobStore } from '../db/jobs.ts';
+import type { JobBranchStore } from '../db/job-branches.ts';
 import type { EffectStore, StepStore } from '../db/steps.ts';
 import type { TurnRef } from '../workflows/contract/job.ts';
 import { takenOver, type Attempt } from './attempt.ts';
 import type { Workspaces } from './clients/workspaces.ts';
+import { followUp } from './follow-up.ts';
 import { storeInstructions } from './instructions.ts';
 import { baseOf, type JobAccess } from './job-access.ts';
 
@@ -12,7 +14,8 @@ export interface WorkspaceActivityDeps {
   steps: Pick<StepStore, 'latestTree' | 'snapshot'>;
   effects: EffectStore;
   access: JobAccess;
-  workspaces: Pick<Workspaces, 'resolve' | 'open' | 'readFile'>;
+  branches: JobBranchStore;
+  workspaces: Pick<Workspaces, 'resolve' | 'open' | 'readFile' | 'follow'>;
   attempt: Attempt;
 }
 
@@ -22,14 +25,16 @@ export function createWorkspaceActivities(deps: WorkspaceActivityDeps) {
   const { jobs, steps, effects, access, workspaces, attempt } = deps;
   return {
     /**
-     * Leaves the job with a base commit and this worker with a warm working copy. Safe to run twice: the ref is resolved
-     * once, a stored base commit stays.
+     * Leaves the job with a base commit and this worker with a warm working copy, in a further turn with what others did to
+     * the branch. Safe to run twice: the ref is resolved once a job, the branch is followed once a turn.
      */
     async prepare(ref: TurnRef): Promise<void> {
       await attempt({ countFailure: () => effects.countFailure({ ...ref, effect: 'prepare' }) }, async (signal) => {
         await access.activeJob(ref);
         await jobs.setPhase({ ...ref, phase: 'preparing' });
-        const job = await withBase(ref, signal);
+        await withBase(ref, signal);
+        if (ref.turn > 1) await followUp(deps, ref, signal);
+        const job = await access.activeJob(ref);
         const { commit } = baseOf(job);
         const repository = await access.repositoryOf(job, signal);
         const tree = await steps.latestTree(job.id);
@@ -43,9 +48,9 @@ export function createWorkspaceActivities(deps: WorkspaceActivityDeps) {
   };
 
   /** The first attempt that stores what the ref stands for decides it; a slower one is refused by its fence. */
-  async function withBase(ref: TurnRef, signal: AbortSignal): Promise<JobRow> {
+  async function withBase(ref: TurnRef, signal: AbortSignal): Promise<void> {
     const job = await access.activeJob(ref);
-    if (job.baseCommit !== null) return job;
+    if (job.baseCommit !== null) return;
     const effect = { ...ref, effect: 'resolve' };
     const { fence, result } = await effects.claim(effect);
     const stored = baseSchema.safeParse(result);
@@ -53,7 +58,6 @@ export function createWorkspaceActivities(deps: WorkspaceActivityDeps) {
     if (!stored.success && !(await effects.storeResult({ ...effect, fence, result: { branch, commit } })))
       throw takenOver();
     await jobs.setBase({ ...ref, baseBranch: branch, baseCommit: commit });
-    return access.activeJob(ref);
   }
 
   async function resolve(job: JobRow, signal: AbortSignal) {

@@ -4,6 +4,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { JobEventWakeups } from '../db/job-event-wakeups.ts';
 import { createJobEventStore } from '../db/job-events.ts';
+import { createJobEndings } from '../db/job-endings.ts';
+import { createJobMessageStore } from '../db/job-messages.ts';
 import { createJobStore } from '../db/jobs.ts';
 import { createKeyStore } from '../db/keys.ts';
 import { createProjectStore } from '../db/projects.ts';
@@ -20,6 +22,7 @@ import { createAddressReader } from './client-address.ts';
 import type { ApiConfig } from './config.ts';
 import { createJobCreation } from './create-job.ts';
 import { describeAssistant } from './describe-assistant.ts';
+import { describeJobActions } from './describe-job-actions.ts';
 import { describeJobs } from './describe-jobs.ts';
 import { describeSystem } from './describe-system.ts';
 import { createFailedAttempts } from './failed-attempts.ts';
@@ -41,6 +44,7 @@ import { presentJob } from './presenters/job.ts';
 import { createRateLimiter } from './rate-limiter.ts';
 import { createAssistantRouter } from './routes/assistant.ts';
 import { createJobEventsRouter } from './routes/job-events.ts';
+import { createJobActionsRouter } from './routes/job-actions.ts';
 import { createJobsRouter } from './routes/jobs.ts';
 import { createPullRequestsRouter } from './routes/pull-requests.ts';
 import { createSearchRouter } from './routes/search.ts';
@@ -54,8 +58,9 @@ export interface AppDeps {
   models: Pick<ModelRegistry, 'problemWith'>;
   assistant: AssistantParts;
   log: Logger;
-  /** Called after a job was written. */
+  /** Called after a turn of a job was written. */
   onJobCreated: () => void;
+  onJobCancelled: () => void;
   isDraining: () => boolean;
   jobEvents: { wakeups: JobEventWakeups; stopping: AbortSignal };
 }
@@ -81,7 +86,7 @@ export function createApp(deps: AppDeps): App {
   const readJob = createJobReader({ jobs });
   const openApi = createOpenApi({
     baseUrl: config.http.baseUrl,
-    paths: [describeJobs, describeAssistant, describeSystem],
+    paths: [describeJobs, describeJobActions, describeAssistant, describeSystem],
   });
 
   const routers: AppRouter[] = [
@@ -103,6 +108,15 @@ export function createApp(deps: AppDeps): App {
       onCreated: deps.onJobCreated,
     }),
     createJobEventsRouter({ ...gate, ...deps.jobEvents, readJob, events: createJobEventStore(pool), log }),
+    createJobActionsRouter({
+      ...gate,
+      messagePolicy: { name: 'message', limit: config.rateLimits.jobsPerHour, windowSeconds: 3600 },
+      messages: createJobMessageStore(pool),
+      endings: createJobEndings(pool),
+      readJob,
+      onBegun: deps.onJobCreated,
+      onCancelled: deps.onJobCancelled,
+    }),
     ...assistantRouters(deps, gate),
   ];
 

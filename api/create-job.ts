@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { newId } from '../db/ids.ts';
 import type { CreatedJob, JobStore } from '../db/jobs.ts';
 import type { ProjectRow } from '../db/projects.ts';
@@ -6,6 +5,7 @@ import { parseRef } from '../workflows/contract/ref.ts';
 import { parseRepository } from '../workflows/contract/repository.ts';
 import type { RepositoryRules } from '../workflows/contract/repository.ts';
 import { invalidRequest } from './errors.ts';
+import { hashOfRequest } from './idempotency-key.ts';
 import type { CreateJobBody } from './job-schemas.ts';
 
 export interface CreateJobDeps {
@@ -80,6 +80,5 @@ function refOf(text: string | undefined): string | null {
 
 /** Equal for bodies that ask for the same, whatever the order of their fields. */
 function requestHashOf({ prompt, source, model, draft }: CreateJobBody): string {
-  const fields = [prompt, source?.repository ?? null, source?.ref ?? null, model ?? null, draft ?? false];
-  return createHash('sha256').update(JSON.stringify(fields)).digest('hex');
+  return hashOfRequest([prompt, source?.repository ?? null, source?.ref ?? null, model ?? null, draft ?? false]);
 }

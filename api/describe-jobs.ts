@@ -3,15 +3,15 @@ import { agentJobSchema, createJobSchema, jobEventPageSchema, jobListSchema } fr
 import { errorResponses, jsonResponse, schemaOf } from './openapi.ts';
 import type { PathItem } from './openapi.ts';
 
-const security = [{ adminKey: [] }];
-const projectId = {
+export const security = [{ adminKey: [] }];
+export const projectId = {
   name: 'projectId',
   in: 'path',
   required: true,
   schema: { type: 'string' },
   description: 'The project identifier.',
 };
-const jobId = {
+export const jobId = {
   name: 'id',
   in: 'path',
   required: true,

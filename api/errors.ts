@@ -45,8 +45,16 @@ export function methodNotAllowed(allowed: string): ApiError {
   return new ApiError(405, `This address takes ${allowed} only.`, { Allow: allowed });
 }
 
-export function idempotencyConflict(): ApiError {
-  return new ApiError(409, 'This Idempotency-Key came before with another body; use a new key for a new job.');
+export function idempotencyConflict(what: 'job' | 'message'): ApiError {
+  return new ApiError(409, `This Idempotency-Key came before with another body; use a new key for a new ${what}.`);
+}
+
+export function jobArchived(): ApiError {
+  return new ApiError(409, 'The job is archived; create a new job.');
+}
+
+export function jobActive(): ApiError {
+  return new ApiError(409, 'The job is active; cancel it or wait for its end, then archive it.');
 }
 
 export function bodyTooLarge(maxBytes: number): ApiError {

@@ -10,13 +10,18 @@ function isWithin(text: string, characters: number): boolean {
   return text.length <= characters || (text.length <= characters * 2 && [...text].length <= characters);
 }
 
+const promptSchema = z
+  .string()
+  .refine((text) => text.trim() !== '', 'must not be blank')
+  .refine((text) => isWithin(text, longestPrompt), `must have at most ${longestPrompt} characters`)
+  .meta({ description: 'What the agent is asked to do.', minLength: 1, maxLength: longestPrompt });
+
+/** The body of `POST …/job/{id}/message`. */
+export const jobMessageSchema = z.object({ prompt: promptSchema });
+
 /** The body of `POST …/job`. Unknown fields are ignored. */
 export const createJobSchema = z.object({
-  prompt: z
-    .string()
-    .refine((text) => text.trim() !== '', 'must not be blank')
-    .refine((text) => isWithin(text, longestPrompt), `must have at most ${longestPrompt} characters`)
-    .meta({ description: 'What the agent is asked to do.', minLength: 1, maxLength: longestPrompt }),
+  prompt: promptSchema,
   source: z
     .object({
       repository: z
@@ -75,6 +80,10 @@ export const agentJobSchema = z.object({
       .object({ category: z.enum(FailureType), title: z.string(), remedy: z.string(), retryable: z.boolean() })
       .nullable()
       .meta({ description: 'Why a failed job failed, and what to do about it.' }),
+    pullRequest: z
+      .object({ state: z.enum(['open', 'closed', 'merged']) })
+      .nullable()
+      .meta({ description: 'What became of the pull request; looked at from time to time and at each follow-up.' }),
   }),
 });
 export type AgentJob = z.infer<typeof agentJobSchema>;

@@ -1,6 +1,6 @@
 import { createJobEventWakeups } from '../db/job-event-wakeups.ts';
 import { createJobEventStore } from '../db/job-events.ts';
-import { createOutboxStore } from '../db/outbox.ts';
+import { createCancelStore, createOutboxStore } from '../db/outbox.ts';
 import { createPool } from '../db/pool.ts';
 import { createRateLimitStore } from '../db/rate-limits.ts';
 import { createModelRegistry } from '../models/registry.ts';
@@ -8,6 +8,7 @@ import { createApp } from './app.ts';
 import { createAssistantParts } from './assistant-parts.ts';
 import { ConfigError, readConfig } from './config.ts';
 import type { ApiConfig } from './config.ts';
+import { createJobCanceller } from './job-canceller.ts';
 import { createJobStarter } from './job-starter.ts';
 import { createLogger } from './log.ts';
 import { createOutboxSweeper } from './outbox-sweeper.ts';
@@ -41,6 +42,14 @@ async function main(config: ApiConfig): Promise<void> {
       log,
     }),
   );
+  const canceller = cleanup.use(
+    createOutboxSweeper({
+      outbox: createCancelStore(pool),
+      startJob: createJobCanceller({ client: temporal.client }),
+      log,
+      failure: 'job not cancelled in the engine yet; it is tried again',
+    }),
+  );
   const models = createModelRegistry(config.models.settings);
   const assistant = cleanup.use(
     createAssistantParts({
@@ -65,6 +74,7 @@ async function main(config: ApiConfig): Promise<void> {
     assistant,
     log,
     onJobCreated: () => sweeper.wake(),
+    onJobCancelled: () => canceller.wake(),
     isDraining: () => stopped.signal.aborted,
     jobEvents: { wakeups, stopping: stopped.signal },
   });

@@ -13,6 +13,8 @@ export interface OutboxSweeperDeps {
   outbox: OutboxStore;
   startJob: StartJob;
   log: Logger;
+  /** What the log says of an entry that has to wait. */
+  failure?: string;
   intervalMs?: number;
   /** How long a claimed entry is left to this process; longer than a start may take. */
   leaseMs?: number;
@@ -28,6 +30,7 @@ export function createOutboxSweeper({
   outbox,
   startJob,
   log,
+  failure = 'job not started yet; it is tried again',
   intervalMs = 1_000,
   leaseMs = 5_000,
 }: OutboxSweeperDeps): OutboxSweeper {
@@ -44,8 +47,7 @@ export function createOutboxSweeper({
       isFailing = false;
     } catch (error) {
       // one line for an outage, not one for each try
-      if (!isFailing)
-        log.warn({ err: error, jobId: entry.jobId, turn: entry.turn }, 'job not started yet; it is tried again');
+      if (!isFailing) log.warn({ err: error, jobId: entry.jobId, turn: entry.turn }, failure);
       isFailing = true;
     }
   }

@@ -2,7 +2,8 @@
 export const jobColumns = `
   id, project_id as "projectId", organization_id as "organizationId", status, phase, turn, repository,
   requested_ref as "requestedRef", base_branch as "baseBranch", base_commit as "baseCommit", model, draft, title, message,
-  branch, head_tree as "headTree", head_commit as "headCommit", pr_id as "prId", pr_link as "prLink", steps,
+  branch, head_tree as "headTree", head_commit as "headCommit", pr_id as "prId", pr_link as "prLink",
+  pr_state as "prState", waiting_messages as "waitingMessages", steps,
   input_tokens::float8 as "inputTokens", output_tokens::float8 as "outputTokens", failure_category as "failureCategory",
   created_at as "createdAt", updated_at as "updatedAt", ended_at as "endedAt", archived_at as "archivedAt"`;
 
@@ -45,3 +46,15 @@ export const turnUsage = `
          coalesce(sum(input_tokens), 0)::float8 as "inputTokens",
          coalesce(sum(output_tokens), 0)::float8 as "outputTokens"
   from job_steps where job_id = $1 and turn = $2 and response is not null`;
+
+/** The prompt of each turn, then what was said during it. */
+export const listPrompts = {
+  name: 'list-prompts',
+  text: `
+    select turn, step, prompt from (
+      select turn, 0 as position, 0 as step, prompt from job_turns where job_id = $1 and turn <= $2
+      union all
+      select turn, position, step, prompt from job_messages where job_id = $1 and turn <= $2
+    ) as prompts
+    order by turn, position`,
+};

@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import { failureOf } from '../workflows/contract/failures.ts';
 import type { JobPhase } from '../workflows/contract/job.ts';
+import type { PullRequestState } from './job-branches.ts';
 import { toStoredText } from './stored-text.ts';
 
 /** Only the newest turn of an active job may write; `$1` and `$2` are the job and the turn. */
@@ -33,8 +34,9 @@ const setPhaseStatement = `
 const finishStatement = `
   with ended as (
     update jobs
-    set status = $3, phase = null, failure_category = $4, message = coalesce($5, message), ended_at = now(), updated_at = now()
-    ${whileOurs}
+    set status = $3, phase = null, failure_category = $4, message = coalesce($5, message), waiting_messages = 0,
+        ended_at = now(), updated_at = now()
+    ${whileOurs} and ($3 = 'failed' or waiting_messages = 0)
     returning id, turn, title, message, pr_link
   ), ended_turn as (
     update job_turns set status = $3, ended_at = now() from ended
@@ -95,11 +97,13 @@ export function createJobWrites(pool: Pool) {
     headTree: string;
     prId: string;
     prLink: string;
+    prState: PullRequestState;
   }): Promise<boolean> {
     return write(
       `update jobs
-       set branch = $3, head_commit = $4, head_tree = $5, pr_id = $6, pr_link = $7, updated_at = now() ${whileOurs}`,
-      [ref.jobId, ref.turn, ref.branch, ref.headCommit, ref.headTree, ref.prId, ref.prLink],
+       set branch = $3, head_commit = $4, head_tree = $5, pr_id = $6, pr_link = $7, pr_state = $8, updated_at = now()
+       ${whileOurs}`,
+      [ref.jobId, ref.turn, ref.branch, ref.headCommit, ref.headTree, ref.prId, ref.prLink, ref.prState],
     );
   }
 

@@ -1,8 +1,9 @@
 import type { Pool } from 'pg';
 import type { JobPhase, JobStatus, TokenUsage } from '../workflows/contract/job.ts';
+import type { PullRequestState } from './job-branches.ts';
 import { createByIdLoader } from './by-id-loader.ts';
 import { canBeId } from './ids.ts';
-import { findJobs, insertJob, jobColumns, listJobs, turnUsage } from './job-statements.ts';
+import { findJobs, insertJob, jobColumns, listJobs, listPrompts, turnUsage } from './job-statements.ts';
 import { createJobWrites } from './job-writes.ts';
 import { decodeCursor, encodeCursor } from './page-cursor.ts';
 import { toStoredText } from './stored-text.ts';
@@ -29,6 +30,10 @@ export interface JobRow {
   headCommit: string | null;
   prId: string | null;
   prLink: string | null;
+  /** What the pull request was when somebody looked last. */
+  prState: PullRequestState | null;
+  /** Messages that no call of the model has read yet. */
+  waitingMessages: number;
   steps: number;
   inputTokens: number;
   outputTokens: number;
@@ -37,6 +42,14 @@ export interface JobRow {
   updatedAt: Date;
   endedAt: Date | null;
   archivedAt: Date | null;
+}
+
+/** What begins a turn (step 0), or what a person said meanwhile. */
+export interface Prompt {
+  turn: number;
+  /** The step whose call of the model is the first to read it; null when none has. */
+  step: number | null;
+  prompt: string;
 }
 
 export interface NewJob {
@@ -70,8 +83,8 @@ export interface JobStore {
   /** Newest first. `cursor` is what the page before gave; a malformed one throws `InvalidCursorError`. */
   list(projectId: string, query: { status?: JobStatus; limit: number; cursor?: string }): Promise<JobPage>;
   promptOf(jobId: string, turn: number): Promise<string | null>;
-  /** The prompts of a job's turns up to and with `turn`, oldest first. */
-  prompts(jobId: string, turn: number): Promise<{ turn: number; prompt: string }[]>;
+  /** What a job's turns up to and with `turn` were asked, oldest first. */
+  prompts(jobId: string, turn: number): Promise<Prompt[]>;
   /** Each of these writes only while the job is active and `turn` is its newest; false says it was not. */
   setPhase(ref: { jobId: string; turn: number; phase: JobPhase }): Promise<boolean>;
   setBase(ref: { jobId: string; turn: number; baseBranch: string; baseCommit: string }): Promise<boolean>;
@@ -86,8 +99,9 @@ export interface JobStore {
     headTree: string;
     prId: string;
     prLink: string;
+    prState: PullRequestState;
   }): Promise<boolean>;
-  /** The terminal write: completed and failed never swap. `message` replaces the job's message when given. */
+  /** The terminal write: completed and failed never swap, and a job does not complete while a message waits. `message` replaces the job's message when given. */
   finish(ref: {
     jobId: string;
     turn: number;
@@ -170,11 +184,8 @@ export function createJobStore(pool: Pool): JobStore {
     };
   }
 
-  async function prompts(jobId: string, turn: number): Promise<{ turn: number; prompt: string }[]> {
-    const { rows } = await pool.query<{ turn: number; prompt: string }>(
-      'select turn, prompt from job_turns where job_id = $1 and turn <= $2 order by turn',
-      [jobId, turn],
-    );
+  async function prompts(jobId: string, turn: number): Promise<Prompt[]> {
+    const { rows } = await pool.query<Prompt>({ ...listPrompts, values: [jobId, turn] });
     return rows;
   }
 

@@ -14,29 +14,38 @@ export interface OutboxStore {
 
 /** Starts that the engine has not confirmed yet. */
 export function createOutboxStore(pool: Pool): OutboxStore {
+  return createQueueStore(pool, 'job_outbox');
+}
+
+/** Cancels that the engine has not confirmed yet. */
+export function createCancelStore(pool: Pool): OutboxStore {
+  return createQueueStore(pool, 'job_cancels');
+}
+
+function createQueueStore(pool: Pool, table: 'job_outbox' | 'job_cancels'): OutboxStore {
   async function claimDue(options: { limit: number; leaseMs: number }): Promise<OutboxEntry[]> {
     const { rows } = await pool.query<OutboxEntry>({
-      name: 'claim-due-starts',
+      name: `claim-due-${table}`,
       text: `
         with due as materialized (
-          select job_id, turn from job_outbox
+          select job_id, turn from ${table}
           where next_attempt_at <= now()
           order by next_attempt_at
           limit $1
           for update skip locked
         )
-        update job_outbox
+        update ${table}
         set attempts = attempts + 1, next_attempt_at = now() + $2::float8 * interval '1 millisecond'
         from due
-        where job_outbox.job_id = due.job_id and job_outbox.turn = due.turn
-        returning job_outbox.job_id as "jobId", job_outbox.turn`,
+        where ${table}.job_id = due.job_id and ${table}.turn = due.turn
+        returning ${table}.job_id as "jobId", ${table}.turn`,
       values: [options.limit, options.leaseMs],
     });
     return rows;
   }
 
   async function remove({ jobId, turn }: OutboxEntry): Promise<void> {
-    await pool.query('delete from job_outbox where job_id = $1 and turn = $2', [jobId, turn]);
+    await pool.query(`delete from ${table} where job_id = $1 and turn = $2`, [jobId, turn]);
   }
 
   return { claimDue, remove };

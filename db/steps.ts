@@ -1,9 +1,10 @@
-import type { Pool, PoolClient } from 'pg';
+import type { Pool } from 'pg';
 import type { StepRef, TokenUsage } from '../workflows/contract/job.ts';
 import type { NewJobEvent } from '../workflows/contract/job-events.ts';
 import { withTransaction } from './pool.ts';
 import { onlyRow } from './rows.ts';
-import { toStoredJson, toStoredText } from './stored-text.ts';
+import { storeSnapshot } from './snapshots.ts';
+import { toStoredJson } from './stored-text.ts';
 
 export interface ToolCall {
   toolCallId: string;
@@ -57,6 +58,8 @@ export interface StepAnswer extends StepRef {
   response: StepResponse;
   finishReason: string;
   usage: TokenUsage;
+  /** How many messages of people the step's call has read: an answer that knows fewer than the step has is not stored. */
+  knownMessages?: number;
   events?: StepAnswerEvents;
 }
 
@@ -111,9 +114,17 @@ const claimStep = `
   on conflict (job_id, turn, step) do update set fence = job_steps.fence + 1
   returning ${stepColumns}`;
 
-/** The tree after the newest batch of tools. Without a snapshot of it, nothing differs from the base commit. */
+/**
+ * The tree after the newest batch of tools, or the one the working copy was made equal to since. Without a snapshot of it,
+ * nothing differs from the base commit.
+ */
 const newestTree = `
-  select tree from job_steps where job_id = $1 and tree is not null order by turn desc, step desc limit 1`;
+  select tree from (
+    (select turn, step, 0 as later, tree from job_steps where job_id = $1 and tree is not null
+     order by turn desc, step desc limit 1)
+    union all
+    (select turn, tree_step, 1, tree from job_turns where job_id = $1 and tree is not null order by turn desc limit 1)
+  ) as trees order by turn desc, step desc, later desc limit 1`;
 
 /** The ledger of a job's steps, and the snapshots of its working copy. */
 export function createStepStore(pool: Pool): StepStore {
@@ -145,7 +156,7 @@ export function createStepStore(pool: Pool): StepStore {
           update job_steps
           set request_hash = $4, response = $5, finish_reason = $6, input_tokens = $7, output_tokens = $8,
               answered_at = now()
-          where job_id = $1 and turn = $2 and step = $3 and response is null
+          where job_id = $1 and turn = $2 and step = $3 and response is null and messages = $12
           returning job_id, fence
         )
         select append_job_events(job_id, $2, $3, case when fence = $9 then $10::jsonb else $11::jsonb end) from stored`,
@@ -161,6 +172,7 @@ export function createStepStore(pool: Pool): StepStore {
         events?.attempt ?? null,
         toStoredJson(events?.ours ?? []),
         toStoredJson(events?.overtaken ?? []),
+        answer.knownMessages ?? 0,
       ],
     });
     return rowCount === 1;
@@ -237,19 +249,6 @@ export function createStepStore(pool: Pool): StepStore {
     snapshot,
     latestPatch,
   };
-}
-
-/** A tree that comes back is stored as it was made last. */
-async function storeSnapshot(client: PoolClient, jobId: string, snapshot: Snapshot): Promise<void> {
-  const { tree, commit, baseCommit, pack, patch, changedFiles } = snapshot;
-  await client.query(
-    `insert into job_snapshots (job_id, tree, commit, base_commit, pack, patch, changed_files)
-     values ($1, $2, $3, $4, $5, $6, $7)
-     on conflict (job_id, tree) do update
-     set commit = excluded.commit, base_commit = excluded.base_commit, pack = excluded.pack, patch = excluded.patch,
-         changed_files = excluded.changed_files`,
-    [jobId, tree, commit, baseCommit, pack, toStoredText(patch), changedFiles],
-  );
 }
 
 export { createEffectStore, type EffectStore } from './effects.ts';

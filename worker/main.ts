@@ -2,12 +2,15 @@ import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { createRedactor } from '../activities/redaction.ts';
 import { createPool } from '../db/pool.ts';
+import { createJobBranchStore } from '../db/job-branches.ts';
 import { createJobStore } from '../db/jobs.ts';
+import { createProjectStore } from '../db/projects.ts';
 import { createSiteStore } from '../db/sites.ts';
 import { createClients } from './clients.ts';
 import { createWorkers, jobQueue, siteQueue } from './create-worker.ts';
 import { createJobActivities } from './job-activities.ts';
 import { createIndexActivities } from './site-activities.ts';
+import { createJobChores } from './job-chores.ts';
 import { createSiteChores } from './site-chores.ts';
 import { createIdleJobs } from '../db/idle-jobs.ts';
 import { ConfigError, readConfig, secretsOf } from './config.ts';
@@ -35,8 +38,12 @@ async function main(): Promise<void> {
 
   resources.use(createSiteChores({ sites: createSiteStore(pool), client, log }));
 
-  const bundle = await prepareWorkflowBundle({ directory: join(config.workDirectory, 'cache') });
   const clients = createClients({ config, pool });
+  const branches = createJobBranchStore(pool);
+  const projects = createProjectStore(pool);
+  resources.use(createJobChores({ branches, projects, forges: clients.forges, client, log }));
+
+  const bundle = await prepareWorkflowBundle({ directory: join(config.workDirectory, 'cache') });
   const queues = [
     jobQueue(createJobActivities({ config, pool, clients })),
     siteQueue(createIndexActivities({ config, pool, clients })),

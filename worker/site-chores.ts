@@ -9,6 +9,7 @@ import {
   refreshSiteWorkflowName,
   siteTaskQueue,
 } from '../workflows/contract/messages.ts';
+import { repeat } from './repeat.ts';
 import type { IndexSiteInput } from '../workflows/contract/site.ts';
 
 export interface SiteChoresDeps {
@@ -112,41 +113,4 @@ function scheduleOf({ siteId, minutes, taskQueue }: { siteId: string; minutes: n
 
 function specOf(minutes: number) {
   return { intervals: [{ every: `${minutes}m` as const }] };
-}
-
-/** Runs a chore again and again, one round at a time; a round that fails is logged once in a row. */
-function repeat({
-  name,
-  everyMs,
-  work,
-  log,
-}: {
-  name: string;
-  everyMs: number;
-  work: () => Promise<void>;
-  log: Logger;
-}): AsyncDisposable {
-  let isStopped = false;
-  let hasFailed = false;
-  let timer: NodeJS.Timeout | undefined;
-  let round = run();
-
-  async function run(): Promise<void> {
-    try {
-      await work();
-      hasFailed = false;
-    } catch (error) {
-      if (!hasFailed && !isStopped) log.warn({ err: error, chore: name }, 'a chore failed; it is tried again');
-      hasFailed = true;
-    }
-    if (!isStopped) timer = setTimeout(() => (round = run()), everyMs);
-  }
-
-  return {
-    async [Symbol.asyncDispose]() {
-      isStopped = true;
-      clearTimeout(timer);
-      await round;
-    },
-  };
 }

@@ -1,2 +1,3 @@
+export { archiveJobs } from './archive-workflow.ts';
 export { jobWorkflow } from './job-workflow.ts';
 export { indexSite, refreshSite } from './site-workflow.ts';

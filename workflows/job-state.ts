@@ -10,7 +10,8 @@ export interface JobState extends JobProgress {
 export type JobEvent =
   | { kind: 'prepared' }
   | { kind: 'answered'; answer: ModelStep }
-  | { kind: 'tools-ran'; result: ToolStep };
+  | { kind: 'tools-ran'; result: ToolStep }
+  | { kind: 'message-arrived' };
 
 /** The state a run begins with: a fresh turn prepares, a continued one goes on at its step boundary. */
 export function initialState(input: JobInput, nowMs: number): JobState {
@@ -18,23 +19,28 @@ export function initialState(input: JobInput, nowMs: number): JobState {
   return { stage: 'preparing', step: 1, tokens: 0, startedAtMs: nowMs };
 }
 
-/** The state after an event. An answer without tool calls and a `finish` call both end the loop. */
+/** The state after an event. An answer without tool calls and a `finish` call both end the loop, unless a message waits. */
 export function advance(state: JobState, event: JobEvent): JobState {
   switch (event.kind) {
     case 'prepared':
       return { ...state, stage: 'asking' };
     case 'answered': {
-      const { usage, toolCallCount } = event.answer;
-      const tokens = state.tokens + usage.inputTokens + usage.outputTokens;
-      return { ...state, tokens, stage: toolCallCount === 0 ? 'publishing' : 'acting' };
+      const { usage, toolCallCount, hasMessages = false } = event.answer;
+      const answered = { ...state, tokens: state.tokens + usage.inputTokens + usage.outputTokens };
+      if (toolCallCount > 0) return { ...answered, stage: 'acting' };
+      return hasMessages ? nextStep(answered) : { ...answered, stage: 'publishing' };
     }
     case 'tools-ran':
-      return event.result.finished
-        ? { ...state, stage: 'publishing' }
-        : { ...state, stage: 'asking', step: state.step + 1 };
+      return event.result.finished ? { ...state, stage: 'publishing' } : nextStep(state);
+    case 'message-arrived':
+      return nextStep(state);
     default:
       return assertNever(event);
   }
+}
+
+function nextStep(state: JobState): JobState {
+  return { ...state, stage: 'asking', step: state.step + 1 };
 }
 
 /** The limit that forbids another model call, or null. Money and steps overshoot by at most one call. */

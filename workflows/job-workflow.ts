@@ -14,14 +14,21 @@ import { callModel, prepare, publish, recordOutcome, runTools } from './proxies.
 /** A replay of this many events still fits into the timeout of a workflow task, with room to spare. */
 const maxHistoryEvents = 1_500;
 
-/** One turn of a job: prepare, let model and tools work until the model is done, publish, record how it ended. */
+/**
+ * One turn of a job: prepare, let model and tools work until the model is done, publish, record how it ended. A message
+ * that arrives before the end is recorded makes the turn go on.
+ */
 export async function jobWorkflow(input: JobInput): Promise<JobOutcome> {
   const turn = { jobId: input.jobId, turn: input.turn };
   try {
-    await work(input);
-    const outcome = await publish(turn);
-    await CancellationScope.nonCancellable(() => recordOutcome({ ...turn, outcome }));
-    return outcome;
+    let state = initialState(input, Date.now());
+    for (;;) {
+      state = await work(input, state);
+      const outcome = await publish(turn);
+      const goesOn = await CancellationScope.nonCancellable(() => recordOutcome({ ...turn, outcome }));
+      if (!goesOn) return outcome;
+      state = advance(state, { kind: 'message-arrived' });
+    }
   } catch (error) {
     if (!(error instanceof TemporalFailure)) throw error; // a bug, or the turn continues as new
     const outcome = outcomeOfFailure(error, CancellationScope.current().consideredCancelled);
@@ -31,13 +38,12 @@ export async function jobWorkflow(input: JobInput): Promise<JobOutcome> {
 }
 
 /** Cancels what runs when the wall time of the turn is spent. */
-async function work(input: JobInput): Promise<void> {
-  const state = initialState(input, Date.now());
+async function work(input: JobInput, state: JobState): Promise<JobState> {
   const timeMs = Math.max(1, remainingMs(state, input.limits, Date.now()));
-  await CancellationScope.withTimeout(timeMs, () => runSteps(input, state));
+  return CancellationScope.withTimeout(timeMs, () => runSteps(input, state));
 }
 
-async function runSteps(input: JobInput, begin: JobState): Promise<void> {
+async function runSteps(input: JobInput, begin: JobState): Promise<JobState> {
   const turn = { jobId: input.jobId, turn: input.turn };
   let state = begin;
   if (state.stage === 'preparing') {
@@ -49,10 +55,10 @@ async function runSteps(input: JobInput, begin: JobState): Promise<void> {
     if (limit !== null) throw limitFailure(limit);
     const step = { ...turn, step: state.step };
     state = advance(state, { kind: 'answered', answer: await callModel(step) });
-    if (state.stage !== 'acting') return;
-    state = advance(state, { kind: 'tools-ran', result: await runTools(step) });
+    if (state.stage === 'acting') state = advance(state, { kind: 'tools-ran', result: await runTools(step) });
     if (state.stage === 'asking' && isHistoryLong()) await continueAt(input, state);
   }
+  return state;
 }
 
 function isHistoryLong(): boolean {

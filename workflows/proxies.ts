@@ -35,6 +35,13 @@ export const { publish } = proxyActivities<Activities>({
 /** One short write; retried until the database is back. */
 export const { recordOutcome } = proxyActivities<Activities>({ startToCloseTimeout: '10s', retry });
 
+/** Short statements, one batch after another. */
+export const { archiveIdleJobs } = proxyActivities<Activities>({
+  startToCloseTimeout: '10 minutes',
+  heartbeatTimeout,
+  retry,
+});
+
 /** Reads a whole site; a large one takes a minute. What never ends is told before the run itself times out. */
 export const { buildSiteIndex } = proxyActivities<SiteActivities>({
   startToCloseTimeout: '30 minutes',

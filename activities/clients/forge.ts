@@ -27,6 +27,8 @@ export interface Forge {
    * title and body. `beforeEffect` runs immediately before each writing request and may throw.
    */
   ensurePullRequest(draft: PullRequestDraft & { beforeEffect(): Promise<void> }): Promise<PullRequest>;
+  /** How a pull request stands by now. */
+  pullRequestState(pullRequest: { repository: string; id: string; signal: AbortSignal }): Promise<PullRequest['state']>;
 }
 
 export interface Forges {

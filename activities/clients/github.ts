@@ -94,12 +94,23 @@ export function createGithubForge({ token, apiUrl }: GithubOptions): Forge {
     }
   }
 
+  async function pullRequestState({ repository, id, signal }: { repository: string; id: string; signal: AbortSignal }) {
+    const place = { ...placeOf(repository, origin), pull_number: Number(id) };
+    try {
+      const { data } = await octokit.rest.pulls.get({ ...place, request: requestOptions(signal) });
+      return presented(parsed(pullRequestSchema, data)).state;
+    } catch (error) {
+      throw githubFailureOf(error, signal);
+    }
+  }
+
   return {
     credential(repository) {
       if (URL.parse(repository)?.origin !== origin) return null;
       return { username: 'x-access-token', token: async () => token, origin };
     },
     ensurePullRequest,
+    pullRequestState,
   };
 }
 

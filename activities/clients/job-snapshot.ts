@@ -53,7 +53,8 @@ export async function takeSnapshot(
   return { tree, snapshot };
 }
 
-async function describeTree(
+/** A tree whose objects the job's git directory has, as a snapshot relative to the base commit. */
+export async function describeTree(
   git: Git,
   { job, base, tree, signal }: { job: JobDirectory; base: JobBase; tree: string; signal: AbortSignal },
 ): Promise<Snapshot> {

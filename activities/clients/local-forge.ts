@@ -25,5 +25,8 @@ export function createLocalForge({
             : ((await pullRequests.update(existing.id, { title, body })) ?? existing);
       return { id: row.id, url: `${root}/pulls/${row.id}`, state: row.state };
     },
+    async pullRequestState({ id }) {
+      return (await pullRequests.get(id))?.state ?? 'closed';
+    },
   };
 }

@@ -1,15 +1,10 @@
+import { fetchHead, remoteHead, treeOf } from './branch-head.ts';
 import type { Git } from './git.ts';
 import { GitError } from './git-error.ts';
 import { pushFailureOf } from './git-failure.ts';
 import type { JobDirectory } from './job-directory.ts';
-import {
-  listRemote,
-  networkTimeoutMs,
-  receivePackOf,
-  remoteCall,
-  uploadPackOf,
-  type RepositoryAccess,
-} from './remote.ts';
+import { mergeTrees } from './merge-trees.ts';
+import { networkTimeoutMs, receivePackOf, remoteCall, type RepositoryAccess } from './remote.ts';
 
 export interface PublishRequest extends RepositoryAccess {
   job: JobDirectory;
@@ -18,25 +13,66 @@ export interface PublishRequest extends RepositoryAccess {
   tree: string;
   message: string;
   author: { name: string; email: string; date: Date };
-  expectedHead: string | null;
+  /** What an earlier turn left in the branch; null before the first one. */
+  published: { commit: string; tree: string } | null;
   beforePush(): Promise<void>;
 }
 
 const jobTrailer = /^Agent-Job: .+$/gm;
 
+const mostTries = 3;
+
+export interface PublishedBranch {
+  commit: string;
+  /** The tree of the commit: the job's, joined with what others did to the branch. */
+  tree: string;
+}
+
 /** Commits a tree whose objects the job's git directory has, and brings the branch to that commit exactly once. */
-export async function publishBranch(git: Git, request: PublishRequest): Promise<{ commit: string }> {
+export async function publishBranch(git: Git, request: PublishRequest): Promise<PublishedBranch> {
   const ref = refOf(request.branch);
-  const commit = await commitTree(git, request);
+  if (request.published !== null) return addToBranch(git, request, { ref, published: request.published });
+  return { commit: await makeBranch(git, request, ref), tree: request.tree };
+}
+
+/** One commit on the base commit. */
+async function makeBranch(git: Git, request: PublishRequest, ref: string): Promise<string> {
+  const commit = await commitTree(git, request, { tree: request.tree, parent: request.baseCommit });
   const head = await remoteHead(git, request, ref);
-  if (head === commit) return { commit };
+  if (head === commit) return commit;
   const lease = await leaseOf(git, request, { ref, head, commit });
   await request.beforePush();
   const refused = await push(git, request, { ref, commit, lease });
-  if (refused === null) return { commit };
+  if (refused === null) return commit;
   // Another attempt of the same push may have been first
-  if (refused.kind === 'stale' && (await remoteHead(git, request, ref)) === commit) return { commit };
+  if (refused.kind === 'stale' && (await remoteHead(git, request, ref)) === commit) return commit;
   throw refused;
+}
+
+/** One more commit on what the branch holds now. A change that the branch has already, from whomever, is not made again. */
+async function addToBranch(
+  git: Git,
+  request: PublishRequest,
+  { ref, published }: { ref: string; published: { commit: string; tree: string } },
+): Promise<PublishedBranch> {
+  const { job, signal } = request;
+  for (let tried = 0; tried < mostTries; tried += 1) {
+    const head = await remoteHead(git, request, ref);
+    if (head === null) return { commit: await makeBranch(git, request, ref), tree: request.tree };
+    await fetchHead(git, request, ref);
+    const theirs = await treeOf(git, request, head);
+    const tree = await mergeTrees(git, { job, base: published.tree, ours: request.tree, theirs, signal });
+    if (tree === theirs) return { commit: head, tree };
+    const commit = await commitTree(git, request, { tree, parent: head });
+    await request.beforePush();
+    const refused = await push(git, request, { ref, commit, lease: head });
+    if (refused === null) return { commit, tree };
+    if (refused.kind !== 'stale') throw refused;
+  }
+  throw new GitError('rejected', {
+    message:
+      'Somebody else pushed to the branch each time the agent was about to (three tries); send the message again.',
+  });
 }
 
 function refOf(branch: string): string {
@@ -48,7 +84,8 @@ function refOf(branch: string): string {
 
 async function commitTree(
   git: Git,
-  { job, tree, baseCommit, message, author, signal }: PublishRequest,
+  { job, message, author, signal }: PublishRequest,
+  { tree, parent }: { tree: string; parent: string },
 ): Promise<string> {
   const date = `@${Math.floor(author.date.getTime() / 1000)} +0000`;
   const env = {
@@ -59,41 +96,19 @@ async function commitTree(
     GIT_COMMITTER_EMAIL: author.email,
     GIT_COMMITTER_DATE: date,
   };
-  const args = ['commit-tree', tree, '-p', baseCommit, '-F', '-'];
+  const args = ['commit-tree', tree, '-p', parent, '-F', '-'];
   const { stdout } = await git.run({ gitDir: job.gitDir, args, env, input: message.replaceAll('\0', ''), signal });
   return stdout.toString().trim();
 }
 
-async function remoteHead(git: Git, request: PublishRequest, ref: string): Promise<string | null> {
-  const { refs } = await listRemote(git, { gitDir: request.job.gitDir, access: request, names: [ref] });
-  return refs.get(ref) ?? null;
-}
-
-/** What the branch must still be at when the push arrives: nothing, what we know, or an earlier commit of this job. */
+/** What the branch must still be at when the push arrives: nothing, or an earlier commit of this job. */
 async function leaseOf(
   git: Git,
   request: PublishRequest,
   { ref, head, commit }: { ref: string; head: string | null; commit: string },
 ): Promise<string> {
   if (head === null) return '';
-  if (head === request.expectedHead) return head;
-  const { gitDir } = request.job;
-  await git.run({
-    gitDir,
-    args: [
-      'fetch',
-      '--quiet',
-      '--no-tags',
-      '--no-write-fetch-head',
-      '--no-auto-maintenance',
-      '--no-recurse-submodules',
-      ...uploadPackOf(request.repository),
-      request.repository,
-      `+${ref}:refs/docket/seen`,
-    ],
-    timeoutMs: networkTimeoutMs,
-    ...remoteCall(request),
-  });
+  await fetchHead(git, request, ref);
   const [theirs, ours] = await Promise.all([readCommit(git, request, head), readCommit(git, request, commit)]);
   if (theirs.parents.join() === ours.parents.join() && ours.trailer !== '' && theirs.trailer === ours.trailer)
     return head;

@@ -7,7 +7,8 @@ import type { Git } from './git.ts';
 import { GitError } from './git-error.ts';
 import { fileFailureOf } from './git-failure.ts';
 import { discardJobDirectory, jobDirectoryOf, type JobBase, type JobDirectory } from './job-directory.ts';
-import { takeSnapshot } from './job-snapshot.ts';
+import { followBranch } from './follow-branch.ts';
+import { describeTree, takeSnapshot } from './job-snapshot.ts';
 import { ensureObjects, ensureTree, rebuildingOnce, type JobTreeDeps } from './job-tree.ts';
 import { createMirrors } from './mirrors.ts';
 import { publishBranch } from './publish-branch.ts';
@@ -46,8 +47,9 @@ export interface Workspaces {
     options: { baseCommit: string; sinceTree: string | null; signal: AbortSignal },
   ): Promise<{ tree: string; snapshot: Snapshot | null }>;
   /**
-   * Commits the tree of a snapshot on top of the base commit and pushes it to `branch`, with --force-with-lease.
-   * Same input, same commit id, so a second push is a no-op. `beforePush` runs immediately before the push and may throw.
+   * Commits the tree of a snapshot on top of the base commit, or of what the branch holds since an earlier turn, and pushes
+   * it to `branch`, with --force-with-lease. Same input, same commit id, so a second push is a no-op. `beforePush` runs
+   * immediately before each push and may throw. Answers the snapshot of what was published.
    */
   publish(
     access: RepositoryAccess & {
@@ -57,11 +59,25 @@ export interface Workspaces {
       snapshot: Snapshot;
       message: string;
       author: { name: string; email: string; date: Date };
-      /** Commit the branch is known to have on the remote from an earlier turn; null when it must be new or ours. */
-      expectedHead: string | null;
+      /** What the job has published so far, if anything; the branch must be new or ours otherwise. */
+      published: { commit: string; snapshot: Snapshot } | null;
       beforePush(): Promise<void>;
     },
-  ): Promise<{ commit: string }>;
+  ): Promise<{ commit: string; snapshot: Snapshot }>;
+  /**
+   * Joins the job's own change with what others did to a branch since it was `published`; null when the branch is gone. With
+   * `asBase` the head of the branch is the new base commit. Throws `rejected` when the changes contradict each other.
+   */
+  follow(
+    access: RepositoryAccess & {
+      jobId: string;
+      baseCommit: string;
+      snapshot: Snapshot | null;
+      branch: string;
+      published: { commit: string; snapshot: Snapshot };
+      asBase: boolean;
+    },
+  ): Promise<{ commit: string; headTree: string; tree: string; snapshot: Snapshot | null } | null>;
   /** A regular file as a commit has it, at most `maxBytes` of it; null when the commit has no such file. */
   readFile(access: RepositoryAccess & { commit: string; path: string; maxBytes: number }): Promise<Buffer | null>;
   /** A folder as a commit has it: git's id of its content (null: no such folder), and its text files, read when asked for. */
@@ -142,16 +158,47 @@ export function createWorkspaces({ git, directory, keepMs = defaultKeepMs }: Wor
     }
   };
 
-  const publish: Workspaces['publish'] = async ({ jobId, snapshot: taken, ...request }) => {
-    const job = jobDirectoryOf(directory, jobId);
+  /** Runs `work` with the objects of both snapshots in the job's git directory, exclusively. */
+  async function withObjects<Result>(
+    request: RepositoryAccess & { jobId: string; baseCommit: string },
+    { own, published }: { own: Snapshot | null; published: Snapshot | null },
+    work: (job: OpenJob) => Promise<Result>,
+  ): Promise<Result> {
+    const job = jobDirectoryOf(directory, request.jobId);
     const lock = await lockJob(job, request.signal);
+    const objects = { ...request, job, snapshot: published };
     try {
-      const objects = { ...request, job, snapshot: taken };
-      await rebuildingOnce(deps, objects, () => ensureObjects(deps, objects));
-      return await publishBranch(git, { ...request, job, tree: taken.tree });
+      const base = await rebuildingOnce(deps, objects, async () => {
+        if (published !== null) await ensureObjects(deps, objects);
+        return await ensureObjects(deps, { ...objects, snapshot: own });
+      });
+      return await work({ job, base });
     } finally {
       await lock.release();
     }
+  }
+
+  const publish: Workspaces['publish'] = async ({ snapshot: taken, published, ...request }) => {
+    const before = published === null ? null : { commit: published.commit, tree: published.snapshot.tree };
+    return withObjects(request, { own: taken, published: published?.snapshot ?? null }, async ({ job, base }) => {
+      const { commit, tree } = await publishBranch(git, { ...request, job, published: before, tree: taken.tree });
+      if (tree === taken.tree) return { commit, snapshot: taken };
+      return { commit, snapshot: await describeTree(git, { job, base, tree, signal: request.signal }) };
+    });
+  };
+
+  const follow: Workspaces['follow'] = async ({ snapshot: own, published, asBase, ...request }) => {
+    const { repository, signal } = request;
+    const known = { commit: published.commit, tree: published.snapshot.tree };
+    return withObjects(request, { own, published: published.snapshot }, async ({ job, base }) => {
+      const followed = await followBranch(git, { ...request, job, known, tree: own?.tree ?? base.baseTree });
+      if (followed === null) return null;
+      const { commit, headTree, tree } = followed;
+      if (asBase && tree === headTree) return { ...followed, snapshot: null };
+      if (!asBase && tree === own?.tree) return { ...followed, snapshot: own };
+      const from = asBase ? { repository, baseCommit: commit, baseTree: headTree } : base;
+      return { ...followed, snapshot: await describeTree(git, { job, base: from, tree, signal }) };
+    });
   };
 
   const remove: Workspaces['remove'] = async (jobId) => {
@@ -169,6 +216,7 @@ export function createWorkspaces({ git, directory, keepMs = defaultKeepMs }: Wor
     open: translated(open),
     snapshot: translated(snapshot),
     publish: translated(publish),
+    follow: translated(follow),
     readFile: translated(async ({ commit, path, maxBytes, ...access }) => {
       await mirrors.ensureCommit(access, commit);
       const gitDir = mirrors.directoryOf(access.repository);

@@ -20,6 +20,7 @@ export function presentJob(row: JobRow): AgentJob {
       steps: row.steps,
       usage: { inputTokens: row.inputTokens, outputTokens: row.outputTokens },
       failure: isActive || row.failureCategory === null ? null : failureOf(row.failureCategory),
+      pullRequest: row.prLink === null ? null : { state: row.prState ?? 'open' },
     },
   };
 }

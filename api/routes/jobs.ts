@@ -8,6 +8,7 @@ import type { StepStore } from '../../db/steps.ts';
 import type { AppRouter, AppState } from '../app-context.ts';
 import type { JobCreation } from '../create-job.ts';
 import { idempotencyConflict, invalidRequest, projectNotFound } from '../errors.ts';
+import { idempotencyKeyOf } from '../idempotency-key.ts';
 import type { ReadJob } from '../job-reader.ts';
 import { createJobSchema, listJobsSchema } from '../job-schemas.ts';
 import { readJsonBody } from '../json-body.ts';
@@ -30,7 +31,6 @@ export interface JobRouteDeps {
 
 // 100,000 characters of up to four bytes, and the rest of the body
 const largestBodyBytes = 512 * 1024;
-const printable = /^[\x20-\x7e]{1,255}$/;
 
 /** Create, get and list jobs, and the diff of one. */
 export function createJobsRouter(deps: JobRouteDeps): AppRouter {
@@ -52,7 +52,7 @@ export function createJobsRouter(deps: JobRouteDeps): AppRouter {
     await deps.enforceRateLimit(ctx, [{ key: `job:${project.id}`, policy: deps.jobPolicy }]);
 
     const created = await creation.write(job);
-    if (created.kind === 'conflict') throw idempotencyConflict();
+    if (created.kind === 'conflict') throw idempotencyConflict('job');
     if (created.kind === 'created') deps.onCreated();
     if (created.kind === 'replayed') ctx.set('Idempotent-Replay', 'true');
     ctx.status = created.kind === 'created' ? 201 : 200;
@@ -87,14 +87,6 @@ export function createJobsRouter(deps: JobRouteDeps): AppRouter {
   });
 
   return router;
-}
-
-function idempotencyKeyOf(header: string | string[] | undefined): string | null {
-  if (header === undefined) return null;
-  if (typeof header !== 'string' || !printable.test(header) || header.trim() === '') {
-    throw invalidRequest('The Idempotency-Key must have 1 to 255 printable ASCII characters.');
-  }
-  return header;
 }
 
 async function pageOf(list: () => Promise<JobPage>): Promise<JobPage> {

@@ -13,7 +13,10 @@ it('there is a history of each way a job ends', () => {
   expect(names).toEqual(
     expect.arrayContaining([
       'cancelled',
+      'cancelled-by-person',
       'continued',
+      'follow-up',
+      'message',
       'model-refused',
       'no-changes',
       'published',

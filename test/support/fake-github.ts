@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { gitRequestOf, serveGit } from './fake-github-git.ts';
 import { createTestRepository, type TestFiles, type TestRepository } from './git-repository.ts';
 
-export type FakeOperation = 'list' | 'create' | 'update' | 'repository' | 'git-read' | 'git-write';
+export type FakeOperation = 'list' | 'get' | 'create' | 'update' | 'repository' | 'git-read' | 'git-write';
 
 /** What goes wrong once. `after` lets the request take effect first, so that only its answer is lost or changed. */
 export interface FakeFault {
@@ -171,10 +171,10 @@ export async function createFakeGithub({ token = 'ghs_fakeTOKEN0123456789abcdefg
       const listed = found.pullRequests.filter((one) => one.head === head && (state === 'all' || one.state === state));
       return { status: 200, body: listed.toReversed().map(present) };
     }
-    if (operation === 'update') {
+    if (operation === 'get' || operation === 'update') {
       const pullRequest = found.pullRequests.find(({ number }) => `/pulls/${number}` === rest);
       if (pullRequest === undefined) return notFound;
-      Object.assign(pullRequest, body);
+      if (operation === 'update') Object.assign(pullRequest, body);
       return { status: 200, body: present(pullRequest) };
     }
     const { head, base, title, body: description = '', draft = false } = body;
@@ -234,6 +234,7 @@ function operationOf(method: string, rest: string): FakeOperation | 'unknown' {
   if (method === 'GET' && rest === '') return 'repository';
   if (method === 'GET' && rest === '/pulls') return 'list';
   if (method === 'POST' && rest === '/pulls') return 'create';
+  if (method === 'GET' && /^\/pulls\/\d+$/.test(rest)) return 'get';
   if (method === 'PATCH' && /^\/pulls\/\d+$/.test(rest)) return 'update';
   return 'unknown';
 }

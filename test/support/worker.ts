@@ -13,6 +13,9 @@ import { createWorkspaces } from '../../activities/clients/workspaces.ts';
 import { createActivities, type ActivityDeps } from '../../activities/index.ts';
 import { newId } from '../../db/ids.ts';
 import { createJobEventStore } from '../../db/job-events.ts';
+import { createJobBranchStore } from '../../db/job-branches.ts';
+import { createJobEndings } from '../../db/job-endings.ts';
+import { createJobMessageStore } from '../../db/job-messages.ts';
 import { createJobStore, type JobRow } from '../../db/jobs.ts';
 import { createOrganizationStore, createProjectStore, type ForgeKind } from '../../db/projects.ts';
 import { createPullRequestStore } from '../../db/pull-requests.ts';
@@ -48,9 +51,11 @@ export interface TestWorker extends AsyncDisposable {
   deps: ActivityDeps;
   /** Writes a job as the API does, without starting it. */
   createJob(job: TestJob): Promise<string>;
-  startJob(jobId: string, limits?: Partial<JobLimits>): Promise<{ workflowId: string }>;
-  /** Waits for the end of the job's execution and answers its row. */
-  ended(jobId: string): Promise<JobRow>;
+  startJob(jobId: string, limits?: Partial<JobLimits>, turn?: number): Promise<{ workflowId: string }>;
+  /** Waits for the end of the execution of a turn and answers the job's row. */
+  ended(jobId: string, turn?: number): Promise<JobRow>;
+  /** Sends a message to a job that has ended, runs the turn it begins, and answers the job's row. */
+  followUp(jobId: string, prompt: string): Promise<JobRow>;
   /** All three. */
   runJob(job: TestJob, limits?: Partial<JobLimits>): Promise<JobRow>;
 }
@@ -109,18 +114,18 @@ export async function startTestWorker(options: TestWorkerOptions): Promise<TestW
     return id;
   }
 
-  async function startJob(jobId: string, limits: Partial<JobLimits> = {}) {
+  async function startJob(jobId: string, limits: Partial<JobLimits> = {}, turn = 1) {
     return client.workflow.start(jobWorkflowName, {
-      workflowId: jobWorkflowId(jobId, 1),
+      workflowId: jobWorkflowId(jobId, turn),
       taskQueue,
-      args: [{ jobId, turn: 1, limits: { ...defaultLimits, ...limits } }],
+      args: [{ jobId, turn, limits: { ...defaultLimits, ...limits } }],
       workflowRunTimeout: '3 minutes',
     });
   }
 
-  async function ended(jobId: string): Promise<JobRow> {
+  async function ended(jobId: string, turn = 1): Promise<JobRow> {
     await client.workflow
-      .getHandle(jobWorkflowId(jobId, 1))
+      .getHandle(jobWorkflowId(jobId, turn))
       .result()
       .catch(() => undefined);
     return (await jobs.get(jobId))!;
@@ -133,6 +138,12 @@ export async function startTestWorker(options: TestWorkerOptions): Promise<TestW
     createJob,
     startJob,
     ended,
+    async followUp(jobId, prompt) {
+      const sent = await deps.messages.send({ jobId, prompt, idempotency: null });
+      if (sent.kind !== 'began') throw new Error(`The message was ${sent.kind}.`);
+      await startJob(jobId, {}, sent.job.turn);
+      return ended(jobId, sent.job.turn);
+    },
     async runJob(job, limits) {
       const id = await createJob(job);
       await startJob(id, limits);
@@ -147,6 +158,9 @@ function depsOf({ database: { pool }, modelUrl, github }: TestWorkerOptions, dir
   const local = createLocalForge({ pullRequests: createPullRequestStore(pool), baseUrl: 'http://docket.test' });
   return {
     jobs: createJobStore(pool),
+    messages: createJobMessageStore(pool),
+    branches: createJobBranchStore(pool),
+    endings: createJobEndings(pool),
     steps: createStepStore(pool),
     events: createJobEventStore(pool),
     effects: createEffectStore(pool),

@@ -70,7 +70,8 @@ const descriptions: Record<FailureType, Omit<Failure, 'category'>> = {
   },
   push_rejected: {
     title: 'The forge refused the branch or the pull request',
-    remedy: 'Check branch protection and the permissions of the credential, then start the job again.',
+    remedy:
+      'Check branch protection, the permissions of the credential and what others pushed to the branch, then start the job again.',
     retryable: true,
   },
   tool_failure: {
@@ -78,7 +79,11 @@ const descriptions: Record<FailureType, Omit<Failure, 'category'>> = {
     remedy: 'Check the disk of the worker, then start the job again.',
     retryable: true,
   },
-  cancelled: { title: 'The job was cancelled', remedy: 'Create a new job to try again.', retryable: false },
+  cancelled: {
+    title: 'The job was cancelled',
+    remedy: 'Send the job a message to go on, or create a new one.',
+    retryable: false,
+  },
   superseded: {
     title: 'A newer turn of the job took over',
     remedy: 'Look at the newest turn of the job.',

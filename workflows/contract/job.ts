@@ -60,11 +60,13 @@ export interface ModelStep {
   toolCallCount: number;
   finishReason: string;
   usage: TokenUsage;
+  /** Whether somebody said something that the model has not read yet; absent in older histories. */
+  hasMessages?: boolean;
 }
 
 /** What `runTools` tells the workflow. */
 export interface ToolStep {
-  /** Whether the batch held the call that ends the turn. */
+  /** Whether the batch held the call that ends the turn, and nobody has said anything since. */
   finished: boolean;
   changedFiles: number;
 }

@@ -2,6 +2,8 @@
 export const jobWorkflowName = 'jobWorkflow';
 export const indexSiteWorkflowName = 'indexSite';
 export const refreshSiteWorkflowName = 'refreshSite';
+export const archiveJobsWorkflowName = 'archiveJobs';
+export const archiveJobsScheduleId = 'archive-jobs';
 
 /** The queue of workflow tasks and of activities any worker may run. */
 export const jobTaskQueue = 'docket-jobs';

@@ -30,6 +30,7 @@ const { koa } = createApp({
   assistant,
   log,
   onJobCreated: () => {},
+  onJobCancelled: () => {},
   isDraining: () => false,
   jobEvents: { wakeups, stopping: new AbortController().signal },
 });

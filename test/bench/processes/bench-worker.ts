@@ -2,6 +2,9 @@ import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
 import { createToolset } from '../../../activities/agent-tools/toolset.ts';
 import { createActivities } from '../../../activities/index.ts';
 import { createJobEventStore } from '../../../db/job-events.ts';
+import { createJobBranchStore } from '../../../db/job-branches.ts';
+import { createJobEndings } from '../../../db/job-endings.ts';
+import { createJobMessageStore } from '../../../db/job-messages.ts';
 import { createJobStore } from '../../../db/jobs.ts';
 import { createPool } from '../../../db/pool.ts';
 import { createProjectStore } from '../../../db/projects.ts';
@@ -22,6 +25,9 @@ const activities = createActivities({
   ...createClients({ config, pool }),
   events: createJobEventStore(pool),
   jobs: createJobStore(pool),
+  messages: createJobMessageStore(pool),
+  branches: createJobBranchStore(pool),
+  endings: createJobEndings(pool),
   steps: createStepStore(pool),
   effects: createEffectStore(pool),
   projects: createProjectStore(pool),

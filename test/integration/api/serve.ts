@@ -65,6 +65,7 @@ export async function serveApi(
     assistant,
     log,
     onJobCreated: () => (created.count += 1),
+    onJobCancelled: () => undefined,
     isDraining: () => false,
     jobEvents: { wakeups, stopping: stopping.signal },
   });

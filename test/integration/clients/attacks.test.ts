@@ -38,7 +38,7 @@ async function withScene(files: (mark: string) => TestFiles, act: (scene: Scene)
       snapshot: second.snapshot!,
       message: 'Edit\n\nAgent-Job: job\n',
       author: { name: 'Docket', email: 'docket@example.com', date: new Date(0) },
-      expectedHead: null,
+      published: null,
       beforePush: async () => {},
     });
     return await repository.read('docket/job');
@@ -219,7 +219,7 @@ describe('hostile content of a repository', () => {
           snapshot: snapshot!,
           message: 'x',
           author: { name: 'a', email: 'b', date: new Date(0) },
-          expectedHead: null,
+          published: null,
           beforePush: async () => {},
         });
       },

@@ -56,7 +56,7 @@ describe('a damaged or interrupted working copy', () => {
       snapshot: snapshot!,
       message: 'x',
       author: { name: 'a', email: 'b', date: new Date(0) },
-      expectedHead: null,
+      published: null,
       beforePush: async () => {},
     });
     await expect(publishing).rejects.toMatchObject({ kind: 'not-found' });

@@ -109,7 +109,14 @@ it('lists by status, and refuses a cursor that no page gave', async () => {
 it('lets the newest turn write while the job is active, and nobody afterwards', async () => {
   const jobs = createJobStore(database.pool);
   const ref = await seedJob(database.pool);
-  const published = { branch: 'docket/x', headCommit: 'c', headTree: 't', prId: 'pr_1', prLink: 'http://x/pulls/pr_1' };
+  const published = {
+    branch: 'docket/x',
+    headCommit: 'c',
+    headTree: 't',
+    prId: 'pr_1',
+    prLink: 'http://x/pulls/pr_1',
+    prState: 'open' as const,
+  };
   expect(await jobs.setPhase({ ...ref, phase: 'running' })).toBe(true);
   expect(await jobs.setBase({ ...ref, baseBranch: 'main', baseCommit: 'abc' })).toBe(true);
   expect(await jobs.setSummary({ ...ref, title: 'T\0', message: 'done' })).toBe(true);

@@ -32,6 +32,10 @@ function createNotes() {
     },
     async recordOutcome({ outcome }) {
       notes.push(`record ${outcome.kind}`);
+      return false;
+    },
+    async archiveIdleJobs() {
+      return 0;
     },
   };
   return { notes, activities };

@@ -5,13 +5,21 @@ import { buildStep } from './build-step.ts';
 
 describe('a branch name', () => {
   it('takes the words of the title', () => {
-    expect(branchOf('job_1', 'Fix “colour” in the Überblick!')).toBe('docket/job_1-fix-colour-in-the-u-berblick');
+    expect(branchOf({ jobId: 'job_1', turn: 1 }, 'Fix “colour” in the Überblick!')).toBe(
+      'docket/job_1-fix-colour-in-the-u-berblick',
+    );
+  });
+
+  it('of a later turn names the turn', () => {
+    expect(branchOf({ jobId: 'job_1', turn: 3 }, 'Fix')).toBe('docket/job_1-3-fix');
   });
 
   it('is a valid ref for every title', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 200 }), (title) => {
-        expect(branchOf('job_1', title)).toMatch(/^docket\/job_1-[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$/);
+        expect(branchOf({ jobId: 'job_1', turn: 1 }, title)).toMatch(
+          /^docket\/job_1-[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$/,
+        );
       }),
     );
   });
@@ -26,7 +34,7 @@ describe('a title', () => {
 });
 
 describe('the description of a pull request', () => {
-  const text = { jobId: 'job_1', title: 'Fix', prompt: 'Do it', message: 'Done' };
+  const text = { jobId: 'job_1', title: 'Fix', prompts: ['Do it'], message: 'Done' };
 
   it('ends with the marker of the job', () => {
     expect(bodyOf(text).endsWith('<!-- docket-job: job_1 -->')).toBe(true);
@@ -37,15 +45,20 @@ describe('the description of a pull request', () => {
     expect(body.match(/<!-- docket-job: \w+ -->/g)).toEqual(['<!-- docket-job: job_1 -->']);
   });
 
+  it('shows the first task and the newest follow-ups', () => {
+    const body = bodyOf({ ...text, prompts: ['First', ...'1234567'] });
+    expect(body.match(/^(?:First|\d)$/gm)).toEqual(['First', ...'34567']);
+  });
+
   it('keeps the prompt inside its fence', () => {
-    const body = bodyOf({ ...text, prompt: '```\n@everyone closes #1\n````' });
+    const body = bodyOf({ ...text, prompts: ['```\n@everyone closes #1\n````'] });
     expect(body).toContain('`````text\n```\n@everyone closes #1\n````\n`````');
   });
 });
 
 describe('a commit message', () => {
   it('has the job as a trailer', () => {
-    const text = { jobId: 'job_1', title: 'Fix', prompt: '', message: '' };
+    const text = { jobId: 'job_1', title: 'Fix', prompts: [''], message: '' };
     expect(commitMessageOf(text)).toBe('Fix\n\nAgent-Job: job_1\n');
     expect(commitMessageOf({ ...text, message: 'All of it.' })).toBe('Fix\n\nAll of it.\n\nAgent-Job: job_1\n');
   });

@@ -20,8 +20,8 @@ function outputsOf(messages: ReturnType<typeof conversationOf>): string[] {
 describe('the conversation of a job', () => {
   it('puts each turn’s prompt before its own steps', () => {
     const prompts = [
-      { turn: 1, prompt: 'First' },
-      { turn: 2, prompt: 'Second' },
+      { turn: 1, step: 0, prompt: 'First' },
+      { turn: 2, step: 0, prompt: 'Second' },
     ];
     const steps = [
       buildStep({ ...buildRead('c1', 'one') }),
@@ -34,9 +34,28 @@ describe('the conversation of a job', () => {
     expect(shape).toEqual(['First', 'assistant', 'tool', 'assistant', 'Second', 'assistant']);
   });
 
+  it('puts what was said meanwhile before the answer that was the first to know it', () => {
+    const prompts = [
+      { turn: 1, step: 0, prompt: 'First' },
+      { turn: 1, step: 2, prompt: 'Wait' },
+      { turn: 1, step: null, prompt: 'Too late' },
+      { turn: 2, step: 0, prompt: 'Second' },
+      { turn: 2, step: 2, prompt: 'Now' },
+    ];
+    const steps = [
+      buildStep({ text: '1.1' }),
+      buildStep({ step: 2, text: '1.2' }),
+      buildStep({ turn: 2, text: '2.1' }),
+    ];
+    const words = conversationOf({ prompts, steps }).map(({ content }) =>
+      typeof content === 'string' ? content : content.map((part) => (part.type === 'text' ? part.text : '')).join(),
+    );
+    expect(words).toEqual(['First', '1.1', 'Wait', '1.2', 'Too late', 'Second', '2.1', 'Now']);
+  });
+
   it('answers a call that was never run, so that no provider refuses the transcript', () => {
     const steps = [buildStep({ ...buildRead('c1', ''), toolResults: null })];
-    const messages = conversationOf({ prompts: [{ turn: 1, prompt: 'Go' }], steps });
+    const messages = conversationOf({ prompts: [{ turn: 1, step: 0, prompt: 'Go' }], steps });
     expect(messages.at(-1)).toMatchObject({
       role: 'tool',
       content: [{ toolCallId: 'c1', output: { type: 'error-text', value: 'This call was not run.' } }],
@@ -45,7 +64,7 @@ describe('the conversation of a job', () => {
 
   it('leaves out a step without an answer, and an answer without content', () => {
     const open = { ...buildStep(), response: null };
-    const messages = conversationOf({ prompts: [{ turn: 1, prompt: 'Go' }], steps: [buildStep(), open] });
+    const messages = conversationOf({ prompts: [{ turn: 1, step: 0, prompt: 'Go' }], steps: [buildStep(), open] });
     expect(messages).toEqual([{ role: 'user', content: 'Go' }]);
   });
 
@@ -53,7 +72,7 @@ describe('the conversation of a job', () => {
     const steps = Array.from({ length: 30 }, (_, index) =>
       buildStep({ step: index + 1, ...buildRead(`c${index}`, 'x'.repeat(1_000)) }),
     );
-    const outputs = outputsOf(conversationOf({ prompts: [{ turn: 1, prompt: 'Go' }], steps }));
+    const outputs = outputsOf(conversationOf({ prompts: [{ turn: 1, step: 0, prompt: 'Go' }], steps }));
     expect(outputs.every((output) => output.length === 1_000)).toBe(true);
   });
 
@@ -61,7 +80,7 @@ describe('the conversation of a job', () => {
     const steps = Array.from({ length: 30 }, (_, index) =>
       buildStep({ step: index + 1, ...buildRead(`c${index}`, 'x'.repeat(10_000)) }),
     );
-    const outputs = outputsOf(conversationOf({ prompts: [{ turn: 1, prompt: 'Go' }], steps }));
+    const outputs = outputsOf(conversationOf({ prompts: [{ turn: 1, step: 0, prompt: 'Go' }], steps }));
     expect(outputs.slice(0, 20).every((output) => output.startsWith('[10000 characters of an earlier read'))).toBe(
       true,
     );

@@ -47,6 +47,13 @@ describe('the state of a turn', () => {
     expect(advance(buildState({ stage: 'acting' }), { kind: 'tools-ran', result }).stage).toBe('publishing');
   });
 
+  it('goes on after its end when a message waits', () => {
+    const answer = buildAnswer({ toolCallCount: 0, hasMessages: true });
+    expect(advance(buildState(), { kind: 'answered', answer })).toMatchObject({ stage: 'asking', step: 2, tokens: 15 });
+    const published = buildState({ stage: 'publishing', step: 4 });
+    expect(advance(published, { kind: 'message-arrived' })).toMatchObject({ stage: 'asking', step: 5 });
+  });
+
   it('counts tokens and steps the same however often it continues as new', () => {
     const answers = fc.array(
       fc.record({ inputTokens: fc.nat(1_000), outputTokens: fc.nat(1_000), isCut: fc.boolean() }),

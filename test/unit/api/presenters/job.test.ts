@@ -23,6 +23,8 @@ const row: JobRow = {
   headCommit: null,
   prId: null,
   prLink: null,
+  prState: null,
+  waitingMessages: 0,
   steps: 0,
   inputTokens: 0,
   outputTokens: 0,
@@ -50,8 +52,15 @@ describe('presentJob', () => {
         steps: 0,
         usage: { inputTokens: 0, outputTokens: 0 },
         failure: null,
+        pullRequest: null,
       },
     });
+  });
+
+  it('says what became of the pull request', () => {
+    const published = { ...row, status: 'completed', prLink: 'https://github.com/acme/docs/pull/1' } as const;
+    expect(presentJob(published).details.pullRequest).toEqual({ state: 'open' });
+    expect(presentJob({ ...published, prState: 'merged' }).details.pullRequest).toEqual({ state: 'merged' });
   });
 
   it('names the base branch once it is known', () => {

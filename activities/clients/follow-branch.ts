@@ -1,0 +1,34 @@
+import { fetchHead, remoteHead, treeOf, type BranchRequest } from './branch-head.ts';
+import type { Git } from './git.ts';
+import { mergeTrees } from './merge-trees.ts';
+
+export interface FollowRequest extends BranchRequest {
+  branch: string;
+  /** The job's own tree. */
+  tree: string;
+  /** What the branch held when the job's tree was last equal to it. */
+  known: { commit: string; tree: string };
+}
+
+export interface FollowedHead {
+  commit: string;
+  headTree: string;
+  /** The job's tree with what others did to the branch. */
+  tree: string;
+}
+
+/** Looks what a branch holds by now and joins it with the job's own change; null when the branch is gone. */
+export async function followBranch(git: Git, request: FollowRequest): Promise<FollowedHead | null> {
+  const { job, known, tree, signal } = request;
+  const ref = `refs/heads/${request.branch}`;
+  const commit = await remoteHead(git, request, ref);
+  if (commit === null) return null;
+  if (commit === known.commit) return { commit, headTree: known.tree, tree };
+  await fetchHead(git, request, ref);
+  const headTree = await treeOf(git, request, commit);
+  return {
+    commit,
+    headTree,
+    tree: await mergeTrees(git, { job, base: known.tree, ours: tree, theirs: headTree, signal }),
+  };
+}

@@ -1,0 +1,84 @@
+import { Router } from '@koa/router';
+import type { JobEndings } from '../../db/job-endings.ts';
+import type { JobMessageStore } from '../../db/job-messages.ts';
+import type { JobRow } from '../../db/jobs.ts';
+import type { RateLimitPolicy } from '../../db/rate-limits.ts';
+import type { AppContext, AppRouter, AppState } from '../app-context.ts';
+import type { ApiError } from '../errors.ts';
+import { idempotencyConflict, jobActive, jobArchived, jobNotFound } from '../errors.ts';
+import { hashOfRequest, idempotencyKeyOf } from '../idempotency-key.ts';
+import type { ReadJob } from '../job-reader.ts';
+import { jobMessageSchema } from '../job-schemas.ts';
+import { readJsonBody } from '../json-body.ts';
+import type { Authenticate } from '../middleware/authentication.ts';
+import type { EnforceRateLimit } from '../middleware/rate-limit.ts';
+import { presentJob } from '../presenters/job.ts';
+
+export interface JobActionRouteDeps {
+  authenticate: Authenticate;
+  enforceRateLimit: EnforceRateLimit;
+  messagePolicy: RateLimitPolicy;
+  messages: Pick<JobMessageStore, 'send'>;
+  endings: Pick<JobEndings, 'cancel' | 'archive'>;
+  readJob: ReadJob;
+  /** Called after a turn was written, so that its workflow starts at once. */
+  onBegun: () => void;
+  /** Called after a cancel was written, so that the execution learns of it at once. */
+  onCancelled: () => void;
+}
+
+// 100,000 characters of up to four bytes, and the rest of the body
+const largestBodyBytes = 512 * 1024;
+
+function refusalOf(kind: 'conflict' | 'archived' | 'unknown'): ApiError {
+  if (kind === 'conflict') return idempotencyConflict('message');
+  return kind === 'archived' ? jobArchived() : jobNotFound();
+}
+
+/** What a person does with a job that there is: say more, cancel it, archive it. */
+export function createJobActionsRouter(deps: JobActionRouteDeps): AppRouter {
+  const { messages, endings } = deps;
+  const router = new Router<AppState>({ prefix: '/v2/agent/:projectId/job/:id' });
+
+  async function jobOf(ctx: AppContext & { params: Record<string, string | undefined> }): Promise<JobRow> {
+    const key = await deps.authenticate(ctx.req, 'admin');
+    return deps.readJob(key, ctx.params['projectId'] ?? '', ctx.params['id'] ?? '');
+  }
+
+  function answer(ctx: AppContext, job: JobRow): void {
+    ctx.set('Cache-Control', 'no-store');
+    ctx.body = presentJob(job);
+  }
+
+  router.post('/message', async (ctx) => {
+    const { id, projectId } = await jobOf(ctx);
+    const key = idempotencyKeyOf(ctx.req.headers['idempotency-key']);
+    const { prompt } = jobMessageSchema.parse(await readJsonBody(ctx.req, { maxBytes: largestBodyBytes }));
+    await deps.enforceRateLimit(ctx, [{ key: `message:${projectId}`, policy: deps.messagePolicy }]);
+
+    const idempotency = key === null ? null : { key, requestHash: hashOfRequest([prompt]) };
+    const sent = await messages.send({ jobId: id, prompt, idempotency });
+    if (!('job' in sent)) throw refusalOf(sent.kind);
+    if (sent.kind === 'began') deps.onBegun();
+    if (sent.kind === 'replayed') ctx.set('Idempotent-Replay', 'true');
+    answer(ctx, sent.job);
+  });
+
+  router.post('/cancel', async (ctx) => {
+    const job = await jobOf(ctx);
+    const cancelled = await endings.cancel(job.id);
+    if (cancelled !== null) deps.onCancelled();
+    const ended = cancelled ?? (await jobOf(ctx));
+    if (ended.status === 'archived') throw jobArchived();
+    answer(ctx, ended);
+  });
+
+  router.post('/archive', async (ctx) => {
+    const job = await jobOf(ctx);
+    const archived = (await endings.archive(job.id)) ?? (await jobOf(ctx));
+    if (archived.status === 'active') throw jobActive();
+    answer(ctx, archived);
+  });
+
+  return router;
+}

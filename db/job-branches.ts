@@ -1,0 +1,106 @@
+import type { Pool, PoolClient } from 'pg';
+import type { TurnRef } from '../workflows/contract/job.ts';
+import { withTransaction } from './pool.ts';
+import { storeSnapshot } from './snapshots.ts';
+import type { Snapshot } from './steps.ts';
+import { toStoredJson } from './stored-text.ts';
+
+export type PullRequestState = 'open' | 'closed' | 'merged';
+
+/** The branch as a job's working copy follows it. */
+export interface FollowedBranch {
+  /** The tree the working copy is to have from now on. */
+  tree: string;
+  /** Null when it is the tree of the base commit. */
+  snapshot: Snapshot | null;
+  /** What became of the branch; absent leaves what the job knows of it. */
+  head?: { kind: 'moved'; commit: string; tree: string } | { kind: 'merged'; baseCommit: string };
+}
+
+type BranchHead = NonNullable<FollowedBranch['head']>;
+
+export interface OpenPullRequest {
+  jobId: string;
+  projectId: string;
+  repository: string;
+  prId: string;
+}
+
+export interface JobBranchStore {
+  /** In one transaction, while `effect` is still held with the fence; false says it is not. `result` ends the effect. */
+  follow(ref: TurnRef & { effect: string; fence: number; branch: FollowedBranch; result: unknown }): Promise<boolean>;
+  setPullRequestState(ref: { jobId: string; prId: string; state: PullRequestState }): Promise<void>;
+  /** Ended jobs whose pull request was open when somebody looked last, for this process to look at now. */
+  claimOpenPullRequests(options: { limit: number; everyMs: number }): Promise<OpenPullRequest[]>;
+}
+
+/** What others did to the branch and the pull request of a job. */
+export function createJobBranchStore(pool: Pool): JobBranchStore {
+  async function follow(
+    ref: TurnRef & { effect: string; fence: number; branch: FollowedBranch; result: unknown },
+  ): Promise<boolean> {
+    const { jobId, turn, branch } = ref;
+    return withTransaction(pool, async (client) => {
+      const held = await client.query(
+        `update job_effects set result = $5 where job_id = $1 and turn = $2 and effect = $3 and fence = $4`,
+        [jobId, turn, ref.effect, ref.fence, toStoredJson(ref.result)],
+      );
+      if (held.rowCount !== 1) return false;
+      if (branch.snapshot !== null) await storeSnapshot(client, jobId, branch.snapshot);
+      // the job's row before its turn's, as the statements that end a job lock them
+      if (branch.head !== undefined) await setHead(client, { jobId, turn, head: branch.head });
+      await setTree(client, { jobId, turn, tree: branch.tree });
+      return true;
+    });
+  }
+
+  return {
+    follow,
+
+    async setPullRequestState({ jobId, prId, state }) {
+      await pool.query('update jobs set pr_state = $3 where id = $1 and pr_id = $2', [jobId, prId, state]);
+    },
+
+    async claimOpenPullRequests({ limit, everyMs }) {
+      const { rows } = await pool.query<OpenPullRequest>(
+        `with due as materialized (
+           select id from jobs
+           where status in ('completed', 'failed') and pr_id is not null and coalesce(pr_state, 'open') = 'open'
+             -- the older the job, the rarer
+             and coalesce(pr_checked_at, ended_at)
+                 < now() - greatest($2::float8 * interval '1 millisecond', (now() - ended_at) / 20)
+           order by pr_checked_at nulls first limit $1 for update skip locked
+         )
+         update jobs set pr_checked_at = now() from due where jobs.id = due.id
+         returning jobs.id as "jobId", project_id as "projectId", repository, pr_id as "prId"`,
+        [limit, everyMs],
+      );
+      return rows;
+    },
+  };
+}
+
+/** A merged branch is left behind: the job begins anew on its new base. */
+async function setHead(client: PoolClient, { jobId, turn, head }: TurnRef & { head: BranchHead }): Promise<void> {
+  const ours = `where id = $1 and turn = $2 and status = 'active'`;
+  if (head.kind === 'moved') {
+    const values = [jobId, turn, head.commit, head.tree];
+    await client.query(`update jobs set head_commit = $3, head_tree = $4, updated_at = now() ${ours}`, values);
+    return;
+  }
+  await client.query(
+    `update jobs
+     set base_commit = $3, branch = null, head_commit = null, head_tree = null, updated_at = now() ${ours}`,
+    [jobId, turn, head.baseCommit],
+  );
+}
+
+/** The working copy has this tree after the steps that are there now. */
+async function setTree(client: PoolClient, { jobId, turn, tree }: TurnRef & { tree: string }): Promise<void> {
+  await client.query(
+    `update job_turns
+     set tree = $3, tree_step = (select coalesce(max(step), 0) from job_steps where job_id = $1 and turn = $2)
+     where job_id = $1 and turn = $2`,
+    [jobId, turn, tree],
+  );
+}

@@ -1,0 +1,130 @@
+import type { Pool, PoolClient } from 'pg';
+import type { StepRef } from '../workflows/contract/job.ts';
+import type { JobRow } from './jobs.ts';
+import { jobColumns } from './job-statements.ts';
+import { withTransaction } from './pool.ts';
+import { onlyRow } from './rows.ts';
+import { toStoredText } from './stored-text.ts';
+
+export interface NewMessage {
+  jobId: string;
+  prompt: string;
+  /** Both or none: the client's key, and the hash of the body it came with. */
+  idempotency: { key: string; requestHash: string } | null;
+}
+
+/**
+ * `joined`: the running turn reads it. `began`: a new turn begins with it. `replayed`: the same key and body came before.
+ * `conflict`: the same key with another body.
+ */
+export type SentMessage =
+  | { kind: 'joined' | 'began' | 'replayed'; job: JobRow }
+  | { kind: 'conflict' | 'archived' | 'unknown' };
+
+export interface JobMessageStore {
+  /** Writes the message, the job's state and, for a new turn, its start, in one transaction. */
+  send(message: NewMessage): Promise<SentMessage>;
+  /** Gives the waiting messages of the turn to a step, while the step has no answer. */
+  take(ref: StepRef): Promise<void>;
+}
+
+/** What people say to a job after its first prompt. */
+export function createJobMessageStore(pool: Pool): JobMessageStore {
+  async function send(message: NewMessage): Promise<SentMessage> {
+    return withTransaction(pool, async (client) => {
+      const { rows } = await client.query<JobRow>(`select ${jobColumns} from jobs where id = $1 for update`, [
+        message.jobId,
+      ]);
+      const [job] = rows;
+      if (job === undefined) return { kind: 'unknown' };
+      const earlier = await earlierRequest(client, message);
+      if (earlier !== null) {
+        return earlier.requestHash === message.idempotency?.requestHash
+          ? { kind: 'replayed', job }
+          : { kind: 'conflict' };
+      }
+      if (job.status === 'archived') return { kind: 'archived' };
+      await keepKey(client, message);
+      if (job.status === 'active') return { kind: 'joined', job: await join(client, job, message.prompt) };
+      return { kind: 'began', job: await begin(client, job, message.prompt) };
+    });
+  }
+
+  async function take({ jobId, turn, step }: StepRef): Promise<void> {
+    await withTransaction(pool, async (client) => {
+      const open = await client.query(
+        'select from job_steps where job_id = $1 and turn = $2 and step = $3 and response is null for update',
+        [jobId, turn, step],
+      );
+      if (open.rowCount !== 1) return;
+      const taken = await client.query(
+        'update job_messages set step = $3 where job_id = $1 and turn = $2 and step is null',
+        [jobId, turn, step],
+      );
+      // in the step's row, so that an attempt which asked without them cannot store its answer
+      await client.query(
+        'update job_steps set messages = messages + $4 where job_id = $1 and turn = $2 and step = $3',
+        [jobId, turn, step, taken.rowCount],
+      );
+      await client.query(
+        `update jobs set waiting_messages = waiting_messages - $3, updated_at = now()
+         where id = $1 and turn = $2 and status = 'active'`,
+        [jobId, turn, taken.rowCount],
+      );
+    });
+  }
+
+  return { send, take };
+}
+
+async function earlierRequest(client: PoolClient, { jobId, idempotency }: NewMessage) {
+  if (idempotency === null) return null;
+  const { rows } = await client.query<{ requestHash: string }>(
+    'select request_hash as "requestHash" from job_message_keys where job_id = $1 and key = $2',
+    [jobId, idempotency.key],
+  );
+  return rows[0] ?? null;
+}
+
+async function keepKey(client: PoolClient, { jobId, idempotency }: NewMessage): Promise<void> {
+  if (idempotency === null) return;
+  await client.query('insert into job_message_keys (job_id, key, request_hash) values ($1, $2, $3)', [
+    jobId,
+    idempotency.key,
+    idempotency.requestHash,
+  ]);
+}
+
+async function join(client: PoolClient, { id, turn }: JobRow, prompt: string): Promise<JobRow> {
+  await client.query(
+    `insert into job_messages (job_id, turn, position, prompt)
+     select $1, $2, coalesce(max(position), 0) + 1, $3 from job_messages where job_id = $1 and turn = $2`,
+    [id, turn, toStoredText(prompt)],
+  );
+  const { rows } = await client.query<JobRow>(
+    `update jobs set waiting_messages = waiting_messages + 1, updated_at = now() where id = $1 returning ${jobColumns}`,
+    [id],
+  );
+  return onlyRow(rows);
+}
+
+async function begin(client: PoolClient, { id, turn }: JobRow, prompt: string): Promise<JobRow> {
+  const next = [id, turn + 1];
+  await client.query('insert into job_turns (job_id, turn, prompt) values ($1, $2, $3)', [
+    ...next,
+    toStoredText(prompt),
+  ]);
+  await client.query('insert into job_outbox (job_id, turn) values ($1, $2)', next);
+  const { rows } = await client.query<JobRow>(
+    `with begun as (
+       update jobs
+       set status = 'active', phase = 'queued', turn = $2, message = null, failure_category = null, ended_at = null,
+           waiting_messages = 0, updated_at = now()
+       where id = $1 returning *
+     )
+     select ${jobColumns}
+     from begun, append_job_events(begun.id, begun.turn, null, '[{"type": "phase", "data": {"phase": "queued"}}]')`,
+    next,
+  );
+  return onlyRow(rows);
+}

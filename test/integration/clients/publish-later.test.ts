@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import { scene } from './publish-scene.ts';
+import { createTestWorkspaces } from './setup.ts';
+
+describe.each(['local', 'github'] as const)('publish of a later turn to a %s repository', (forge) => {
+  it('adds a commit in a later turn, also on any machine and after what a person pushed', async () => {
+    await scene(forge, async ({ repository, snapshot, publish, pushes }) => {
+      const one = await snapshot('one\n');
+      const first = await publish(one);
+      const two = await snapshot('two\n', one);
+      await using elsewhere = await createTestWorkspaces();
+      const second = await publish(two, { published: first, workspaces: elsewhere.workspaces });
+      expect(await repository.git('rev-parse', 'docket/job-edit^')).toBe(first.commit);
+      const theirs = await repository.commit({ 'theirs.txt': 'x\n' }, { branch: 'docket/job-edit' });
+      const three = await snapshot('three\n', two);
+      const third = await publish(three, { published: second });
+      expect(await repository.git('rev-parse', 'docket/job-edit', 'docket/job-edit^')).toBe(
+        `${third.commit}\n${theirs}`,
+      );
+      expect(third.snapshot.tree).not.toBe(three.tree);
+      expect(await repository.read(third.commit)).toMatchObject({
+        'edit.txt': '100644 three',
+        'theirs.txt': '100644 x',
+      });
+      expect(await publish(three, { published: second })).toEqual(third); // the answer to the first push was lost
+      expect(pushes).toHaveLength(3);
+    });
+  });
+
+  it('leaves the branch as it is when a person changed the same lines', async () => {
+    await scene(forge, async ({ repository, snapshot, publish }) => {
+      const one = await snapshot('one\n');
+      const first = await publish(one);
+      const theirs = await repository.commit({ 'edit.txt': 'theirs\n' }, { branch: 'docket/job-edit' });
+      await expect(publish(await snapshot('two\n', one), { published: first })).rejects.toMatchObject({
+        kind: 'rejected',
+        message: expect.stringContaining('same places'),
+      });
+      expect(await repository.git('rev-parse', 'docket/job-edit')).toBe(theirs);
+    });
+  });
+
+  it('tries three times when a person keeps pushing', async () => {
+    await scene(forge, async ({ repository, snapshot, publish }) => {
+      const one = await snapshot('one\n');
+      const first = await publish(one);
+      const two = await snapshot('two\n', one);
+      let rivals = 0;
+      const beforePush = async () => {
+        rivals += 1;
+        await repository.commit({ [`rival-${rivals}.txt`]: 'x' }, { branch: 'docket/job-edit' });
+      };
+      await expect(publish(two, { published: first, beforePush })).rejects.toMatchObject({
+        kind: 'rejected',
+        message: expect.stringContaining('three tries'),
+      });
+      expect(rivals).toBe(3);
+      const { commit } = await publish(two, { published: first });
+      expect(Object.keys(await repository.read(commit)).sort()).toEqual([
+        'README.md',
+        'edit.txt',
+        'rival-1.txt',
+        'rival-2.txt',
+        'rival-3.txt',
+      ]);
+    });
+  });
+});

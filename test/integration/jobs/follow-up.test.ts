@@ -1,0 +1,267 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { JobRow } from '../../../db/jobs.ts';
+import { createPullRequestStore } from '../../../db/pull-requests.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { createFakeGithub } from '../../support/fake-github.ts';
+import { createTestRepository, type TestRepository } from '../../support/git-repository.ts';
+import { recordHistory } from '../../support/histories.ts';
+import { startScriptedModelServer, type ScriptedModelServer } from '../../support/scripted-model-server.ts';
+import type { ScriptedReply } from '../../support/scripted-model-wire.ts';
+import { startTestWorker, type TestWorker } from '../../support/worker.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database[Symbol.asyncDispose]());
+
+interface Scene {
+  repository: TestRepository;
+  model: ScriptedModelServer;
+  worker: TestWorker;
+  /** The job after its first turn, which wrote `one.txt`. */
+  first: JobRow;
+  /** Closes or merges the pull request of the first turn. */
+  endPullRequest(state: 'closed' | 'merged'): Promise<void>;
+  pullRequestHeads(): Promise<string[]>;
+}
+
+function writing(path: string, content = `${path}\n`): ScriptedReply[] {
+  return [
+    { toolCalls: [{ name: 'write', input: { path, content } }] },
+    { toolCalls: [{ name: 'finish', input: { title: `Write ${path}`, summary: `Wrote ${path}.` } }] },
+  ];
+}
+
+async function scene(forge: 'local' | 'github', act: (scene: Scene) => Promise<void>): Promise<void> {
+  await using github = await createFakeGithub();
+  await using model = await startScriptedModelServer();
+  const hosted = forge === 'github' ? await github.addRepository('acme/lamp') : null;
+  await using repository = hosted ?? (await createTestRepository());
+  await using worker = await startTestWorker({
+    database,
+    modelUrl: model.baseUrl,
+    github: { token: github.token, apiUrl: github.apiUrl },
+  });
+  model.script(...writing('one.txt'));
+  const place = hosted?.url ?? repository.path;
+  const first = await worker.runJob({ prompt: 'Write one', repository: place, forge });
+  expect(first).toMatchObject({ status: 'completed', prState: 'open' });
+  await act({
+    repository,
+    model,
+    worker,
+    first,
+    async endPullRequest(state) {
+      const [pullRequest] = github.pullRequests('acme/lamp');
+      if (pullRequest !== undefined) {
+        Object.assign(pullRequest, { state: 'closed', mergedAt: state === 'merged' ? '2026-01-02T00:00:00Z' : null });
+      }
+      await database.pool.query('update pull_requests set state = $2 where id = $1', [first.prId, state]);
+    },
+    async pullRequestHeads() {
+      if (hosted !== null) return github.pullRequests('acme/lamp').map(({ head }) => head);
+      const { rows } = await database.pool.query<{ head: string }>(
+        'select head from pull_requests where repository = $1 order by number',
+        [repository.path],
+      );
+      return rows.map(({ head }) => head);
+    },
+  });
+  expect(model.violations).toEqual([]);
+  expect(github.violations).toEqual([]);
+}
+
+describe.each(['local', 'github'] as const)('a follow-up on the %s forge', (forge) => {
+  it('goes on from the last tree on the same branch and pull request', async () => {
+    await scene(forge, async ({ worker, model, first, repository, pullRequestHeads }) => {
+      model.script(...writing('two.txt'));
+      const second = await worker.followUp(first.id, 'Write two');
+      expect(second).toMatchObject({
+        status: 'completed',
+        turn: 2,
+        branch: first.branch,
+        prLink: first.prLink,
+        title: 'Write one.txt',
+        message: 'Wrote two.txt.',
+      });
+      await recordHistory('follow-up', worker.client.workflow.getHandle(`agent-job/${first.id}/turn-2`));
+      expect(await pullRequestHeads()).toEqual([first.branch]);
+      expect(await repository.git('rev-parse', first.branch!, `${first.branch}^`)).toBe(
+        `${second.headCommit}\n${first.headCommit}`,
+      );
+      expect(await repository.read(second.headCommit!)).toMatchObject({
+        'one.txt': '100644 one.txt',
+        'two.txt': '100644 two.txt',
+      });
+      const asked = JSON.stringify(model.requests[2]!.body.messages);
+      expect(asked).toContain('Write one');
+      expect(asked).toContain('Write two');
+    });
+  });
+
+  it('has what a person pushed to the branch in its working copy, and keeps it', async () => {
+    await scene(forge, async ({ worker, model, first, repository }) => {
+      const theirs = await repository.commit({ 'theirs.txt': 'theirs\n' }, { branch: first.branch! });
+      const [, finish] = writing('two.txt');
+      model.script({ toolCalls: [{ name: 'move', input: { from: 'theirs.txt', to: 'moved.txt' } }] }, async () => {
+        await repository.commit({ 'late.txt': 'late\n' }, { branch: first.branch! });
+        return finish!;
+      });
+      const second = await worker.followUp(first.id, 'Rename their file');
+      expect(second).toMatchObject({ status: 'completed', branch: first.branch });
+      expect(await repository.git('merge-base', '--is-ancestor', theirs, second.headCommit!)).toBe('');
+      expect(Object.keys(await repository.read(second.headCommit!)).sort()).toEqual([
+        'README.md',
+        'late.txt',
+        'moved.txt',
+        'one.txt',
+      ]);
+      model.script(...writing('three.txt'));
+      const third = await worker.followUp(first.id, 'Write three');
+      expect(Object.keys(await repository.read(third.headCommit!))).toContain('late.txt');
+    });
+  });
+
+  it('fails and says so when a person changed the same lines meanwhile, and leaves the branch', async () => {
+    await scene(forge, async ({ worker, model, first, repository }) => {
+      const theirs = { id: '' };
+      const [write, finish] = writing('one.txt', 'ours\n');
+      model.script(write!, async () => {
+        theirs.id = await repository.commit({ 'one.txt': 'theirs\n' }, { branch: first.branch! });
+        return finish!;
+      });
+      const second = await worker.followUp(first.id, 'Write one again');
+      expect(second).toMatchObject({ status: 'failed', failureCategory: 'push_rejected' });
+      expect(second.message).toContain('same places');
+      expect(await repository.git('rev-parse', first.branch!)).toBe(theirs.id);
+    });
+  });
+
+  it('opens a new pull request after the first was closed', async () => {
+    await scene(forge, async ({ worker, model, first, repository, endPullRequest, pullRequestHeads }) => {
+      await endPullRequest('closed');
+      model.script(...writing('two.txt'));
+      const second = await worker.followUp(first.id, 'Write two');
+      expect(second).toMatchObject({
+        status: 'completed',
+        prState: 'open',
+        branch: `docket/${first.id}-2-write-two-txt`,
+      });
+      expect(await pullRequestHeads()).toEqual([first.branch, second.branch]);
+      expect(await repository.git('rev-parse', first.branch!)).toBe(first.headCommit);
+      expect(Object.keys(await repository.read(second.headCommit!))).toEqual(['README.md', 'one.txt', 'two.txt']);
+    });
+  });
+
+  it('begins anew on the base branch after the first was merged, also as one squashed commit', async () => {
+    await scene(forge, async ({ worker, model, first, repository, endPullRequest, pullRequestHeads }) => {
+      const main = await repository.commit({ 'one.txt': 'one.txt\n', 'other.txt': 'other\n' });
+      await endPullRequest('merged');
+      await repository.git('update-ref', '-d', `refs/heads/${first.branch}`);
+      model.script(...writing('two.txt'));
+      const second = await worker.followUp(first.id, 'Write two');
+      expect(second).toMatchObject({ status: 'completed', prState: 'open', baseCommit: main });
+      expect(await pullRequestHeads()).toEqual([first.branch, second.branch]);
+      expect(await repository.git('rev-parse', `${second.headCommit}^`)).toBe(main);
+      expect(await repository.git('diff', '--name-only', main, second.headCommit!)).toBe('two.txt');
+    });
+  });
+
+  it('that changes nothing leaves a closed pull request and says how it stands', async () => {
+    await scene(forge, async ({ worker, model, first, endPullRequest, pullRequestHeads }) => {
+      await endPullRequest('closed');
+      model.script({ text: 'It is fine.' });
+      const second = await worker.followUp(first.id, 'Is it fine?');
+      expect(second).toMatchObject({
+        status: 'completed',
+        prState: 'closed',
+        prLink: first.prLink,
+        message: 'It is fine.',
+      });
+      expect(await pullRequestHeads()).toEqual([first.branch]);
+    });
+  });
+});
+
+describe('a message to an active job', () => {
+  it('is read by the next call of the model', async () => {
+    await scene('local', async ({ worker, model, first }) => {
+      const [write, finish] = writing('two.txt');
+      model.script({ ...write!, stall: true }, finish!);
+      const before = model.requests.length;
+      const turn = worker.followUp(first.id, 'Write two');
+      await expect.poll(() => model.requests.length, { timeout: 30_000 }).toBe(before + 1);
+      const sent = await worker.deps.messages.send({ jobId: first.id, prompt: 'In capitals', idempotency: null });
+      expect(sent).toMatchObject({ kind: 'joined', job: { turn: 2, status: 'active' } });
+      model.release();
+      expect(await turn).toMatchObject({ status: 'completed', waitingMessages: 0, turn: 2 });
+      const roles = model.requests.at(-1)!.body.messages.map(({ role }) => role);
+      expect(roles.slice(-3)).toEqual(['assistant', 'tool', 'user']);
+      expect(JSON.stringify(model.requests.at(-1)!.body.messages.at(-1))).toContain('In capitals');
+      expect(JSON.stringify(model.requests.at(-2)!.body.messages)).not.toContain('In capitals');
+    });
+  });
+
+  it.each([
+    ['ends with words', { text: 'Done.' }],
+    ['ends with finish', writing('x')[1]!],
+  ] as const)('lets a turn that %s go on', async (_, ending) => {
+    await scene('local', async ({ worker, model, first, repository }) => {
+      const send = () => worker.deps.messages.send({ jobId: first.id, prompt: 'And two', idempotency: null });
+      model.script(
+        async () => {
+          await send();
+          return ending;
+        },
+        ...writing('two.txt'),
+      );
+      const second = await worker.followUp(first.id, 'Look');
+      expect(second).toMatchObject({ status: 'completed', turn: 2, message: 'Wrote two.txt.' });
+      expect(Object.keys(await repository.read(second.headCommit!))).toContain('two.txt');
+    });
+  });
+
+  it('that arrives while the turn publishes lets it go on and publish once more', async () => {
+    await using repository = await createTestRepository();
+    await using model = await startScriptedModelServer();
+    let isFirst = true;
+    await using worker = await startTestWorker({
+      database,
+      modelUrl: model.baseUrl,
+      change: ({ jobs, messages }) => ({
+        jobs: {
+          ...jobs,
+          async setPublished(ref) {
+            const result = await jobs.setPublished(ref);
+            if (isFirst) await messages.send({ jobId: ref.jobId, prompt: 'And two', idempotency: null });
+            isFirst = false;
+            return result;
+          },
+        },
+      }),
+    });
+    model.script(...writing('one.txt'), ...writing('two.txt'));
+    const job = await worker.runJob({ prompt: 'Write one', repository: repository.path });
+    expect(job).toMatchObject({ status: 'completed', turn: 1, waitingMessages: 0, steps: 4 });
+    await recordHistory('message', worker.client.workflow.getHandle(`agent-job/${job.id}`));
+    expect(Object.keys(await repository.read(job.headCommit!))).toEqual(['README.md', 'one.txt', 'two.txt']);
+    expect(await repository.git('rev-list', '--count', `main..${job.branch}`)).toBe('2');
+    const pullRequest = await createPullRequestStore(database.pool).get(job.prId!);
+    expect(pullRequest!.body).toContain('And two');
+    expect(model.violations).toEqual([]);
+  });
+});
+
+it('a job that failed goes on with what it had done', async () => {
+  await using repository = await createTestRepository();
+  await using model = await startScriptedModelServer();
+  await using worker = await startTestWorker({ database, modelUrl: model.baseUrl });
+  model.script(writing('one.txt')[0]!, { status: 400 });
+  const first = await worker.runJob({ prompt: 'Write one', repository: repository.path });
+  expect(first).toMatchObject({ status: 'failed', failureCategory: 'model_refused', branch: null });
+  model.script(writing('one.txt')[1]!);
+  const second = await worker.followUp(first.id, 'Go on');
+  expect(second).toMatchObject({ status: 'completed', failureCategory: null, turn: 2 });
+  expect(Object.keys(await repository.read(second.headCommit!))).toEqual(['README.md', 'one.txt']);
+});

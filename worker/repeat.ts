@@ -1,0 +1,41 @@
+import type { Logger } from 'pino';
+
+/** Runs a chore again and again, one round at a time; a round that fails is logged once in a row. */
+export function repeat({
+  name,
+  everyMs,
+  retryMs = everyMs,
+  work,
+  log,
+}: {
+  name: string;
+  everyMs: number;
+  /** The wait after a round that failed. */
+  retryMs?: number;
+  work: () => Promise<void>;
+  log: Logger;
+}): AsyncDisposable {
+  let isStopped = false;
+  let hasFailed = false;
+  let timer: NodeJS.Timeout | undefined;
+  let round = run();
+
+  async function run(): Promise<void> {
+    try {
+      await work();
+      hasFailed = false;
+    } catch (error) {
+      if (!hasFailed && !isStopped) log.warn({ err: error, chore: name }, 'a chore failed; it is tried again');
+      hasFailed = true;
+    }
+    if (!isStopped) timer = setTimeout(() => (round = run()), hasFailed ? retryMs : everyMs);
+  }
+
+  return {
+    async [Symbol.asyncDispose]() {
+      isStopped = true;
+      clearTimeout(timer);
+      await round;
+    },
+  };
+}
