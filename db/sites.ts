@@ -58,6 +58,8 @@ export interface SiteStore {
   answerIndexRequest(id: string, request: string): Promise<void>;
   /** Ids of sites whose index is wanted, the longest waiting first. */
   listIndexRequests(limit: number): Promise<string[]>;
+  /** Asks for an index of every site whose current one is of an older format than this. */
+  requestOutdated(format: number): Promise<void>;
   recordIndexFailure(id: string, failure: { category: string; message: string }): Promise<void>;
 }
 
@@ -149,6 +151,16 @@ export function createSiteStore(pool: Pool): SiteStore {
     return rows.map(({ id }) => id);
   }
 
+  async function requestOutdated(format: number): Promise<void> {
+    await pool.query(
+      `update sites set index_requested_at = now()
+       from site_indexes as serving
+       where serving.site_id = sites.id and serving.version = sites.index_version and serving.format < $1
+         and sites.index_requested_at is null`,
+      [format],
+    );
+  }
+
   async function recordIndexFailure(id: string, failure: { category: string; message: string }): Promise<void> {
     await pool.query('update sites set index_failure = $2, index_failure_message = $3 where id = $1', [
       id,
@@ -166,6 +178,7 @@ export function createSiteStore(pool: Pool): SiteStore {
     readIndexRequest,
     answerIndexRequest,
     listIndexRequests,
+    requestOutdated,
     recordIndexFailure,
   };
 }

@@ -7,6 +7,7 @@ import { createJobStore } from '../db/jobs.ts';
 import { createProjectStore } from '../db/projects.ts';
 import { createSiteStore } from '../db/sites.ts';
 import { createClients } from './clients.ts';
+import { indexFormat } from '../search/site-index.ts';
 import { createWorkers, jobQueue, siteQueue } from './create-worker.ts';
 import { createJobActivities } from './job-activities.ts';
 import { createIndexActivities } from './site-activities.ts';
@@ -36,7 +37,7 @@ async function main(): Promise<void> {
   const client = new Client({ connection, namespace });
   resources.use(createWatchdog({ idleJobs: createIdleJobs(pool), jobs: createJobStore(pool), client, log }));
 
-  resources.use(createSiteChores({ sites: createSiteStore(pool), client, log }));
+  resources.use(createSiteChores({ sites: createSiteStore(pool), client, log, indexFormat }));
 
   const clients = createClients({ config, pool });
   const branches = createJobBranchStore(pool);

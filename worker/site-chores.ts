@@ -13,9 +13,11 @@ import { repeat } from './repeat.ts';
 import type { IndexSiteInput } from '../workflows/contract/site.ts';
 
 export interface SiteChoresDeps {
-  sites: Pick<SiteStore, 'list' | 'listIndexRequests'>;
+  sites: Pick<SiteStore, 'list' | 'listIndexRequests' | 'requestOutdated'>;
   client: Pick<Client, 'workflow' | 'schedule'>;
   log: Logger;
+  /** Format that this worker builds; sites with an older one are indexed anew. */
+  indexFormat: number;
   taskQueue?: string;
   /** How often requests for an index are looked for. */
   requestsEveryMs?: number;
@@ -87,6 +89,12 @@ export function createSiteChores(deps: SiteChoresDeps): AsyncDisposable {
 
   const chores = [
     repeat({ name: 'index requests', everyMs: requestsEveryMs, work: startRequested, log }),
+    repeat({
+      name: 'outdated indexes',
+      everyMs: schedulesEveryMs,
+      work: () => sites.requestOutdated(deps.indexFormat),
+      log,
+    }),
     repeat({ name: 'site schedules', everyMs: schedulesEveryMs, work: keepSchedules, log }),
   ];
   return {

@@ -22,13 +22,14 @@ export async function benchSearch(servers: BenchServers, options: BenchOptions):
   }
   printTable(
     'search: generated pages, one core',
-    ['pages', 'source MB', 'passages', 'read s', 'build s', 'index MB', 'one page changed s', 'others'],
+    ['pages', 'source MB', 'passages', 'read s', 'build s', 'CPU s', 'index MB', 'one page changed s', 'others'],
     rows.map(({ pages, result, others }) => [
       pages.toLocaleString('en-US'),
       figure(result.sourceBytes / 1e6),
       figure(result.chunks),
       figure(result.readSeconds),
       figure(result.buildSeconds),
+      figure(result.buildCpuSeconds),
       figure(result.indexBytes / 1e6),
       figure(result.changeSeconds),
       figure(others),

@@ -19,9 +19,10 @@ interface Trial extends StreamLoadResult {
   name: string;
   streams: number;
   cpuPerDelta: number;
-  /** Share of a core the server used, and of the time in which it was ready to go on and others had the core. */
+  /** Share of a core that the server used. */
   used: number;
-  denied: number;
+  /** Share of the time in which the server, and who asks it, were ready to go on but others had their core. */
+  denied: { server: number; load: number };
   others: number;
 }
 
@@ -56,13 +57,14 @@ async function findCapacityAt(targets: StreamTargets, rhythm: Rhythm, { isQuick 
       figure(trial.firstByteP99),
       figure(trial.cpuPerDelta),
       figure(trial.used),
-      figure(trial.denied),
+      `${figure(trial.denied.server)} / ${figure(trial.denied.load)}`,
       figure(trial.others),
       keepsUp(trial) ? 'keeps up' : trial.failed > 0 ? `${trial.failed} failed` : 'too late',
     ]),
   );
   printNote(`keeps up with ${most}: lag p99 ≤ ${mostLagMs} ms and first byte p99 ≤ ${mostFirstByteMs} ms.`);
-  if (everyMs === 5) printNote('aim: ≥ 400. Denied: the share of time in which others had the core that it needed.');
+  if (everyMs === 5)
+    printNote('aim: ≥ 400. Denied: share of time in which others had the core that server / load generator needed.');
 }
 
 function keepsUp(trial: Trial | undefined): boolean {
@@ -86,11 +88,12 @@ async function runTrial(
   const running = targets.run({ ...load, streams, seconds, rampSeconds: streamSeconds });
   await sleep(streamSeconds * 1_000);
   const meter = meterLoad();
-  const [cpu, denied, from] = [cpuSecondsOf(pid), deniedSecondsOf(pid), performance.now()];
+  const deniedOf = () => ({ server: deniedSecondsOf(pid), load: deniedSecondsOf(targets.loadPid) });
+  const [cpu, denied, from] = [cpuSecondsOf(pid), deniedOf(), performance.now()];
   await sleep(seconds * 1_000);
   const passed = (performance.now() - from) / 1_000;
   const used = cpuSecondsOf(pid) - cpu;
-  const deniedShare = (deniedSecondsOf(pid) - denied) / passed;
+  const deniedAfter = deniedOf();
   const result = await running;
   return {
     ...result,
@@ -98,7 +101,10 @@ async function runTrial(
     streams,
     cpuPerDelta: (used * 1e6) / result.deltas,
     used: used / passed,
-    denied: deniedShare,
+    denied: {
+      server: (deniedAfter.server - denied.server) / passed,
+      load: (deniedAfter.load - denied.load) / passed,
+    },
     others: meter.others(),
   };
 }

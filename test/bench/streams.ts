@@ -85,7 +85,8 @@ async function measureInTurn(
     const order = round % 2 === 0 ? [...variants.entries()] : [...variants.entries()].reverse();
     for (const [at, { name, pid, request }] of order) {
       const [meter, cpu] = [meterLoad(), cpuSecondsOf(pid)];
-      const result = await targets.run({ ...request, streams: connections, seconds, rampSeconds: 0 });
+      const load = { ...request, streams: connections, seconds, rampSeconds: 0, isDrained: true };
+      const result = await targets.run(load);
       if (result.failed > 0) throw new Error(`${result.failed} streams of ${name} failed.`);
       if (round === 0) continue; // warm-up
       others.push(meter.others());

@@ -21,6 +21,7 @@ export interface SearchResult {
   chunks: number;
   readSeconds: number;
   buildSeconds: number;
+  buildCpuSeconds: number;
   indexBytes: number;
   changeSeconds: number;
   searches: number;
@@ -39,8 +40,10 @@ function measure({ pages, directory, seconds }: SearchInput): SearchResult {
   const reading = performance.now();
   const read = readPages(files);
   const building = performance.now();
+  const buildCpu = process.cpuUsage();
   const built = buildIndex(read, { file });
   const hasBuilt = performance.now();
+  const builtCpu = process.cpuUsage(buildCpu);
 
   const changed = join(directory, `${pages}-changed.sqlite`);
   const withChange = readPages(files.map((one, position) => (position === 7 ? changedFile(one) : one)));
@@ -64,6 +67,7 @@ function measure({ pages, directory, seconds }: SearchInput): SearchResult {
     chunks: built.chunks,
     readSeconds: (building - reading) / 1_000,
     buildSeconds: (hasBuilt - building) / 1_000,
+    buildCpuSeconds: (builtCpu.user + builtCpu.system) / 1e6,
     indexBytes: statSync(file).size,
     changeSeconds,
     searches: times.length,

@@ -12,6 +12,8 @@ export interface StreamLoad {
   seconds: number;
   /** The streams begin one after another within this time, which is not measured. */
   rampSeconds: number;
+  /** Waits for the streams that are open in the end, and counts them; else they are cut off. */
+  isDrained?: boolean;
 }
 
 export interface StreamLoadResult {
@@ -38,10 +40,13 @@ export async function runStreamLoad(load: StreamLoad): Promise<StreamLoadResult>
   const firstBytes: number[] = [];
   const lags: number[] = [];
   const sockets = new Map<Socket, () => number | null>();
+  const allClosed = Promise.withResolvers<void>();
   let isMeasuring = false;
   let isOver = false;
+  let isCut = false;
 
   function runSlot(slot: number): void {
+    if (isOver) return;
     let sentAt = 0;
     let isFirst = true;
     const tail = Buffer.alloc(lastChunk.length);
@@ -62,13 +67,14 @@ export async function runStreamLoad(load: StreamLoad): Promise<StreamLoadResult>
         if (!tail.equals(lastChunk)) return;
         if (isMeasuring) result.finished += 1;
         if (!isOver) send();
+        else socket.destroy();
       },
       onEnd() {
         sockets.delete(socket);
-        if (isOver) return;
+        if (isOver && sockets.size === 0) allClosed.resolve();
         // the server closes a connection after so many requests, between two of them
-        if (!isFirst && !tail.equals(lastChunk)) result.failed += 1;
-        setTimeout(() => runSlot(slot), 1);
+        if (!isFirst && !tail.equals(lastChunk) && !isCut) result.failed += 1;
+        if (!isOver) setTimeout(runSlot, 1, slot);
       },
     });
     sockets.set(socket, () => (isFirst ? sentAt : null));
@@ -93,8 +99,10 @@ export async function runStreamLoad(load: StreamLoad): Promise<StreamLoadResult>
   isMeasuring = true;
   const measuredFrom = sharedNowMs();
   await sleep(load.seconds * 1_000);
-  isMeasuring = false;
   isOver = true;
+  if (load.isDrained === true && sockets.size > 0) await allClosed.promise;
+  isMeasuring = false;
+  isCut = true;
   const seconds = (sharedNowMs() - measuredFrom) / 1_000;
   for (const [socket, waitingSince] of sockets) {
     // who still waits for a first byte has waited at least so long

@@ -23,6 +23,7 @@ export type StreamRequest = Pick<StreamLoad, 'port' | 'request'>;
 export interface StreamTargets extends AsyncDisposable {
   apiPid: number;
   barePid: number;
+  loadPid: number;
   request(protocol: Protocol, wish: StreamWish): StreamRequest;
   /** Has node:http write what the API answers to the same request. */
   bareRequest(protocol: Protocol, wish: StreamWish): Promise<StreamRequest>;
@@ -50,6 +51,7 @@ export async function startStreamTargets(servers: BenchServers, options: BenchOp
   return {
     apiPid: api.pid,
     barePid: bare.pid,
+    loadPid: load.pid,
     request,
     async bareRequest(protocol, wish) {
       const asked = request(protocol, wish);

@@ -61,6 +61,18 @@ it('remembers that an index is wanted until the newest request is answered', asy
   expect(await sites.readIndexRequest(id)).toBeNull();
 });
 
+it('asks for an index of the sites whose own is of an older format', async () => {
+  const sites = createSiteStore(database.pool);
+  const [old, current] = [await seedSite(database.pool), await seedSite(database.pool)];
+  const indexes = createSiteIndexStore(database.pool);
+  await indexes.publish(old.id, await build(randomBytes(10)));
+  await indexes.publish(current.id, { ...(await build(randomBytes(10))), format: 2 });
+  await sites.requestOutdated(2);
+  const wanted = await sites.listIndexRequests(1_000);
+  expect(wanted).toContain(old.id);
+  expect(wanted).not.toContain(current.id);
+});
+
 it('keeps a failure until an index is made or found up to date, and a newer request beyond both', async () => {
   const sites = createSiteStore(database.pool);
   const indexes = createSiteIndexStore(database.pool);

@@ -13,6 +13,7 @@ import { createWorkspaces } from '../../../activities/clients/workspaces.ts';
 import { createSiteActivities, type SiteActivityDeps } from '../../../activities/site-index.ts';
 import { SiteIndexes } from '../../../api/assistant/site-indexes.ts';
 import { createSiteIndexStore, createSiteStore, type SiteRow } from '../../../db/sites.ts';
+import { indexFormat } from '../../../search/site-index.ts';
 import { createWorkers, siteQueue } from '../../../worker/create-worker.ts';
 import { createSiteChores } from '../../../worker/site-chores.ts';
 import { prepareWorkflowBundle } from '../../../worker/workflow-bundle.ts';
@@ -68,7 +69,7 @@ export async function startSiteWorker(options: SiteWorkerOptions): Promise<SiteW
   });
   if (options.hasChores === true) {
     const times = { requestsEveryMs: 50, schedulesEveryMs: 50 };
-    resources.use(createSiteChores({ sites: base.sites, client, log: silent, taskQueue, ...times }));
+    resources.use(createSiteChores({ sites: base.sites, client, log: silent, indexFormat, taskQueue, ...times }));
   }
   const running = resources.move();
 
