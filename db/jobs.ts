@@ -154,8 +154,8 @@ export function createJobStore(pool: Pool): JobStore {
     return sameRequest ? { kind: 'replayed', job } : { kind: 'conflict' };
   }
 
-  async function get(jobId: string): Promise<JobRow | null> {
-    return canBeId(jobId) ? loader.load(jobId) : null;
+  function get(jobId: string): Promise<JobRow | null> {
+    return canBeId(jobId) ? loader.load(jobId) : Promise.resolve(null);
   }
 
   async function find(projectId: string, jobId: string): Promise<JobRow | null> {

@@ -1,4 +1,9 @@
-import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4Content } from '@ai-sdk/provider';
+import type {
+  LanguageModelV4,
+  LanguageModelV4CallOptions,
+  LanguageModelV4StreamPart,
+  LanguageModelV4ToolCall,
+} from '@ai-sdk/provider';
 
 /** What a step of a job does: nothing to files, read one, or change one. */
 export const stepKinds = ['todo', 'read', 'write'] as const;
@@ -9,6 +14,14 @@ export function promptFor({ kind, steps }: { kind: StepKind; steps: number }): s
   return `bench: ${steps} steps that ${kind}`;
 }
 
+const finish = {
+  finishReason: { unified: 'tool-calls', raw: 'tool-calls' },
+  usage: {
+    inputTokens: { total: 1_000, noCache: 1_000, cacheRead: 0, cacheWrite: 0 },
+    outputTokens: { total: 50, text: 50, reasoning: 0 },
+  },
+} as const;
+
 /** Asks for one tool call a step, as often as the prompt says, then finishes; without thinking. */
 export function createAgentModel(): LanguageModelV4 {
   return {
@@ -16,22 +29,22 @@ export function createAgentModel(): LanguageModelV4 {
     provider: 'bench',
     modelId: 'agent',
     supportedUrls: {},
-    doGenerate(options) {
-      return Promise.resolve({
-        content: [nextCall(options)],
-        finishReason: { unified: 'tool-calls', raw: 'tool-calls' },
-        usage: {
-          inputTokens: { total: 1_000, noCache: 1_000, cacheRead: 0, cacheWrite: 0 },
-          outputTokens: { total: 50, text: 50, reasoning: 0 },
+    doGenerate: (options) => Promise.resolve({ ...finish, content: [nextCall(options)], warnings: [] }),
+    doStream(options) {
+      const stream = new ReadableStream<LanguageModelV4StreamPart>({
+        start(controller) {
+          controller.enqueue({ type: 'stream-start', warnings: [] });
+          controller.enqueue(nextCall(options));
+          controller.enqueue({ type: 'finish', ...finish });
+          controller.close();
         },
-        warnings: [],
       });
+      return Promise.resolve({ stream });
     },
-    doStream: () => Promise.reject(new Error('not used')),
   };
 }
 
-function nextCall({ prompt }: LanguageModelV4CallOptions): LanguageModelV4Content {
+function nextCall({ prompt }: LanguageModelV4CallOptions): LanguageModelV4ToolCall {
   const asked = prompt.find(({ role }) => role === 'user');
   const match = /bench: (\d+) steps that (\w+)/.exec(JSON.stringify(asked?.content));
   const step = prompt.filter(({ role }) => role === 'assistant').length + 1;
