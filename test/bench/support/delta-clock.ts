@@ -23,6 +23,7 @@ export function lagsOf(output: string, nowMs: number): number[] {
 }
 
 interface Ticking {
+  everyMs: number;
   dueMs: number;
   isStopped: boolean;
   next(dueMs: number): boolean;
@@ -33,38 +34,52 @@ interface Ticking {
  * in one go, as a socket does it. One timer for all.
  */
 export function createDeltaClock() {
-  // all of one rhythm stand in the order in which they are due
-  const queues = new Map<number, Ticking[]>();
+  /** By the millisecond in which they are due. */
+  const due = new Map<number, Ticking[]>();
   let timer: NodeJS.Timeout | null = null;
+  let lookedMs = 0;
+
+  function put(ticking: Ticking): void {
+    const slot = Math.max(Math.ceil(ticking.dueMs), lookedMs + 1);
+    const known = due.get(slot);
+    if (known === undefined) due.set(slot, [ticking]);
+    else known.push(ticking);
+  }
 
   function tick(): void {
-    const now = sharedNowMs();
-    let isIdle = true;
-    for (const [everyMs, queue] of queues) {
-      let taken = 0;
-      for (let first = queue[taken]; first !== undefined && first.dueMs <= now; first = queue[taken]) {
-        taken += 1;
-        if (first.isStopped || !first.next(first.dueMs)) continue;
-        first.dueMs += everyMs;
-        queue.push(first);
-      }
-      queue.splice(0, taken);
-      if (queue.length > 0) isIdle = false;
+    const now = Math.floor(sharedNowMs());
+    const from = lookedMs;
+    lookedMs = now;
+    for (let slot = from + 1; slot <= now; slot += 1) {
+      const tickings = due.get(slot) ?? [];
+      due.delete(slot);
+      for (const ticking of tickings) if (catchUp(ticking, now)) put(ticking);
     }
-    timer = isIdle ? null : setTimeout(tick, tickMs);
+    timer = due.size === 0 ? null : setTimeout(tick, tickMs);
   }
 
   return {
     /** Calls `next` with the time it was due until it answers false. Returns the function that ends it. */
     add(everyMs: number, next: (dueMs: number) => boolean): () => void {
-      const ticking: Ticking = { dueMs: sharedNowMs() + everyMs, isStopped: false, next };
-      const queue = queues.get(everyMs) ?? [];
-      queue.push(ticking);
-      queues.set(everyMs, queue);
-      timer ??= setTimeout(tick, tickMs);
+      const now = sharedNowMs();
+      const ticking: Ticking = { everyMs, dueMs: now + everyMs, isStopped: false, next };
+      if (timer === null) {
+        lookedMs = Math.floor(now);
+        timer = setTimeout(tick, tickMs);
+      }
+      put(ticking);
       return () => {
         ticking.isStopped = true;
       };
     },
   };
+}
+
+/** Hands over all that is due by now; false when no more is to come. */
+function catchUp(ticking: Ticking, now: number): boolean {
+  while (ticking.dueMs <= now) {
+    if (ticking.isStopped || !ticking.next(ticking.dueMs)) return false;
+    ticking.dueMs += ticking.everyMs;
+  }
+  return true;
 }

@@ -24,13 +24,3 @@ it('takes what is written during a flush along with the next one', async () => {
   await turn();
   expect(flushed).toEqual(['a', 'b']);
 });
-
-it('waits longer while the event loop is busy', async () => {
-  const schedule = createFlushQueue();
-  await turn();
-  const from = performance.now();
-  while (performance.now() - from < 250);
-  const flushed = new Promise<string>((resolve) => schedule(() => resolve('flushed')));
-  expect(await Promise.race([flushed, turn('turned')])).toBe('turned');
-  expect(await flushed).toBe('flushed');
-});
