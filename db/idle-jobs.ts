@@ -4,6 +4,8 @@ import type { TurnRef } from '../workflows/contract/job.ts';
 export interface IdleJobs {
   /** Active jobs that nothing wrote to for a while, longest first; without those whose start is still to come. */
   list(options: { idleMs: number; limit: number }): Promise<TurnRef[]>;
+  /** Which of these jobs have ended, and did so at least `forMs` ago. */
+  endedAmong(jobIds: string[], options: { forMs: number }): Promise<string[]>;
 }
 
 export function createIdleJobs(pool: Pool): IdleJobs {
@@ -17,6 +19,16 @@ export function createIdleJobs(pool: Pool): IdleJobs {
         [idleMs, limit],
       );
       return rows;
+    },
+
+    async endedAmong(jobIds, { forMs }) {
+      if (jobIds.length === 0) return [];
+      const { rows } = await pool.query<{ id: string }>(
+        `select id from jobs
+         where id = any($1) and status <> 'active' and ended_at < now() - $2 * interval '1 millisecond'`,
+        [jobIds, forMs],
+      );
+      return rows.map(({ id }) => id);
     },
   };
 }

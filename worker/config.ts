@@ -10,6 +10,8 @@ export interface WorkerConfig {
   repositories: { allowedHosts: string[]; localRoot: string | null };
   siteDirectories: string | null;
   workDirectory: string;
+  /** What the mirrors of repositories may take on disk. */
+  mirrorBytes: number;
   github: { token: string; apiUrl: string } | null;
   /** Where links of the local forge lead. */
   baseUrl: string;
@@ -40,6 +42,7 @@ const environmentSchema = z.object({
   OPENAI_COMPATIBLE_API_KEY: z.string().optional(),
   DOCKET_BASE_URL: httpAddress.default('http://127.0.0.1:8080'),
   DOCKET_WORK_DIR: z.string().default('.docket/work'),
+  DOCKET_MIRRORS_GB: z.coerce.number('must be a number of gigabytes').positive('must be more than 0').default(20),
   DOCKET_ALLOWED_HOSTS: z.string().default('github.com'),
   DOCKET_LOCAL_REPOSITORIES: z.string().optional(),
   DOCKET_SITE_DIRECTORIES: z.string().optional(),
@@ -71,6 +74,7 @@ function configOf(env: z.infer<typeof environmentSchema>): WorkerConfig {
     },
     siteDirectories: pathOrNull(env.DOCKET_SITE_DIRECTORIES),
     workDirectory: resolve(env.DOCKET_WORK_DIR),
+    mirrorBytes: env.DOCKET_MIRRORS_GB * 1e9,
     github: env.GITHUB_TOKEN === undefined ? null : { token: env.GITHUB_TOKEN, apiUrl: trimmed(env.GITHUB_API_URL) },
     baseUrl: trimmed(env.DOCKET_BASE_URL),
   };

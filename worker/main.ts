@@ -20,6 +20,7 @@ import { runWorkers } from './run-workers.ts';
 import { stopSignal } from './stop-signal.ts';
 import { createWatchdog } from './watchdog.ts';
 import { prepareWorkflowBundle } from './workflow-bundle.ts';
+import { createWorkspaceChores } from './workspace-chores.ts';
 
 async function main(): Promise<void> {
   const config = readConfig(process.env);
@@ -35,7 +36,8 @@ async function main(): Promise<void> {
   const connection = Connection.lazy({ address });
   resources.defer(() => connection.close());
   const client = new Client({ connection, namespace });
-  resources.use(createWatchdog({ idleJobs: createIdleJobs(pool), jobs: createJobStore(pool), client, log }));
+  const idleJobs = createIdleJobs(pool);
+  resources.use(createWatchdog({ idleJobs, jobs: createJobStore(pool), client, log }));
 
   resources.use(createSiteChores({ sites: createSiteStore(pool), client, log, indexFormat }));
 
@@ -43,6 +45,9 @@ async function main(): Promise<void> {
   const branches = createJobBranchStore(pool);
   const projects = createProjectStore(pool);
   resources.use(createJobChores({ branches, projects, forges: clients.forges, client, log }));
+
+  const { mirrorBytes } = config;
+  resources.use(createWorkspaceChores({ workspaces: clients.workspaces, idleJobs, mirrorBytes, log }));
 
   const bundle = await prepareWorkflowBundle({ directory: join(config.workDirectory, 'cache') });
   const queues = [

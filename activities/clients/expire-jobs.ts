@@ -11,24 +11,36 @@ export async function expireJobs(directory: string, keepMs: number): Promise<voi
   const oldest = Date.now() - keepMs;
   const expired = await olderThan(join(directory, 'jobs'), oldest);
   for (const name of expired.slice(0, removedAtOnce)) {
-    const root = join(directory, 'jobs', name);
-    const job: JobDirectory = {
-      root,
-      tree: join(root, 'tree'),
-      gitDir: join(root, 'git'),
-      lock: join(directory, 'locks', `job-${name}.lock`),
-    };
-    const lock = tryLock(job.lock);
-    if (lock === null) continue;
-    try {
-      const stillUnused = (await olderThan(join(directory, 'jobs'), oldest)).includes(name);
-      if (stillUnused) await discardJobDirectory(directory, job);
-    } finally {
-      await lock.release({ remove: true });
-    }
+    const isStillUnused = async () => (await olderThan(join(directory, 'jobs'), oldest)).includes(name);
+    await discardIfFree(directory, name, isStillUnused);
   }
   for (const name of await olderThan(join(directory, 'trash'), Date.now() - trashAfterMs)) {
     await rm(join(directory, 'trash', name), { recursive: true, force: true });
+  }
+}
+
+/** The names of the working copies that are there. */
+export async function listJobs(directory: string): Promise<string[]> {
+  return readdir(join(directory, 'jobs')).catch(() => []);
+}
+
+/** Removes a working copy, unless somebody works in it or `mayGo` says no once nobody can begin to. */
+export async function discardIfFree(directory: string, name: string, mayGo: () => Promise<boolean>): Promise<boolean> {
+  const root = join(directory, 'jobs', name);
+  const job: JobDirectory = {
+    root,
+    tree: join(root, 'tree'),
+    gitDir: join(root, 'git'),
+    lock: join(directory, 'locks', `job-${name}.lock`),
+  };
+  const lock = tryLock(job.lock);
+  if (lock === null) return false;
+  try {
+    if (!(await mayGo())) return false;
+    await discardJobDirectory(directory, job);
+    return true;
+  } finally {
+    await lock.release({ remove: true });
   }
 }
 

@@ -50,7 +50,7 @@ export async function createJobDirectory(job: JobDirectory, { mirror }: { mirror
   await writeFile(join(job.gitDir, 'objects', 'info', 'alternates'), `${join(mirror, 'objects')}\n`);
 }
 
-export async function readBase(job: JobDirectory): Promise<JobBase | null> {
+export async function readBase(job: Pick<JobDirectory, 'root'>): Promise<JobBase | null> {
   try {
     return baseSchema.parse(JSON.parse(await readFile(join(job.root, 'base.json'), 'utf8')));
   } catch {

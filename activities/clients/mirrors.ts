@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Git } from './git.ts';
 import { GitError } from './git-error.ts';
@@ -27,13 +27,17 @@ const headsAndTags = ['+refs/heads/*:refs/heads/*', '+refs/tags/*:refs/tags/*'];
 const packsBeforeRepack = 40;
 const abandonedAfterMs = 24 * 60 * 60_000;
 
+/** The name of a repository's mirror and of its lock. */
+export function mirrorNameOf(repository: string): string {
+  return createHash('sha256').update(repository).digest('hex').slice(0, 32);
+}
+
 /** Makes the store of mirrors below a directory that several processes may share. */
 export function createMirrors({ git, directory }: { git: Git; directory: string }): Mirrors {
   const locks = join(directory, 'locks');
   const mirrors = join(directory, 'mirrors');
-  const nameOf = (repository: string) => createHash('sha256').update(repository).digest('hex').slice(0, 32);
-  const directoryOf = (repository: string) => join(mirrors, `${nameOf(repository)}.git`);
-  const suspicionOf = (repository: string) => join(mirrors, `${nameOf(repository)}.suspect`);
+  const directoryOf = (repository: string) => join(mirrors, `${mirrorNameOf(repository)}.git`);
+  const suspicionOf = (repository: string) => join(mirrors, `${mirrorNameOf(repository)}.suspect`);
 
   function isUsable(repository: string): boolean {
     return existsSync(join(directoryOf(repository), 'HEAD')) && !existsSync(suspicionOf(repository));
@@ -41,7 +45,7 @@ export function createMirrors({ git, directory }: { git: Git; directory: string 
 
   async function exclusively<Result>(access: RepositoryAccess, work: () => Promise<Result>): Promise<Result> {
     await mkdir(locks, { recursive: true, mode: 0o700 });
-    const lock = await acquireLock(join(locks, `mirror-${nameOf(access.repository)}.lock`), access.signal);
+    const lock = await acquireLock(join(locks, `mirror-${mirrorNameOf(access.repository)}.lock`), access.signal);
     try {
       return await work();
     } finally {
@@ -141,7 +145,14 @@ export function createMirrors({ git, directory }: { git: Git; directory: string 
     return (await git.run({ gitDir, args, acceptedExitCodes: [1, 128], signal })).exitCode === 0;
   }
 
+  /** Those that were not used for longest go first when there is no more room. */
+  async function markUsed({ repository }: RepositoryAccess): Promise<void> {
+    const now = new Date();
+    await utimes(join(directoryOf(repository), 'HEAD'), now, now).catch(() => undefined);
+  }
+
   async function ensureCommit(access: RepositoryAccess, commit: string): Promise<void> {
+    await markUsed(access);
     if (await has(access, commit)) return;
     await exclusively(access, async () => {
       if (await has(access, commit)) return;

@@ -1,7 +1,8 @@
 import { mkdir, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Snapshot } from '../../db/steps.ts';
-import { expireJobs } from './expire-jobs.ts';
+import { boundMirrors } from './bound-mirrors.ts';
+import { discardIfFree, expireJobs, listJobs } from './expire-jobs.ts';
 import { acquireLock, type FileLock } from './file-lock.ts';
 import type { Git } from './git.ts';
 import { GitError } from './git-error.ts';
@@ -86,6 +87,14 @@ export interface Workspaces {
   ): Promise<{ revision: string | null; read(): Promise<FolderFile[]> }>;
   /** Removes the job's tree. */
   remove(jobId: string): Promise<void>;
+  /**
+   * Frees the disk: removes the working copies of jobs that have ended (`endedAmong` tells which of the ids), and the mirrors
+   * unused for longest until all of them fit `mirrorBytes`. What is in use stays.
+   */
+  tidy(options: {
+    endedAmong(jobIds: string[]): Promise<string[]>;
+    mirrorBytes: number;
+  }): Promise<{ workingCopies: number; mirrors: number }>;
 }
 
 export interface WorkspacesOptions {
@@ -103,6 +112,7 @@ interface OpenJob {
 
 const defaultKeepMs = 3 * 24 * 60 * 60_000;
 const expiryIntervalMs = 10 * 60_000;
+const mirrorKeepUsedMs = 10 * 60_000;
 
 /** Makes the working copies below a directory. */
 export function createWorkspaces({ git, directory, keepMs = defaultKeepMs }: WorkspacesOptions): Workspaces {
@@ -211,6 +221,16 @@ export function createWorkspaces({ git, directory, keepMs = defaultKeepMs }: Wor
     }
   };
 
+  const tidy: Workspaces['tidy'] = async ({ endedAmong, mirrorBytes }) => {
+    let workingCopies = 0;
+    for (const jobId of await endedAmong(await listJobs(directory))) {
+      const isStillEnded = async () => (await endedAmong([jobId])).length > 0;
+      if (await discardIfFree(directory, jobId, isStillEnded)) workingCopies += 1;
+    }
+    const bounds = { limitBytes: mirrorBytes, keepUsedMs: mirrorKeepUsedMs };
+    return { workingCopies, mirrors: (await boundMirrors(directory, bounds)).removed };
+  };
+
   return {
     resolve: translated((access) => resolveRef({ git, mirrors }, access)),
     open: translated(open),
@@ -239,6 +259,7 @@ export function createWorkspaces({ git, directory, keepMs = defaultKeepMs }: Wor
       return { revision, read: translated(read) };
     }),
     remove: translated(remove),
+    tidy: translated(tidy),
   };
 }
 

@@ -18,6 +18,7 @@ it('needs nothing but a database', () => {
     repositories: { allowedHosts: ['github.com'], localRoot: null },
     siteDirectories: null,
     workDirectory: resolve('.docket/work'),
+    mirrorBytes: 20e9,
     github: null,
     baseUrl: 'http://127.0.0.1:8080',
   });

@@ -1,0 +1,89 @@
+import { readdir, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { randomUUID } from 'node:crypto';
+import { tryLock } from './file-lock.ts';
+import { readBase } from './job-directory.ts';
+import { mirrorNameOf } from './mirrors.ts';
+
+export interface MirrorBounds {
+  /** What all mirrors together may take on disk. */
+  limitBytes: number;
+  /** A mirror that was used within this time stays. */
+  keepUsedMs: number;
+}
+
+interface StoredMirror {
+  name: string;
+  bytes: number;
+  usedAtMs: number;
+}
+
+/**
+ * Removes the mirrors that were not used for longest until the others fit. One that a working copy borrows from stays; one
+ * that is needed again is fetched anew. Answers how many it removed.
+ */
+export async function boundMirrors(
+  directory: string,
+  { limitBytes, keepUsedMs }: MirrorBounds,
+): Promise<{ removed: number; bytes: number }> {
+  const stored = await listMirrors(join(directory, 'mirrors'));
+  const borrowed = await borrowedMirrors(join(directory, 'jobs'));
+  let bytes = stored.reduce((sum, mirror) => sum + mirror.bytes, 0);
+  let removed = 0;
+  for (const mirror of stored.toSorted((one, other) => one.usedAtMs - other.usedAtMs)) {
+    if (bytes <= limitBytes || Date.now() - mirror.usedAtMs < keepUsedMs) break;
+    if (borrowed.has(mirror.name) || !(await removeMirror(directory, mirror))) continue;
+    bytes -= mirror.bytes;
+    removed += 1;
+  }
+  return { removed, bytes };
+}
+
+async function listMirrors(folder: string): Promise<StoredMirror[]> {
+  const names = (await namesIn(folder)).filter((name) => /^[0-9a-f]{32}\.git$/.test(name));
+  return Promise.all(
+    names.map(async (file) => ({
+      name: file.slice(0, -'.git'.length),
+      bytes: await sizeOf(join(folder, file)),
+      usedAtMs: await timeOf(join(folder, file, 'HEAD')),
+    })),
+  );
+}
+
+async function borrowedMirrors(jobs: string): Promise<Set<string>> {
+  const bases = await Promise.all((await namesIn(jobs)).map((name) => readBase({ root: join(jobs, name) })));
+  return new Set(bases.flatMap((base) => (base === null ? [] : [mirrorNameOf(base.repository)])));
+}
+
+/** Out of the way first, so that nobody meets it half deleted; what a kill leaves in the trash is swept from there. */
+async function removeMirror(directory: string, { name, usedAtMs }: StoredMirror): Promise<boolean> {
+  const lock = tryLock(join(directory, 'locks', `mirror-${name}.lock`));
+  if (lock === null) return false;
+  const place = join(directory, 'mirrors', `${name}.git`);
+  try {
+    if ((await timeOf(join(place, 'HEAD'))) !== usedAtMs) return false;
+    const trash = join(directory, 'trash', randomUUID());
+    await rename(place, trash);
+    await rm(trash, { recursive: true, force: true });
+    return true;
+  } finally {
+    await lock.release();
+  }
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  return readdir(folder).catch(() => []);
+}
+
+async function timeOf(file: string): Promise<number> {
+  return (await stat(file).catch(() => null))?.mtimeMs ?? 0;
+}
+
+async function sizeOf(folder: string): Promise<number> {
+  const entries = await readdir(folder, { withFileTypes: true, recursive: true }).catch(() => []);
+  const files = entries.filter((entry) => entry.isFile());
+  const sizes = await Promise.all(
+    files.map(async ({ parentPath, name }) => (await stat(join(parentPath, name)).catch(() => null))?.size ?? 0),
+  );
+  return sizes.reduce((sum, size) => sum + size, 0);
+}

@@ -1,0 +1,63 @@
+import { existsSync } from 'node:fs';
+import { readdir, utimes } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { mirrorNameOf } from '../../../activities/clients/mirrors.ts';
+import { createTestRepository } from '../../support/git-repository.ts';
+import { access, createTestWorkspaces, type TestWorkspaces } from './setup.ts';
+
+const everything = Number.MAX_SAFE_INTEGER;
+const nothing = () => Promise.resolve([]);
+
+async function openJob({ workspaces }: TestWorkspaces, repository: string, jobId: string) {
+  const { commit } = await workspaces.resolve({ ...access(repository), ref: null });
+  return workspaces.open({ ...access(repository), jobId, baseCommit: commit, snapshot: null });
+}
+
+it('removes the working copies of ended jobs, but none that is in use or whose job goes on', async () => {
+  await using repository = await createTestRepository();
+  await using test = await createTestWorkspaces();
+  for (const id of ['ended', 'active', 'reopened']) await (await openJob(test, repository.path, id)).release();
+  const busy = await openJob(test, repository.path, 'busy');
+  let asked = 0;
+  // a message arrives for one of them between the listing and its removal
+  const endedAmong = (ids: string[]) => {
+    asked += 1;
+    const ended = asked === 1 ? ['ended', 'busy', 'reopened'] : ['ended', 'busy'];
+    return Promise.resolve(ids.filter((id) => ended.includes(id)));
+  };
+  const tidied = await test.again().tidy({ endedAmong, mirrorBytes: everything });
+  expect(tidied).toEqual({ workingCopies: 1, mirrors: 0 });
+  expect((await readdir(join(test.directory, 'work', 'jobs'))).toSorted()).toEqual(['active', 'busy', 'reopened']);
+  await busy.release();
+});
+
+it('removes the mirrors that were unused for longest, and fetches one anew when it is needed again', async () => {
+  await using test = await createTestWorkspaces();
+  await using old = await createTestRepository();
+  await using borrowed = await createTestRepository();
+  await using recent = await createTestRepository();
+  const mirrorOf = (path: string) => join(test.directory, 'work', 'mirrors', `${mirrorNameOf(path)}.git`);
+  for (const { path } of [old, borrowed, recent]) {
+    await (await openJob(test, path, `job-${mirrorNameOf(path)}`)).release();
+  }
+  await test.workspaces.remove(`job-${mirrorNameOf(old.path)}`);
+  for (const { path } of [old, borrowed]) await utimes(join(mirrorOf(path), 'HEAD'), new Date(0), new Date(0));
+
+  expect(await test.workspaces.tidy({ endedAmong: nothing, mirrorBytes: everything })).toMatchObject({ mirrors: 0 });
+  expect(await test.workspaces.tidy({ endedAmong: nothing, mirrorBytes: 1 })).toMatchObject({ mirrors: 1 });
+  expect([old, borrowed, recent].map(({ path }) => existsSync(mirrorOf(path)))).toEqual([false, true, true]);
+  expect(await readdir(join(test.directory, 'work', 'trash'))).toEqual([]);
+
+  const opened = await openJob(test, old.path, 'again');
+  await opened.release();
+  expect(existsSync(mirrorOf(old.path))).toBe(true);
+});
+
+it('leaves a mirror alone that somebody uses', async () => {
+  await using test = await createTestWorkspaces();
+  await using repository = await createTestRepository();
+  await (await openJob(test, repository.path, 'job')).release();
+  await test.workspaces.remove('job');
+  expect(await test.workspaces.tidy({ endedAmong: nothing, mirrorBytes: 1 })).toMatchObject({ mirrors: 0 });
+});
