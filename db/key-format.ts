@@ -35,6 +35,12 @@ export function parseKey(text: string): ParsedKey | null {
   return parseAs('assistant', text) ?? parseAs('admin', text);
 }
 
+/** The id in a text that is a key; of any other text something that is no id of a key, or not that text's. */
+export function idWithin(text: string): string {
+  const start = text.startsWith(prefixes.assistant) ? prefixes.assistant.length : prefixes.admin.length;
+  return text.slice(start, start + idLength);
+}
+
 /** What is stored of a secret: 32 bytes, useless without the pepper of the installation. */
 export function digestOf(pepper: string, secret: string): Buffer {
   return createHmac('sha256', pepper).update(secret).digest();
