@@ -1,5 +1,6 @@
 import { jobId, projectId, security } from './describe-jobs.ts';
-import { agentJobSchema, jobMessageSchema } from './job-schemas.ts';
+import { agentJobSchema } from '../workflows/contract/agent-job.ts';
+import { jobMessageSchema } from './job-schemas.ts';
 import { errorResponses, jsonResponse, schemaOf } from './openapi.ts';
 import type { PathItem } from './openapi.ts';
 

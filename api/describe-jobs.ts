@@ -1,5 +1,6 @@
 import { jobStatusSchema } from '../workflows/contract/job.ts';
-import { agentJobSchema, createJobSchema, jobEventPageSchema, jobListSchema } from './job-schemas.ts';
+import { agentJobSchema } from '../workflows/contract/agent-job.ts';
+import { createJobSchema, jobEventPageSchema, jobListSchema } from './job-schemas.ts';
 import { errorResponses, jsonResponse, schemaOf } from './openapi.ts';
 import type { PathItem } from './openapi.ts';
 

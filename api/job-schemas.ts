@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { FailureType } from '../workflows/contract/failures.ts';
 import { jobEventTypes } from '../workflows/contract/job-events.ts';
-import { jobPhases, jobStatusSchema } from '../workflows/contract/job.ts';
+import { agentJobSchema } from '../workflows/contract/agent-job.ts';
+import { jobStatusSchema } from '../workflows/contract/job.ts';
 
 const longestPrompt = 100_000;
 
@@ -54,39 +54,6 @@ export const listJobsSchema = z.object({
   limit: z.string().regex(pageSize, 'must be a whole number from 1 to 100').transform(Number).default(20),
   cursor: z.string().min(1).max(500).optional(),
 });
-
-/** The public job, by the specification; `details` is an addition. */
-export const agentJobSchema = z.object({
-  id: z.string(),
-  status: jobStatusSchema,
-  source: z.object({
-    repository: z.string(),
-    ref: z.string().nullable().meta({ description: 'Git branch the agent works on.' }),
-  }),
-  model: z.string(),
-  prLink: z
-    .string()
-    .nullable()
-    .meta({ format: 'uri', description: 'Null while the job is active, or when there are no file changes.' }),
-  createdAt: z.string().meta({ format: 'date-time' }),
-  archivedAt: z.string().nullable().meta({ format: 'date-time' }),
-  details: z.object({
-    phase: z.enum(jobPhases).nullable().meta({ description: 'The finer phase of an active job.' }),
-    title: z.string().nullable(),
-    message: z.string().nullable().meta({ description: "The agent's own words about what it did." }),
-    steps: z.number().int(),
-    usage: z.object({ inputTokens: z.number().int(), outputTokens: z.number().int() }),
-    failure: z
-      .object({ category: z.enum(FailureType), title: z.string(), remedy: z.string(), retryable: z.boolean() })
-      .nullable()
-      .meta({ description: 'Why a failed job failed, and what to do about it.' }),
-    pullRequest: z
-      .object({ state: z.enum(['open', 'closed', 'merged']) })
-      .nullable()
-      .meta({ description: 'What became of the pull request; looked at from time to time and at each follow-up.' }),
-  }),
-});
-export type AgentJob = z.infer<typeof agentJobSchema>;
 
 export const jobListSchema = z.object({ jobs: z.array(agentJobSchema), nextCursor: z.string().nullable() });
 

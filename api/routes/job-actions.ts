@@ -12,7 +12,7 @@ import { jobMessageSchema } from '../job-schemas.ts';
 import { readJsonBody } from '../json-body.ts';
 import type { Authenticate } from '../middleware/authentication.ts';
 import type { EnforceRateLimit } from '../middleware/rate-limit.ts';
-import { presentJob } from '../presenters/job.ts';
+import { presentJob } from '../../workflows/contract/agent-job.ts';
 
 export interface JobActionRouteDeps {
   authenticate: Authenticate;

@@ -14,7 +14,7 @@ import { createJobSchema, listJobsSchema } from '../job-schemas.ts';
 import { readJsonBody } from '../json-body.ts';
 import type { ApiKey, Authenticate } from '../middleware/authentication.ts';
 import type { EnforceRateLimit } from '../middleware/rate-limit.ts';
-import { presentJob } from '../presenters/job.ts';
+import { presentJob } from '../../workflows/contract/agent-job.ts';
 
 export interface JobRouteDeps {
   authenticate: Authenticate;

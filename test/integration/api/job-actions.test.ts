@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { agentJobSchema } from '../../../api/job-schemas.ts';
+import { agentJobSchema } from '../../../workflows/contract/agent-job.ts';
 import { createJobEndings } from '../../../db/job-endings.ts';
 import { createCancelStore, createOutboxStore } from '../../../db/outbox.ts';
 import type { JobRow } from '../../../db/jobs.ts';

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { agentJobSchema, jobListSchema } from '../../../api/job-schemas.ts';
+import { jobListSchema } from '../../../api/job-schemas.ts';
+import { agentJobSchema } from '../../../workflows/contract/agent-job.ts';
 import type { ProjectRow } from '../../../db/projects.ts';
 import { createStepStore } from '../../../db/steps.ts';
 import { buildJob, buildKey, buildProject } from '../../support/build.ts';

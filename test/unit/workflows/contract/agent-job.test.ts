@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { agentJobSchema } from '../../../../api/job-schemas.ts';
-import { presentJob } from '../../../../api/presenters/job.ts';
+import { agentJobSchema, presentJob } from '../../../../workflows/contract/agent-job.ts';
 import type { JobRow } from '../../../../db/jobs.ts';
 
 const row: JobRow = {

@@ -1,0 +1,80 @@
+import { z } from 'zod';
+import { FailureType, failureOf } from './failures.ts';
+import { jobPhases, jobStatusSchema, type JobPhase, type JobStatus } from './job.ts';
+
+/** The public job, by the specification; `details` is an addition. */
+export const agentJobSchema = z.object({
+  id: z.string(),
+  status: jobStatusSchema,
+  source: z.object({
+    repository: z.string(),
+    ref: z.string().nullable().meta({ description: 'Git branch the agent works on.' }),
+  }),
+  model: z.string(),
+  prLink: z
+    .string()
+    .nullable()
+    .meta({ format: 'uri', description: 'Null while the job is active, or when there are no file changes.' }),
+  createdAt: z.string().meta({ format: 'date-time' }),
+  archivedAt: z.string().nullable().meta({ format: 'date-time' }),
+  details: z.object({
+    phase: z.enum(jobPhases).nullable().meta({ description: 'The finer phase of an active job.' }),
+    title: z.string().nullable(),
+    message: z.string().nullable().meta({ description: "The agent's own words about what it did." }),
+    steps: z.number().int(),
+    usage: z.object({ inputTokens: z.number().int(), outputTokens: z.number().int() }),
+    failure: z
+      .object({ category: z.enum(FailureType), title: z.string(), remedy: z.string(), retryable: z.boolean() })
+      .nullable()
+      .meta({ description: 'Why a failed job failed, and what to do about it.' }),
+    pullRequest: z
+      .object({ state: z.enum(['open', 'closed', 'merged']) })
+      .nullable()
+      .meta({ description: 'What became of the pull request; looked at from time to time and at each follow-up.' }),
+  }),
+});
+export type AgentJob = z.infer<typeof agentJobSchema>;
+
+/** What a job's row gives its public form. */
+export interface PresentableJob {
+  id: string;
+  status: JobStatus;
+  phase: JobPhase | null;
+  repository: string;
+  requestedRef: string | null;
+  baseBranch: string | null;
+  model: string;
+  title: string | null;
+  message: string | null;
+  prLink: string | null;
+  prState: 'open' | 'closed' | 'merged' | null;
+  steps: number;
+  inputTokens: number;
+  outputTokens: number;
+  failureCategory: string | null;
+  createdAt: Date;
+  archivedAt: Date | null;
+}
+
+/** The public form of a job, field by field: what the API answers and what webhooks carry. */
+export function presentJob(row: PresentableJob): AgentJob {
+  const isActive = row.status === 'active';
+  return {
+    id: row.id,
+    status: row.status,
+    source: { repository: row.repository, ref: row.baseBranch ?? row.requestedRef },
+    model: row.model,
+    prLink: isActive ? null : row.prLink,
+    createdAt: row.createdAt.toISOString(),
+    archivedAt: row.archivedAt?.toISOString() ?? null,
+    details: {
+      phase: isActive ? row.phase : null,
+      title: row.title,
+      message: row.message,
+      steps: row.steps,
+      usage: { inputTokens: row.inputTokens, outputTokens: row.outputTokens },
+      failure: isActive || row.failureCategory === null ? null : failureOf(row.failureCategory),
+      pullRequest: row.prLink === null ? null : { state: row.prState ?? 'open' },
+    },
+  };
+}
