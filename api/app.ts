@@ -3,16 +3,6 @@ import type { IncomingMessage } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { JobEventWakeups } from '../db/job-event-wakeups.ts';
-import { createJobEventStore } from '../db/job-events.ts';
-import { createJobEndings } from '../db/job-endings.ts';
-import { createJobMessageStore } from '../db/job-messages.ts';
-import { createJobStore } from '../db/jobs.ts';
-import { createKeyStore } from '../db/keys.ts';
-import { createProjectStore } from '../db/projects.ts';
-import { createPullRequestStore } from '../db/pull-requests.ts';
-import { createRateLimitStore } from '../db/rate-limits.ts';
-import { createSiteStore } from '../db/sites.ts';
-import { createStepStore } from '../db/steps.ts';
 import { isStoreDown } from '../db/store-down.ts';
 import type { Pool } from 'pg';
 import type { ModelRegistry } from '../models/registry.ts';
@@ -51,10 +41,13 @@ import { createSearchRouter } from './routes/search.ts';
 import { createSystemRouter } from './routes/system.ts';
 import { createThreadsRouter } from './routes/threads.ts';
 import { createSiteAccess } from './site-access.ts';
+import type { ApiStores } from './stores.ts';
 
 export interface AppDeps {
   config: Pick<ApiConfig, 'http' | 'keyPepper' | 'models' | 'repositories' | 'rateLimits'>;
+  /** Asked whether the database answers. */
   pool: Pool;
+  stores: ApiStores;
   models: Pick<ModelRegistry, 'problemWith'>;
   assistant: AssistantParts;
   log: Logger;
@@ -79,9 +72,9 @@ export interface Gate {
 
 /** The application: middleware in order. It never listens. */
 export function createApp(deps: AppDeps): App {
-  const { config, pool, log } = deps;
-  const jobs = createJobStore(pool);
-  const verifier = createKeyVerifier({ keys: createKeyStore(pool, config.keyPepper), pepper: config.keyPepper });
+  const { config, pool, stores, log } = deps;
+  const { jobs, steps, pullRequests } = stores;
+  const verifier = createKeyVerifier({ keys: stores.keys, pepper: config.keyPepper });
   const gate = createGate(deps, verifier);
   const readJob = createJobReader({ jobs });
   const openApi = createOpenApi({
@@ -91,13 +84,13 @@ export function createApp(deps: AppDeps): App {
 
   const routers: AppRouter[] = [
     createSystemRouter({ checkDatabase: () => ping(pool), isDraining: deps.isDraining, openApi }),
-    createPullRequestsRouter({ pullRequests: createPullRequestStore(pool), jobs, steps: createStepStore(pool) }),
+    createPullRequestsRouter({ pullRequests, jobs, steps }),
     createJobsRouter({
       ...gate,
       jobPolicy: { name: 'job', limit: config.rateLimits.jobsPerHour, windowSeconds: 3600 },
-      projects: createProjectStore(pool),
+      projects: stores.projects,
       jobs,
-      steps: createStepStore(pool),
+      steps,
       creation: createJobCreation({
         jobs,
         problemWithModel: (name) => deps.models.problemWith(name),
@@ -107,12 +100,12 @@ export function createApp(deps: AppDeps): App {
       readJob,
       onCreated: deps.onJobCreated,
     }),
-    createJobEventsRouter({ ...gate, ...deps.jobEvents, readJob, events: createJobEventStore(pool), log }),
+    createJobEventsRouter({ ...gate, ...deps.jobEvents, readJob, events: stores.events, log }),
     createJobActionsRouter({
       ...gate,
       messagePolicy: { name: 'message', limit: config.rateLimits.jobsPerHour, windowSeconds: 3600 },
-      messages: createJobMessageStore(pool),
-      endings: createJobEndings(pool),
+      messages: stores.messages,
+      endings: stores.endings,
       readJob,
       onBegun: deps.onJobCreated,
       onCancelled: deps.onJobCancelled,
@@ -136,11 +129,11 @@ export function createApp(deps: AppDeps): App {
   return { koa, verifier };
 }
 
-function assistantRouters({ assistant: parts, config, pool, log }: AppDeps, gate: Gate): AppRouter[] {
+function assistantRouters({ assistant: parts, config, stores, log }: AppDeps, gate: Gate): AppRouter[] {
   const { assistantPerHour, assistantPerIpPerDay } = config.rateLimits;
   const access = createSiteAccess({
     ...gate,
-    sites: createSiteStore(pool),
+    sites: stores.sites,
     limits: { perOrganizationAndHour: assistantPerHour, perAddressAndDay: assistantPerIpPerDay },
   });
   return [
@@ -150,10 +143,10 @@ function assistantRouters({ assistant: parts, config, pool, log }: AppDeps, gate
   ];
 }
 
-function createGate({ config, pool, log }: AppDeps, verifier: KeyVerifier): Gate {
+function createGate({ config, stores, log }: AppDeps, verifier: KeyVerifier): Gate {
   const addressOf = createAddressReader({ trustedProxies: config.http.trustedProxies });
   const limiter = createRateLimiter({
-    store: createRateLimitStore(pool),
+    store: stores.rateLimits,
     onFallback: (error) => log.warn({ err: error }, 'rate limits are counted by this process alone'),
   });
   const authenticate = createAuthentication({

@@ -1,9 +1,5 @@
-import type { Pool } from 'pg';
 import type { Logger } from 'pino';
-import { createReplyStore } from '../db/replies.ts';
 import type { ReplyStore } from '../db/replies.ts';
-import { createSiteIndexStore } from '../db/sites.ts';
-import { createThreadStore } from '../db/threads.ts';
 import type { ThreadStore } from '../db/threads.ts';
 import type { ModelRegistry } from '../models/registry.ts';
 import { createAssistant } from './assistant/assistant.ts';
@@ -14,6 +10,7 @@ import { LoadShedder } from './assistant/load-shedder.ts';
 import { OpenStreams } from './assistant/open-streams.ts';
 import { SiteIndexes } from './assistant/site-indexes.ts';
 import type { StreamTimes } from './routes/assistant.ts';
+import type { ApiStores } from './stores.ts';
 
 /** What the assistant's routes share: the open indexes, the running streams, the model. */
 export interface AssistantParts extends AsyncDisposable {
@@ -28,7 +25,7 @@ export interface AssistantParts extends AsyncDisposable {
 }
 
 export interface AssistantPartsDeps {
-  pool: Pool;
+  stores: Pick<ApiStores, 'threads' | 'replies' | 'indexes'>;
   log: Logger;
   models: Pick<ModelRegistry, 'languageModel'>;
   /** `provider/model` of the answers. */
@@ -55,7 +52,7 @@ const defaultTimes = {
 
 /** Throws UnknownModelError when there is no such model, or no key for it. */
 export function createAssistantParts({
-  pool,
+  stores,
   log,
   models,
   modelName,
@@ -63,10 +60,10 @@ export function createAssistantParts({
   times,
 }: AssistantPartsDeps): AssistantParts {
   const allTimes = { ...defaultTimes, ...times };
-  const threads = createThreadStore(pool);
+  const { threads, replies } = stores;
   const model = models.languageModel(modelName);
   const indexes = new SiteIndexes({
-    store: createSiteIndexStore(pool),
+    store: stores.indexes,
     directory: cacheDirectory,
     logger: log,
     pollMs: allTimes.indexPollMs,
@@ -85,7 +82,7 @@ export function createAssistantParts({
     streams: new OpenStreams(),
     shedder,
     scheduleFlush: createFlushQueue(),
-    replies: createReplyStore(pool),
+    replies,
     threads,
     times: allTimes,
     async [Symbol.asyncDispose]() {

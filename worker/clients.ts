@@ -1,5 +1,4 @@
 import { isAbsolute, join } from 'node:path';
-import type { Pool } from 'pg';
 import type { Forges } from '../activities/clients/forge.ts';
 import { createForges } from '../activities/clients/forges.ts';
 import { createGit } from '../activities/clients/git.ts';
@@ -7,9 +6,10 @@ import { createLocalForge } from '../activities/clients/local-forge.ts';
 import type { GitCredential } from '../activities/clients/git.ts';
 import { createWorkspaces } from '../activities/clients/workspaces.ts';
 import type { Workspaces } from '../activities/clients/workspaces.ts';
-import { createPullRequestStore } from '../db/pull-requests.ts';
+import type { PullRequestStore } from '../db/pull-requests.ts';
 import { parseRepository } from '../workflows/contract/repository.ts';
 import type { WorkerConfig } from './config.ts';
+import { uninstrumented, type InstrumentWorker } from './instrument.ts';
 
 /** The clients of outside systems that the activities of a process share. */
 export interface WorkerClients {
@@ -21,13 +21,19 @@ export interface WorkerClients {
   credentialOf(repository: string): GitCredential | null;
 }
 
-export function createClients({ config, pool }: { config: WorkerConfig; pool: Pool }): WorkerClients {
-  const git = createGit({ home: join(config.workDirectory, 'git-home') });
-  const local = createLocalForge({ pullRequests: createPullRequestStore(pool), baseUrl: config.baseUrl });
-  const forges = createForges({ local, github: config.github });
+export interface WorkerClientDeps {
+  config: WorkerConfig;
+  pullRequests: PullRequestStore;
+  instrument?: InstrumentWorker;
+}
+
+export function createClients({ config, pullRequests, instrument = uninstrumented }: WorkerClientDeps): WorkerClients {
+  const git = instrument('git', createGit({ home: join(config.workDirectory, 'git-home') }));
+  const local = createLocalForge({ pullRequests, baseUrl: config.baseUrl });
+  const forges = instrument('forges', createForges({ local, github: config.github }));
   return {
     forges,
-    workspaces: createWorkspaces({ git, directory: config.workDirectory }),
+    workspaces: instrument('workspaces', createWorkspaces({ git, directory: config.workDirectory })),
     problemWithRepository(repository) {
       const parsed = parseRepository(repository, config.repositories);
       return parsed.ok ? null : parsed.problem;

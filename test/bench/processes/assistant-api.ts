@@ -6,8 +6,8 @@ import { createApp } from '../../../api/app.ts';
 import { createAssistantParts } from '../../../api/assistant-parts.ts';
 import { readConfig } from '../../../api/config.ts';
 import { createHttpServer } from '../../../api/server.ts';
+import { createApiStores } from '../../../api/stores.ts';
 import { createJobEventWakeups } from '../../../db/job-event-wakeups.ts';
-import { createJobEventStore } from '../../../db/job-events.ts';
 import { createPool } from '../../../db/pool.ts';
 import { answerParent } from '../support/answer-parent.ts';
 import { createStreamModel } from '../support/stream-model.ts';
@@ -17,15 +17,17 @@ const config = readConfig(process.env);
 // the load generator counts what fails
 const log = pino({ level: 'silent' });
 const pool = createPool({ url: config.database.url, maxConnections: 10, applicationName: 'bench-api' });
+const stores = createApiStores({ pool, keyPepper: config.keyPepper });
 const cacheDirectory = await mkdtemp(join(tmpdir(), 'docket-bench-api-'));
 const models = { languageModel: createStreamModel, problemWith: () => null };
 // measured beyond the load at which new streams are refused
 const times = { maxLoopDelayMs: 60_000 };
-const assistant = createAssistantParts({ pool, log, models, modelName: 'bench/stream', cacheDirectory, times });
-const wakeups = createJobEventWakeups({ url: config.database.url, events: createJobEventStore(pool) });
+const assistant = createAssistantParts({ stores, log, models, modelName: 'bench/stream', cacheDirectory, times });
+const wakeups = createJobEventWakeups({ url: config.database.url, events: stores.events });
 const { koa } = createApp({
   config,
   pool,
+  stores,
   models,
   assistant,
   log,

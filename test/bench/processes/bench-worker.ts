@@ -1,17 +1,11 @@
 import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
 import { createToolset } from '../../../activities/agent-tools/toolset.ts';
 import { createActivities } from '../../../activities/index.ts';
-import { createJobEventStore } from '../../../db/job-events.ts';
-import { createJobBranchStore } from '../../../db/job-branches.ts';
-import { createJobEndings } from '../../../db/job-endings.ts';
-import { createJobMessageStore } from '../../../db/job-messages.ts';
-import { createJobStore } from '../../../db/jobs.ts';
 import { createPool } from '../../../db/pool.ts';
-import { createProjectStore } from '../../../db/projects.ts';
-import { createEffectStore, createStepStore } from '../../../db/steps.ts';
 import { createClients } from '../../../worker/clients.ts';
 import { readConfig } from '../../../worker/config.ts';
 import { createWorkers, jobQueue } from '../../../worker/create-worker.ts';
+import { createWorkerStores } from '../../../worker/stores.ts';
 import { prepareWorkflowBundle } from '../../../worker/workflow-bundle.ts';
 import { createAgentModel } from '../support/agent-model.ts';
 import { answerParent } from '../support/answer-parent.ts';
@@ -20,17 +14,11 @@ import { answerParent } from '../support/answer-parent.ts';
 Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
 const config = readConfig(process.env);
 const pool = createPool({ url: config.database.url, maxConnections: 20, applicationName: 'bench-worker' });
+const stores = createWorkerStores(pool);
 const connection = await NativeConnection.connect({ address: config.temporal.address });
 const activities = createActivities({
-  ...createClients({ config, pool }),
-  events: createJobEventStore(pool),
-  jobs: createJobStore(pool),
-  messages: createJobMessageStore(pool),
-  branches: createJobBranchStore(pool),
-  endings: createJobEndings(pool),
-  steps: createStepStore(pool),
-  effects: createEffectStore(pool),
-  projects: createProjectStore(pool),
+  ...createClients({ config, pullRequests: stores.pullRequests }),
+  ...stores,
   models: { languageModel: createAgentModel, problemWith: () => null },
   toolset: createToolset(),
   secrets: [],

@@ -7,8 +7,8 @@ import { createApp } from '../../../api/app.ts';
 import { createAssistantParts, type AssistantPartsDeps } from '../../../api/assistant-parts.ts';
 import { readConfig } from '../../../api/config.ts';
 import { createHttpServer } from '../../../api/server.ts';
+import { createApiStores } from '../../../api/stores.ts';
 import { createJobEventWakeups } from '../../../db/job-event-wakeups.ts';
-import { createJobEventStore } from '../../../db/job-events.ts';
 import { createModelRegistry } from '../../../models/registry.ts';
 import { testPepper } from '../../support/build.ts';
 
@@ -50,17 +50,19 @@ export async function serveApi(
   cleanup.defer(() => rm(cacheDirectory, { recursive: true, force: true }));
   const lines: string[] = [];
   const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
+  const stores = createApiStores({ pool, keyPepper: config.keyPepper });
   const models = createModelRegistry(config.models.settings);
   const assistant = cleanup.use(
-    createAssistantParts({ pool, log, models, modelName: config.models.assistant, cacheDirectory, times }),
+    createAssistantParts({ stores, log, models, modelName: config.models.assistant, cacheDirectory, times }),
   );
   const created = { count: 0 };
   const url = pool.options.connectionString ?? '';
-  const wakeups = cleanup.use(createJobEventWakeups({ url, events: createJobEventStore(pool) }));
+  const wakeups = cleanup.use(createJobEventWakeups({ url, events: stores.events }));
   const stopping = new AbortController();
   const { koa } = createApp({
     config,
     pool,
+    stores,
     models,
     assistant,
     log,

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
-import type { Pool } from 'pg';
+import type { PullRequestStore } from '../../../db/pull-requests.ts';
 import { createClients } from '../../../worker/clients.ts';
 import { readConfig } from '../../../worker/config.ts';
 
 function clientsWith(env: NodeJS.ProcessEnv) {
   const config = readConfig({ DATABASE_URL: 'postgres://docket@127.0.0.1:1/docket', ...env });
-  return createClients({ config, pool: {} as Pool });
+  return createClients({ config, pullRequests: {} as PullRequestStore });
 }
 
 it('reads a repository of GitHub with the token where there is one, and every other without', async () => {

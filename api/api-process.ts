@@ -1,0 +1,113 @@
+import { once } from 'node:events';
+import type { Logger } from 'pino';
+import { createJobEventWakeups } from '../db/job-event-wakeups.ts';
+import { createPool } from '../db/pool.ts';
+import { createModelRegistry } from '../models/registry.ts';
+import { createApp } from './app.ts';
+import { createAssistantParts } from './assistant-parts.ts';
+import type { ApiConfig } from './config.ts';
+import { uninstrumented, type InstrumentApi } from './instrument.ts';
+import { createJobCanceller } from './job-canceller.ts';
+import { createJobStarter } from './job-starter.ts';
+import { createOutboxSweeper } from './outbox-sweeper.ts';
+import { createPeriodicTasks } from './periodic-tasks.ts';
+import { createHttpServer } from './server.ts';
+import { createApiStores } from './stores.ts';
+import { createTemporalClient } from './temporal.ts';
+
+export interface ApiProcess {
+  config: ApiConfig;
+  log: Logger;
+  /** Asks for the end. */
+  signal: AbortSignal;
+  /** Stands before the parts of the process; a test breaks them there. */
+  instrument?: InstrumentApi;
+}
+
+/** How long open streams may run on after the signal to stop. */
+const graceMs = 20_000;
+
+/** Wires an API process and serves until the signal, and until the open streams have ended. */
+export async function runApiProcess({ config, log, signal, instrument = uninstrumented }: ApiProcess): Promise<void> {
+  await using cleanup = new AsyncDisposableStack();
+  const pool = createPool({
+    url: config.database.url,
+    maxConnections: 10,
+    applicationName: 'docket-api',
+    statementTimeoutMs: 5_000,
+    onConnectionLost: (error) => log.warn({ err: error }, 'database connection lost'),
+  });
+  cleanup.defer(() => pool.end());
+  const stores = instrument('stores', createApiStores({ pool, keyPepper: config.keyPepper }));
+  const temporal = createTemporalClient(config.temporal);
+  cleanup.defer(() => temporal.close());
+  const client = instrument('client', temporal.client);
+
+  const sweeper = cleanup.use(
+    createOutboxSweeper({
+      outbox: stores.outbox,
+      startJob: createJobStarter({ client, limits: config.jobLimits }),
+      log,
+    }),
+  );
+  const canceller = cleanup.use(
+    createOutboxSweeper({
+      outbox: stores.cancels,
+      startJob: createJobCanceller({ client }),
+      log,
+      failure: 'job not cancelled in the engine yet; it is tried again',
+    }),
+  );
+  const models = instrument('models', createModelRegistry(config.models.settings));
+  const assistant = cleanup.use(
+    createAssistantParts({
+      stores,
+      log,
+      models,
+      modelName: config.models.assistant,
+      cacheDirectory: config.cacheDirectory,
+    }),
+  );
+  const wakeups = cleanup.use(
+    createJobEventWakeups({
+      url: config.database.url,
+      events: stores.events,
+      onConnectionLost: (error) => log.warn({ err: error }, 'not told of job events; asking for them instead'),
+    }),
+  );
+  const { koa, verifier } = createApp({
+    config,
+    pool,
+    stores,
+    models,
+    assistant,
+    log,
+    onJobCreated: () => sweeper.wake(),
+    onJobCancelled: () => canceller.wake(),
+    isDraining: () => signal.aborted,
+    jobEvents: { wakeups, stopping: signal },
+  });
+  cleanup.use(
+    createPeriodicTasks({
+      log,
+      tasks: [
+        { name: 'key uses', everyMs: 15_000, run: () => verifier.flushUses(), isRunAtEnd: true },
+        { name: 'reply sweep', everyMs: 60_000, run: () => assistant.replies.sweep() },
+        { name: 'thread retention', everyMs: 3_600_000, run: async () => void (await assistant.threads.sweep()) },
+        { name: 'rate limit sweep', everyMs: 300_000, run: () => stores.rateLimits.sweep() },
+      ],
+    }),
+  );
+
+  const http = createHttpServer(koa.callback());
+  const port = await http.listen(config.http);
+  log.info({ host: config.http.host, port }, 'api ready');
+
+  if (!signal.aborted) await once(signal, 'abort');
+  log.info('api stops');
+  setTimeout(() => process.exit(1), graceMs + 10_000).unref();
+  // streams are told to end when the grace is over; their last bytes need a moment
+  const drained = assistant.streams.drain(graceMs);
+  await http.close(graceMs + 3_000);
+  await drained;
+}

@@ -1,0 +1,37 @@
+import type { Pool } from 'pg';
+import { createJobEndings } from '../db/job-endings.ts';
+import { createJobEventStore } from '../db/job-events.ts';
+import { createJobMessageStore } from '../db/job-messages.ts';
+import { createJobStore } from '../db/jobs.ts';
+import { createKeyStore } from '../db/keys.ts';
+import { createCancelStore, createOutboxStore } from '../db/outbox.ts';
+import { createProjectStore } from '../db/projects.ts';
+import { createPullRequestStore } from '../db/pull-requests.ts';
+import { createRateLimitStore } from '../db/rate-limits.ts';
+import { createReplyStore } from '../db/replies.ts';
+import { createSiteIndexStore, createSiteStore } from '../db/sites.ts';
+import { createStepStore } from '../db/steps.ts';
+import { createThreadStore } from '../db/threads.ts';
+
+export type ApiStores = ReturnType<typeof createApiStores>;
+
+/** The stores that an API process shares. */
+export function createApiStores({ pool, keyPepper }: { pool: Pool; keyPepper: string }) {
+  return {
+    jobs: createJobStore(pool),
+    steps: createStepStore(pool),
+    messages: createJobMessageStore(pool),
+    endings: createJobEndings(pool),
+    events: createJobEventStore(pool),
+    outbox: createOutboxStore(pool),
+    cancels: createCancelStore(pool),
+    projects: createProjectStore(pool),
+    pullRequests: createPullRequestStore(pool),
+    keys: createKeyStore(pool, keyPepper),
+    rateLimits: createRateLimitStore(pool),
+    sites: createSiteStore(pool),
+    indexes: createSiteIndexStore(pool),
+    threads: createThreadStore(pool),
+    replies: createReplyStore(pool),
+  };
+}

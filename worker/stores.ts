@@ -1,0 +1,31 @@
+import type { Pool } from 'pg';
+import { createIdleJobs } from '../db/idle-jobs.ts';
+import { createJobBranchStore } from '../db/job-branches.ts';
+import { createJobEndings } from '../db/job-endings.ts';
+import { createJobEventStore } from '../db/job-events.ts';
+import { createJobMessageStore } from '../db/job-messages.ts';
+import { createJobStore } from '../db/jobs.ts';
+import { createProjectStore } from '../db/projects.ts';
+import { createPullRequestStore } from '../db/pull-requests.ts';
+import { createSiteIndexStore, createSiteStore } from '../db/sites.ts';
+import { createEffectStore, createStepStore } from '../db/steps.ts';
+
+export type WorkerStores = ReturnType<typeof createWorkerStores>;
+
+/** The stores that a worker process shares, under the names that its parts know them by. */
+export function createWorkerStores(pool: Pool) {
+  return {
+    jobs: createJobStore(pool),
+    messages: createJobMessageStore(pool),
+    branches: createJobBranchStore(pool),
+    endings: createJobEndings(pool),
+    steps: createStepStore(pool),
+    events: createJobEventStore(pool),
+    effects: createEffectStore(pool),
+    projects: createProjectStore(pool),
+    pullRequests: createPullRequestStore(pool),
+    sites: createSiteStore(pool),
+    indexes: createSiteIndexStore(pool),
+    idleJobs: createIdleJobs(pool),
+  };
+}

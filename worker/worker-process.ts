@@ -1,0 +1,56 @@
+import { join } from 'node:path';
+import { Client, Connection } from '@temporalio/client';
+import type { Logger } from 'pino';
+import { createPool } from '../db/pool.ts';
+import { indexFormat } from '../search/site-index.ts';
+import { createClients } from './clients.ts';
+import type { WorkerConfig } from './config.ts';
+import { createWorkers, jobQueue, siteQueue } from './create-worker.ts';
+import { uninstrumented, type InstrumentWorker } from './instrument.ts';
+import { createJobActivities } from './job-activities.ts';
+import { createJobChores } from './job-chores.ts';
+import { runWorkers } from './run-workers.ts';
+import { createIndexActivities } from './site-activities.ts';
+import { createSiteChores } from './site-chores.ts';
+import { createWorkerStores } from './stores.ts';
+import { createWatchdog } from './watchdog.ts';
+import { prepareWorkflowBundle } from './workflow-bundle.ts';
+import { createWorkspaceChores } from './workspace-chores.ts';
+
+export interface WorkerProcess {
+  config: WorkerConfig;
+  log: Logger;
+  /** Asks for the end. */
+  signal: AbortSignal;
+  /** Stands before the parts of the process; a test breaks them there. */
+  instrument?: InstrumentWorker;
+}
+
+/** Wires a worker process and runs it until the signal, and until what it was doing has ended. */
+export async function runWorkerProcess(wiring: WorkerProcess): Promise<void> {
+  const { config, log, signal, instrument = uninstrumented } = wiring;
+  await using resources = new AsyncDisposableStack();
+  const pool = createPool({ url: config.database.url, maxConnections: 20, applicationName: 'docket-worker' });
+  resources.defer(() => pool.end());
+  const stores = instrument('stores', createWorkerStores(pool));
+  const { address, namespace } = config.temporal;
+  const connection = Connection.lazy({ address });
+  resources.defer(() => connection.close());
+  const client = instrument('client', new Client({ connection, namespace }));
+  resources.use(createWatchdog({ ...stores, client, log }));
+  resources.use(createSiteChores({ ...stores, client, log, indexFormat }));
+  const clients = createClients({ config, pullRequests: stores.pullRequests, instrument });
+  resources.use(createJobChores({ ...stores, forges: clients.forges, client, log }));
+  resources.use(createWorkspaceChores({ ...stores, ...clients, mirrorBytes: config.mirrorBytes, log }));
+
+  const bundle = await prepareWorkflowBundle({ directory: join(config.workDirectory, 'cache') });
+  const shared = { config, stores, clients, instrument };
+  const queues = [jobQueue(createJobActivities(shared)), siteQueue(createIndexActivities(shared))];
+  await runWorkers({
+    address,
+    createWorkers: (connection) => createWorkers({ connection, namespace, bundle, queues }),
+    log,
+    signal,
+  });
+  log.info('worker stopped');
+}
