@@ -1,10 +1,11 @@
 import type { Pool, PoolClient } from 'pg';
 import type { StepRef } from '../workflows/contract/job.ts';
+import type { NewJobEvent } from '../workflows/contract/job-events.ts';
 import type { JobRow } from './jobs.ts';
 import { jobColumns } from './job-statements.ts';
 import { withTransaction } from './pool.ts';
 import { onlyRow } from './rows.ts';
-import { toStoredText } from './stored-text.ts';
+import { toStoredJson, toStoredText } from './stored-text.ts';
 
 export interface NewMessage {
   jobId: string;
@@ -27,6 +28,9 @@ export interface JobMessageStore {
   /** Gives the waiting messages of the turn to a step, while the step has no answer. */
   take(ref: StepRef): Promise<void>;
 }
+
+/** Of a longer message, watchers get the beginning. */
+const longestEventText = 2_000;
 
 /** What people say to a job after its first prompt. */
 export function createJobMessageStore(pool: Pool): JobMessageStore {
@@ -102,8 +106,11 @@ async function join(client: PoolClient, { id, turn }: JobRow, prompt: string): P
     [id, turn, toStoredText(prompt)],
   );
   const { rows } = await client.query<JobRow>(
-    `update jobs set waiting_messages = waiting_messages + 1, updated_at = now() where id = $1 returning ${jobColumns}`,
-    [id],
+    `with told as (
+       update jobs set waiting_messages = waiting_messages + 1, updated_at = now() where id = $1 returning *
+     )
+     select ${jobColumns} from told, append_job_events(told.id, told.turn, null, $2)`,
+    [id, toStoredJson([messageEvent(prompt)])],
   );
   return onlyRow(rows);
 }
@@ -123,8 +130,12 @@ async function begin(client: PoolClient, { id, turn }: JobRow, prompt: string): 
        where id = $1 returning *
      )
      select ${jobColumns}
-     from begun, append_job_events(begun.id, begun.turn, null, '[{"type": "phase", "data": {"phase": "queued"}}]')`,
-    next,
+     from begun, append_job_events(begun.id, begun.turn, null, $3)`,
+    [...next, toStoredJson([messageEvent(prompt), { type: 'phase', data: { phase: 'queued' } }])],
   );
   return onlyRow(rows);
+}
+
+function messageEvent(prompt: string): NewJobEvent {
+  return { type: 'message', data: { text: prompt.slice(0, longestEventText), characters: prompt.length } };
 }

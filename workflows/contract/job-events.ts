@@ -2,6 +2,7 @@ import type { Failure } from './failures.ts';
 import type { JobPhase, TokenUsage } from './job.ts';
 
 export const jobEventTypes = [
+  'message',
   'phase',
   'step-start',
   'text',
@@ -16,6 +17,8 @@ export type JobEventType = (typeof jobEventTypes)[number];
 
 /** What an event says, by its type. `finish` and `failure` end a turn. */
 export interface JobEventData {
+  /** Somebody said something to the job; `text` is the beginning, `characters` how long all of it is. */
+  message: { text: string; characters: number };
   phase: { phase: JobPhase };
   /** A call of the model begins. A further one of the same step takes the text before it back. */
   'step-start': { attempt: number };

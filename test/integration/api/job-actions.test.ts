@@ -130,7 +130,9 @@ describe('a cancel', () => {
     const { body } = await shared.api.ask(`/v2/agent/${shared.project.id}/job/${id}/events`, { key: shared.key });
     expect(body.events).toMatchObject([
       { type: 'phase', turn: 1, data: { phase: 'queued' } },
+      { type: 'message', turn: 1, data: { text: 'Too late.', characters: 9 } },
       { type: 'failure', turn: 1, data: { category: 'cancelled' } },
+      { type: 'message', turn: 2, data: { text: 'Go on after all.' } },
       { type: 'phase', turn: 2, data: { phase: 'queued' } },
     ]);
   });
