@@ -17,6 +17,7 @@ COPY package.json ./
 COPY activities ./activities
 COPY api ./api
 COPY db ./db
+COPY encryption ./encryption
 # for the command line: node local/docket.ts
 COPY local ./local
 COPY models ./models

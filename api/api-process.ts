@@ -29,6 +29,8 @@ const graceMs = 20_000;
 
 /** Wires an API process and serves until the signal, and until the open streams have ended. */
 export async function runApiProcess({ config, log, signal, instrument = uninstrumented }: ApiProcess): Promise<void> {
+  if (config.encryptionKeys.length === 0)
+    log.info('stored secrets are not encrypted; DOCKET_ENCRYPTION_KEYS is not set');
   await using cleanup = new AsyncDisposableStack();
   const pool = createPool({
     url: config.database.url,

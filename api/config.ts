@@ -1,6 +1,8 @@
 import { tmpdir, userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
+import { encryptionKeysVariable } from '../encryption/keys-variable.ts';
+import type { EncryptionKey } from '../encryption/keys.ts';
 import type { ModelSettings } from '../models/registry.ts';
 import type { JobLimits } from '../workflows/contract/job.ts';
 
@@ -10,6 +12,8 @@ export interface ApiConfig {
   database: { url: string };
   temporal: { address: string; namespace: string };
   keyPepper: string;
+  /** The first seals, all open; none: values are stored as they are. */
+  encryptionKeys: EncryptionKey[];
   /** Folder for the files of the search indexes in use. */
   cacheDirectory: string;
   models: { settings: ModelSettings; agent: string; assistant: string };
@@ -48,6 +52,7 @@ const environmentSchema = z.object({
     'is missing; set it to the address of PostgreSQL, or use "npm start", which brings its own',
   ).refine((text) => URL.canParse(text) && /^postgres(?:ql)?:\/\//i.test(text), 'must be a postgres:// address'),
   DOCKET_KEY_PEPPER: requiredText('is missing; set it to a long random text that never changes'),
+  DOCKET_ENCRYPTION_KEYS: encryptionKeysVariable,
   DOCKET_CACHE_DIR: z.string().optional(),
   TEMPORAL_ADDRESS: z.string().default('127.0.0.1:7233'),
   TEMPORAL_NAMESPACE: z.string().default('default'),
@@ -102,6 +107,7 @@ function configOf(env: z.infer<typeof environmentSchema>): ApiConfig {
     database: { url: env.DATABASE_URL },
     temporal: { address: env.TEMPORAL_ADDRESS, namespace: env.TEMPORAL_NAMESPACE },
     keyPepper: env.DOCKET_KEY_PEPPER,
+    encryptionKeys: env.DOCKET_ENCRYPTION_KEYS,
     cacheDirectory: resolve(env.DOCKET_CACHE_DIR ?? join(tmpdir(), `docket-cache-${userInfo().uid}`)),
     models: { settings: modelSettingsOf(env), agent: env.DOCKET_AGENT_MODEL, assistant: env.DOCKET_ASSISTANT_MODEL },
     repositories: {

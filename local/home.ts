@@ -1,5 +1,5 @@
-import { randomBytes } from 'node:crypto';
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { link, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { tryLock } from './lock-file.ts';
 import type { LockFile } from './lock-file.ts';
@@ -70,14 +70,36 @@ async function createFolders({
 }
 
 /** The secret that key digests of this home are made with; made the first time. */
-export async function readKeyPepper(directory: string): Promise<string> {
-  const file = join(directory, 'key-pepper');
-  const kept = await readFile(file, 'utf8').catch((error: unknown) => {
-    if (codeOf(error) === 'ENOENT') return '';
+export function readKeyPepper(directory: string): Promise<string> {
+  return readOrMake(join(directory, 'key-pepper'), () => randomBytes(32).toString('hex'));
+}
+
+/** The key that this home seals stored secrets with, as `DOCKET_ENCRYPTION_KEYS` has it; made the first time. */
+export function readEncryptionKey(directory: string): Promise<string> {
+  return readOrMake(join(directory, 'encryption-key'), () => `local:${randomBytes(32).toString('base64')}`);
+}
+
+/** Whoever makes the file first decides: what was stored with its content must open for ever. */
+async function readOrMake(file: string, make: () => string): Promise<string> {
+  const kept = await readOrNull(file);
+  if (kept !== null) return kept;
+  const draft = `${file}.${randomUUID()}`;
+  await writeFile(draft, make(), { mode: 0o600, flush: true });
+  try {
+    await link(draft, file);
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error;
+  } finally {
+    await rm(draft, { force: true });
+  }
+  return (await readFile(file, 'utf8')).trim();
+}
+
+async function readOrNull(file: string): Promise<string | null> {
+  try {
+    return (await readFile(file, 'utf8')).trim();
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return null;
     throw error;
-  });
-  if (kept.trim() !== '') return kept.trim();
-  const pepper = randomBytes(32).toString('hex');
-  await writeFile(file, pepper, { mode: 0o600 });
-  return pepper;
+  }
 }

@@ -13,6 +13,7 @@ export interface ServiceEnvironment {
   databaseUrl: string;
   temporalAddress: string;
   keyPepper: string;
+  encryptionKeys: string;
   http: { port: number; host: string; baseUrl: string };
   workDirectory: string;
   localRepositories: string;
@@ -28,6 +29,7 @@ export function serviceEnvironment(service: ServiceEnvironment): NodeJS.ProcessE
     DATABASE_URL: service.databaseUrl,
     TEMPORAL_ADDRESS: service.temporalAddress,
     DOCKET_KEY_PEPPER: service.keyPepper,
+    DOCKET_ENCRYPTION_KEYS: service.encryptionKeys,
     PORT: String(service.http.port),
     HOST: service.http.host,
     DOCKET_BASE_URL: service.http.baseUrl,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { StartError } from './start-error.ts';
+import { parseEncryptionKeys } from '../encryption/keys.ts';
+import { messageOf, StartError } from './start-error.ts';
 
 const portRule = 'PORT must be a whole number from 0 to 65535 (0: any free port)';
 
@@ -20,6 +21,16 @@ const settingsSchema = z.object({
     .regex(/^[^\s/]+:\d+$/, 'TEMPORAL_ADDRESS must be host:port')
     .optional(),
   DOCKET_KEY_PEPPER: z.string().optional(),
+  DOCKET_ENCRYPTION_KEYS: z
+    .string()
+    .superRefine((text, context) => {
+      try {
+        parseEncryptionKeys(text);
+      } catch (error) {
+        context.addIssue(`DOCKET_ENCRYPTION_KEYS ${messageOf(error)}`);
+      }
+    })
+    .optional(),
   DOCKET_LOCAL_REPOSITORIES: z.string().optional(),
 });
 
@@ -28,6 +39,8 @@ export interface StackSettings {
   databaseUrl: string | null;
   temporalAddress: string | null;
   keyPepper: string | null;
+  /** As the variable has them; the processes read the keys. */
+  encryptionKeys: string | null;
   localRepositories: string | null;
 }
 
@@ -45,6 +58,7 @@ export function readSettings(env: NodeJS.ProcessEnv): StackSettings {
     databaseUrl: data.DATABASE_URL ?? null,
     temporalAddress: data.TEMPORAL_ADDRESS ?? null,
     keyPepper: data.DOCKET_KEY_PEPPER ?? null,
+    encryptionKeys: data.DOCKET_ENCRYPTION_KEYS ?? null,
     localRepositories: data.DOCKET_LOCAL_REPOSITORIES ?? null,
   };
 }

@@ -1,5 +1,5 @@
 import { createPool } from '../db/pool.ts';
-import { openHome, readKeyPepper } from './home.ts';
+import { openHome, readEncryptionKey, readKeyPepper } from './home.ts';
 import { readLocalJson, writeLocalJson } from './local-json.ts';
 import type { ChildName, LocalJson } from './local-json.ts';
 import { findFreePort, isPortFree } from './ports.ts';
@@ -59,12 +59,14 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   signal.throwIfAborted();
 
   const keyPepper = settings.keyPepper ?? (await readKeyPepper(home.directory));
+  const encryptionKeys = settings.encryptionKeys ?? (await readEncryptionKey(home.directory));
   const localRepositories = settings.localRepositories ?? home.repositories;
   const environment = serviceEnvironment({
     env,
     databaseUrl,
     temporalAddress: temporal.address,
     keyPepper,
+    encryptionKeys,
     http,
     workDirectory: home.work,
     localRepositories,

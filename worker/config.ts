@@ -1,11 +1,15 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import { encryptionKeysVariable } from '../encryption/keys-variable.ts';
+import type { EncryptionKey } from '../encryption/keys.ts';
 import type { ModelSettings } from '../models/registry.ts';
 
 export interface WorkerConfig {
   logLevel: string;
   database: { url: string };
   temporal: { address: string; namespace: string };
+  /** The first seals, all open; none: values are stored as they are. */
+  encryptionKeys: EncryptionKey[];
   models: ModelSettings;
   repositories: { allowedHosts: string[]; localRoot: string | null };
   siteDirectories: string | null;
@@ -34,6 +38,7 @@ const environmentSchema = z.object({
     .refine((text) => URL.canParse(text) && /^postgres(?:ql)?:\/\//i.test(text), 'must be a postgres:// address'),
   TEMPORAL_ADDRESS: z.string().default('127.0.0.1:7233'),
   TEMPORAL_NAMESPACE: z.string().default('default'),
+  DOCKET_ENCRYPTION_KEYS: encryptionKeysVariable,
   LOG_LEVEL: z.enum(logLevels, `must be one of ${logLevels.join(', ')}`).default('info'),
   ANTHROPIC_API_KEY: z.string().optional(),
   OPENAI_API_KEY: z.string().optional(),
@@ -67,6 +72,7 @@ function configOf(env: z.infer<typeof environmentSchema>): WorkerConfig {
     logLevel: env.LOG_LEVEL,
     database: { url: env.DATABASE_URL },
     temporal: { address: env.TEMPORAL_ADDRESS, namespace: env.TEMPORAL_NAMESPACE },
+    encryptionKeys: env.DOCKET_ENCRYPTION_KEYS,
     models: modelsOf(env),
     repositories: {
       allowedHosts: hosts.filter((host) => host !== ''),

@@ -29,6 +29,8 @@ export interface WorkerProcess {
 /** Wires a worker process and runs it until the signal, and until what it was doing has ended. */
 export async function runWorkerProcess(wiring: WorkerProcess): Promise<void> {
   const { config, log, signal, instrument = uninstrumented } = wiring;
+  if (config.encryptionKeys.length === 0)
+    log.info('stored secrets are not encrypted; DOCKET_ENCRYPTION_KEYS is not set');
   await using resources = new AsyncDisposableStack();
   const pool = createPool({ url: config.database.url, maxConnections: 20, applicationName: 'docket-worker' });
   resources.defer(() => pool.end());

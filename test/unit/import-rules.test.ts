@@ -23,6 +23,8 @@ const planted: [string, string][] = [
   ['activities/clients/plant.ts', '@temporalio/activity'],
   ['db/plant.ts', '../search/site-index.ts'],
   ['models/plant.ts', '../search/site-index.ts'],
+  ['encryption/plant.ts', '../db/jobs.ts'],
+  ['workflows/plant.ts', '../encryption/cipher.ts'],
   ['search/plant.ts', '../db/jobs.ts'],
 ];
 
@@ -30,6 +32,7 @@ const allowed: [string, string][] = [
   ['activities/plant.ts', '../workflows/contract/messages.ts'],
   ['api/routes/plant.ts', '../../workflows/contract/messages.ts'],
   ['worker/plant.ts', '../activities/index.ts'],
+  ['db/plant.ts', '../encryption/secret-box.ts'],
 ];
 
 const folder = mkdtempSync(join(tmpdir(), 'docket-lint-'));

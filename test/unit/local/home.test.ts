@@ -1,8 +1,9 @@
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { emptyHome, homeOf, openHome, readKeyPepper } from '../../../local/home.ts';
+import { parseEncryptionKeys } from '../../../encryption/keys.ts';
+import { emptyHome, homeOf, openHome, readEncryptionKey, readKeyPepper } from '../../../local/home.ts';
 import { readLocalJson, writeLocalJson } from '../../../local/local-json.ts';
 import type { LocalJson } from '../../../local/local-json.ts';
 import { openLogFile } from '../../../local/log-file.ts';
@@ -65,6 +66,15 @@ describe('a home', () => {
     expect(pepper).toMatch(/^[0-9a-f]{64}$/);
     expect(await readKeyPepper(directory)).toBe(pepper);
     expect((await stat(join(directory, 'key-pepper'))).mode & 0o777).toBe(0o600);
+  });
+
+  it('keeps one encryption key, for its owner only, also when two ask at once', async () => {
+    const directory = await newFolder();
+    const [key, same] = await Promise.all([readEncryptionKey(directory), readEncryptionKey(directory)]);
+    expect(same).toBe(key);
+    expect(parseEncryptionKeys(key)).toMatchObject([{ id: 'local' }]);
+    expect((await stat(join(directory, 'encryption-key'))).mode & 0o777).toBe(0o600);
+    expect(await readdir(directory)).toEqual(['encryption-key']);
   });
 });
 

@@ -13,10 +13,13 @@ it('names every bad variable in one sentence, and no secret of it', () => {
   const env = {
     PORT: '70000',
     DATABASE_URL: 'mysql://user:secret@host',
+    DOCKET_ENCRYPTION_KEYS: 'k1:secret',
     TEMPORAL_ADDRESS: 'host',
     DOCKET_BASE_URL: 'x',
   };
-  expect(() => readSettings(env)).toThrow(/PORT.*DOCKET_BASE_URL.*DATABASE_URL.*TEMPORAL_ADDRESS/);
+  expect(() => readSettings(env)).toThrow(
+    /PORT.*DOCKET_BASE_URL.*DATABASE_URL.*TEMPORAL_ADDRESS.*DOCKET_ENCRYPTION_KEYS is wrong at entry 1/,
+  );
   expect(() => readSettings(env)).not.toThrow(/secret/);
 });
 
@@ -26,6 +29,7 @@ it('gives the processes what the person set, and the addresses of the stack', ()
     databaseUrl: 'postgres://new',
     temporalAddress: '127.0.0.1:1',
     keyPepper: 'pepper',
+    encryptionKeys: 'local:key',
     http: { port: 5, host: '127.0.0.1', baseUrl: 'http://127.0.0.1:5' },
     workDirectory: '/home/work',
     localRepositories: '/home/repositories',

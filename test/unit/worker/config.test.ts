@@ -9,6 +9,7 @@ it('needs nothing but a database', () => {
     logLevel: 'info',
     database: { url: DATABASE_URL },
     temporal: { address: '127.0.0.1:7233', namespace: 'default' },
+    encryptionKeys: [],
     models: {
       anthropicApiKey: undefined,
       openaiApiKey: undefined,

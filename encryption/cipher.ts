@@ -1,0 +1,72 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import type { EncryptionKey } from './keys.ts';
+
+/** Something sealed cannot be opened with the keys at hand; the sentence names the key. */
+export class SealedError extends Error {
+  override name = 'SealedError';
+  readonly keyId: string;
+
+  constructor(keyId: string, message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.keyId = keyId;
+  }
+}
+
+export interface Sealed {
+  keyId: string;
+  /** Nonce, ciphertext and tag. */
+  bytes: Buffer;
+}
+
+/** AES-256-GCM under a list of keys: the first one seals, each opens what was sealed under it. */
+export interface Cipher {
+  /** The key that seals; null: there is none, and `seal` answers null. */
+  readonly keyId: string | null;
+  /** `owner` says what the value is and whose; it opens under the same words only. */
+  seal(plain: Uint8Array, owner: string): Sealed | null;
+  /** Throws SealedError. */
+  open(sealed: { keyId: string; bytes: Uint8Array }, owner: string): Buffer;
+}
+
+const algorithm = 'aes-256-gcm';
+const nonceBytes = 12;
+const tagBytes = 16;
+
+export function createCipher(keys: readonly EncryptionKey[]): Cipher {
+  const [first = null] = keys;
+  const byId = new Map(keys.map((key) => [key.id, key.secret]));
+  return {
+    keyId: first?.id ?? null,
+    seal(plain, owner) {
+      if (first === null) return null;
+      const nonce = randomBytes(nonceBytes);
+      const cipher = createCipheriv(algorithm, first.secret, nonce, { authTagLength: tagBytes });
+      cipher.setAAD(associated(first.id, owner));
+      const bytes = Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
+      return { keyId: first.id, bytes };
+    },
+    open({ keyId, bytes }, owner) {
+      const secret = byId.get(keyId);
+      if (secret === undefined) {
+        throw new SealedError(keyId, `The encryption key ${keyId} is missing; add it to DOCKET_ENCRYPTION_KEYS.`);
+      }
+      try {
+        const nonce = bytes.subarray(0, nonceBytes);
+        const decipher = createDecipheriv(algorithm, secret, nonce, { authTagLength: tagBytes });
+        decipher.setAAD(associated(keyId, owner));
+        decipher.setAuthTag(bytes.subarray(-tagBytes));
+        return Buffer.concat([decipher.update(bytes.subarray(nonceBytes, -tagBytes)), decipher.final()]);
+      } catch (cause) {
+        throw new SealedError(
+          keyId,
+          `A value sealed under the encryption key ${keyId} does not open: the key has another value than then, or the value was changed.`,
+          { cause },
+        );
+      }
+    },
+  };
+}
+
+function associated(keyId: string, owner: string): Buffer {
+  return Buffer.from(`docket:v1:${keyId}:${owner}`);
+}

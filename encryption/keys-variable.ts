@@ -1,0 +1,16 @@
+import { z } from 'zod';
+import { EncryptionKeysError, parseEncryptionKeys } from './keys.ts';
+
+/** `DOCKET_ENCRYPTION_KEYS` in the configuration of a process. */
+export const encryptionKeysVariable = z
+  .string()
+  .default('')
+  .transform((text, context) => {
+    try {
+      return parseEncryptionKeys(text);
+    } catch (error) {
+      if (!(error instanceof EncryptionKeysError)) throw error;
+      context.addIssue(error.message);
+      return z.NEVER;
+    }
+  });

@@ -1,0 +1,57 @@
+import { createCipher } from './cipher.ts';
+import type { EncryptionKey } from './keys.ts';
+
+/** Seals values before they are stored. Without keys it stores them as they are. */
+export interface SecretBox {
+  /** Id of the key that seals; null: nothing is sealed. */
+  readonly keyId: string | null;
+  /**
+   * `enc:v1:<key id>:<base64url>`. `owner` is what the value is and whose, such as `project-credential/prj_…`: the sealed text
+   * opens for that owner only, so that a row copied over another one is refused.
+   */
+  seal(text: string, owner: string): string;
+  /** The value; one that was stored before encryption was turned on is answered as it is. Throws SealedError. */
+  open(stored: string, owner: string): string;
+  /** The same for bytes: `enc:v1:<key id>:` in ASCII, then the sealed bytes. */
+  sealBytes(bytes: Uint8Array, owner: string): Buffer;
+  openBytes(stored: Uint8Array, owner: string): Buffer;
+}
+
+const headPattern = /^enc:v1:([A-Za-z0-9._-]{1,32}):/;
+const longestHead = 'enc:v1::'.length + 32;
+
+export function createSecretBox(keys: readonly EncryptionKey[]): SecretBox {
+  const cipher = createCipher(keys);
+  return {
+    keyId: cipher.keyId,
+    seal(text, owner) {
+      const sealed = cipher.seal(Buffer.from(text), owner);
+      return sealed === null ? text : `${headOf(sealed.keyId)}${sealed.bytes.toString('base64url')}`;
+    },
+    open(stored, owner) {
+      const head = headPattern.exec(stored);
+      if (head === null) return stored;
+      const [{ length }, keyId = ''] = head;
+      return cipher.open({ keyId, bytes: Buffer.from(stored.slice(length), 'base64url') }, owner).toString();
+    },
+    sealBytes(bytes, owner) {
+      const sealed = cipher.seal(bytes, owner);
+      return sealed === null ? Buffer.from(bytes) : Buffer.concat([Buffer.from(headOf(sealed.keyId)), sealed.bytes]);
+    },
+    openBytes(stored, owner) {
+      const head = headPattern.exec(Buffer.from(stored.subarray(0, longestHead)).toString('latin1'));
+      if (head === null) return Buffer.from(stored);
+      const [{ length }, keyId = ''] = head;
+      return cipher.open({ keyId, bytes: stored.subarray(length) }, owner);
+    },
+  };
+}
+
+/** Id of the key that a stored value is sealed under; null: it is not sealed. */
+export function sealingKeyOf(stored: string): string | null {
+  return headPattern.exec(stored)?.[1] ?? null;
+}
+
+function headOf(keyId: string): string {
+  return `enc:v1:${keyId}:`;
+}
