@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import { streamText, tool, type ModelMessage, type ToolSet } from 'ai';
+import { streamText, tool, type LanguageModelUsage, type ModelMessage, type ToolSet } from 'ai';
 import type { StepResponse } from '../db/steps.ts';
+import type { PricedUsage } from '../models/prices.ts';
 import type { ModelRegistry } from '../models/registry.ts';
 import type { TokenUsage } from '../workflows/contract/job.ts';
 import { validateCall, type Toolset } from './agent-tools/toolset.ts';
@@ -20,6 +21,8 @@ export interface ModelAnswer {
   response: StepResponse;
   finishReason: string;
   usage: TokenUsage;
+  /** The usage as it is priced. */
+  details: PricedUsage;
 }
 
 export interface AskModelDeps {
@@ -58,7 +61,7 @@ export function createAskModel({ models, toolset, timeoutMs = 9 * 60_000 }: AskM
         isEmpty: text === '' && toolCalls.length === 0,
       });
       if (problem !== null) throw problem;
-      const usage = await result.usage;
+      const details = pricedUsage(await result.usage);
       const content = (await result.responseMessages).find(({ role }) => role === 'assistant')?.content ?? [];
       return {
         requestHash: hashOf([model, system, messages, Object.keys(tools)]),
@@ -68,13 +71,23 @@ export function createAskModel({ models, toolset, timeoutMs = 9 * 60_000 }: AskM
           toolCalls: toolCalls.map((call) => storedCall(call, toolset)),
         },
         finishReason,
-        usage: { inputTokens: usage.inputTokens ?? 0, outputTokens: usage.outputTokens ?? 0 },
+        usage: { inputTokens: details.inputTokens, outputTokens: details.outputTokens },
+        details,
       };
     } catch (error) {
       throw new ModelCallError('The call of the model failed.', { cause: error });
     } finally {
       over.abort(); // a stream that is left goes on otherwise
     }
+  };
+}
+
+function pricedUsage({ inputTokens, outputTokens, inputTokenDetails }: LanguageModelUsage): PricedUsage {
+  return {
+    inputTokens: inputTokens ?? 0,
+    cachedInputTokens: inputTokenDetails.cacheReadTokens ?? 0,
+    cacheWriteTokens: inputTokenDetails.cacheWriteTokens ?? 0,
+    outputTokens: outputTokens ?? 0,
   };
 }
 

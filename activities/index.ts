@@ -5,6 +5,7 @@ import type { JobMessageStore } from '../db/job-messages.ts';
 import type { JobStore } from '../db/jobs.ts';
 import type { ProjectStore } from '../db/projects.ts';
 import type { EffectStore, StepStore } from '../db/steps.ts';
+import type { PriceBook } from '../models/prices.ts';
 import type { ModelRegistry } from '../models/registry.ts';
 import type { Toolset } from './agent-tools/toolset.ts';
 import { createArchiveActivities } from './archive.ts';
@@ -31,6 +32,7 @@ export interface ActivityDeps {
   effects: EffectStore;
   projects: Pick<ProjectStore, 'get'>;
   models: ModelRegistry;
+  prices: PriceBook;
   forges: Forges;
   workspaces: Workspaces;
   toolset: Toolset;

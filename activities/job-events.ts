@@ -12,14 +12,17 @@ const longestOutput = 1_000;
 
 /** The calls that an answer asks for, and what the answer cost. */
 export function eventsOfAnswer(
-  answer: { toolCalls: ToolCall[]; usage: TokenUsage; finishReason: string },
+  answer: { toolCalls: ToolCall[]; usage: TokenUsage; costMicros: number | null; finishReason: string },
   redact: Redact,
 ): NewJobEvent[] {
   const calls = answer.toolCalls.map(({ toolCallId, toolName, input }): NewJobEvent => {
     const data = { toolCallId: short(toolCallId), toolName: short(toolName), input: maskDeep(input, redact) };
     return { type: 'tool-call', data: { ...data, input: fitted(data.input) } };
   });
-  return [...calls, { type: 'usage', data: { ...answer.usage, finishReason: answer.finishReason } }];
+  const { inputTokens, outputTokens } = answer.usage;
+  const costUsd = answer.costMicros === null ? null : answer.costMicros / 1e6;
+  const { finishReason } = answer;
+  return [...calls, { type: 'usage', data: { inputTokens, outputTokens, costUsd, finishReason } }];
 }
 
 /** What the calls came to, and the change so far when it is another than before. */

@@ -2,6 +2,7 @@ import type { JobEventStore } from '../db/job-events.ts';
 import type { JobStore } from '../db/jobs.ts';
 import type { JobMessageStore } from '../db/job-messages.ts';
 import type { EffectStore, StepAnswerEvents, StepResponse, StepStore } from '../db/steps.ts';
+import type { PriceBook } from '../models/prices.ts';
 import type { ModelStep, StepRef, TokenUsage } from '../workflows/contract/job.ts';
 import type { NewJobEvent } from '../workflows/contract/job-events.ts';
 import { systemPrompt } from './agent-prompt.ts';
@@ -17,7 +18,7 @@ import { createStreamRedactor } from './redact-stream.ts';
 import { conversationOf } from './transcript.ts';
 
 export interface ModelActivityDeps {
-  jobs: Pick<JobStore, 'prompts' | 'countSteps'>;
+  jobs: Pick<JobStore, 'prompts'>;
   steps: Pick<StepStore, 'claimAnswer' | 'list' | 'storeResponse' | 'countModelFailure'>;
   events: Pick<JobEventStore, 'appendText'>;
   messages: Pick<JobMessageStore, 'take'>;
@@ -28,10 +29,11 @@ export interface ModelActivityDeps {
   maskSecrets(text: string): string;
   redact(text: string): string;
   secrets: readonly string[];
+  prices: Pick<PriceBook, 'costMicrosOf'>;
 }
 
 export function createModelActivities(deps: ModelActivityDeps) {
-  const { jobs, steps, messages, effects, access, askModel, attempt, maskSecrets, redact, secrets } = deps;
+  const { jobs, steps, messages, effects, access, askModel, attempt, maskSecrets, redact, secrets, prices } = deps;
   return {
     /**
      * Safe to run twice: the answer is stored before the activity completes, and a stored answer is not asked for again.
@@ -39,10 +41,7 @@ export function createModelActivities(deps: ModelActivityDeps) {
     async callModel(ref: StepRef): Promise<ModelStep> {
       return attempt({ countFailure: () => steps.countModelFailure(ref) }, async (signal) => {
         const { fence, response, finishReason, usage } = await steps.claimAnswer(ref);
-        if (response !== null) {
-          await jobs.countSteps(ref); // the attempt that stored it may have ended before it counted
-          return stepOf(ref, { response, finishReason: finishReason ?? 'other', usage });
-        }
+        if (response !== null) return stepOf(ref, { response, finishReason: finishReason ?? 'other', usage });
         const job = await access.activeJob(ref);
         if (job.waitingMessages > 0) await messages.take(ref);
         const [prompts, ledger] = [await jobs.prompts(ref.jobId, ref.turn), await steps.list(ref.jobId, ref.turn)];
@@ -57,15 +56,17 @@ export function createModelActivities(deps: ModelActivityDeps) {
           }),
         );
         const masked = maskedResponse(answer.response, maskSecrets);
+        const costMicros = prices.costMicrosOf(job.model, answer.details);
         const events = eventsOf(
           await text.end(),
           fence,
-          eventsOfAnswer({ ...answer, toolCalls: masked.toolCalls }, redact),
+          eventsOfAnswer({ ...answer, toolCalls: masked.toolCalls, costMicros }, redact),
         );
         const knownMessages = prompts.filter(({ turn, step }) => turn === ref.turn && step === ref.step).length;
-        const store = () => steps.storeResponse({ ...ref, ...answer, response: masked, knownMessages, events });
+        const cost = { cachedTokens: answer.details.cachedInputTokens, costMicros };
+        const store = () =>
+          steps.storeResponse({ ...ref, ...answer, ...cost, response: masked, knownMessages, events });
         if (!(await keepAnswer(store, signal))) throw takenOver();
-        await jobs.countSteps(ref);
         return stepOf(ref, { ...answer, response: masked });
       });
     },

@@ -4,7 +4,8 @@ export const jobColumns = `
   requested_ref as "requestedRef", base_branch as "baseBranch", base_commit as "baseCommit", model, draft, title, message,
   branch, head_tree as "headTree", head_commit as "headCommit", pr_id as "prId", pr_link as "prLink",
   pr_state as "prState", waiting_messages as "waitingMessages", steps,
-  input_tokens::float8 as "inputTokens", output_tokens::float8 as "outputTokens", failure_category as "failureCategory",
+  input_tokens::float8 as "inputTokens", output_tokens::float8 as "outputTokens",
+  cost_micros::float8 as "costMicros", failure_category as "failureCategory",
   created_at as "createdAt", updated_at as "updatedAt", ended_at as "endedAt", archived_at as "archivedAt"`;
 
 export const findJobs = {
@@ -42,10 +43,16 @@ export const listJobs = `
   limit $5`;
 
 export const turnUsage = `
-  select count(*)::integer as steps,
+  select coalesce(sum(steps), 0)::integer as steps,
          coalesce(sum(input_tokens), 0)::float8 as "inputTokens",
-         coalesce(sum(output_tokens), 0)::float8 as "outputTokens"
-  from job_steps where job_id = $1 and turn = $2 and response is not null`;
+         coalesce(sum(output_tokens), 0)::float8 as "outputTokens",
+         case when bool_or(cost_micros is null) then null else coalesce(sum(cost_micros), 0)::float8 end as "costMicros"
+  from (
+    select 1 as steps, input_tokens, output_tokens, cost_micros
+    from job_steps where job_id = $1 and turn = $2 and response is not null
+    union all
+    select 0, input_tokens, output_tokens, cost_micros from job_compactions where job_id = $1 and turn = $2
+  ) as calls`;
 
 /** The prompt of each turn, then what was said during it. */
 export const listPrompts = {

@@ -7,20 +7,6 @@ import { toStoredText } from './stored-text.ts';
 /** Only the newest turn of an active job may write; `$1` and `$2` are the job and the turn. */
 const whileOurs = `where id = $1 and turn = $2 and status = 'active'`;
 
-// greatest: of two counts that cross, the later one stays
-const countStepsStatement = `
-  update jobs
-  set steps = greatest(jobs.steps, counted.steps),
-      input_tokens = greatest(jobs.input_tokens, counted.input_tokens),
-      output_tokens = greatest(jobs.output_tokens, counted.output_tokens),
-      updated_at = now()
-  from (
-    select count(*)::integer as steps, coalesce(sum(input_tokens), 0)::bigint as input_tokens,
-           coalesce(sum(output_tokens), 0)::bigint as output_tokens
-    from job_steps where job_id = $1 and response is not null
-  ) as counted
-  ${whileOurs}`;
-
 /** A phase that is written again, by another attempt, is no news. */
 const setPhaseStatement = `
   with previous as materialized (
@@ -76,10 +62,6 @@ export function createJobWrites(pool: Pool) {
     ]);
   }
 
-  async function countSteps(ref: { jobId: string; turn: number }): Promise<void> {
-    await pool.query(countStepsStatement, [ref.jobId, ref.turn]);
-  }
-
   function setSummary(ref: { jobId: string; turn: number; title: string | null; message: string }): Promise<boolean> {
     return write(`update jobs set title = $3, message = $4, updated_at = now() ${whileOurs}`, [
       ref.jobId,
@@ -119,5 +101,5 @@ export function createJobWrites(pool: Pool) {
     return write(finishStatement, [ref.jobId, ref.turn, ref.status, ref.failureCategory, message, failure]);
   }
 
-  return { setPhase, setBase, countSteps, setSummary, setPublished, finish };
+  return { setPhase, setBase, setSummary, setPublished, finish };
 }

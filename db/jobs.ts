@@ -37,6 +37,8 @@ export interface JobRow {
   steps: number;
   inputTokens: number;
   outputTokens: number;
+  /** In millionths of a US dollar; null once a call of the model had no known price. */
+  costMicros: number | null;
   failureCategory: string | null;
   createdAt: Date;
   updatedAt: Date;
@@ -88,8 +90,6 @@ export interface JobStore {
   /** Each of these writes only while the job is active and `turn` is its newest; false says it was not. */
   setPhase(ref: { jobId: string; turn: number; phase: JobPhase }): Promise<boolean>;
   setBase(ref: { jobId: string; turn: number; baseBranch: string; baseCommit: string }): Promise<boolean>;
-  /** Counts a step's usage into the job once per step; safe to repeat. */
-  countSteps(ref: { jobId: string; turn: number }): Promise<void>;
   setSummary(ref: { jobId: string; turn: number; title: string | null; message: string }): Promise<boolean>;
   setPublished(ref: {
     jobId: string;
@@ -109,7 +109,14 @@ export interface JobStore {
     failureCategory: string | null;
     message?: string;
   }): Promise<boolean>;
-  usage(jobId: string, turn: number): Promise<TokenUsage & { steps: number }>;
+  /** What a turn has used so far. */
+  usage(jobId: string, turn: number): Promise<TurnUsage>;
+}
+
+export interface TurnUsage extends TokenUsage {
+  steps: number;
+  /** Null when a call of the turn had no known price. */
+  costMicros: number | null;
 }
 
 /** Jobs, and the turns they are worked on in. */
@@ -197,9 +204,9 @@ export function createJobStore(pool: Pool): JobStore {
     return rows[0]?.prompt ?? null;
   }
 
-  async function usage(jobId: string, turn: number): Promise<TokenUsage & { steps: number }> {
-    const { rows } = await pool.query<TokenUsage & { steps: number }>(turnUsage, [jobId, turn]);
-    return rows[0] ?? { steps: 0, inputTokens: 0, outputTokens: 0 };
+  async function usage(jobId: string, turn: number): Promise<TurnUsage> {
+    const { rows } = await pool.query<TurnUsage>(turnUsage, [jobId, turn]);
+    return rows[0] ?? { steps: 0, inputTokens: 0, outputTokens: 0, costMicros: 0 };
   }
 
   return { create, find, get, list, promptOf, prompts, usage, ...createJobWrites(pool) };

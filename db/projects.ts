@@ -19,8 +19,15 @@ export interface ProjectRow {
   model: string | null;
   forge: ForgeKind;
   allowedRepositories: string[];
+  /** What one turn of a job may cost, in millionths of a US dollar; null: DOCKET_MAX_JOB_DOLLARS. */
+  jobBudgetMicros: number | null;
+  /** What all jobs of a day (UTC) may cost; null: DOCKET_MAX_PROJECT_DOLLARS_PER_DAY. */
+  dailyBudgetMicros: number | null;
   createdAt: Date;
 }
+
+export type NewProject = Omit<ProjectRow, 'id' | 'createdAt' | 'jobBudgetMicros' | 'dailyBudgetMicros'> &
+  Partial<Pick<ProjectRow, 'jobBudgetMicros' | 'dailyBudgetMicros'>>;
 
 export interface OrganizationStore {
   create(organization: { name: string }): Promise<OrganizationRow>;
@@ -29,7 +36,7 @@ export interface OrganizationStore {
 }
 
 export interface ProjectStore {
-  create(project: Omit<ProjectRow, 'id' | 'createdAt'>): Promise<ProjectRow>;
+  create(project: NewProject): Promise<ProjectRow>;
   get(id: string): Promise<ProjectRow | null>;
   list(organizationId?: string): Promise<ProjectRow[]>;
 }
@@ -38,7 +45,8 @@ const organizationColumns = 'id, name, created_at as "createdAt"';
 
 const projectColumns = `
   id, organization_id as "organizationId", name, repository, default_ref as "defaultRef", model, forge,
-  allowed_repositories as "allowedRepositories", created_at as "createdAt"`;
+  allowed_repositories as "allowedRepositories", job_budget_micros::float8 as "jobBudgetMicros",
+  daily_budget_micros::float8 as "dailyBudgetMicros", created_at as "createdAt"`;
 
 /** Organizations: who projects, sites and keys belong to. */
 export function createOrganizationStore(pool: Pool): OrganizationStore {
@@ -71,12 +79,24 @@ export function createOrganizationStore(pool: Pool): OrganizationStore {
 
 /** Projects: a repository, and how jobs on it are run. */
 export function createProjectStore(pool: Pool): ProjectStore {
-  async function create(project: Omit<ProjectRow, 'id' | 'createdAt'>): Promise<ProjectRow> {
+  async function create(project: NewProject): Promise<ProjectRow> {
     const { organizationId, name, repository, defaultRef, model, forge, allowedRepositories } = project;
     const { rows } = await pool.query<ProjectRow>(
-      `insert into projects (id, organization_id, name, repository, default_ref, model, forge, allowed_repositories)
-       values ($1, $2, $3, $4, $5, $6, $7, $8) returning ${projectColumns}`,
-      [newId('prj_'), organizationId, name, repository, defaultRef, model, forge, allowedRepositories],
+      `insert into projects (id, organization_id, name, repository, default_ref, model, forge, allowed_repositories,
+                             job_budget_micros, daily_budget_micros)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) returning ${projectColumns}`,
+      [
+        newId('prj_'),
+        organizationId,
+        name,
+        repository,
+        defaultRef,
+        model,
+        forge,
+        allowedRepositories,
+        project.jobBudgetMicros ?? null,
+        project.dailyBudgetMicros ?? null,
+      ],
     );
     return onlyRow(rows);
   }

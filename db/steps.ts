@@ -38,6 +38,10 @@ export interface StepRow {
   response: StepResponse | null;
   finishReason: string | null;
   usage: TokenUsage;
+  /** Of the input tokens, those the provider had in its cache. */
+  cachedTokens: number;
+  /** In millionths of a US dollar; null without an answer, or when the model's price is not known. */
+  costMicros: number | null;
   toolResults: ToolResult[] | null;
   tree: string | null;
   modelFailures: number;
@@ -58,6 +62,9 @@ export interface StepAnswer extends StepRef {
   response: StepResponse;
   finishReason: string;
   usage: TokenUsage;
+  cachedTokens?: number;
+  /** In millionths of a US dollar; null: the price of the model is not known. */
+  costMicros: number | null;
   /** How many messages of people the step's call has read: an answer that knows fewer than the step has is not stored. */
   knownMessages?: number;
   events?: StepAnswerEvents;
@@ -88,7 +95,7 @@ export interface StepStore {
   claimAnswer(ref: StepRef): Promise<StepRow>;
   /**
    * Stores the answer if none is stored: attempts that run at the same time ask the same, and the first answer that was
-   * paid for is kept. False says that another one is stored.
+   * paid for is kept. False says that another one is stored. What it used is counted into the job and its project at once.
    */
   storeResponse(answer: StepAnswer): Promise<boolean>;
   /** Stores results and, when files changed, the snapshot, in one transaction; compares the fence as above. */
@@ -107,7 +114,8 @@ export interface StepStore {
 const stepColumns = `
   job_id as "jobId", turn, step, fence::float8 as fence, response, finish_reason as "finishReason",
   jsonb_build_object('inputTokens', input_tokens, 'outputTokens', output_tokens) as usage,
-  tool_results as "toolResults", tree, model_failures as "modelFailures"`;
+  cached_tokens::float8 as "cachedTokens", cost_micros::float8 as "costMicros", tool_results as "toolResults", tree,
+  model_failures as "modelFailures"`;
 
 const claimStep = `
   insert into job_steps (job_id, turn, step, fence) values ($1, $2, $3, 1)
@@ -155,11 +163,25 @@ export function createStepStore(pool: Pool): StepStore {
         with stored as (
           update job_steps
           set request_hash = $4, response = $5, finish_reason = $6, input_tokens = $7, output_tokens = $8,
-              answered_at = now()
+              cached_tokens = $13, cost_micros = $14, answered_at = now()
           where job_id = $1 and turn = $2 and step = $3 and response is null and messages = $12
           returning job_id, fence
+        ), counted as (
+          update jobs
+          set steps = jobs.steps + 1, input_tokens = jobs.input_tokens + $7, output_tokens = jobs.output_tokens + $8,
+              cost_micros = jobs.cost_micros + $14, updated_at = now()
+          from stored where jobs.id = stored.job_id
+          returning jobs.project_id
+        ), spent as (
+          insert into project_spending as spending (project_id, day, cost_micros)
+          select project_id, (now() at time zone 'utc')::date, $14 from counted where $14 > 0
+          on conflict (project_id, day) do update set cost_micros = spending.cost_micros + excluded.cost_micros
+        ), freed as (
+          delete from cost_reservations as held using stored
+          where held.job_id = stored.job_id and held.turn = $2 and held.step = $3
         )
-        select append_job_events(job_id, $2, $3, case when fence = $9 then $10::jsonb else $11::jsonb end) from stored`,
+        select append_job_events(job_id, $2, $3, case when fence = $9 then $10::jsonb else $11::jsonb end)
+        from stored, counted`,
       values: [
         answer.jobId,
         answer.turn,
@@ -173,6 +195,8 @@ export function createStepStore(pool: Pool): StepStore {
         toStoredJson(events?.ours ?? []),
         toStoredJson(events?.overtaken ?? []),
         answer.knownMessages ?? 0,
+        answer.cachedTokens ?? 0,
+        answer.costMicros,
       ],
     });
     return rowCount === 1;

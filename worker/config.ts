@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { encryptionKeysVariable } from '../encryption/keys-variable.ts';
 import type { EncryptionKey } from '../encryption/keys.ts';
+import { parsePrices, type PriceOverrides } from '../models/prices.ts';
 import type { ModelSettings } from '../models/registry.ts';
 
 export interface WorkerConfig {
@@ -11,6 +12,7 @@ export interface WorkerConfig {
   /** The first seals, all open; none: values are stored as they are. */
   encryptionKeys: EncryptionKey[];
   models: ModelSettings;
+  prices: PriceOverrides;
   repositories: { allowedHosts: string[]; localRoot: string | null };
   siteDirectories: string | null;
   workDirectory: string;
@@ -30,6 +32,15 @@ const httpAddress = z
   .string()
   .refine((text) => URL.canParse(text) && /^https?:\/\//i.test(text), 'must be an http:// or https:// address');
 
+function pricesOf(text: string, context: z.RefinementCtx): PriceOverrides {
+  try {
+    return parsePrices(text);
+  } catch (error) {
+    context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : 'cannot be read' });
+    return z.NEVER;
+  }
+}
+
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
 const environmentSchema = z.object({
@@ -45,6 +56,7 @@ const environmentSchema = z.object({
   GOOGLE_GENERATIVE_AI_API_KEY: z.string().optional(),
   OPENAI_COMPATIBLE_BASE_URL: httpAddress.optional(),
   OPENAI_COMPATIBLE_API_KEY: z.string().optional(),
+  DOCKET_MODEL_PRICES: z.string().transform(pricesOf).default({}),
   DOCKET_BASE_URL: httpAddress.default('http://127.0.0.1:8080'),
   DOCKET_WORK_DIR: z.string().default('.docket/work'),
   DOCKET_MIRRORS_GB: z.coerce.number('must be a number of gigabytes').positive('must be more than 0').default(20),
@@ -74,6 +86,7 @@ function configOf(env: z.infer<typeof environmentSchema>): WorkerConfig {
     temporal: { address: env.TEMPORAL_ADDRESS, namespace: env.TEMPORAL_NAMESPACE },
     encryptionKeys: env.DOCKET_ENCRYPTION_KEYS,
     models: modelsOf(env),
+    prices: env.DOCKET_MODEL_PRICES,
     repositories: {
       allowedHosts: hosts.filter((host) => host !== ''),
       localRoot: pathOrNull(env.DOCKET_LOCAL_REPOSITORIES),

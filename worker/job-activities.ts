@@ -1,5 +1,6 @@
 import { createToolset } from '../activities/agent-tools/toolset.ts';
 import { createActivities, type Activities } from '../activities/index.ts';
+import { createPriceBook } from '../models/prices.ts';
 import { createModelRegistry } from '../models/registry.ts';
 import type { WorkerClients } from './clients.ts';
 import { secretsOf, type WorkerConfig } from './config.ts';
@@ -20,6 +21,7 @@ export function createJobActivities(wiring: ActivityWiring): Activities {
     ...clients,
     ...stores,
     models: instrument('models', createModelRegistry(config.models)),
+    prices: createPriceBook(config.prices),
     toolset: createToolset(),
     secrets: secretsOf(config),
   });

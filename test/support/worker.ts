@@ -20,6 +20,7 @@ import { createJobStore, type JobRow } from '../../db/jobs.ts';
 import { createOrganizationStore, createProjectStore, type ForgeKind } from '../../db/projects.ts';
 import { createPullRequestStore } from '../../db/pull-requests.ts';
 import { createEffectStore, createStepStore } from '../../db/steps.ts';
+import { createPriceBook } from '../../models/prices.ts';
 import { createModelRegistry } from '../../models/registry.ts';
 import { createWorkers, jobQueue } from '../../worker/create-worker.ts';
 import { prepareWorkflowBundle } from '../../worker/workflow-bundle.ts';
@@ -170,6 +171,7 @@ function depsOf({ database: { pool }, modelUrl, github }: TestWorkerOptions, dir
     }),
     forges: createForges({ local, github: github ?? null }),
     workspaces: createWorkspaces({ git, directory }),
+    prices: createPriceBook(),
     toolset: createToolset(),
     secrets: ['model-key-0123456789', ...(github === undefined ? [] : [github.token])],
     problemWithRepository: () => null,

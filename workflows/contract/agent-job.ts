@@ -22,7 +22,14 @@ export const agentJobSchema = z.object({
     title: z.string().nullable(),
     message: z.string().nullable().meta({ description: "The agent's own words about what it did." }),
     steps: z.number().int(),
-    usage: z.object({ inputTokens: z.number().int(), outputTokens: z.number().int() }),
+    usage: z.object({
+      inputTokens: z.number().int(),
+      outputTokens: z.number().int(),
+      costUsd: z
+        .number()
+        .nullable()
+        .meta({ description: 'In US dollars; null when the price of a model it called is not known.' }),
+    }),
     failure: z
       .object({ category: z.enum(FailureType), title: z.string(), remedy: z.string(), retryable: z.boolean() })
       .nullable()
@@ -51,6 +58,8 @@ export interface PresentableJob {
   steps: number;
   inputTokens: number;
   outputTokens: number;
+  /** Millionths of a US dollar; null once a call had no known price. */
+  costMicros: number | null;
   failureCategory: string | null;
   createdAt: Date;
   archivedAt: Date | null;
@@ -72,7 +81,11 @@ export function presentJob(row: PresentableJob): AgentJob {
       title: row.title,
       message: row.message,
       steps: row.steps,
-      usage: { inputTokens: row.inputTokens, outputTokens: row.outputTokens },
+      usage: {
+        inputTokens: row.inputTokens,
+        outputTokens: row.outputTokens,
+        costUsd: row.costMicros === null ? null : row.costMicros / 1e6,
+      },
       failure: isActive || row.failureCategory === null ? null : failureOf(row.failureCategory),
       pullRequest: row.prLink === null ? null : { state: row.prState ?? 'open' },
     },

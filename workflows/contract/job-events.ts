@@ -25,7 +25,8 @@ export interface JobEventData {
   /** A piece of the model's words while it speaks; `offset` counts characters within the attempt. */
   text: { attempt: number; offset: number; text: string };
   'tool-call': { toolCallId: string; toolName: string; input: unknown };
-  usage: TokenUsage & { finishReason: string };
+  /** `costUsd` is null when the price of the model is not known. */
+  usage: TokenUsage & { costUsd: number | null; finishReason: string };
   /** `output` is the beginning; `characters` says how long all of it is. */
   'tool-result': { toolCallId: string; toolName: string; isError: boolean; output: string; characters: number };
   /** What the job has changed so far, against the commit it began at. */

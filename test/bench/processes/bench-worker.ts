@@ -2,6 +2,7 @@ import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
 import { createToolset } from '../../../activities/agent-tools/toolset.ts';
 import { createActivities } from '../../../activities/index.ts';
 import { createPool } from '../../../db/pool.ts';
+import { createPriceBook } from '../../../models/prices.ts';
 import { createClients } from '../../../worker/clients.ts';
 import { readConfig } from '../../../worker/config.ts';
 import { createWorkers, jobQueue } from '../../../worker/create-worker.ts';
@@ -20,6 +21,7 @@ const activities = createActivities({
   ...createClients({ config, pullRequests: stores.pullRequests }),
   ...stores,
   models: { languageModel: createAgentModel, problemWith: () => null },
+  prices: createPriceBook(),
   toolset: createToolset(),
   secrets: [],
 });

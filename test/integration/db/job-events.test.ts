@@ -21,7 +21,10 @@ async function eventsOf(jobId: string) {
   return events;
 }
 
-const usageEvent = { type: 'usage', data: { inputTokens: 1, outputTokens: 1, finishReason: 'stop' } } as const;
+const usageEvent = {
+  type: 'usage',
+  data: { inputTokens: 1, outputTokens: 1, costUsd: null, finishReason: 'stop' },
+} as const;
 const appendNotes = 'select append_job_events($1, 1, null, $2)';
 const notes = (count: number) =>
   JSON.stringify(Array.from({ length: count }, (_, index) => ({ type: 'text', data: { note: index } })));
@@ -95,6 +98,7 @@ describe('the events of a job', () => {
       finishReason: 'stop',
       response: { content: [], text: '', toolCalls: [] },
       usage: { inputTokens: 1, outputTokens: 1 },
+      costMicros: 0,
       events: { attempt: fence, ours: [usageEvent], overtaken: [usageEvent] },
     });
     expect((await eventsOf(id)).map(({ type }) => type)).toEqual(['phase', 'step-start', 'failure']);
@@ -116,7 +120,7 @@ describe('the text of a step', () => {
     expect(await events.appendText({ ...piece, fence: second.fence, text: 'two' })).toBe(true);
     const answer = { content: [], text: 'two', toolCalls: [] };
     const usage = { inputTokens: 1, outputTokens: 1 };
-    const rest = { requestHash: 'h', response: answer, finishReason: 'stop', usage };
+    const rest = { requestHash: 'h', response: answer, finishReason: 'stop', usage, costMicros: null };
     expect(await steps.storeResponse({ ...step, ...rest })).toBe(true);
     expect(await events.appendText({ ...piece, fence: second.fence })).toBe(false);
     // the stored answer is taken: no attempt begins

@@ -16,6 +16,7 @@ const answer = {
   response: { content: [], text: 'Done.', toolCalls: [] },
   finishReason: 'stop',
   usage: { inputTokens: 1, outputTokens: 1 },
+  costMicros: 0,
 };
 
 it('an answer that does not know a message its step has taken is not stored', async () => {

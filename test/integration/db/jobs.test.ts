@@ -159,7 +159,7 @@ it('lets exactly one of two simultaneous endings win', async () => {
   }
 });
 
-it('counts the usage of each answered step once, however often it is asked to', async () => {
+it('counts the usage of each answered step once, however many attempts store it', async () => {
   const jobs = createJobStore(database.pool);
   const steps = createStepStore(database.pool);
   const ref = await seedJob(database.pool);
@@ -168,13 +168,34 @@ it('counts the usage of each answered step once, however often it is asked to', 
     if (step === 3) continue;
     const response = { content: [], text: '', toolCalls: [] };
     const usage = { inputTokens: 3_000_000_000, outputTokens: step };
-    await steps.storeResponse({ ...ref, step, requestHash: 'h', response, finishReason: 'stop', usage });
+    const answer = { ...ref, step, requestHash: 'h', response, finishReason: 'stop', usage, costMicros: 700 };
+    const stored = await Promise.all(Array.from({ length: 4 }, () => steps.storeResponse(answer)));
+    expect(stored.filter(Boolean)).toHaveLength(1);
   }
-  await Promise.all(Array.from({ length: 4 }, () => jobs.countSteps(ref)));
-  const expected = { steps: 2, inputTokens: 6_000_000_000, outputTokens: 3 };
+  const expected = { steps: 2, inputTokens: 6_000_000_000, outputTokens: 3, costMicros: 1_400 };
   expect(await jobs.get(ref.jobId)).toMatchObject(expected);
   expect(await jobs.usage(ref.jobId, 1)).toEqual(expected);
-  expect(await jobs.usage(ref.jobId, 2)).toEqual({ steps: 0, inputTokens: 0, outputTokens: 0 });
+  expect(await jobs.usage(ref.jobId, 2)).toEqual({ steps: 0, inputTokens: 0, outputTokens: 0, costMicros: 0 });
+  const { rows } = await database.pool.query(
+    'select project_spending.cost_micros::int as cost from project_spending join jobs using (project_id) where jobs.id = $1',
+    [ref.jobId],
+  );
+  expect(rows).toEqual([{ cost: 1_400 }]);
+});
+
+it('does not know what a job cost once a call of it had no price', async () => {
+  const jobs = createJobStore(database.pool);
+  const steps = createStepStore(database.pool);
+  const ref = await seedJob(database.pool);
+  for (const [index, costMicros] of [5, null, 7].entries()) {
+    await steps.claim({ ...ref, step: index + 1 });
+    const response = { content: [], text: '', toolCalls: [] };
+    const usage = { inputTokens: 1, outputTokens: 1 };
+    const answer = { ...ref, step: index + 1, requestHash: 'h', response, finishReason: 'stop', usage, costMicros };
+    await steps.storeResponse(answer);
+  }
+  expect(await jobs.get(ref.jobId)).toMatchObject({ steps: 3, costMicros: null });
+  expect(await jobs.usage(ref.jobId, 1)).toMatchObject({ steps: 3, costMicros: null });
 });
 
 it('gives each due start to one of several claimers, and again only after the lease', async () => {

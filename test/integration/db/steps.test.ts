@@ -14,7 +14,13 @@ const response: StepResponse = {
   text: 'reading',
   toolCalls: [{ toolCallId: 'c1', toolName: 'read', input: { path: 'a.txt' } }],
 };
-const answer = { requestHash: 'h', response, finishReason: 'tool-calls', usage: { inputTokens: 10, outputTokens: 2 } };
+const answer = {
+  requestHash: 'h',
+  response,
+  finishReason: 'tool-calls',
+  usage: { inputTokens: 10, outputTokens: 2 },
+  costMicros: 0,
+};
 const results = [{ toolCallId: 'c1', toolName: 'read', output: 'binary \0', isError: false }];
 
 function snapshotOf(tree: string, patch = `+${tree}`): Snapshot {

@@ -67,18 +67,4 @@ describe('an answer that the model has given', () => {
     expect(job).toMatchObject({ status: 'completed', steps: 2 });
     expect(model.requests).toHaveLength(2);
   });
-
-  it('is counted although the database goes away before it is', async () => {
-    await using repository = await createTestRepository();
-    await using model = await startScriptedModelServer();
-    model.script(...writing);
-    await using worker = await startTestWorker({
-      database,
-      modelUrl: model.baseUrl,
-      change: ({ jobs }) => ({ jobs: { ...jobs, countSteps: awayFor(jobs.countSteps, { from: 2, times: 1 }) } }),
-    });
-    const job = await worker.runJob({ prompt: 'Go', repository: repository.path });
-    expect(job).toMatchObject({ status: 'completed', steps: 2, inputTokens: 200, outputTokens: 40 });
-    expect(model.requests).toHaveLength(2);
-  });
 });

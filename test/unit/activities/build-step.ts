@@ -31,6 +31,8 @@ export function buildStep({
     response: { content, text, toolCalls },
     finishReason: 'stop',
     usage: { inputTokens: 0, outputTokens: 0 },
+    cachedTokens: 0,
+    costMicros: 0,
     toolResults,
     tree: null,
     modelFailures: 0,

@@ -7,12 +7,12 @@ const usage = { inputTokens: 1, outputTokens: 2 };
 
 it('tells each call and what the answer cost, without secrets', () => {
   const toolCalls = [{ toolCallId: 'c1', toolName: 'write', input: { path: 'a.txt', content: 'hunter2' } }];
-  expect(eventsOfAnswer({ toolCalls, usage, finishReason: 'tool-calls' }, redact)).toEqual([
+  expect(eventsOfAnswer({ toolCalls, usage, costMicros: 1_500, finishReason: 'tool-calls' }, redact)).toEqual([
     {
       type: 'tool-call',
       data: { toolCallId: 'c1', toolName: 'write', input: { path: 'a.txt', content: '[redacted]' } },
     },
-    { type: 'usage', data: { inputTokens: 1, outputTokens: 2, finishReason: 'tool-calls' } },
+    { type: 'usage', data: { inputTokens: 1, outputTokens: 2, costUsd: 0.0015, finishReason: 'tool-calls' } },
   ]);
 });
 
@@ -23,7 +23,7 @@ it('no event is larger than 16 KB, whatever a model calls and a tool answers', (
     fc.property(input, large, (input, text) => {
       const events = [
         ...eventsOfAnswer(
-          { toolCalls: [{ toolCallId: text, toolName: text, input }], usage, finishReason: 'x' },
+          { toolCalls: [{ toolCallId: text, toolName: text, input }], usage, costMicros: null, finishReason: 'x' },
           redact,
         ),
         ...eventsOfResults([{ toolCallId: text, toolName: text, output: text, isError: false }], null, redact),

@@ -16,6 +16,7 @@ it('needs nothing but a database', () => {
       googleApiKey: undefined,
       compatible: undefined,
     },
+    prices: {},
     repositories: { allowedHosts: ['github.com'], localRoot: null },
     siteDirectories: null,
     workDirectory: resolve('.docket/work'),

@@ -1,0 +1,108 @@
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+import { listPrices, type ModelPrice } from './price-table.ts';
+
+export type { ModelPrice } from './price-table.ts';
+
+/** What a call used. Cached and written tokens are part of the input. */
+export interface PricedUsage {
+  inputTokens: number;
+  cachedInputTokens: number;
+  cacheWriteTokens: number;
+  outputTokens: number;
+}
+
+export interface PriceBook {
+  /** What a call costs in millionths of a US dollar, rounded up; null: the model has no price here. */
+  costMicrosOf(model: string, usage: PricedUsage): number | null;
+  /** How many tokens one request to the model may hold. */
+  windowOf(model: string): number;
+}
+
+const amount = z.number().nonnegative();
+const overrideSchema = z
+  .strictObject({
+    input: amount.optional(),
+    cachedInput: amount.optional(),
+    cacheWrite: amount.optional(),
+    output: amount.optional(),
+    window: z.int().min(1_000).optional(),
+  })
+  .refine(({ input, output }) => (input === undefined) === (output === undefined), 'input and output belong together');
+const overridesSchema = z.record(z.string().regex(/^[a-z]+\/\S+$/), overrideSchema);
+type Override = z.infer<typeof overrideSchema>;
+export type PriceOverrides = Readonly<Record<string, Override>>;
+
+/** Of a model that nobody described: the smallest that is common among models that can use tools. */
+const defaultWindow = 128_000;
+/** Versions of a model cost the same: dates, `-latest` and Google's `-001`. */
+const versionSuffix = /-(?:\d{8}|\d{4}-\d{2}-\d{2}|latest|\d{3})$/;
+
+/**
+ * Prices of models: the providers' list prices, and before them the given ones. The offline models cost nothing. A model in
+ * neither has no price: its calls are counted as unknown, never as free.
+ */
+export function createPriceBook(overrides: PriceOverrides = {}): PriceBook {
+  const overrideOf = (model: string) => ofModel(overrides, model);
+
+  function priceOf(model: string): Omit<ModelPrice, 'window'> | null {
+    if (model.startsWith('offline/')) return { input: 0, cachedInput: 0, cacheWrite: 0, output: 0 };
+    const own = overrideOf(model);
+    if (own?.input === undefined || own.output === undefined) return ofModel(listPrices, model);
+    const { input, output, cachedInput = input, cacheWrite = input } = own;
+    return { input, output, cachedInput, cacheWrite };
+  }
+
+  return {
+    costMicrosOf(model, usage) {
+      const price = priceOf(model);
+      if (price === null) return null;
+      const { inputTokens, cachedInputTokens: cached, cacheWriteTokens: written, outputTokens } = usage;
+      const fresh = Math.max(0, inputTokens - cached - written);
+      const isLong = price.long !== undefined && inputTokens > price.long.above;
+      const factor = isLong && price.long !== undefined ? price.long : { input: 1, output: 1 };
+      // a dollar per million tokens is a millionth of a dollar per token
+      const input = fresh * price.input + cached * price.cachedInput + written * price.cacheWrite;
+      // nine decimals: what binary fractions add beyond is no cost
+      const micros = input * factor.input + outputTokens * price.output * factor.output;
+      return Math.ceil(Number(micros.toFixed(9)));
+    },
+    windowOf: (model) => overrideOf(model)?.window ?? ofModel(listPrices, model)?.window ?? defaultWindow,
+  };
+}
+
+/**
+ * Reads prices from JSON or from a file that holds it:
+ * `{"compatible/qwen": {"input": 0.2, "output": 0.6, "cachedInput": 0.02, "cacheWrite": 0.2, "window": 131072}}`, in US
+ * dollars per million tokens. Throws an Error whose message says what is wrong.
+ */
+export function parsePrices(text: string): PriceOverrides {
+  const json = text.trimStart().startsWith('{') ? text : readText(text);
+  const parsed = overridesSchema.safeParse(jsonOf(json));
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw new Error(`does not fit at ${JSON.stringify(issue?.path.join(' ') ?? '')}: ${issue?.message ?? ''}`);
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new Error('is neither a JSON object nor a file that can be read', { cause: error });
+  }
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new Error('is not valid JSON', { cause: error });
+  }
+}
+
+function ofModel<Value>(table: Readonly<Record<string, Value>>, model: string): Value | null {
+  for (const name of [model, model.replace(versionSuffix, '')]) {
+    if (Object.hasOwn(table, name)) return table[name] ?? null;
+  }
+  return null;
+}

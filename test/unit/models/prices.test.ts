@@ -1,0 +1,72 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { createPriceBook, parsePrices } from '../../../models/prices.ts';
+
+const usage = { inputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0, outputTokens: 0 };
+
+describe('the cost of a call', () => {
+  const prices = createPriceBook();
+
+  it.each([
+    ['anthropic/claude-sonnet-4-5', { inputTokens: 10_000, outputTokens: 1_000 }, 45_000],
+    ['anthropic/claude-sonnet-4-5-20250929', { inputTokens: 10_000, outputTokens: 1_000 }, 45_000],
+    // 2,000 fresh, 7,000 cached, 1,000 written to the cache
+    ['anthropic/claude-sonnet-4-5', { inputTokens: 10_000, cachedInputTokens: 7_000, cacheWriteTokens: 1_000 }, 11_850],
+    // a long request costs twice as much for its input and half as much again for its output
+    ['anthropic/claude-sonnet-4-5', { inputTokens: 300_000, outputTokens: 1_000 }, 1_822_500],
+    ['openai/gpt-5-mini-2025-08-07', { inputTokens: 1_000, cachedInputTokens: 500, outputTokens: 100 }, 338],
+    ['google/gemini-2.5-pro', { inputTokens: 1_000, outputTokens: 100 }, 2_250],
+    ['offline/editor', { inputTokens: 1_000_000, outputTokens: 1_000_000 }, 0],
+  ])('of %s for %o is %d millionths of a dollar', (model, used, micros) => {
+    expect(prices.costMicrosOf(model, { ...usage, ...used })).toBe(micros);
+  });
+
+  it('is unknown for a model without a price, also when its name is one of JavaScript’s', () => {
+    expect(prices.costMicrosOf('compatible/qwen', { ...usage, inputTokens: 1 })).toBe(null);
+    expect(prices.costMicrosOf('constructor', { ...usage, inputTokens: 1 })).toBe(null);
+  });
+
+  it('is rounded up, and not by what binary fractions add', () => {
+    expect(prices.costMicrosOf('openai/gpt-5-nano', { ...usage, inputTokens: 1 })).toBe(1);
+    expect(prices.costMicrosOf('anthropic/claude-opus-5-5', { ...usage, inputTokens: 3, cachedInputTokens: 3 })).toBe(
+      1,
+    );
+    expect(prices.costMicrosOf('openai/gpt-6-luna', { ...usage, inputTokens: 30 })).toBe(3);
+  });
+});
+
+describe('prices of one’s own', () => {
+  const own = '{"compatible/qwen": {"input": 0.2, "output": 0.6, "window": 32768}, "openai/gpt-5": {"window": 9000}}';
+
+  it('come before the list, and leave alone what they do not say', () => {
+    const prices = createPriceBook(parsePrices(own));
+    expect(prices.costMicrosOf('compatible/qwen', { ...usage, inputTokens: 100, cachedInputTokens: 50 })).toBe(20);
+    expect(prices.windowOf('compatible/qwen')).toBe(32_768);
+    expect(prices.costMicrosOf('openai/gpt-5', { ...usage, inputTokens: 100 })).toBe(125);
+    expect(prices.windowOf('openai/gpt-5')).toBe(9_000);
+    expect(prices.windowOf('compatible/unknown')).toBe(128_000);
+  });
+
+  it('may be in a file', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'docket-prices-'));
+    try {
+      await writeFile(join(folder, 'prices.json'), own);
+      expect(parsePrices(join(folder, 'prices.json'))).toEqual(parsePrices(own));
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
+  it.each([
+    ['{"compatible/qwen": {"input": 1}}', /input and output belong together/],
+    ['{"compatible/qwen": {"input": -1, "output": 1}}', /does not fit at "compatible\/qwen input"/],
+    ['{"compatible/qwen": {"price": 1}}', /does not fit/],
+    ['{"qwen": {}}', /does not fit/],
+    ['{', /not valid JSON/],
+    ['/nowhere/prices.json', /neither a JSON object nor a file/],
+  ])('are refused when they are %s', (text, problem) => {
+    expect(() => parsePrices(text)).toThrow(problem);
+  });
+});
