@@ -14,6 +14,7 @@ import type { ApiConfig } from './config.ts';
 import { createJobCreation } from './create-job.ts';
 import { describeAssistant } from './describe-assistant.ts';
 import { describeJobActions } from './describe-job-actions.ts';
+import { describeJobRecords } from './describe-job-records.ts';
 import { describeJobs } from './describe-jobs.ts';
 import { describeSystem } from './describe-system.ts';
 import { createFailedAttempts } from './failed-attempts.ts';
@@ -35,6 +36,7 @@ import { createRateLimiter } from './rate-limiter.ts';
 import { createAssistantRouter } from './routes/assistant.ts';
 import { createJobEventsRouter } from './routes/job-events.ts';
 import { createJobActionsRouter } from './routes/job-actions.ts';
+import { createJobRecordsRouter } from './routes/job-records.ts';
 import { createJobsRouter } from './routes/jobs.ts';
 import { createPullRequestsRouter } from './routes/pull-requests.ts';
 import { createSearchRouter } from './routes/search.ts';
@@ -79,7 +81,7 @@ export function createApp(deps: AppDeps): App {
   const readJob = createJobReader({ jobs });
   const openApi = createOpenApi({
     baseUrl: config.http.baseUrl,
-    paths: [describeJobs, describeJobActions, describeAssistant, describeSystem],
+    paths: [describeJobs, describeJobActions, describeJobRecords, describeAssistant, describeSystem],
   });
 
   const routers: AppRouter[] = [
@@ -110,6 +112,7 @@ export function createApp(deps: AppDeps): App {
       onBegun: deps.onJobCreated,
       onCancelled: deps.onJobCancelled,
     }),
+    createJobRecordsRouter({ ...gate, ...stores, readJob }),
     ...assistantRouters(deps, gate),
   ];
 

@@ -57,6 +57,25 @@ export function jobActive(): ApiError {
   return new ApiError(409, 'The job is active; cancel it or wait for its end, then archive it.');
 }
 
+export function turnNotFound(turns: number): ApiError {
+  return new ApiError(404, `The turn was not found; this job has turns 1 to ${turns}.`);
+}
+
+export function historyNotFound(sentence: string): ApiError {
+  return new ApiError(404, sentence);
+}
+
+/** The engine has it until then. */
+export function historyUnderWay(): ApiError {
+  return new ApiError(409, 'The turn is under way; its history is kept when it has ended.');
+}
+
+export function historyWaiting(): ApiError {
+  return new ApiError(409, 'The turn has ended, but its history is not kept yet; try again in a moment.', {
+    'Retry-After': '1',
+  });
+}
+
 export function bodyTooLarge(maxBytes: number): ApiError {
   return new ApiError(413, `The body is larger than ${maxBytes} bytes.`);
 }

@@ -72,6 +72,14 @@ export const eventsQuerySchema = z.object({
     .default(100),
 });
 
+const counted = z
+  .string()
+  .regex(/^[1-9]\d{0,5}$/, 'must be a whole number from 1')
+  .transform(Number);
+
+/** The query of `GET …/job/{id}/history`. */
+export const historyQuerySchema = z.object({ turn: counted.optional(), run: counted.optional() });
+
 /** The Last-Event-ID of a watcher that comes back; null when there is none. */
 export const lastEventIdSchema = z
   .literal('')

@@ -2,6 +2,7 @@ import type { Pool } from 'pg';
 import { createJobEndings } from '../db/job-endings.ts';
 import { createJobEventStore } from '../db/job-events.ts';
 import { createJobMessageStore } from '../db/job-messages.ts';
+import { createJobHistoryStore } from '../db/job-histories.ts';
 import { createJobStore } from '../db/jobs.ts';
 import { createKeyStore } from '../db/keys.ts';
 import { createCancelStore, createOutboxStore } from '../db/outbox.ts';
@@ -19,6 +20,7 @@ export type ApiStores = ReturnType<typeof createApiStores>;
 export function createApiStores({ pool, keyPepper }: { pool: Pool; keyPepper: string }) {
   return {
     jobs: createJobStore(pool),
+    histories: createJobHistoryStore(pool),
     steps: createStepStore(pool),
     messages: createJobMessageStore(pool),
     endings: createJobEndings(pool),

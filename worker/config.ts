@@ -21,6 +21,8 @@ export interface WorkerConfig {
   github: { token: string; apiUrl: string } | null;
   /** Where links of the local forge lead. */
   baseUrl: string;
+  /** Days that events and histories of archived jobs are kept; 0: for good. */
+  historyDays: number;
 }
 
 /** Names every variable that is missing or wrong. */
@@ -63,6 +65,10 @@ const environmentSchema = z.object({
   DOCKET_ALLOWED_HOSTS: z.string().default('github.com'),
   DOCKET_LOCAL_REPOSITORIES: z.string().optional(),
   DOCKET_SITE_DIRECTORIES: z.string().optional(),
+  DOCKET_HISTORY_DAYS: z
+    .string()
+    .regex(/^\d{1,5}$/, 'must be a number of days; 0 keeps histories for good')
+    .default('90'),
   GITHUB_TOKEN: z
     .string()
     .regex(/^[\x21-\x7e]+$/, 'must be one word without blanks')
@@ -96,6 +102,7 @@ function configOf(env: z.infer<typeof environmentSchema>): WorkerConfig {
     mirrorBytes: env.DOCKET_MIRRORS_GB * 1e9,
     github: env.GITHUB_TOKEN === undefined ? null : { token: env.GITHUB_TOKEN, apiUrl: trimmed(env.GITHUB_API_URL) },
     baseUrl: trimmed(env.DOCKET_BASE_URL),
+    historyDays: Number(env.DOCKET_HISTORY_DAYS),
   };
 }
 

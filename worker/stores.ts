@@ -4,6 +4,7 @@ import { createJobBranchStore } from '../db/job-branches.ts';
 import { createJobEndings } from '../db/job-endings.ts';
 import { createJobEventStore } from '../db/job-events.ts';
 import { createJobMessageStore } from '../db/job-messages.ts';
+import { createJobHistoryStore } from '../db/job-histories.ts';
 import { createJobStore } from '../db/jobs.ts';
 import { createProjectStore } from '../db/projects.ts';
 import { createPullRequestStore } from '../db/pull-requests.ts';
@@ -16,6 +17,7 @@ export type WorkerStores = ReturnType<typeof createWorkerStores>;
 export function createWorkerStores(pool: Pool) {
   return {
     jobs: createJobStore(pool),
+    histories: createJobHistoryStore(pool),
     messages: createJobMessageStore(pool),
     branches: createJobBranchStore(pool),
     endings: createJobEndings(pool),

@@ -7,6 +7,8 @@ import { createClients } from './clients.ts';
 import type { WorkerConfig } from './config.ts';
 import { createWorkers, jobQueue, siteQueue } from './create-worker.ts';
 import { uninstrumented, type InstrumentWorker } from './instrument.ts';
+import { createHistoryChores } from './history-chores.ts';
+import { createClosedExecutionReader } from './history-export.ts';
 import { createJobActivities } from './job-activities.ts';
 import { createJobChores } from './job-chores.ts';
 import { runWorkers } from './run-workers.ts';
@@ -43,6 +45,8 @@ export async function runWorkerProcess(wiring: WorkerProcess): Promise<void> {
   resources.use(createSiteChores({ ...stores, client, log, indexFormat }));
   const clients = createClients({ config, pullRequests: stores.pullRequests, instrument });
   resources.use(createJobChores({ ...stores, forges: clients.forges, client, log }));
+  const readClosedExecution = createClosedExecutionReader({ client });
+  resources.use(createHistoryChores({ ...stores, readClosedExecution, keepDays: config.historyDays, log }));
   resources.use(createWorkspaceChores({ ...stores, ...clients, mirrorBytes: config.mirrorBytes, log }));
 
   const bundle = await prepareWorkflowBundle({ directory: join(config.workDirectory, 'cache') });

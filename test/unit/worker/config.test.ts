@@ -23,6 +23,7 @@ it('needs nothing but a database', () => {
     mirrorBytes: 20e9,
     github: null,
     baseUrl: 'http://127.0.0.1:8080',
+    historyDays: 90,
   });
 });
 

@@ -1,0 +1,32 @@
+import { jobId, projectId, security } from './describe-jobs.ts';
+import { errorResponses } from './openapi.ts';
+import type { PathItem } from './openapi.ts';
+
+/** OpenAPI paths of what is kept of an agent job. */
+export function describeJobRecords(): Record<string, PathItem> {
+  const counted = { type: 'integer', minimum: 1 };
+  return {
+    '/v2/agent/{projectId}/job/{id}/history': {
+      get: {
+        operationId: 'getAgentJobHistory',
+        summary: "The engine's history of a turn that has ended, as Temporal's tools and replayers read it",
+        description:
+          'It is kept within seconds of the end of the turn, and outlives the record of the engine. Before that: 409. A turn with a long history has several runs; Link names the one before and after.',
+        security,
+        parameters: [
+          projectId,
+          jobId,
+          { name: 'turn', in: 'query', schema: counted, description: 'Without it the newest turn.' },
+          { name: 'run', in: 'query', schema: counted, description: 'Without it the last run of the turn.' },
+        ],
+        responses: {
+          200: {
+            description: 'The history: {"events": […]}.',
+            content: { 'application/json': { schema: { type: 'object' } } },
+          },
+          ...errorResponses(400, 401, 403, 404, 409, 429, 503),
+        },
+      },
+    },
+  };
+}

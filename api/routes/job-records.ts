@@ -1,0 +1,59 @@
+import { Router } from '@koa/router';
+import type { HistoryExport, JobHistoryStore } from '../../db/job-histories.ts';
+import type { JobRow } from '../../db/jobs.ts';
+import { historyAsJson } from '../../db/stored-history.ts';
+import type { AppContext, AppRouter, AppState } from '../app-context.ts';
+import type { ApiError } from '../errors.ts';
+import { historyNotFound, historyUnderWay, historyWaiting, turnNotFound } from '../errors.ts';
+import type { ReadJob } from '../job-reader.ts';
+import { historyQuerySchema } from '../job-schemas.ts';
+import type { Authenticate } from '../middleware/authentication.ts';
+
+export interface JobRecordRouteDeps {
+  authenticate: Authenticate;
+  readJob: ReadJob;
+  histories: Pick<JobHistoryStore, 'find' | 'read'>;
+}
+
+/** What is kept of a job for whoever wants to know why it ended as it did. */
+export function createJobRecordsRouter({ authenticate, readJob, histories }: JobRecordRouteDeps): AppRouter {
+  const router = new Router<AppState>({ prefix: '/v2/agent/:projectId/job/:id' });
+
+  async function jobOf(ctx: AppContext & { params: Record<string, string | undefined> }): Promise<JobRow> {
+    const key = await authenticate(ctx.req, 'admin');
+    return readJob(key, ctx.params['projectId'] ?? '', ctx.params['id'] ?? '');
+  }
+
+  router.get('/history', async (ctx) => {
+    const job = await jobOf(ctx);
+    const { turn = job.turn, run } = historyQuerySchema.parse({ ...ctx.query });
+    const found = await histories.find({ jobId: job.id, turn });
+    if (found === null || found.state !== 'exported') throw refusalOf(found, job, turn);
+    const wanted = run ?? found.runs;
+    const history = await histories.read({ jobId: job.id, turn, run: wanted });
+    if (history === null) throw historyNotFound(`The history of this turn has runs 1 to ${found.runs}.`);
+    ctx.set('Cache-Control', 'no-store');
+    if (wanted > 1) ctx.append('Link', `<?turn=${turn}&run=${wanted - 1}>; rel="prev"`);
+    if (wanted < found.runs) ctx.append('Link', `<?turn=${turn}&run=${wanted + 1}>; rel="next"`);
+    ctx.type = 'application/json';
+    ctx.body = await historyAsJson(history);
+  });
+
+  return router;
+}
+
+function refusalOf(found: HistoryExport | null, job: JobRow, turn: number): ApiError {
+  if (turn < 1 || turn > job.turn) return turnNotFound(job.turn);
+  switch (found?.state) {
+    case undefined:
+      return historyUnderWay();
+    case 'waiting':
+      return historyWaiting();
+    case 'lost':
+      return historyNotFound(
+        'The engine has no history of this turn: it never started, or its record was deleted before it could be kept.',
+      );
+    default:
+      return historyNotFound('The history was removed, as the job was archived long ago.');
+  }
+}

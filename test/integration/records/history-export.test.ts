@@ -1,0 +1,183 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Worker } from '@temporalio/worker';
+import { pino } from 'pino';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createJobHistoryStore, type JobHistoryStore } from '../../../db/job-histories.ts';
+import { createHistoryChores, type HistoryChoresDeps } from '../../../worker/history-chores.ts';
+import { createClosedExecutionReader } from '../../../worker/history-export.ts';
+import { prepareWorkflowBundle } from '../../../worker/workflow-bundle.ts';
+import { jobWorkflowId } from '../../../workflows/contract/messages.ts';
+import { buildJob, buildKey, buildProject } from '../../support/build.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { createTestRepository, type TestRepository } from '../../support/git-repository.ts';
+import { startScriptedModelServer, type ScriptedModelServer } from '../../support/scripted-model-server.ts';
+import { startTestWorker, type TestWorker } from '../../support/worker.ts';
+import { serveApi, type ServedApi } from '../api/serve.ts';
+
+const log = pino({ level: 'silent' });
+const secretPrompt = 'Write one, and mind the pass phrase opensesame-4711';
+
+let database: TestDatabase;
+let api: ServedApi;
+let histories: JobHistoryStore;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  api = await serveApi(database.pool);
+  histories = createJobHistoryStore(database.pool);
+});
+afterAll(async () => {
+  await api[Symbol.asyncDispose]();
+  await database[Symbol.asyncDispose]();
+});
+
+const write = { toolCalls: [{ name: 'write', input: { path: 'one.txt', content: 'one\n' } }] };
+const finish = { toolCalls: [{ name: 'finish', input: { title: 'Write one', summary: 'Wrote one.' } }] };
+
+interface Scene {
+  worker: TestWorker;
+  model: ScriptedModelServer;
+  repository: TestRepository;
+  exporter(change?: Partial<HistoryChoresDeps>): AsyncDisposable;
+  ask(jobId: string, path: string): ReturnType<ServedApi['ask']>;
+}
+
+async function scene(work: (scene: Scene) => Promise<void>): Promise<void> {
+  await using repository = await createTestRepository();
+  await using model = await startScriptedModelServer();
+  await using worker = await startTestWorker({ database, modelUrl: model.baseUrl });
+  const readClosedExecution = createClosedExecutionReader({ client: worker.client });
+  const base = { histories, readClosedExecution, log, keepDays: 0, everyMs: 20, lostAfterMs: 600_000 };
+  await work({
+    worker,
+    model,
+    repository,
+    exporter: (change) => createHistoryChores({ ...base, ...change }),
+    async ask(jobId, path) {
+      const job = (await worker.deps.jobs.get(jobId))!;
+      const { key } = await buildKey(database.pool, { organizationId: job.organizationId });
+      return api.ask(`/v2/agent/${job.projectId}/job/${jobId}${path}`, { key });
+    },
+  });
+}
+
+const stateOf = async (jobId: string, turn = 1) => (await histories.find({ jobId, turn }))?.state ?? null;
+async function untilExported(jobId: string, turn = 1): Promise<void> {
+  await expect.poll(() => stateOf(jobId, turn), { timeout: 30_000 }).toBe('exported');
+}
+
+it('keeps the history of each turn and serves it in the form that replayers read', async () => {
+  await scene(async ({ worker, model, repository, exporter, ask }) => {
+    await using _exporter = exporter();
+    model.script(write, finish, { text: 'It is fine.' });
+    const job = await worker.runJob({ prompt: secretPrompt, repository: repository.path });
+    await worker.followUp(job.id, 'Is it fine?');
+    await untilExported(job.id, 1);
+    await untilExported(job.id, 2);
+
+    const first = await ask(job.id, '/history?turn=1');
+    const newest = await ask(job.id, '/history');
+    expect(first).toMatchObject({ status: 200, body: { events: expect.any(Array) } });
+    expect(first.body.events.at(-1).eventType).toBe('EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED');
+    expect(newest.body.events.length).toBeLessThan(first.body.events.length);
+    const workflowBundle = { codePath: await prepareWorkflowBundle() };
+    for (const [turn, { body }] of [first, newest].entries())
+      await Worker.runReplayHistory({ workflowBundle }, body, jobWorkflowId(job.id, turn + 1));
+    for (const { text } of [first, newest]) expect(text).not.toMatch(/opensesame|model-key-0123456789|one\.txt/);
+    expect(await ask(job.id, '/history?turn=3')).toMatchObject({ status: 404, body: { error: expect.any(String) } });
+    expect(await ask(job.id, '/history?turn=1&run=2')).toMatchObject({ status: 404 });
+    expect(await ask(job.id, '/history?turn=x')).toMatchObject({ status: 400 });
+  });
+});
+
+it('serves it when the engine has deleted its record', async () => {
+  await scene(async ({ worker, model, repository, exporter, ask }) => {
+    await using _exporter = exporter();
+    model.script(write, { status: 400 });
+    const job = await worker.runJob({ prompt: 'Write one', repository: repository.path });
+    await untilExported(job.id);
+    const { client } = worker;
+    const workflowExecution = { workflowId: jobWorkflowId(job.id, 1) };
+    await client.workflowService.deleteWorkflowExecution({ namespace: 'default', workflowExecution });
+    const handle = client.workflow.getHandle(workflowExecution.workflowId);
+    await expect.poll(() => handle.describe().catch(() => null), { timeout: 30_000 }).toBeNull();
+    const { status, body } = await ask(job.id, '/history');
+    expect(status).toBe(200);
+    expect(body.events.at(-1).eventType).toBe('EVENT_TYPE_WORKFLOW_EXECUTION_FAILED');
+  });
+});
+
+it('says that a turn is under way, that its history is on its way, and that the engine has lost it', async () => {
+  await scene(async ({ worker, model, repository, exporter, ask }) => {
+    model.script({ ...write, stall: true }, finish);
+    const id = await worker.createJob({ prompt: 'Write one', repository: repository.path });
+    await worker.startJob(id);
+    expect(await ask(id, '/history')).toMatchObject({
+      status: 409,
+      body: { error: expect.stringContaining('under way') },
+    });
+    await model.nextRequest();
+    model.release();
+    await worker.ended(id);
+    const waiting = await ask(id, '/history');
+    expect(waiting).toMatchObject({ status: 409, body: { error: expect.stringContaining('in a moment') } });
+    expect(waiting.headers.get('retry-after')).toBe('1');
+
+    const lost = await worker.createJob({ prompt: 'Never started', repository: repository.path });
+    await worker.deps.jobs.finish({ jobId: lost, turn: 1, status: 'failed', failureCategory: 'cancelled' });
+    await using _patient = exporter();
+    await untilExported(id);
+    expect(await stateOf(lost)).toBe('waiting');
+    await using _sure = exporter({ lostAfterMs: 0 });
+    await expect.poll(() => stateOf(lost), { timeout: 30_000 }).toBe('lost');
+    expect(await ask(lost, '/history')).toMatchObject({
+      status: 404,
+      body: { error: expect.stringContaining('never started') },
+    });
+  });
+});
+
+it('fetches a history again when the worker that claimed it is gone, and stores it once', async () => {
+  await scene(async ({ worker, model, repository, exporter, ask }) => {
+    model.script(write, finish);
+    const job = await worker.runJob({ prompt: 'Write one', repository: repository.path });
+    // a worker that is killed between the fetch and the end of its transaction leaves its claim and nothing else
+    await expect.poll(() => histories.claimDue({ limit: 10, leaseMs: 300 }), { timeout: 30_000 }).toHaveLength(1);
+    expect(await histories.claimDue({ limit: 10, leaseMs: 300 })).toEqual([]);
+    const broken = {
+      ...histories,
+      store: () => Promise.reject(new Error('The connection was cut.')),
+    };
+    await using _broken = exporter({ histories: broken, leaseMs: 50 });
+    await using _first = exporter({ leaseMs: 50 });
+    await using _second = exporter({ leaseMs: 50 });
+    await untilExported(job.id);
+    await delay(100);
+    expect((await histories.find({ jobId: job.id, turn: 1 }))?.runs).toBe(1);
+    expect((await ask(job.id, '/history')).status).toBe(200);
+  });
+});
+
+it('removes events and histories of jobs that were archived long ago, a batch at a time', async () => {
+  const project = await buildProject(database.pool);
+  const ago = (days: number) => new Date(Date.now() - days * 86_400_000);
+  const old = [];
+  for (let index = 0; index < 3; index += 1) {
+    const job = await buildJob(database.pool, project, { status: 'archived', archivedAt: ago(91) });
+    await database.pool.query(`update job_turns set status = 'failed' where job_id = $1`, [job.id]);
+    old.push(job.id);
+  }
+  const young = await buildJob(database.pool, project, { status: 'archived', archivedAt: ago(89) });
+  expect(await histories.removeOld({ days: 90, limit: 2 })).toBe(2);
+  expect(await histories.removeOld({ days: 90, limit: 2 })).toBe(1);
+  expect(await histories.removeOld({ days: 90, limit: 2 })).toBe(0);
+  const { rows } = await database.pool.query<{ jobId: string }>(
+    'select distinct job_id as "jobId" from job_events where job_id = any($1)',
+    [[...old, young.id]],
+  );
+  expect(rows).toEqual([{ jobId: young.id }]);
+  expect(await stateOf(old[0]!)).toBe('removed');
+  const { key } = await buildKey(database.pool, { organizationId: project.organizationId });
+  const gone = await api.ask(`/v2/agent/${project.id}/job/${old[0]!}/history`, { key });
+  expect(gone).toMatchObject({ status: 404, body: { error: expect.stringContaining('archived long ago') } });
+});
