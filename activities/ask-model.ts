@@ -11,6 +11,8 @@ export interface ModelQuestion {
   model: string;
   system: string;
   messages: ModelMessage[];
+  /** The tools that the model may call: it is told of no others, and a call of another is an error. */
+  toolset: Toolset;
   signal: AbortSignal;
   /** Gets the answer's text as the model produces it. */
   onText?(delta: string): void;
@@ -27,16 +29,15 @@ export interface ModelAnswer {
 
 export interface AskModelDeps {
   models: ModelRegistry;
-  toolset: Toolset;
   /** A provider that is silent for this long counts as failed. */
   timeoutMs?: number;
 }
 
 /** Makes the one place that calls a job's model: one request, no retries of its own. Errors: ModelCallError, UnknownModelError. */
-export function createAskModel({ models, toolset, timeoutMs = 9 * 60_000 }: AskModelDeps) {
-  const tools = definitionsOf(toolset);
-
-  return async function askModel({ model, system, messages, signal, onText }: ModelQuestion): Promise<ModelAnswer> {
+export function createAskModel({ models, timeoutMs = 9 * 60_000 }: AskModelDeps) {
+  return async function askModel(question: ModelQuestion): Promise<ModelAnswer> {
+    const { model, system, messages, toolset, signal, onText } = question;
+    const tools = definitionsOf(toolset);
     const languageModel = models.languageModel(model);
     const over = new AbortController();
     try {

@@ -17,6 +17,7 @@ import { createJobAccess } from './job-access.ts';
 import { createSecretMask } from './known-secrets.ts';
 import { createModelActivities } from './model.ts';
 import { createPublishActivities } from './publish.ts';
+import { createPublisher } from './publisher.ts';
 import { createRecordActivities } from './records.ts';
 import { createRedactor } from './redaction.ts';
 import { createToolActivities } from './tools.ts';
@@ -62,7 +63,7 @@ export function createActivities(deps: ActivityDeps) {
     ...createWorkspaceActivities(shared),
     ...createModelActivities(shared),
     ...createToolActivities(shared),
-    ...createPublishActivities(shared),
+    ...createPublishActivities({ ...shared, publishWork: createPublisher(shared) }),
     ...createRecordActivities(shared),
     ...createArchiveActivities(shared),
   };

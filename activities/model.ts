@@ -3,9 +3,10 @@ import type { JobStore } from '../db/jobs.ts';
 import type { JobMessageStore } from '../db/job-messages.ts';
 import type { EffectStore, StepAnswerEvents, StepResponse, StepStore } from '../db/steps.ts';
 import type { PriceBook } from '../models/prices.ts';
-import type { ModelStep, StepRef, TokenUsage } from '../workflows/contract/job.ts';
+import type { ModelCall, ModelStep, StepRef, TokenUsage } from '../workflows/contract/job.ts';
 import type { NewJobEvent } from '../workflows/contract/job-events.ts';
 import { systemPrompt } from './agent-prompt.ts';
+import type { Toolset } from './agent-tools/toolset.ts';
 import type { ModelAnswer, ModelQuestion } from './ask-model.ts';
 import { takenOver, type Attempt } from './attempt.ts';
 import type { JobAccess } from './job-access.ts';
@@ -30,15 +31,20 @@ export interface ModelActivityDeps {
   redact(text: string): string;
   secrets: readonly string[];
   prices: Pick<PriceBook, 'costMicrosOf'>;
+  toolset: Toolset;
 }
 
 export function createModelActivities(deps: ModelActivityDeps) {
-  const { jobs, steps, messages, effects, access, askModel, attempt, maskSecrets, redact, secrets, prices } = deps;
+  const { jobs, steps, messages, effects, access, askModel, attempt, maskSecrets, redact, secrets, prices, toolset } =
+    deps;
+  const { finish } = toolset;
+  const finishOnly: Toolset = finish === undefined ? {} : { finish };
   return {
     /**
      * Safe to run twice: the answer is stored before the activity completes, and a stored answer is not asked for again.
      */
-    async callModel(ref: StepRef): Promise<ModelStep> {
+    async callModel({ jobId, turn, step, lastBefore = null }: ModelCall): Promise<ModelStep> {
+      const ref = { jobId, turn, step };
       return attempt({ countFailure: () => steps.countModelFailure(ref) }, async (signal) => {
         const { fence, response, finishReason, usage } = await steps.claimAnswer(ref);
         if (response !== null) return stepOf(ref, { response, finishReason: finishReason ?? 'other', usage });
@@ -51,6 +57,7 @@ export function createModelActivities(deps: ModelActivityDeps) {
             model: job.model,
             system: systemPrompt(await readInstructions(effects, ref.jobId)),
             messages: conversationOf({ prompts, steps: ledger }),
+            toolset: lastBefore === null ? toolset : finishOnly,
             signal,
             onText: text.push,
           }),

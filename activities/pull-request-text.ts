@@ -15,9 +15,9 @@ const maxSlug = 40;
 /** The newest ones; a description has no room for all. */
 const maxFollowUps = 5;
 
-/** What the agent said about its work: the finish call of the turn's last step, or the text it ended with. */
-export function summaryOf(steps: StepRow[], turn: number): Summary {
-  const response = steps.findLast((step) => step.turn === turn && step.response !== null)?.response;
+/** What the agent said about its work: the finish call of the turn's last step, or the text it ended with. `step` is the last one with an answer. */
+export function summaryOf(step: StepRow | null): Summary {
+  const response = step?.response;
   if (response === null || response === undefined) return { title: null, message: '' };
   const finish = finishCallOf(response.toolCalls.filter((call) => call.invalid === undefined));
   if (finish === null) return { title: null, message: capped(response.text.trim(), maxMessage) };
@@ -48,17 +48,24 @@ export interface ChangeText {
   /** What was asked so far, oldest first. */
   prompts: string[];
   message: string;
+  /** Why the agent was stopped before it was done; null when it was not. */
+  stopped: string | null;
 }
 
 /** The commit message; its trailer finds the job again. */
-export function commitMessageOf({ jobId, title, message }: ChangeText): string {
-  return [title, message, `Agent-Job: ${jobId}`].filter((part) => part !== '').join('\n\n') + '\n';
+export function commitMessageOf({ jobId, title, message, stopped }: ChangeText): string {
+  return (
+    [title, stopped === null ? '' : `Unfinished: ${stopped}`, message, `Agent-Job: ${jobId}`]
+      .filter((part) => part !== '')
+      .join('\n\n') + '\n'
+  );
 }
 
 /** The description of the pull request. The marker is a second key to the job, so nothing else may look like it. */
-export function bodyOf({ jobId, prompts: [task = '', ...followUps], message }: ChangeText): string {
+export function bodyOf({ jobId, prompts: [task = '', ...followUps], message, stopped }: ChangeText): string {
   const asked = followUps.slice(-maxFollowUps).flatMap((prompt) => ['## Follow-up', quoted(prompt)]);
   return [
+    ...(stopped === null ? [] : [`> [!WARNING]\n> The work is not finished. ${withoutComments(stopped)}`]),
     '## Task',
     quoted(task),
     ...asked,

@@ -4,7 +4,7 @@ import type { EffectStore, Snapshot, StepStore, ToolCall, ToolResult } from '../
 import type { StepRef, ToolStep } from '../workflows/contract/job.ts';
 import { FailureType } from '../workflows/contract/failures.ts';
 import { runBatch } from './agent-tools/run-batch.ts';
-import { finishCallOf, type Toolset } from './agent-tools/toolset.ts';
+import { finishCallOf, type FinishCall, type Toolset } from './agent-tools/toolset.ts';
 import { takenOver, type Attempt } from './attempt.ts';
 import type { Workspaces } from './clients/workspaces.ts';
 import { baseOf, type JobAccess } from './job-access.ts';
@@ -36,18 +36,20 @@ export function createToolActivities(deps: ToolActivityDeps) {
         const { fence, response, toolResults } = await steps.claim(ref);
         if (response === null) throw unanswered();
         const calls = response.toolCalls;
-        if (toolResults !== null) return { finished: await isDone(ref, calls, toolResults), changedFiles: 0 };
+        if (toolResults !== null) return { ...(await endOf(ref, calls, toolResults)), changedFiles: 0 };
         const job = await access.activeJob(ref);
         const { results, tree, snapshot } = await runInWorkspace({ job, calls, signal });
         const events = eventsOfResults(results, snapshot, redact);
         if (!(await steps.storeResults({ ...ref, fence, results, tree, snapshot, events }))) throw takenOver();
-        return { finished: await isDone(ref, calls, results), changedFiles: snapshot?.changedFiles ?? 0 };
+        return { ...(await endOf(ref, calls, results)), changedFiles: snapshot?.changedFiles ?? 0 };
       });
     },
   };
 
-  async function isDone(ref: StepRef, calls: ToolCall[], results: ToolResult[]): Promise<boolean> {
-    return hasFinished(calls, results) && !(await access.hasMessages(ref));
+  async function endOf(ref: StepRef, calls: ToolCall[], results: ToolResult[]) {
+    const finish = finishOf(calls, results);
+    if (finish === null || (await access.hasMessages(ref))) return { finished: false };
+    return { finished: true, isUnfinished: finish.complete === false };
   }
 
   async function runInWorkspace({ job, calls, signal }: Batch) {
@@ -74,9 +76,9 @@ export function createToolActivities(deps: ToolActivityDeps) {
   }
 }
 
-function hasFinished(calls: ToolCall[], results: ToolResult[]): boolean {
+function finishOf(calls: ToolCall[], results: ToolResult[]): FinishCall | null {
   const failed = new Set(results.filter(({ isError }) => isError).map(({ toolCallId }) => toolCallId));
-  return finishCallOf(calls.filter((call) => call.invalid === undefined && !failed.has(call.toolCallId))) !== null;
+  return finishCallOf(calls.filter((call) => call.invalid === undefined && !failed.has(call.toolCallId)));
 }
 
 function unanswered(): ApplicationFailure {

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import type { StepRef, TokenUsage } from '../workflows/contract/job.ts';
+import type { StepRef, TokenUsage, TurnRef } from '../workflows/contract/job.ts';
 import type { NewJobEvent } from '../workflows/contract/job-events.ts';
 import { withTransaction } from './pool.ts';
 import { onlyRow } from './rows.ts';
@@ -104,6 +104,8 @@ export interface StepStore {
   countModelFailure(ref: StepRef): Promise<number>;
   /** All steps of a job up to and with the turn, in order. */
   list(jobId: string, turn: number): Promise<StepRow[]>;
+  /** The newest step of a turn that has an answer. */
+  lastAnswered(ref: TurnRef): Promise<StepRow | null>;
   /** The newest tree of the job, null while nothing has changed since the base commit. */
   latestTree(jobId: string): Promise<string | null>;
   snapshot(jobId: string, tree: string): Promise<Snapshot | null>;
@@ -237,6 +239,15 @@ export function createStepStore(pool: Pool): StepStore {
     return rows;
   }
 
+  async function lastAnswered({ jobId, turn }: TurnRef): Promise<StepRow | null> {
+    const { rows } = await pool.query<StepRow>(
+      `select ${stepColumns} from job_steps
+       where job_id = $1 and turn = $2 and response is not null order by step desc limit 1`,
+      [jobId, turn],
+    );
+    return rows[0] ?? null;
+  }
+
   async function latestTree(jobId: string): Promise<string | null> {
     const { rows } = await pool.query<{ tree: string }>(
       `select tree from job_snapshots where job_id = $1 and tree = (${newestTree})`,
@@ -269,6 +280,7 @@ export function createStepStore(pool: Pool): StepStore {
     storeResults,
     countModelFailure,
     list,
+    lastAnswered,
     latestTree,
     snapshot,
     latestPatch,

@@ -1,10 +1,14 @@
 import type { JobInput, JobLimits, JobProgress, ModelStep, ToolStep } from './contract/job.ts';
 import { FailureType } from './contract/failures.ts';
 
+/** The end of a turn's wall time that is kept for its last call. */
+const longestWindDownMs = 90_000;
+
 /** Where a turn stands: what has to happen next, and what it has used up. */
 export interface JobState extends JobProgress {
   /** `asking`: the model is to be called for `step`; `acting`: the tool calls of `step` are to be run. */
   stage: 'preparing' | 'asking' | 'acting' | 'publishing';
+  largestCall: number;
 }
 
 export type JobEvent =
@@ -15,8 +19,8 @@ export type JobEvent =
 
 /** The state a run begins with: a fresh turn prepares, a continued one goes on at its step boundary. */
 export function initialState(input: JobInput, nowMs: number): JobState {
-  if (input.progress !== undefined) return { ...input.progress, stage: 'asking' };
-  return { stage: 'preparing', step: 1, tokens: 0, startedAtMs: nowMs };
+  if (input.progress !== undefined) return { largestCall: 0, ...input.progress, stage: 'asking' };
+  return { stage: 'preparing', step: 1, tokens: 0, largestCall: 0, startedAtMs: nowMs };
 }
 
 /** The state after an event. An answer without tool calls and a `finish` call both end the loop, unless a message waits. */
@@ -25,10 +29,14 @@ export function advance(state: JobState, event: JobEvent): JobState {
     case 'prepared':
       return { ...state, stage: 'asking' };
     case 'answered': {
-      const { usage, toolCallCount, hasMessages = false } = event.answer;
-      const answered = { ...state, tokens: state.tokens + usage.inputTokens + usage.outputTokens };
+      const { usage, toolCallCount, finishReason, hasMessages = false } = event.answer;
+      const used = usage.inputTokens + usage.outputTokens;
+      const largestCall = Math.max(state.largestCall, used);
+      const answered = { ...state, tokens: state.tokens + used, largestCall };
       if (toolCallCount > 0) return { ...answered, stage: 'acting' };
-      return hasMessages ? nextStep(answered) : { ...answered, stage: 'publishing' };
+      // words that were cut off in the middle end nothing
+      const goesOn = hasMessages || finishReason === 'length';
+      return goesOn ? nextStep(answered) : { ...answered, stage: 'publishing' };
     }
     case 'tools-ran':
       return event.result.finished ? { ...state, stage: 'publishing' } : nextStep(state);
@@ -51,14 +59,25 @@ export function reachedLimit(state: JobState, limits: JobLimits, nowMs: number):
   return null;
 }
 
+/**
+ * The limit that will forbid the call after the next one, or null: the next call is the last, and can only finish. A call
+ * is expected to need as many tokens as the largest so far. A turn of one step has no step to finish in.
+ */
+export function limitAfter(state: JobState, limits: JobLimits, nowMs: number): FailureType | null {
+  if (state.step === limits.maxSteps && state.step > 1) return FailureType.StepLimit;
+  if (state.largestCall > 0 && state.tokens + 2 * state.largestCall > limits.maxTokens) return FailureType.BudgetLimit;
+  const windDownMs = Math.min(longestWindDownMs, limits.maxDurationMs / 10);
+  return remainingMs(state, limits, nowMs) <= windDownMs ? FailureType.TimeLimit : null;
+}
+
 /** Wall time the turn has left. */
 export function remainingMs(state: JobState, limits: JobLimits, nowMs: number): number {
   return state.startedAtMs + limits.maxDurationMs - nowMs;
 }
 
 /** What a continue-as-new carries. */
-export function progressOf({ step, tokens, startedAtMs }: JobState): JobProgress {
-  return { step, tokens, startedAtMs };
+export function progressOf({ step, tokens, largestCall, startedAtMs }: JobState): JobProgress {
+  return { step, tokens, largestCall, startedAtMs };
 }
 
 function assertNever(event: never): never {

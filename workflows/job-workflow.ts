@@ -7,9 +7,18 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { JobInput, JobOutcome } from './contract/job.ts';
-import { limitFailure, outcomeOfFailure } from './failure-outcome.ts';
-import { advance, initialState, progressOf, reachedLimit, remainingMs, type JobState } from './job-state.ts';
-import { callModel, prepare, publish, recordOutcome, runTools } from './proxies.ts';
+import { FailureType } from './contract/failures.ts';
+import { keepsWork, limitFailure, outcomeOfFailure, timeSentence, type FailedOutcome } from './failure-outcome.ts';
+import {
+  advance,
+  initialState,
+  limitAfter,
+  progressOf,
+  reachedLimit,
+  remainingMs,
+  type JobState,
+} from './job-state.ts';
+import { callModel, keepWork, prepare, publish, recordOutcome, runTools } from './proxies.ts';
 
 /** A replay of this many events still fits into the timeout of a workflow task, with room to spare. */
 const maxHistoryEvents = 1_500;
@@ -31,9 +40,21 @@ export async function jobWorkflow(input: JobInput): Promise<JobOutcome> {
     }
   } catch (error) {
     if (!(error instanceof TemporalFailure)) throw error; // a bug, or the turn continues as new
-    const outcome = outcomeOfFailure(error, CancellationScope.current().consideredCancelled);
+    const failed = outcomeOfFailure(error, CancellationScope.current().consideredCancelled);
+    const outcome = keepsWork(failed) ? await withWorkKept(input, failed) : failed;
     await CancellationScope.nonCancellable(() => recordOutcome({ ...turn, outcome }));
     throw error;
+  }
+}
+
+/** The outcome, with what became of the work. That nothing could be published changes nothing about why the turn failed. */
+async function withWorkKept({ jobId, turn, limits }: JobInput, failed: FailedOutcome): Promise<FailedOutcome> {
+  const message = failed.category === FailureType.TimeLimit ? timeSentence(limits) : failed.message;
+  try {
+    return { ...failed, ...(await keepWork({ jobId, turn, category: failed.category, message })) };
+  } catch (error) {
+    if (!(error instanceof TemporalFailure)) throw error;
+    return { ...failed, message: `${message} No pull request could be made of what it changed; its diff has it.` };
   }
 }
 
@@ -52,10 +73,16 @@ async function runSteps(input: JobInput, begin: JobState): Promise<JobState> {
   }
   while (state.stage !== 'publishing') {
     const limit = reachedLimit(state, input.limits, Date.now());
-    if (limit !== null) throw limitFailure(limit);
+    if (limit !== null) throw limitFailure(limit, state, input.limits);
+    const lastBefore = limitAfter(state, input.limits, Date.now());
     const step = { ...turn, step: state.step };
-    state = advance(state, { kind: 'answered', answer: await callModel(step) });
-    if (state.stage === 'acting') state = advance(state, { kind: 'tools-ran', result: await runTools(step) });
+    const callsLeft = input.limits.maxSteps - state.step + 1;
+    state = advance(state, { kind: 'answered', answer: await callModel({ ...step, callsLeft, lastBefore }) });
+    if (state.stage === 'acting') {
+      const result = await runTools(step);
+      if (result.isUnfinished === true && lastBefore !== null) throw limitFailure(lastBefore, state, input.limits);
+      state = advance(state, { kind: 'tools-ran', result });
+    }
     if (state.stage === 'asking' && isHistoryLong()) await continueAt(input, state);
   }
   return state;

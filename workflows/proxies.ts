@@ -25,7 +25,7 @@ export const { callModel } = proxyActivities<Activities>({
 export const { runTools } = proxyActivities<Activities>({ startToCloseTimeout: '10 minutes', heartbeatTimeout, retry });
 
 /** A cancelled publish is waited for, so that what it did is known. */
-export const { publish } = proxyActivities<Activities>({
+export const { publish, keepWork } = proxyActivities<Activities>({
   startToCloseTimeout: '5 minutes',
   scheduleToCloseTimeout: '20 minutes',
   heartbeatTimeout,

@@ -29,6 +29,7 @@ export const finishSchema = z.object({
     .string()
     .max(20_000)
     .describe('What was done and why, in Markdown: it becomes the text of the pull request'),
+  complete: z.boolean().optional().describe('false when a part of the task is left to do; then name it in the summary'),
 });
 
 export const finishTool = defineTool({

@@ -8,6 +8,7 @@ export const FailureType = {
   StepLimit: 'step_limit',
   BudgetLimit: 'budget_limit',
   TimeLimit: 'time_limit',
+  NoProgress: 'no_progress',
   PushRejected: 'push_rejected',
   ToolFailure: 'tool_failure',
   Cancelled: 'cancelled',
@@ -59,13 +60,18 @@ const descriptions: Record<FailureType, Omit<Failure, 'category'>> = {
     retryable: true,
   },
   budget_limit: {
-    title: 'The job used all of its token budget',
-    remedy: 'Split the task into smaller ones, or raise DOCKET_MAX_TOKENS.',
+    title: 'The job used all of its budget',
+    remedy: 'Split the task into smaller ones, or raise the limit on tokens or money that the message names.',
     retryable: true,
   },
   time_limit: {
     title: 'The job ran longer than it may',
     remedy: 'Split the task into smaller ones, or raise DOCKET_MAX_JOB_MINUTES.',
+    retryable: true,
+  },
+  no_progress: {
+    title: 'The agent went round in circles',
+    remedy: 'Say in a message to the job what it should do differently, or start it again with another model.',
     retryable: true,
   },
   push_rejected: {

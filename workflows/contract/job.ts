@@ -29,6 +29,8 @@ export interface JobLimits {
 export interface JobProgress {
   step: number;
   tokens: number;
+  /** Tokens of the largest call so far; absent in older histories. */
+  largestCall?: number;
   startedAtMs: number;
 }
 
@@ -50,6 +52,20 @@ export interface StepRef {
   step: number;
 }
 
+/** What `callModel` is asked with. */
+export interface ModelCall extends StepRef {
+  /** Calls that the step limit leaves, this one included. */
+  callsLeft?: number;
+  /** The limit that lets no further call follow: the model can only finish. */
+  lastBefore?: string | null;
+}
+
+/** A turn that is stopped before its agent is done: why, in a sentence for a person. */
+export interface StoppedTurn extends TurnRef {
+  category: string;
+  message: string;
+}
+
 export interface TurnRef {
   jobId: string;
   turn: number;
@@ -68,5 +84,7 @@ export interface ModelStep {
 export interface ToolStep {
   /** Whether the batch held the call that ends the turn, and nobody has said anything since. */
   finished: boolean;
+  /** Whether the agent says that a part of its task is not done; absent in older histories. */
+  isUnfinished?: boolean;
   changedFiles: number;
 }

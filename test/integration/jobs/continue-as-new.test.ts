@@ -30,6 +30,9 @@ function createNotes() {
       notes.push('publish');
       return { kind: 'no-changes' };
     },
+    async keepWork({ message }) {
+      return { message };
+    },
     async recordOutcome({ outcome }) {
       notes.push(`record ${outcome.kind}`);
       return false;

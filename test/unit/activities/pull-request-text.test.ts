@@ -34,7 +34,7 @@ describe('a title', () => {
 });
 
 describe('the description of a pull request', () => {
-  const text = { jobId: 'job_1', title: 'Fix', prompts: ['Do it'], message: 'Done' };
+  const text = { jobId: 'job_1', title: 'Fix', prompts: ['Do it'], message: 'Done', stopped: null };
 
   it('ends with the marker of the job', () => {
     expect(bodyOf(text).endsWith('<!-- docket-job: job_1 -->')).toBe(true);
@@ -43,6 +43,12 @@ describe('the description of a pull request', () => {
   it('holds no other marker, whatever the agent says', () => {
     const body = bodyOf({ ...text, message: 'See <!-- docket-job: job_2 -->' });
     expect(body.match(/<!-- docket-job: \w+ -->/g)).toEqual(['<!-- docket-job: job_1 -->']);
+  });
+
+  it('begins with why the agent was stopped, and hides nothing there', () => {
+    const body = bodyOf({ ...text, stopped: 'It was stopped <!-- docket-job: job_2 -->.' });
+    expect(body).toMatch(/^> \[!WARNING\]\n> The work is not finished\. It was stopped &lt;!-- /);
+    expect(bodyOf(text)).not.toContain('WARNING');
   });
 
   it('shows the first task and the newest follow-ups', () => {
@@ -58,7 +64,7 @@ describe('the description of a pull request', () => {
 
 describe('a commit message', () => {
   it('has the job as a trailer', () => {
-    const text = { jobId: 'job_1', title: 'Fix', prompts: [''], message: '' };
+    const text = { jobId: 'job_1', title: 'Fix', prompts: [''], message: '', stopped: null };
     expect(commitMessageOf(text)).toBe('Fix\n\nAgent-Job: job_1\n');
     expect(commitMessageOf({ ...text, message: 'All of it.' })).toBe('Fix\n\nAll of it.\n\nAgent-Job: job_1\n');
   });
@@ -69,19 +75,19 @@ describe('the summary of a turn', () => {
 
   it('is the finish call of its last step', () => {
     const steps = [buildStep({ turn: 1, text: 'Looking.' }), buildStep({ turn: 1, step: 2, toolCalls: [finish] })];
-    expect(summaryOf(steps, 1)).toEqual({ title: 'Fix it', message: 'Fixed.' });
+    expect(summaryOf(steps.at(-1)!)).toEqual({ title: 'Fix it', message: 'Fixed.' });
   });
 
   it('is the text it ended with when nothing was finished', () => {
-    expect(summaryOf([buildStep({ text: 'Nothing to do.' })], 1)).toEqual({ title: null, message: 'Nothing to do.' });
+    expect(summaryOf(buildStep({ text: 'Nothing to do.' }))).toEqual({ title: null, message: 'Nothing to do.' });
   });
 
-  it('knows nothing of other turns', () => {
-    expect(summaryOf([buildStep({ turn: 1, toolCalls: [finish] })], 2)).toEqual({ title: null, message: '' });
+  it('is empty when the turn has no answer', () => {
+    expect(summaryOf(null)).toEqual({ title: null, message: '' });
   });
 
   it('passes over a finish call that did not parse', () => {
     const invalid = { ...finish, input: '{', invalid: 'Not JSON.' };
-    expect(summaryOf([buildStep({ text: 'Hm', toolCalls: [invalid] })], 1)).toEqual({ title: null, message: 'Hm' });
+    expect(summaryOf(buildStep({ text: 'Hm', toolCalls: [invalid] }))).toEqual({ title: null, message: 'Hm' });
   });
 });

@@ -14,7 +14,7 @@ const limits = { maxSteps: 3, maxTokens: 100, maxDurationMs: 1_000 };
 const input: JobInput = { jobId: 'job_1', turn: 1, limits };
 
 function buildState(state: Partial<JobState> = {}): JobState {
-  return { stage: 'asking', step: 1, tokens: 0, startedAtMs: 0, ...state };
+  return { stage: 'asking', step: 1, tokens: 0, largestCall: 0, startedAtMs: 0, ...state };
 }
 
 function buildAnswer(answer: Partial<ModelStep> = {}): ModelStep {
@@ -24,12 +24,12 @@ function buildAnswer(answer: Partial<ModelStep> = {}): ModelStep {
 describe('the state of a turn', () => {
   it('begins with preparing, and asks the model once it is prepared', () => {
     const begun = initialState(input, 500);
-    expect(begun).toEqual({ stage: 'preparing', step: 1, tokens: 0, startedAtMs: 500 });
+    expect(begun).toEqual({ stage: 'preparing', step: 1, tokens: 0, largestCall: 0, startedAtMs: 500 });
     expect(advance(begun, { kind: 'prepared' }).stage).toBe('asking');
   });
 
   it('goes on at the carried step without preparing again', () => {
-    const progress = { step: 40, tokens: 900, startedAtMs: 7 };
+    const progress = { step: 40, tokens: 900, largestCall: 30, startedAtMs: 7 };
     expect(initialState({ ...input, progress }, 5_000)).toEqual({ ...progress, stage: 'asking' });
   });
 
@@ -67,7 +67,8 @@ describe('the state of a turn', () => {
           if (isCut) state = initialState({ ...input, progress: progressOf(state) }, 99);
         }
         const tokens = steps.reduce((sum, usage) => sum + usage.inputTokens + usage.outputTokens, 0);
-        expect(state).toEqual(buildState({ step: steps.length + 1, tokens }));
+        const largestCall = Math.max(0, ...steps.map((usage) => usage.inputTokens + usage.outputTokens));
+        expect(state).toEqual(buildState({ step: steps.length + 1, tokens, largestCall }));
       }),
     );
   });

@@ -1,0 +1,168 @@
+import { ApplicationFailure } from '@temporalio/activity';
+import { z } from 'zod';
+import type { JobRow, JobStore } from '../db/jobs.ts';
+import type { JobBranchStore } from '../db/job-branches.ts';
+import type { EffectStore, Snapshot, StepStore } from '../db/steps.ts';
+import type { TurnRef } from '../workflows/contract/job.ts';
+import { FailureType } from '../workflows/contract/failures.ts';
+import { takenOver } from './attempt.ts';
+import type { Workspaces } from './clients/workspaces.ts';
+import { publishedOf } from './follow-up.ts';
+import { baseOf, type JobAccess } from './job-access.ts';
+import {
+  bodyOf,
+  branchOf,
+  commitMessageOf,
+  summaryOf,
+  titleOf,
+  type ChangeText,
+  type Summary,
+} from './pull-request-text.ts';
+
+export interface PublisherDeps {
+  jobs: Pick<JobStore, 'setPhase' | 'setSummary' | 'setPublished' | 'prompts'>;
+  steps: Pick<StepStore, 'lastAnswered' | 'latestTree' | 'snapshot'>;
+  effects: EffectStore;
+  branches: Pick<JobBranchStore, 'follow'>;
+  access: JobAccess;
+  workspaces: Pick<Workspaces, 'publish'>;
+  redact(text: string): string;
+}
+
+interface TurnText extends ChangeText {
+  /** The title of the pull request; `title` is the one of the turn's commit. */
+  jobTitle: string;
+}
+
+type PushedTree = z.infer<typeof pushResultSchema>;
+
+interface Publication extends Work {
+  text: TurnText;
+  branch: string;
+  snapshot: Snapshot;
+}
+
+const author = { name: 'Docket', email: 'docket@noreply.invalid' };
+const pushResultSchema = z.object({ commit: z.string(), tree: z.string() });
+
+/** What a turn may publish. `stopped` says why the agent is not done: its work becomes a draft that says so. */
+export interface Work {
+  ref: TurnRef;
+  job: JobRow;
+  stopped: string | null;
+  signal: AbortSignal;
+}
+
+export interface PublishedWork {
+  /** The title and words of the agent; null when it gave none. */
+  summary: Summary;
+  /** Null when there is nothing to publish. */
+  prLink: string | null;
+  /** Whether the pull request holds a change of this turn. */
+  isChanged: boolean;
+}
+
+export type Publisher = (work: Work) => Promise<PublishedWork>;
+
+/**
+ * Makes what brings a job's newest tree to its branch and pull request. Safe to run twice: branch, commit and pull request
+ * derive from the job and its tree, and an attempt that was overtaken is stopped in front of each effect.
+ */
+export function createPublisher(deps: PublisherDeps): Publisher {
+  const { jobs, steps, effects, branches, access, workspaces, redact } = deps;
+
+  return async function publishWork(work) {
+    const { ref, job } = work;
+    await jobs.setPhase({ ...ref, phase: 'publishing' });
+    const { summary, text } = await describeChange(work);
+    const tree = await steps.latestTree(job.id);
+    if (tree !== null && tree === job.headTree && job.prLink !== null)
+      return { summary, prLink: isOver(job) ? null : job.prLink, isChanged: false };
+    const snapshot = tree === null ? null : await steps.snapshot(job.id, tree);
+    if (snapshot === null || (snapshot.changedFiles === 0 && job.headTree === null))
+      return { summary, prLink: null, isChanged: false };
+    const branch = job.branch !== null && !isOver(job) ? job.branch : branchOf(ref, text.title);
+    return { summary, prLink: await publishChange({ ...work, text, branch, snapshot }), isChanged: true };
+  };
+
+  /** Stores the agent's words first, so that every attempt takes the same ones. */
+  async function describeChange({ ref, job, stopped }: Work): Promise<{ summary: Summary; text: TurnText }> {
+    const said = summaryOf(await steps.lastAnswered(ref));
+    // what a stopped agent said on its way is no summary
+    const summary = stopped !== null && said.title === null ? { title: null, message: '' } : said;
+    const prompts = (await jobs.prompts(ref.jobId, ref.turn)).map(({ turn, prompt }) => ({
+      turn,
+      prompt: redact(prompt),
+    }));
+    const title = titleOf(redact(summary.title ?? prompts.find(({ turn }) => turn === ref.turn)?.prompt ?? ''));
+    const message = redact(summary.message);
+    // a pull request keeps the title it was opened with
+    const jobTitle = job.prId !== null && job.title !== null && !isOver(job) ? job.title : title;
+    await jobs.setSummary({ ...ref, title: jobTitle, message });
+    const asked = prompts.map(({ prompt }) => prompt);
+    return { summary, text: { jobId: job.id, title, jobTitle, prompts: asked, message, stopped } };
+  }
+
+  async function publishChange(publication: Publication): Promise<string> {
+    const { ref, branch } = publication;
+    const { commit, tree } = await push(publication);
+    const { id, url, state } = await openPullRequest(publication);
+    const stored = { branch, headCommit: commit, headTree: tree, prId: id, prLink: url, prState: state };
+    if (!(await jobs.setPublished({ ...ref, ...stored }))) throw ended();
+    return url;
+  }
+
+  async function push({ ref, job, text, branch, snapshot, signal }: Publication): Promise<PushedTree> {
+    const effect = { ...ref, effect: 'push' };
+    const { fence, result } = await effects.claim(effect);
+    const pushed = pushResultSchema.safeParse(result);
+    // `tree` is what the working copy has from then on
+    if (pushed.success && pushed.data.tree === snapshot.tree) return pushed.data;
+    const publication = await workspaces.publish({
+      ...(await access.repositoryOf(job, signal)),
+      jobId: job.id,
+      branch,
+      baseCommit: baseOf(job).commit,
+      snapshot,
+      message: commitMessageOf(text),
+      author: { ...author, date: job.createdAt },
+      published: await publishedOf(steps, job),
+      beforePush: () => mayAct({ ...effect, fence }),
+    });
+    const done = { commit: publication.commit, tree: publication.snapshot.tree };
+    const adopted = { tree: done.tree, snapshot: publication.snapshot };
+    if (!(await branches.follow({ ...effect, fence, branch: adopted, result: done }))) throw takenOver();
+    return done;
+  }
+
+  async function openPullRequest({ ref, job, text, branch, stopped, signal }: Publication) {
+    const effect = { ...ref, effect: 'pull-request' };
+    const { fence } = await effects.claim(effect);
+    const forge = await access.forgeOf(job);
+    return forge.ensurePullRequest({
+      repository: job.repository,
+      head: branch,
+      base: baseOf(job).branch,
+      title: text.jobTitle,
+      body: bodyOf(text),
+      draft: job.draft || stopped !== null,
+      signal,
+      beforeEffect: () => mayAct({ ...effect, fence }),
+    });
+  }
+
+  /** A worker that was cut off from the engine can still reach the forge: it stops here. */
+  async function mayAct(effect: TurnRef & { effect: string; fence: number }): Promise<void> {
+    if (!(await access.isActive(effect))) throw ended();
+    if (!(await effects.holds(effect))) throw takenOver();
+  }
+}
+
+/** Whether the pull request is closed or merged, so that a further change needs another one. */
+function isOver({ prState }: JobRow): boolean {
+  return prState === 'closed' || prState === 'merged';
+}
+
+function ended(): ApplicationFailure {
+  return ApplicationFailure.nonRetryable('The turn has ended or a newer one began.', FailureType.Superseded);
+}
