@@ -78,17 +78,13 @@ export function createThreadStore(pool: Pool): ThreadStore {
   }
 
   async function open({ threadId, siteId, organizationId, fp }: Parameters<ThreadStore['open']>[0]): Promise<void> {
-    await pool.query({
-      name: 'open-thread',
-      text: holdThread,
-      values: [threadId, siteId, organizationId, toStoredText(fp)],
-    });
+    await pool.query({ ...holdThread, values: [threadId, siteId, organizationId, toStoredText(fp)] });
   }
 
   async function recordTurn(turn: RecordedTurn): Promise<void> {
     await withTransaction(pool, async (client) => {
-      const thread = [turn.threadId, turn.siteId, turn.organizationId, toStoredText(turn.fp)];
-      const { rowCount } = await client.query(holdThread, thread);
+      const values = [turn.threadId, turn.siteId, turn.organizationId, toStoredText(turn.fp)];
+      const { rowCount } = await client.query({ ...holdThread, values });
       if (rowCount === 1) await insertMessages(client, turn);
     });
   }
@@ -148,30 +144,37 @@ const sweepStatement = `
   delete from threads using old where threads.id = old.id`;
 
 // makes or locks the thread; no row when the site keeps nothing, or when the id is another one's thread
-const holdThread = `
-  insert into threads (id, site_id, organization_id, fp)
-  select $1, id, organization_id, $4 from sites where id = $2 and organization_id = $3 and retention_days > 0
-  on conflict (id) do update set updated_at = now()
-  where threads.site_id = excluded.site_id and threads.organization_id = excluded.organization_id`;
+const holdThread = {
+  name: 'hold-thread',
+  text: `
+    insert into threads (id, site_id, organization_id, fp)
+    select $1, id, organization_id, $4 from sites where id = $2 and organization_id = $3 and retention_days > 0
+    on conflict (id) do update set updated_at = now()
+    where threads.site_id = excluded.site_id and threads.organization_id = excluded.organization_id`,
+};
 
 /** A question that is answered again keeps its one row. */
 async function insertMessages(client: PoolClient, { threadId, question, answer }: RecordedTurn): Promise<void> {
-  await client.query(
-    `insert into thread_messages (thread_id, id, role, content, current_path) values ($1, $2, 'user', $3, $4)
-     on conflict (thread_id, id) do nothing`,
-    [
+  await client.query({
+    name: 'add-question',
+    text: `
+      insert into thread_messages (thread_id, id, role, content, current_path) values ($1, $2, 'user', $3, $4)
+      on conflict (thread_id, id) do nothing`,
+    values: [
       threadId,
       toStoredText(question.id),
       toStoredText(question.content),
       question.currentPath === null ? null : toStoredText(question.currentPath),
     ],
-  );
-  await client.query(
-    `insert into thread_messages
-       (thread_id, id, role, content, sources, model, answered, ending, first_token_ms, duration_ms)
-     values ($1, $2, 'assistant', $3, $4, $5, $6, $7, $8, $9)
-     on conflict (thread_id, id) do nothing`,
-    [
+  });
+  await client.query({
+    name: 'add-answer',
+    text: `
+      insert into thread_messages
+        (thread_id, id, role, content, sources, model, answered, ending, first_token_ms, duration_ms)
+      values ($1, $2, 'assistant', $3, $4, $5, $6, $7, $8, $9)
+      on conflict (thread_id, id) do nothing`,
+    values: [
       threadId,
       toStoredText(answer.id),
       toStoredText(answer.content),
@@ -182,5 +185,5 @@ async function insertMessages(client: PoolClient, { threadId, question, answer }
       answer.firstTokenMs === null ? null : Math.round(answer.firstTokenMs),
       Math.round(answer.durationMs),
     ],
-  );
+  });
 }

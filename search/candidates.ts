@@ -37,7 +37,11 @@ export function createCandidates(database: DatabaseSync) {
     };
     const best = (expression: Expression, limit: number) => {
       if (expression.count > dearestRanking) any(expression, limit * 2);
-      else for (const row of ranked.iterate(within(expression.text), limit)) found.add(Number(row.id));
+      else for (const row of ranked.all(within(expression.text), limit)) found.add(Number(row.id));
+    };
+    // ranking reads the whole list of every term: taking all is cheaper where they are few
+    const bestOfFew = (expression: Expression, limit: number) => {
+      if (any(expression, limit * 2) === limit * 2) best(expression, limit);
     };
     const strong = strongTerms(terms);
     if (strong.length === 0) return [];
@@ -48,12 +52,11 @@ export function createCandidates(database: DatabaseSync) {
     }
     if (found.size < enough && strong.length > 2) {
       for (const left of strong.toSorted((a, b) => a.weight - b.weight).slice(0, mostLeftOut)) {
-        best(and(strong.filter((term) => term !== left).map((term) => expressionOf(term))), 40);
+        bestOfFew(and(strong.filter((term) => term !== left).map((term) => expressionOf(term))), 40);
       }
     }
     if (found.size < enough && strong.length > 1) {
       best(or(affordable(all)), wanted);
-      best(inHeadings(or(all)), 50);
     }
     if (nearby !== null) any({ text: `(${or(all).text}) AND ${nearby}`, count: 0 }, 30);
     return [...found];

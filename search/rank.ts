@@ -86,16 +86,27 @@ interface Occurrence {
   part: number;
 }
 
-type Lookup = Map<number, Occurrence[]>;
+interface Lookup {
+  occurrences: Map<number, Occurrence[]>;
+  /** 0 where no hash with these lowest bits is looked for: nearly every term of a passage is dismissed by it. */
+  filter: Uint8Array;
+}
+
+const filterMask = 0xfff;
+const nowhere: number[] = [];
 
 function buildLookup(terms: QueryTerm[]): Lookup {
-  const lookup: Lookup = new Map();
-  const add = (hash: number, occurrence: Occurrence) => lookup.set(hash, [...(lookup.get(hash) ?? []), occurrence]);
+  const occurrences = new Map<number, Occurrence[]>();
+  const filter = new Uint8Array(filterMask + 1);
+  const add = (hash: number, occurrence: Occurrence) => {
+    occurrences.set(hash, [...(occurrences.get(hash) ?? []), occurrence]);
+    filter[hash & filterMask] = 1;
+  };
   for (const [at, term] of terms.entries()) {
     for (const { hash, strength } of term.alternatives) add(hash, { at, strength, part: -1 });
     for (const [part, { hash }] of term.parts.entries()) add(hash, { at, strength: partsStrength, part });
   }
-  return lookup;
+  return { occurrences, filter };
 }
 
 interface Field {
@@ -110,28 +121,33 @@ interface Field {
 
 const mostPositions = 12;
 
-function readField(values: Int32Array, lookup: Lookup, size: number): Field {
+function readField(values: Int32Array, { occurrences, filter }: Lookup, size: number): Field {
   const best = Array<number>(size).fill(0);
   const sums = Array<number>(size).fill(0);
-  const positions: number[][] = Array.from({ length: size }, () => []);
-  const parts = new Map<number, Set<number>>();
+  const parts = Array<number>(size).fill(0);
+  const positions: number[][] = Array.from({ length: size }, () => nowhere);
+  let seen: Set<number>[] | null = null;
   let matched = 0;
   for (let position = 0; position < values.length; position++) {
-    const found = lookup.get(values[position] ?? 0);
+    const value = values[position] ?? 0;
+    if (filter[value & filterMask] === 0) continue;
+    const found = occurrences.get(value);
     if (found === undefined) continue;
     matched++;
     for (const { at, strength, part } of found) {
-      const places = positions[at];
-      if (places !== undefined && places.length < mostPositions) places.push(position);
+      let places = positions[at] ?? nowhere;
+      if (places === nowhere) positions[at] = places = [];
+      if (places.length < mostPositions) places.push(position);
       if (part >= 0) {
-        parts.set(at, (parts.get(at) ?? new Set()).add(part));
+        seen ??= Array.from({ length: size }, () => new Set());
+        parts[at] = seen[at]?.add(part).size ?? 0;
         continue;
       }
       best[at] = Math.max(best[at] ?? 0, strength);
       sums[at] = (sums[at] ?? 0) + strength;
     }
   }
-  return { best, sums, positions, matched, parts: best.map((_, at) => parts.get(at)?.size ?? 0) };
+  return { best, sums, positions, matched, parts };
 }
 
 /** Whether a title says what the query asks, and little else. */

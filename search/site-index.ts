@@ -77,6 +77,9 @@ export const indexFormat = 2;
 /** Below this score of its best hit a question counts as not answered by the documentation. */
 export const weakEvidence = 0.4;
 
+/** Characters of pages that an open index keeps unpacked. */
+const mostUnpacked = 2_000_000;
+
 /** Opens an artifact. Throws when the file is not an index of `indexFormat`. */
 export function openSiteIndex(file: string): SiteIndex {
   const database = openArtifact(file);
@@ -102,16 +105,25 @@ function siteIndexOf(database: DatabaseSync, file: string): SiteIndex {
     'select p.path, p.title from page_order as o join pages as p on p.id = o.page order by o.position',
   );
 
+  const unpacked = new Map<number, { content: string; metadata: PageMetadata }>();
+  let unpackedLength = 0;
+
+  /** Unpacking a page costs more than all else that is done for a passage of it. */
+  function pageOf(id: number): { content: string; metadata: PageMetadata } {
+    const known = unpacked.get(id);
+    if (known !== undefined) return known;
+    const row = readPage.get(id) ?? {};
+    const page = { content: contentOf(row), metadata: metadataOf(row.metadata) };
+    unpackedLength += page.content.length;
+    if (unpackedLength > mostUnpacked) {
+      unpacked.clear();
+      unpackedLength = page.content.length;
+    }
+    unpacked.set(id, page);
+    return page;
+  }
+
   function search(request: SearchRequest): SearchHit[] {
-    const pages = new Map<number, { content: string; metadata: PageMetadata }>();
-    const pageOf = (id: number) => {
-      const known = pages.get(id);
-      if (known !== undefined) return known;
-      const row = readPage.get(id) ?? {};
-      const page = { content: contentOf(row), metadata: metadataOf(row.metadata) };
-      pages.set(id, page);
-      return page;
-    };
     return findPassages(request).map(({ chunk, page, path, score }) => {
       const { content, metadata } = pageOf(page);
       const row = readChunk.get(chunk) ?? {};
