@@ -30,7 +30,7 @@ const graceMs = 20_000;
 /** Wires an API process and serves until the signal, and until the open streams have ended. */
 export async function runApiProcess({ config, log, signal, instrument = uninstrumented }: ApiProcess): Promise<void> {
   if (config.encryptionKeys.length === 0)
-    log.info('stored secrets are not encrypted; DOCKET_ENCRYPTION_KEYS is not set');
+    log.info('stored secrets and payloads are not encrypted; DOCKET_ENCRYPTION_KEYS is not set');
   await using cleanup = new AsyncDisposableStack();
   const pool = createPool({
     url: config.database.url,
@@ -41,7 +41,7 @@ export async function runApiProcess({ config, log, signal, instrument = uninstru
   });
   cleanup.defer(() => pool.end());
   const stores = instrument('stores', createApiStores({ pool, keyPepper: config.keyPepper }));
-  const temporal = createTemporalClient(config.temporal);
+  const temporal = createTemporalClient({ ...config.temporal, encryptionKeys: config.encryptionKeys });
   cleanup.defer(() => temporal.close());
   const client = instrument('client', temporal.client);
 

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { DefaultLogger, bundleWorkflowCode } from '@temporalio/worker';
 
 /** Run in a process of its own by `workflow-bundle.ts`: bundles the workflow code into the file it is given. */
-async function main(target: string): Promise<void> {
+async function main(target: string, failureConverterPath: string | undefined): Promise<void> {
   const logger = new DefaultLogger('ERROR');
   const workflowsPath = join(import.meta.dirname, '../workflows/index.ts');
-  const { code } = await bundleWorkflowCode({ workflowsPath, logger });
+  const { code } = await bundleWorkflowCode({ workflowsPath, failureConverterPath, logger });
   const draft = `${target}.${process.pid}`;
   try {
     await writeFile(draft, code);
@@ -16,6 +16,6 @@ async function main(target: string): Promise<void> {
   }
 }
 
-const [, , target] = process.argv;
+const [, , target, failureConverterPath] = process.argv;
 if (target === undefined) throw new TypeError('Name the file to write.');
-await main(target);
+await main(target, failureConverterPath);

@@ -1,3 +1,4 @@
+import type { DataConverter } from '@temporalio/common';
 import { Worker, type NativeConnection } from '@temporalio/worker';
 import { jobTaskQueue, siteTaskQueue } from '../workflows/contract/messages.ts';
 
@@ -11,8 +12,9 @@ export interface QueueWorker {
 export interface WorkerDeps {
   connection: NativeConnection;
   namespace: string;
-  /** Path of the bundle. */
+  /** Path of the bundle, made with the same failure converter. */
   bundle: string;
+  dataConverter?: DataConverter;
   /** One worker for each queue. */
   queues: QueueWorker[];
   /** How long running activities may go on after a shutdown was asked for. */
@@ -31,7 +33,7 @@ export function siteQueue(activities: object, taskQueue: string = siteTaskQueue)
 
 /** Makes the workers of a process, one for each queue; none polls before `run`. */
 export async function createWorkers(deps: WorkerDeps): Promise<Worker[]> {
-  const { connection, namespace, bundle, queues, shutdownGraceMs = 25_000 } = deps;
+  const { connection, namespace, bundle, dataConverter, queues, shutdownGraceMs = 25_000 } = deps;
   const workers: Worker[] = [];
   for (const { taskQueue, activities, maxConcurrentActivities = 20 } of queues) {
     const worker = await Worker.create({
@@ -40,6 +42,7 @@ export async function createWorkers(deps: WorkerDeps): Promise<Worker[]> {
       taskQueue,
       activities,
       workflowBundle: { codePath: bundle },
+      dataConverter,
       maxConcurrentActivityTaskExecutions: maxConcurrentActivities,
       maxCachedWorkflows: 200,
       // a workflow whose worker was killed waits this long before another takes it

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import type { Logger } from 'pino';
 import { createPool } from '../db/pool.ts';
+import { createDataConverter } from '../encryption/data-converter.ts';
 import { indexFormat } from '../search/site-index.ts';
 import { createClients } from './clients.ts';
 import type { WorkerConfig } from './config.ts';
@@ -32,7 +33,7 @@ export interface WorkerProcess {
 export async function runWorkerProcess(wiring: WorkerProcess): Promise<void> {
   const { config, log, signal, instrument = uninstrumented } = wiring;
   if (config.encryptionKeys.length === 0)
-    log.info('stored secrets are not encrypted; DOCKET_ENCRYPTION_KEYS is not set');
+    log.info('stored secrets and payloads are not encrypted; DOCKET_ENCRYPTION_KEYS is not set');
   await using resources = new AsyncDisposableStack();
   const pool = createPool({ url: config.database.url, maxConnections: 20, applicationName: 'docket-worker' });
   resources.defer(() => pool.end());
@@ -40,7 +41,8 @@ export async function runWorkerProcess(wiring: WorkerProcess): Promise<void> {
   const { address, namespace } = config.temporal;
   const connection = Connection.lazy({ address });
   resources.defer(() => connection.close());
-  const client = instrument('client', new Client({ connection, namespace }));
+  const dataConverter = createDataConverter(config.encryptionKeys);
+  const client = instrument('client', new Client({ connection, namespace, dataConverter }));
   resources.use(createWatchdog({ ...stores, client, log }));
   resources.use(createSiteChores({ ...stores, client, log, indexFormat }));
   const clients = createClients({ config, pullRequests: stores.pullRequests, instrument });
@@ -49,12 +51,16 @@ export async function runWorkerProcess(wiring: WorkerProcess): Promise<void> {
   resources.use(createHistoryChores({ ...stores, readClosedExecution, keepDays: config.historyDays, log }));
   resources.use(createWorkspaceChores({ ...stores, ...clients, mirrorBytes: config.mirrorBytes, log }));
 
-  const bundle = await prepareWorkflowBundle({ directory: join(config.workDirectory, 'cache') });
+  const { failureConverterPath } = dataConverter;
+  const bundle = await prepareWorkflowBundle({
+    directory: join(config.workDirectory, 'cache'),
+    failureConverterPath,
+  });
   const shared = { config, stores, clients, instrument };
   const queues = [jobQueue(createJobActivities(shared)), siteQueue(createIndexActivities(shared))];
   await runWorkers({
     address,
-    createWorkers: (connection) => createWorkers({ connection, namespace, bundle, queues }),
+    createWorkers: (connection) => createWorkers({ connection, namespace, bundle, dataConverter, queues }),
     log,
     signal,
   });

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { access, mkdir, readFile, readdir } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 
 /** The folder whose `index.ts` exports the workflows. */
 export const workflowsDirectory = join(import.meta.dirname, '../workflows');
@@ -15,12 +15,20 @@ export class BundleError extends Error {
   override name = 'BundleError';
 }
 
+export interface WorkflowBundleOptions {
+  /** Stands in where `node_modules` cannot be written. */
+  directory?: string;
+  /** Of the data converter that the worker or replayer has; a bundle is made for one. */
+  failureConverterPath?: string;
+}
+
 /**
  * Path of the bundle of today's workflow code, built once per content. Building takes a second of CPU and much memory,
- * so a child process does it. `directory` stands in where `node_modules` cannot be written.
+ * so a child process does it.
  */
-export async function prepareWorkflowBundle({ directory }: { directory?: string } = {}): Promise<string> {
-  const name = `workflows-${await hashOfSources()}.cjs`;
+export async function prepareWorkflowBundle(options: WorkflowBundleOptions = {}): Promise<string> {
+  const { directory, failureConverterPath } = options;
+  const name = `workflows-${await hashOfSources(failureConverterPath)}.cjs`;
   const folders = [moduleCache, ...(directory === undefined ? [] : [directory])];
   for (const folder of folders) {
     if (await exists(join(folder, name))) return join(folder, name);
@@ -29,7 +37,7 @@ export async function prepareWorkflowBundle({ directory }: { directory?: string 
   for (const folder of folders) {
     try {
       await mkdir(folder, { recursive: true });
-      await build(join(folder, name));
+      await build(join(folder, name), failureConverterPath);
       return join(folder, name);
     } catch (error) {
       failures.push(error);
@@ -38,13 +46,14 @@ export async function prepareWorkflowBundle({ directory }: { directory?: string 
   throw new BundleError('The workflow code could not be bundled.', { cause: new AggregateError(failures) });
 }
 
-async function hashOfSources(): Promise<string> {
+async function hashOfSources(failureConverterPath: string | undefined): Promise<string> {
   const hash = createHash('sha256').update(versionOfWorker()).update(process.versions.node);
+  const add = (name: string, content: Buffer) => hash.update(`\0${name}\0${content.length}\0`).update(content);
   const files = await readdir(workflowsDirectory, { recursive: true });
   for (const file of files.filter((file) => file.endsWith('.ts')).sort()) {
-    const content = await readFile(join(workflowsDirectory, file));
-    hash.update(`\0${file}\0${content.length}\0`).update(content);
+    add(file, await readFile(join(workflowsDirectory, file)));
   }
+  if (failureConverterPath !== undefined) add(basename(failureConverterPath), await readFile(failureConverterPath));
   return hash.digest('hex').slice(0, 24);
 }
 
@@ -53,9 +62,10 @@ function versionOfWorker(): string {
   return version;
 }
 
-function build(target: string): Promise<void> {
+function build(target: string, failureConverterPath: string | undefined): Promise<void> {
+  const args = [builder, target, ...(failureConverterPath === undefined ? [] : [failureConverterPath])];
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [builder, target], { stdio: ['ignore', 'ignore', 'pipe'] });
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] });
     const said: Buffer[] = [];
     child.stderr.on('data', (part: Buffer) => said.push(part));
     child.on('error', reject);

@@ -21,6 +21,8 @@ import { createOrganizationStore, createProjectStore, type ForgeKind } from '../
 import { createPullRequestStore } from '../../db/pull-requests.ts';
 import { createEffectStore, createStepStore } from '../../db/steps.ts';
 import { createPriceBook } from '../../models/prices.ts';
+import { createDataConverter } from '../../encryption/data-converter.ts';
+import type { EncryptionKey } from '../../encryption/keys.ts';
 import { createModelRegistry } from '../../models/registry.ts';
 import { createWorkers, jobQueue } from '../../worker/create-worker.ts';
 import { prepareWorkflowBundle } from '../../worker/workflow-bundle.ts';
@@ -42,6 +44,9 @@ export interface TestWorkerOptions {
   /** Where `compatible/…` models are. */
   modelUrl?: string;
   github?: { token: string; apiUrl: string };
+  encryptionKeys?: EncryptionKey[];
+  /** Of an earlier worker, whose work this one goes on with. */
+  taskQueue?: string;
   /** Replaces or wraps what the activities work with. */
   change?(deps: ActivityDeps): Partial<ActivityDeps>;
 }
@@ -77,17 +82,26 @@ export async function startTestWorker(options: TestWorkerOptions): Promise<TestW
 
   const base = depsOf(options, directory);
   const deps = { ...base, ...options.change?.(base) };
-  const taskQueue = `test-${randomUUID()}`;
-  const bundle = await prepareWorkflowBundle();
+  const { encryptionKeys = [], taskQueue = `test-${randomUUID()}` } = options;
+  const dataConverter = createDataConverter(encryptionKeys);
+  const { failureConverterPath } = dataConverter;
+  const bundle = await prepareWorkflowBundle({ failureConverterPath });
   const queues = [jobQueue(createActivities(deps), taskQueue)];
-  const workers = await createWorkers({ connection: native, namespace: 'default', bundle, queues, shutdownGraceMs: 0 });
+  const workers = await createWorkers({
+    connection: native,
+    namespace: 'default',
+    bundle,
+    dataConverter,
+    queues,
+    shutdownGraceMs: 0,
+  });
   const runs = workers.map((worker) => worker.run());
   resources.defer(async () => {
     for (const worker of workers) worker.shutdown();
     await Promise.all(runs);
   });
 
-  const client = new Client({ connection });
+  const client = new Client({ connection, dataConverter });
   const running = resources.move();
   const { jobs } = deps;
   const { pool } = options.database;

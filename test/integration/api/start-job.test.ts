@@ -17,7 +17,11 @@ const log = pino({ level: 'silent' });
 describe('createJobStarter', () => {
   it('starts a turn once, by name, with its limits, however often it is asked', async () => {
     await using cleanup = new AsyncDisposableStack();
-    const temporal = createTemporalClient({ address: inject('temporalAddress'), namespace: 'default' });
+    const temporal = createTemporalClient({
+      address: inject('temporalAddress'),
+      namespace: 'default',
+      encryptionKeys: [],
+    });
     cleanup.defer(() => temporal.close());
     const startJob = createJobStarter({ client: temporal.client, limits, taskQueue: `queue-${randomUUID()}` });
     const jobId = newId('job_');
@@ -49,7 +53,11 @@ describe('the outbox', () => {
       (await database.pool.query('select 1 from job_outbox where job_id = $1', [job.id])).rowCount === 1;
 
     const line = cleanup.use(await openLine(new URL(`http://${inject('temporalAddress')}`), { isCut: true }));
-    const temporal = createTemporalClient({ address: `127.0.0.1:${line.port}`, namespace: 'default' });
+    const temporal = createTemporalClient({
+      address: `127.0.0.1:${line.port}`,
+      namespace: 'default',
+      encryptionKeys: [],
+    });
     cleanup.defer(() => temporal.close());
     const attempts = { count: 0 };
     const startJob = createJobStarter({ client: temporal.client, limits, taskQueue: `queue-${randomUUID()}` });

@@ -1,0 +1,123 @@
+import { Worker } from '@temporalio/worker';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { createJobStarter } from '../../../api/job-starter.ts';
+import { createTemporalClient } from '../../../api/temporal.ts';
+import { createDataConverter } from '../../../encryption/data-converter.ts';
+import type { EncryptionKey } from '../../../encryption/keys.ts';
+import { prepareWorkflowBundle } from '../../../worker/workflow-bundle.ts';
+import { jobWorkflowId } from '../../../workflows/contract/messages.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { readableHistory, testKeys } from '../../support/encryption.ts';
+import { createTestRepository } from '../../support/git-repository.ts';
+import { startScriptedModelServer } from '../../support/scripted-model-server.ts';
+import { startTestWorker } from '../../support/worker.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database[Symbol.asyncDispose]());
+
+const limits = { maxSteps: 20, maxTokens: 987_654, maxDurationMs: 120_000 };
+const writing = [
+  { toolCalls: [{ name: 'write', input: { path: 'new.txt', content: 'new\n' } }] },
+  { toolCalls: [{ name: 'finish', input: { title: 'Add a file', summary: 'Added new.txt.' } }] },
+];
+
+/** A job that an API with `first` started, and that is in its first call of the model when all processes stop. */
+async function beginJob(first: EncryptionKey[]) {
+  await using resources = new AsyncDisposableStack();
+  const repository = resources.use(await createTestRepository());
+  const model = resources.use(await startScriptedModelServer());
+  const stalled = { ...writing[0]!, stall: true } as const;
+  model.script(stalled);
+  await using worker = await startTestWorker({ database, modelUrl: model.baseUrl, encryptionKeys: first });
+  const { taskQueue } = worker;
+  const jobId = await worker.createJob({ prompt: 'Go', repository: repository.path });
+  await startAsApi({ jobId, taskQueue, keys: first });
+  await model.nextRequest();
+  model.respondWith(({ body }) => writing[body.messages.some(({ role }) => role === 'tool') ? 1 : 0]!);
+  const running = resources.move();
+  return { jobId, taskQueue, model, repository, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
+
+async function startAsApi({ jobId, taskQueue, keys }: { jobId: string; taskQueue: string; keys: EncryptionKey[] }) {
+  const address = inject('temporalAddress');
+  const temporal = createTemporalClient({ address, namespace: 'default', encryptionKeys: keys });
+  try {
+    await createJobStarter({ client: temporal.client, limits, taskQueue })({ jobId, turn: 1 });
+  } finally {
+    await temporal.close();
+  }
+}
+
+const secretWords = ['987654', 'maxTokens', 'prLink', 'published', '/pulls/', 'toolCallCount'];
+
+describe('a job', () => {
+  it.each([
+    ['under one key ends under the next one', ['k1'], ['k2', 'k1']],
+    ['before encryption was turned on ends with it', [], ['k1']],
+  ])('that began %s', { timeout: 120_000 }, async (_, first, second) => {
+    await using begun = await beginJob(testKeys(...first));
+    const { jobId, taskQueue, model } = begun;
+    const keys = testKeys(...second);
+    await using worker = await startTestWorker({ database, modelUrl: model.baseUrl, encryptionKeys: keys, taskQueue });
+    expect(await worker.ended(jobId)).toMatchObject({ status: 'completed', steps: 2 });
+    const handle = worker.client.workflow.getHandle(jobWorkflowId(jobId, 1));
+    expect(await handle.result()).toMatchObject({ kind: 'published' });
+
+    const readable = await readableHistory(handle);
+    for (const id of [...first, second[0]!]) expect(readable).toMatch(new RegExp(`encryption-key-id[^a-z]+${id}`));
+    const isPlainAtFirst = first.length === 0;
+    expect(secretWords.filter((word) => readable.includes(word))).toEqual(
+      isPlainAtFirst ? ['987654', 'maxTokens'] : [],
+    );
+
+    const dataConverter = createDataConverter(keys);
+    const bundle = await prepareWorkflowBundle({ failureConverterPath: dataConverter.failureConverterPath });
+    const replayer = { workflowBundle: { codePath: bundle }, dataConverter };
+    await Worker.runReplayHistory(replayer, await handle.fetchHistory(), handle.workflowId);
+  });
+
+  it('that fails leaves no word of why in the engine’s history', { timeout: 120_000 }, async () => {
+    await using repository = await createTestRepository();
+    await using model = await startScriptedModelServer();
+    model.script({ status: 401 });
+    await using worker = await startTestWorker({
+      database,
+      modelUrl: model.baseUrl,
+      encryptionKeys: testKeys('k1'),
+    });
+    const job = await worker.runJob({ prompt: 'Go', repository: repository.path });
+    expect(job).toMatchObject({ status: 'failed', failureCategory: 'model_refused' });
+    expect(job.message).toContain('401');
+    const handle = worker.client.workflow.getHandle(jobWorkflowId(job.id, 1));
+    const readable = await readableHistory(handle);
+    expect(readable).toContain('Encoded failure');
+    expect(readable).not.toContain(job.message);
+    expect(readable).not.toContain('ApplicationFailure:');
+    await expect(handle.result()).rejects.toMatchObject({ cause: { cause: { message: job.message } } });
+  });
+
+  it('waits for its key when a worker without it takes it up', { timeout: 180_000 }, async () => {
+    const keys = testKeys('k1');
+    await using begun = await beginJob(keys);
+    const { jobId, taskQueue, model } = begun;
+    const sentence = 'The encryption key k1 is missing; add it to DOCKET_ENCRYPTION_KEYS.';
+    {
+      await using keyless = await startTestWorker({ database, modelUrl: model.baseUrl, taskQueue });
+      const handle = keyless.client.workflow.getHandle(jobWorkflowId(jobId, 1));
+      const failureOfActivity = async () =>
+        (await handle.describe()).raw.pendingActivities?.[0]?.lastFailure?.message ?? '';
+      await expect.poll(failureOfActivity, { timeout: 60_000 }).toContain(sentence);
+
+      const other = await keyless.createJob({ prompt: 'Go', repository: begun.repository.path });
+      await startAsApi({ jobId: other, taskQueue, keys });
+      const unstarted = keyless.client.workflow.getHandle(jobWorkflowId(other, 1));
+      await expect.poll(() => readableHistory(unstarted), { timeout: 60_000 }).toContain(sentence);
+      await unstarted.terminate();
+    }
+    await using worker = await startTestWorker({ database, modelUrl: model.baseUrl, encryptionKeys: keys, taskQueue });
+    expect(await worker.ended(jobId)).toMatchObject({ status: 'completed', steps: 2 });
+  });
+});
