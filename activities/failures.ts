@@ -1,4 +1,5 @@
 import { isStoreDown } from '../db/store-down.ts';
+import { SealedError } from '../encryption/cipher.ts';
 import { UnknownModelError } from '../models/registry.ts';
 import { FailureType } from '../workflows/contract/failures.ts';
 import { ForgeError, type ForgeErrorKind } from './clients/forge.ts';
@@ -50,6 +51,8 @@ export function verdictOf(error: unknown): Verdict {
   if (error instanceof ForgeError) {
     return { ...forgeRules[error.kind], message: error.message, retryAfterMs: error.retryAfterMs };
   }
+  // not the job's fault: it waits until the key is there
+  if (error instanceof SealedError) return rule(FailureType.Internal, null, error.message);
   if (isStoreDown(error)) return rule(FailureType.Internal, null, 'The database did not answer.');
   const code = codeOf(error);
   if (code !== null && fileSystemCodes.has(code)) {

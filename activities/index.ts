@@ -3,6 +3,7 @@ import type { JobBranchStore } from '../db/job-branches.ts';
 import type { JobEndings } from '../db/job-endings.ts';
 import type { JobMessageStore } from '../db/job-messages.ts';
 import type { JobStore } from '../db/jobs.ts';
+import type { ProjectCredentialStore } from '../db/project-credentials.ts';
 import type { ProjectStore } from '../db/projects.ts';
 import type { EffectStore, StepStore } from '../db/steps.ts';
 import type { PriceBook } from '../models/prices.ts';
@@ -14,12 +15,12 @@ import { createAttempt } from './attempt.ts';
 import type { Forges } from './clients/forge.ts';
 import type { Workspaces } from './clients/workspaces.ts';
 import { createJobAccess } from './job-access.ts';
-import { createSecretMask } from './known-secrets.ts';
+import type { KnownSecrets } from './known-secrets.ts';
 import { createModelActivities } from './model.ts';
+import { createProjectForges } from './project-forges.ts';
 import { createPublishActivities } from './publish.ts';
 import { createPublisher } from './publisher.ts';
 import { createRecordActivities } from './records.ts';
-import { createRedactor } from './redaction.ts';
 import { createToolActivities } from './tools.ts';
 import { createWorkspaceActivities } from './workspace.ts';
 
@@ -32,13 +33,14 @@ export interface ActivityDeps {
   events: JobEventStore;
   effects: EffectStore;
   projects: Pick<ProjectStore, 'get'>;
+  credentials: Pick<ProjectCredentialStore, 'read'>;
   models: ModelRegistry;
   prices: PriceBook;
   forges: Forges;
   workspaces: Workspaces;
   toolset: Toolset;
-  /** What must never be stored or leave: keys and tokens of this worker. */
-  secrets: readonly string[];
+  /** What must never be stored or leave: keys and tokens of this worker, and those of projects once they are read. */
+  secrets: KnownSecrets;
   /** Why this worker may not use a repository; null when it may. */
   problemWithRepository(repository: string): string | null;
   /** Waits, for tests to shorten. */
@@ -50,12 +52,13 @@ export type Activities = ReturnType<typeof createActivities>;
 /** The activities of jobs; each is safe to run twice. */
 export function createActivities(deps: ActivityDeps) {
   const { timing, secrets } = deps;
-  const redact = createRedactor(secrets);
+  const { redact } = secrets;
   const shared = {
     ...deps,
     redact,
-    maskSecrets: createSecretMask(secrets),
-    access: createJobAccess(deps),
+    maskSecrets: secrets.mask,
+    secrets: secrets.values,
+    access: createJobAccess({ ...deps, projectForges: createProjectForges(deps) }),
     attempt: createAttempt({ redact, retryBaseMs: timing?.retryBaseMs, firstHeartbeatMs: timing?.firstHeartbeatMs }),
     askModel: createAskModel({ ...deps, timeoutMs: timing?.modelTimeoutMs }),
   };

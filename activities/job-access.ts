@@ -1,15 +1,14 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import type { JobRow, JobStore } from '../db/jobs.ts';
-import type { ProjectStore } from '../db/projects.ts';
 import type { TurnRef } from '../workflows/contract/job.ts';
 import { FailureType } from '../workflows/contract/failures.ts';
-import type { Forge, Forges } from './clients/forge.ts';
+import type { Forge } from './clients/forge.ts';
 import type { RepositoryAccess } from './clients/workspaces.ts';
+import type { ProjectForges } from './project-forges.ts';
 
 export interface JobAccessDeps {
   jobs: Pick<JobStore, 'get'>;
-  projects: Pick<ProjectStore, 'get'>;
-  forges: Forges;
+  projectForges: ProjectForges;
   /** Why this worker may not use a repository; null when it may. */
   problemWithRepository(repository: string): string | null;
 }
@@ -25,19 +24,22 @@ export interface JobAccess {
   forgeOf(job: JobRow): Promise<Forge>;
 }
 
-export function createJobAccess({ jobs, projects, forges, problemWithRepository }: JobAccessDeps): JobAccess {
+export function createJobAccess({ jobs, projectForges, problemWithRepository }: JobAccessDeps): JobAccess {
   async function forgeOf(job: JobRow): Promise<Forge> {
-    const project = await projects.get(job.projectId);
-    if (project === null) throw ApplicationFailure.nonRetryable('The project is gone.', FailureType.Internal);
-    return forges.forKind(project.forge);
+    const forge = await projectForges.forgeOf(job.projectId);
+    if (forge === null) throw ApplicationFailure.nonRetryable('The project is gone.', FailureType.Internal);
+    return forge;
   }
 
   return {
     async activeJob(ref) {
       const job = await jobs.get(ref.jobId);
       if (job === null) throw ApplicationFailure.nonRetryable('The job does not exist.', FailureType.Internal);
-      if (isCurrent(job, ref)) return job;
-      throw ApplicationFailure.nonRetryable('The turn has ended or a newer one began.', FailureType.Superseded);
+      if (!isCurrent(job, ref)) {
+        throw ApplicationFailure.nonRetryable('The turn has ended or a newer one began.', FailureType.Superseded);
+      }
+      await projectForges.learnSecrets(job.projectId);
+      return job;
     },
     async hasMessages(ref) {
       const job = await jobs.get(ref.jobId);

@@ -1,3 +1,5 @@
+import { createRedactor } from './redaction.ts';
+
 const mark = '[redacted]';
 const shortestSecret = 6;
 
@@ -11,6 +13,36 @@ export function createSecretMask(secrets: readonly string[]): (text: string) => 
     .flatMap((secret) => [secret, encodeURIComponent(secret), Buffer.from(secret).toString('base64')])
     .toSorted((left, right) => right.length - left.length);
   return (text) => forms.reduce((rest, form) => rest.replaceAll(form, mark), text);
+}
+
+/** What a process must never store or let out. */
+export interface KnownSecrets {
+  /** All of them by now: the list grows. */
+  readonly values: readonly string[];
+  /** Takes a secret out of everything from now on. */
+  add(secret: string): void;
+  /** See `createRedactor`. */
+  redact(text: string): string;
+  /** See `createSecretMask`. */
+  mask(text: string): string;
+}
+
+/** Begins with the secrets of the process; those of projects are learned when they are read. */
+export function createKnownSecrets(initial: readonly string[]): KnownSecrets {
+  const values = [...new Set(initial)];
+  let redact = createRedactor(values);
+  let mask = createSecretMask(values);
+  return {
+    values,
+    add(secret) {
+      if (values.includes(secret)) return;
+      values.push(secret);
+      redact = createRedactor(values);
+      mask = createSecretMask(values);
+    },
+    redact: (text) => redact(text),
+    mask: (text) => mask(text),
+  };
 }
 
 /** Applies a mask to every text in a JSON value. */

@@ -23,10 +23,15 @@ export interface ProjectRow {
   jobBudgetMicros: number | null;
   /** What all jobs of a day (UTC) may cost; null: DOCKET_MAX_PROJECT_DOLLARS_PER_DAY. */
   dailyBudgetMicros: number | null;
+  /** Whether it has a token of its own for its forge. */
+  hasCredential: boolean;
   createdAt: Date;
 }
 
-export type NewProject = Omit<ProjectRow, 'id' | 'createdAt' | 'jobBudgetMicros' | 'dailyBudgetMicros'> &
+export type NewProject = Omit<
+  ProjectRow,
+  'id' | 'createdAt' | 'hasCredential' | 'jobBudgetMicros' | 'dailyBudgetMicros'
+> &
   Partial<Pick<ProjectRow, 'jobBudgetMicros' | 'dailyBudgetMicros'>>;
 
 export interface OrganizationStore {
@@ -46,7 +51,8 @@ const organizationColumns = 'id, name, created_at as "createdAt"';
 const projectColumns = `
   id, organization_id as "organizationId", name, repository, default_ref as "defaultRef", model, forge,
   allowed_repositories as "allowedRepositories", job_budget_micros::float8 as "jobBudgetMicros",
-  daily_budget_micros::float8 as "dailyBudgetMicros", created_at as "createdAt"`;
+  daily_budget_micros::float8 as "dailyBudgetMicros", credential is not null as "hasCredential",
+  created_at as "createdAt"`;
 
 /** Organizations: who projects, sites and keys belong to. */
 export function createOrganizationStore(pool: Pool): OrganizationStore {

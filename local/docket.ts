@@ -1,12 +1,14 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { CommanderError } from 'commander';
 import { createPool } from '../db/pool.ts';
 import { isStoreDown } from '../db/store-down.ts';
+import { EncryptionKeysError, parseEncryptionKeys } from '../encryption/keys.ts';
 import { CommandError } from './commands/context.ts';
 import type { WithContext } from './commands/context.ts';
 import { createProgram } from './commands/program.ts';
-import { homeOf, readKeyPepper } from './home.ts';
+import { findEncryptionKey, homeOf, readEncryptionKey, readKeyPepper } from './home.ts';
 import { readLocalJson } from './local-json.ts';
 import { codeOf, messageOf } from './start-error.ts';
 
@@ -15,6 +17,17 @@ import { codeOf, messageOf } from './start-error.ts';
 const checkout = resolve(import.meta.dirname, '..');
 /** PostgreSQL's code. */
 const undefinedTable = '42P01';
+
+/** Secrets stored with another key than the processes have would be lost to them, so the home's is taken where there is one. */
+async function encryptionKeysOf(env: NodeJS.ProcessEnv, home: string, isLocal: boolean) {
+  const own = isLocal ? readEncryptionKey : findEncryptionKey;
+  try {
+    return parseEncryptionKeys(env['DOCKET_ENCRYPTION_KEYS'] || ((await own(home)) ?? ''));
+  } catch (error) {
+    if (!(error instanceof EncryptionKeysError)) throw error;
+    throw new CommandError(`DOCKET_ENCRYPTION_KEYS ${error.message}.`, { cause: error });
+  }
+}
 
 async function settingsOf(env: NodeJS.ProcessEnv) {
   const home = homeOf(env);
@@ -33,6 +46,7 @@ async function settingsOf(env: NodeJS.ProcessEnv) {
   return {
     databaseUrl,
     keyPepper: env['DOCKET_KEY_PEPPER'] || (await readKeyPepper(home)),
+    encryptionKeys: await encryptionKeysOf(env, home, isLocal),
     localRoot: localRoot === undefined ? null : resolve(localRoot),
     allowedHosts: (env['DOCKET_ALLOWED_HOSTS'] || 'github.com').split(',').map((host) => host.trim().toLowerCase()),
     temporal: {
@@ -46,7 +60,7 @@ const withContext: WithContext = async (work) => {
   const { databaseUrl, ...context } = await settingsOf(process.env);
   const pool = createPool({ url: databaseUrl, maxConnections: 2, applicationName: 'docket-cli' });
   try {
-    return await work({ pool, ...context });
+    return await work({ pool, ...context, readInput });
   } catch (error) {
     if (isStoreDown(error)) {
       throw new CommandError('The database cannot be reached; is "npm start" running?', { cause: error });
@@ -57,6 +71,12 @@ const withContext: WithContext = async (work) => {
     await pool.end();
   }
 };
+
+/** A person at a terminal is told how to end what is typed. */
+function readInput(): Promise<string> {
+  if (process.stdin.isTTY) console.error('Paste the token, then press Enter and Ctrl-D.');
+  return text(process.stdin);
+}
 
 const environmentFile = join(checkout, '.env');
 if (existsSync(environmentFile)) process.loadEnvFile(environmentFile);

@@ -6,6 +6,7 @@ import type { LockFile } from './lock-file.ts';
 import { codeOf, messageOf, StartError } from './start-error.ts';
 
 const lockName = 'lock';
+const encryptionKeyName = 'encryption-key';
 
 /** The folder that holds all data of a local stack, locked for as long as this process uses it. */
 export interface Home extends Disposable {
@@ -76,7 +77,12 @@ export function readKeyPepper(directory: string): Promise<string> {
 
 /** The key that this home seals stored secrets with, as `DOCKET_ENCRYPTION_KEYS` has it; made the first time. */
 export function readEncryptionKey(directory: string): Promise<string> {
-  return readOrMake(join(directory, 'encryption-key'), () => `local:${randomBytes(32).toString('base64')}`);
+  return readOrMake(join(directory, encryptionKeyName), () => `local:${randomBytes(32).toString('base64')}`);
+}
+
+/** The same, where there is one. */
+export function findEncryptionKey(directory: string): Promise<string | null> {
+  return readOrNull(join(directory, encryptionKeyName));
 }
 
 /** Whoever makes the file first decides: what was stored with its content must open for ever. */

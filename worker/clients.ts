@@ -39,6 +39,6 @@ export function createClients({ config, pullRequests, instrument = uninstrumente
       return parsed.ok ? null : parsed.problem;
     },
     credentialOf: (repository) =>
-      config.github === null || isAbsolute(repository) ? null : forges.forKind('github').credential(repository),
+      config.github.token === null || isAbsolute(repository) ? null : forges.forKind('github').credential(repository),
   };
 }

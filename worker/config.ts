@@ -18,7 +18,8 @@ export interface WorkerConfig {
   workDirectory: string;
   /** What the mirrors of repositories may take on disk. */
   mirrorBytes: number;
-  github: { token: string; apiUrl: string } | null;
+  /** `token` is used where a project has none of its own. */
+  github: { token: string | null; apiUrl: string };
   /** Where links of the local forge lead. */
   baseUrl: string;
   /** Days that events and histories of archived jobs are kept; 0: for good. */
@@ -100,7 +101,7 @@ function configOf(env: z.infer<typeof environmentSchema>): WorkerConfig {
     siteDirectories: pathOrNull(env.DOCKET_SITE_DIRECTORIES),
     workDirectory: resolve(env.DOCKET_WORK_DIR),
     mirrorBytes: env.DOCKET_MIRRORS_GB * 1e9,
-    github: env.GITHUB_TOKEN === undefined ? null : { token: env.GITHUB_TOKEN, apiUrl: trimmed(env.GITHUB_API_URL) },
+    github: { token: env.GITHUB_TOKEN ?? null, apiUrl: trimmed(env.GITHUB_API_URL) },
     baseUrl: trimmed(env.DOCKET_BASE_URL),
     historyDays: Number(env.DOCKET_HISTORY_DAYS),
   };
@@ -120,8 +121,8 @@ function modelsOf(env: z.infer<typeof environmentSchema>): ModelSettings {
 export function secretsOf({ models, github, database }: WorkerConfig): string[] {
   const password = decodeURIComponent(new URL(database.url).password);
   const { anthropicApiKey, openaiApiKey, googleApiKey, compatible } = models;
-  const values = [anthropicApiKey, openaiApiKey, googleApiKey, compatible?.apiKey, github?.token, password];
-  return values.filter((value) => value !== undefined).filter((value) => value !== '');
+  const values = [anthropicApiKey, openaiApiKey, googleApiKey, compatible?.apiKey, github.token, password];
+  return values.filter((value) => value !== undefined && value !== null).filter((value) => value !== '');
 }
 
 function pathOrNull(path: string | undefined): string | null {

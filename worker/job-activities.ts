@@ -3,7 +3,8 @@ import { createActivities, type Activities } from '../activities/index.ts';
 import { createPriceBook } from '../models/prices.ts';
 import { createModelRegistry } from '../models/registry.ts';
 import type { WorkerClients } from './clients.ts';
-import { secretsOf, type WorkerConfig } from './config.ts';
+import type { KnownSecrets } from '../activities/known-secrets.ts';
+import type { WorkerConfig } from './config.ts';
 import { uninstrumented, type InstrumentWorker } from './instrument.ts';
 import type { WorkerStores } from './stores.ts';
 
@@ -11,19 +12,20 @@ export interface ActivityWiring {
   config: WorkerConfig;
   stores: WorkerStores;
   clients: WorkerClients;
+  secrets: KnownSecrets;
   instrument?: InstrumentWorker;
 }
 
 /** Wires the activities of jobs with the real clients and stores. */
 export function createJobActivities(wiring: ActivityWiring): Activities {
-  const { config, stores, clients, instrument = uninstrumented } = wiring;
+  const { config, stores, clients, secrets, instrument = uninstrumented } = wiring;
   const activities = createActivities({
     ...clients,
     ...stores,
     models: instrument('models', createModelRegistry(config.models)),
     prices: createPriceBook(config.prices),
     toolset: createToolset(),
-    secrets: secretsOf(config),
+    secrets,
   });
   return instrument('activities', activities);
 }

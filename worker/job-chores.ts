@@ -1,16 +1,14 @@
 import { ScheduleAlreadyRunning, ScheduleOverlapPolicy } from '@temporalio/client';
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
-import type { Forges } from '../activities/clients/forge.ts';
+import type { ProjectForges } from '../activities/project-forges.ts';
 import type { JobBranchStore, OpenPullRequest } from '../db/job-branches.ts';
-import type { ProjectStore } from '../db/projects.ts';
 import { archiveJobsScheduleId, archiveJobsWorkflowName, jobTaskQueue } from '../workflows/contract/messages.ts';
 import { repeat } from './repeat.ts';
 
 export interface JobChoresDeps {
   branches: Pick<JobBranchStore, 'claimOpenPullRequests' | 'setPullRequestState'>;
-  projects: Pick<ProjectStore, 'get'>;
-  forges: Forges;
+  projectForges: Pick<ProjectForges, 'forgeOf'>;
   client: Pick<Client, 'schedule'>;
   log: Logger;
   /** How often a look is taken at all. */
@@ -27,7 +25,7 @@ const pullRequestsAtOnce = 20;
  * every worker; each pull request is looked at by one of them.
  */
 export function createJobChores(deps: JobChoresDeps): AsyncDisposable {
-  const { branches, projects, forges, client, log } = deps;
+  const { branches, projectForges, client, log } = deps;
   const { roundsEveryMs = 15_000, pullRequestsEveryMs = 60_000 } = deps;
   const stopped = new AbortController();
 
@@ -39,9 +37,8 @@ export function createJobChores(deps: JobChoresDeps): AsyncDisposable {
   }
 
   async function lookAt({ jobId, projectId, repository, prId }: OpenPullRequest): Promise<void> {
-    const project = await projects.get(projectId);
-    if (project === null) return;
-    const forge = forges.forKind(project.forge);
+    const forge = await projectForges.forgeOf(projectId);
+    if (forge === null) return;
     const state = await forge.pullRequestState({ repository, id: prId, signal: stopped.signal });
     if (state !== 'open') await branches.setPullRequestState({ jobId, prId, state });
   }

@@ -1,4 +1,4 @@
-import { createRedactor } from '../activities/redaction.ts';
+import { createKnownSecrets } from '../activities/known-secrets.ts';
 import { ConfigError, readConfig, secretsOf } from './config.ts';
 import { createLogger, installRuntime } from './log.ts';
 import { stopSignal } from './stop-signal.ts';
@@ -6,10 +6,11 @@ import { runWorkerProcess } from './worker-process.ts';
 
 async function main(): Promise<void> {
   const config = readConfig(process.env);
-  const log = createLogger({ level: config.logLevel, redact: createRedactor(secretsOf(config)) });
+  const secrets = createKnownSecrets(secretsOf(config));
+  const log = createLogger({ level: config.logLevel, redact: secrets.redact });
   installRuntime(log);
   Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false });
-  await runWorkerProcess({ config, log, signal: stopSignal(log) });
+  await runWorkerProcess({ config, log, secrets, signal: stopSignal(log) });
 }
 
 try {

@@ -6,15 +6,17 @@ import { createJobEventStore } from '../db/job-events.ts';
 import { createJobMessageStore } from '../db/job-messages.ts';
 import { createJobHistoryStore } from '../db/job-histories.ts';
 import { createJobStore } from '../db/jobs.ts';
+import { createProjectCredentialStore } from '../db/project-credentials.ts';
 import { createProjectStore } from '../db/projects.ts';
 import { createPullRequestStore } from '../db/pull-requests.ts';
 import { createSiteIndexStore, createSiteStore } from '../db/sites.ts';
 import { createEffectStore, createStepStore } from '../db/steps.ts';
+import type { SecretBox } from '../encryption/secret-box.ts';
 
 export type WorkerStores = ReturnType<typeof createWorkerStores>;
 
 /** The stores that a worker process shares, under the names that its parts know them by. */
-export function createWorkerStores(pool: Pool) {
+export function createWorkerStores({ pool, box }: { pool: Pool; box: SecretBox }) {
   return {
     jobs: createJobStore(pool),
     histories: createJobHistoryStore(pool),
@@ -25,6 +27,7 @@ export function createWorkerStores(pool: Pool) {
     events: createJobEventStore(pool),
     effects: createEffectStore(pool),
     projects: createProjectStore(pool),
+    credentials: createProjectCredentialStore(pool, box),
     pullRequests: createPullRequestStore(pool),
     sites: createSiteStore(pool),
     indexes: createSiteIndexStore(pool),

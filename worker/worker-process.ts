@@ -1,11 +1,14 @@
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import type { Logger } from 'pino';
+import { createKnownSecrets, type KnownSecrets } from '../activities/known-secrets.ts';
+import { createProjectForges } from '../activities/project-forges.ts';
 import { createPool } from '../db/pool.ts';
 import { createDataConverter } from '../encryption/data-converter.ts';
+import { createSecretBox } from '../encryption/secret-box.ts';
 import { indexFormat } from '../search/site-index.ts';
 import { createClients } from './clients.ts';
-import type { WorkerConfig } from './config.ts';
+import { secretsOf, type WorkerConfig } from './config.ts';
 import { createWorkers, jobQueue, siteQueue } from './create-worker.ts';
 import { uninstrumented, type InstrumentWorker } from './instrument.ts';
 import { createHistoryChores } from './history-chores.ts';
@@ -25,6 +28,8 @@ export interface WorkerProcess {
   log: Logger;
   /** Asks for the end. */
   signal: AbortSignal;
+  /** What the log takes out, too. */
+  secrets?: KnownSecrets;
   /** Stands before the parts of the process; a test breaks them there. */
   instrument?: InstrumentWorker;
 }
@@ -32,12 +37,13 @@ export interface WorkerProcess {
 /** Wires a worker process and runs it until the signal, and until what it was doing has ended. */
 export async function runWorkerProcess(wiring: WorkerProcess): Promise<void> {
   const { config, log, signal, instrument = uninstrumented } = wiring;
+  const { secrets = createKnownSecrets(secretsOf(config)) } = wiring;
   if (config.encryptionKeys.length === 0)
     log.info('stored secrets and payloads are not encrypted; DOCKET_ENCRYPTION_KEYS is not set');
   await using resources = new AsyncDisposableStack();
   const pool = createPool({ url: config.database.url, maxConnections: 20, applicationName: 'docket-worker' });
   resources.defer(() => pool.end());
-  const stores = instrument('stores', createWorkerStores(pool));
+  const stores = instrument('stores', createWorkerStores({ pool, box: createSecretBox(config.encryptionKeys) }));
   const { address, namespace } = config.temporal;
   const connection = Connection.lazy({ address });
   resources.defer(() => connection.close());
@@ -46,7 +52,8 @@ export async function runWorkerProcess(wiring: WorkerProcess): Promise<void> {
   resources.use(createWatchdog({ ...stores, client, log }));
   resources.use(createSiteChores({ ...stores, client, log, indexFormat }));
   const clients = createClients({ config, pullRequests: stores.pullRequests, instrument });
-  resources.use(createJobChores({ ...stores, forges: clients.forges, client, log }));
+  const projectForges = createProjectForges({ ...stores, ...clients, secrets });
+  resources.use(createJobChores({ ...stores, projectForges, client, log }));
   const readClosedExecution = createClosedExecutionReader({ client });
   resources.use(createHistoryChores({ ...stores, readClosedExecution, keepDays: config.historyDays, log }));
   resources.use(createWorkspaceChores({ ...stores, ...clients, mirrorBytes: config.mirrorBytes, log }));
@@ -56,7 +63,7 @@ export async function runWorkerProcess(wiring: WorkerProcess): Promise<void> {
     directory: join(config.workDirectory, 'cache'),
     failureConverterPath,
   });
-  const shared = { config, stores, clients, instrument };
+  const shared = { config, stores, clients, secrets, instrument };
   const queues = [jobQueue(createJobActivities(shared)), siteQueue(createIndexActivities(shared))];
   await runWorkers({
     address,

@@ -32,8 +32,8 @@ export interface Forge {
 }
 
 export interface Forges {
-  /** The forge of a project. Throws ForgeError when the worker has no credential for it. */
-  forKind(kind: ForgeKind): Forge;
+  /** The forge of a project, used with `token` before the worker's own. Throws ForgeError when there is neither. */
+  forKind(kind: ForgeKind, token?: string | null): Forge;
 }
 
 export type ForgeErrorKind = 'authentication' | 'not-found' | 'rejected' | 'rate-limited' | 'unavailable' | 'aborted';

@@ -3,20 +3,21 @@ import { createGithubForge } from './github.ts';
 
 export interface ForgesOptions {
   local: Forge;
-  /** Null when the worker has no token. */
-  github: { token: string; apiUrl: string } | null;
+  /** `token` is the worker's own; null: only projects have some. */
+  github: { token: string | null; apiUrl: string };
 }
 
 /** Makes the choice of forge; a project on a forge without a credential fails with a sentence that names the remedy. */
 export function createForges({ local, github }: ForgesOptions): Forges {
-  const hosted = github === null ? null : createGithubForge(github);
+  const { apiUrl } = github;
   return {
-    forKind(kind) {
+    forKind(kind, own = null) {
       if (kind === 'local') return local;
-      if (hosted !== null) return hosted;
+      const token = own ?? github.token;
+      if (token !== null) return createGithubForge({ token, apiUrl });
       throw new ForgeError(
         'authentication',
-        'The worker has no token for GitHub; set GITHUB_TOKEN and start the job again.',
+        'Neither the project nor the worker has a token for GitHub; give the project one, or set GITHUB_TOKEN, and start the job again.',
       );
     },
   };

@@ -55,7 +55,10 @@ function failureOfAnswer(failure: Failure): ForgeError {
     });
   }
   if (status === 401)
-    return new ForgeError('authentication', 'GitHub refused the credential; set a valid GITHUB_TOKEN.');
+    return new ForgeError(
+      'authentication',
+      'GitHub refused the credential; give the project a valid token, or set a valid GITHUB_TOKEN.',
+    );
   if (status === 403) {
     return new ForgeError(
       'authentication',

@@ -1,16 +1,21 @@
 import type { Pool } from 'pg';
+import type { EncryptionKey } from '../../encryption/keys.ts';
 
 /** What every command of the `docket` command line works with. */
 export interface CommandContext {
   pool: Pool;
   /** The secret that key digests are made with. */
   keyPepper: string;
+  /** What stored secrets and payloads are sealed with; the first one seals. */
+  encryptionKeys: EncryptionKey[];
   /** Where repositories of the local forge may lie; null: none. */
   localRoot: string | null;
   /** Hosts whose repositories may be named. */
   allowedHosts: string[];
   /** Temporal's frontend. */
   temporal: { address: string; namespace: string };
+  /** All that standard input has. */
+  readInput(): Promise<string>;
 }
 
 /** Runs a command with a context that is opened for it and closed afterwards. */

@@ -1,11 +1,13 @@
 import { Option } from 'commander';
 import type { Command } from 'commander';
+import { createProjectCredentialStore } from '../../db/project-credentials.ts';
 import { createProjectStore } from '../../db/projects.ts';
 import type { ForgeKind } from '../../db/projects.ts';
+import { createSecretBox } from '../../encryption/secret-box.ts';
 import { parseRef } from '../../workflows/contract/ref.ts';
 import { organizationOf, readName, repositoryOf } from './checks.ts';
 import { CommandError } from './context.ts';
-import type { WithContext } from './context.ts';
+import type { CommandContext, WithContext } from './context.ts';
 import { printList, printRecord } from './output.ts';
 
 interface CreateOptions {
@@ -16,9 +18,20 @@ interface CreateOptions {
   model?: string;
   forge?: ForgeKind;
   allow: string[];
+  tokenStdin?: true;
 }
 
-/** `docket project create|list` */
+interface UpdateOptions {
+  tokenStdin?: true;
+  removeToken?: true;
+}
+
+const tokenOption = [
+  '--token-stdin',
+  'token for the forge, read from standard input: contents and pull requests, read and write',
+] as const;
+
+/** `docket project create|update|list` */
 export function addProjectCommands(program: Command, withContext: WithContext): void {
   const group = program.command('project').description('projects: a repository that agent jobs work on');
 
@@ -37,6 +50,7 @@ export function addProjectCommands(program: Command, withContext: WithContext): 
       ]),
     )
     .option('--allow <url>', 'a further repository that jobs may name (repeatable)', collect, [])
+    .option(...tokenOption)
     .action((options: CreateOptions, command: Command) =>
       withContext(async (context) => {
         const organization = await organizationOf(context, options.org);
@@ -47,16 +61,43 @@ export function addProjectCommands(program: Command, withContext: WithContext): 
         if (options.model !== undefined && !/^[a-z]+\/\S+$/.test(options.model)) {
           throw new CommandError('--model must be a provider and a model, such as anthropic/claude-sonnet-4-5.');
         }
+        const forge = options.forge ?? (kind === 'local' ? 'local' : 'github');
+        const token = options.tokenStdin === true ? await readToken(context, forge) : null;
         const project = await createProjectStore(context.pool).create({
           organizationId: organization.id,
           name: options.name ?? nameOf(repository),
           repository,
           defaultRef: options.ref ?? null,
           model: options.model ?? null,
-          forge: options.forge ?? (kind === 'local' ? 'local' : 'github'),
+          forge,
           allowedRepositories: options.allow.map((text) => repositoryOf(context, text).repository),
         });
-        printRecord(command, { ...project });
+        if (token !== null) await credentialsOf(context).write(project.id, token);
+        printRecord(command, { ...project, hasCredential: token !== null });
+      }),
+    );
+
+  group
+    .command('update')
+    .description('change a project; jobs under way take its new token from their next step on')
+    .argument('<id>', 'the id of the project')
+    .option(...tokenOption)
+    .addOption(
+      new Option('--remove-token', 'forget its token; jobs use GITHUB_TOKEN of the worker').conflicts('tokenStdin'),
+    )
+    .action((id: string, options: UpdateOptions, command: Command) =>
+      withContext(async (context) => {
+        const projects = createProjectStore(context.pool);
+        const project = await projects.get(id);
+        if (project === null) {
+          throw new CommandError(`There is no project ${JSON.stringify(id)}; "docket project list" shows the ids.`);
+        }
+        if (options.tokenStdin !== true && options.removeToken !== true) {
+          throw new CommandError('Say what to change: --token-stdin or --remove-token.');
+        }
+        const token = options.tokenStdin === true ? await readToken(context, project.forge) : null;
+        await credentialsOf(context).write(id, token);
+        printRecord(command, { ...(await projects.get(id)) });
       }),
     );
 
@@ -71,10 +112,22 @@ export function addProjectCommands(program: Command, withContext: WithContext): 
           name: (row) => row.name,
           repository: (row) => row.repository,
           forge: (row) => row.forge,
+          token: (row) => (row.hasCredential ? 'set' : null),
           organization: (row) => row.organizationId,
         }),
       ),
     );
+}
+
+function credentialsOf({ pool, encryptionKeys }: CommandContext) {
+  return createProjectCredentialStore(pool, createSecretBox(encryptionKeys));
+}
+
+async function readToken({ readInput }: CommandContext, forge: ForgeKind): Promise<string> {
+  if (forge === 'local') throw new CommandError('The local forge needs no token.');
+  const token = (await readInput()).trim();
+  if (/^[\x21-\x7e]{6,1000}$/.test(token)) return token;
+  throw new CommandError('Standard input must hold the token and nothing else: 6 to 1000 characters without blanks.');
 }
 
 function nameOf(repository: string): string {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { WorkflowHandle } from '@temporalio/client';
 import proto from '@temporalio/proto';
+import type { Pool } from 'pg';
 import { parseEncryptionKeys, type EncryptionKey } from '../../encryption/keys.ts';
 
 /** Keys by their ids; one id is one key. */
@@ -17,4 +18,19 @@ export function testKeysText(...ids: string[]): string {
 export async function readableHistory(handle: WorkflowHandle): Promise<string> {
   const stored = proto.temporal.api.history.v1.History.encode(await handle.fetchHistory()).finish();
   return Buffer.from(stored).toString('utf8');
+}
+
+/** All that somebody who reads the database can read, each row in one line; bytes are in hexadecimal. */
+export async function readableDatabase(pool: Pool): Promise<string> {
+  const { rows } = await pool.query<{ name: string }>(
+    `select quote_ident(tablename) as name from pg_tables where schemaname = 'public'`,
+  );
+  const texts: string[] = [];
+  for (const { name } of rows) {
+    const dump = await pool.query<{ text: string }>(
+      `select coalesce(string_agg(t::text, E'\\n'), '') as text from ${name} t`,
+    );
+    texts.push(dump.rows[0]!.text);
+  }
+  return texts.join('\n');
 }

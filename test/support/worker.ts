@@ -11,18 +11,21 @@ import { createGit } from '../../activities/clients/git.ts';
 import { createLocalForge } from '../../activities/clients/local-forge.ts';
 import { createWorkspaces } from '../../activities/clients/workspaces.ts';
 import { createActivities, type ActivityDeps } from '../../activities/index.ts';
+import { createKnownSecrets } from '../../activities/known-secrets.ts';
 import { newId } from '../../db/ids.ts';
 import { createJobEventStore } from '../../db/job-events.ts';
 import { createJobBranchStore } from '../../db/job-branches.ts';
 import { createJobEndings } from '../../db/job-endings.ts';
 import { createJobMessageStore } from '../../db/job-messages.ts';
 import { createJobStore, type JobRow } from '../../db/jobs.ts';
+import { createProjectCredentialStore } from '../../db/project-credentials.ts';
 import { createOrganizationStore, createProjectStore, type ForgeKind } from '../../db/projects.ts';
 import { createPullRequestStore } from '../../db/pull-requests.ts';
 import { createEffectStore, createStepStore } from '../../db/steps.ts';
 import { createPriceBook } from '../../models/prices.ts';
 import { createDataConverter } from '../../encryption/data-converter.ts';
 import type { EncryptionKey } from '../../encryption/keys.ts';
+import { createSecretBox } from '../../encryption/secret-box.ts';
 import { createModelRegistry } from '../../models/registry.ts';
 import { createWorkers, jobQueue } from '../../worker/create-worker.ts';
 import { prepareWorkflowBundle } from '../../worker/workflow-bundle.ts';
@@ -43,7 +46,7 @@ export interface TestWorkerOptions {
   database: TestDatabase;
   /** Where `compatible/…` models are. */
   modelUrl?: string;
-  github?: { token: string; apiUrl: string };
+  github?: { token: string | null; apiUrl: string };
   encryptionKeys?: EncryptionKey[];
   /** Of an earlier worker, whose work this one goes on with. */
   taskQueue?: string;
@@ -168,7 +171,10 @@ export async function startTestWorker(options: TestWorkerOptions): Promise<TestW
   };
 }
 
-function depsOf({ database: { pool }, modelUrl, github }: TestWorkerOptions, directory: string): ActivityDeps {
+function depsOf(
+  { database: { pool }, modelUrl, github, encryptionKeys }: TestWorkerOptions,
+  directory: string,
+): ActivityDeps {
   const git = createGit({ home: join(directory, 'home'), transports: ['https', 'http', 'file'] });
   const local = createLocalForge({ pullRequests: createPullRequestStore(pool), baseUrl: 'http://docket.test' });
   return {
@@ -180,14 +186,15 @@ function depsOf({ database: { pool }, modelUrl, github }: TestWorkerOptions, dir
     events: createJobEventStore(pool),
     effects: createEffectStore(pool),
     projects: createProjectStore(pool),
+    credentials: createProjectCredentialStore(pool, createSecretBox(encryptionKeys ?? [])),
     models: createModelRegistry({
       compatible: modelUrl === undefined ? undefined : { baseUrl: modelUrl, apiKey: 'model-key-0123456789' },
     }),
-    forges: createForges({ local, github: github ?? null }),
+    forges: createForges({ local, github: github ?? { token: null, apiUrl: 'https://api.github.com' } }),
     workspaces: createWorkspaces({ git, directory }),
     prices: createPriceBook(),
     toolset: createToolset(),
-    secrets: ['model-key-0123456789', ...(github === undefined ? [] : [github.token])],
+    secrets: createKnownSecrets(['model-key-0123456789', ...(github?.token == null ? [] : [github.token])]),
     problemWithRepository: () => null,
     timing: { retryBaseMs: 10 },
   };

@@ -1,7 +1,9 @@
 import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
 import { createToolset } from '../../../activities/agent-tools/toolset.ts';
 import { createActivities } from '../../../activities/index.ts';
+import { createKnownSecrets } from '../../../activities/known-secrets.ts';
 import { createPool } from '../../../db/pool.ts';
+import { createSecretBox } from '../../../encryption/secret-box.ts';
 import { createPriceBook } from '../../../models/prices.ts';
 import { createClients } from '../../../worker/clients.ts';
 import { readConfig } from '../../../worker/config.ts';
@@ -15,7 +17,7 @@ import { answerParent } from '../support/answer-parent.ts';
 Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
 const config = readConfig(process.env);
 const pool = createPool({ url: config.database.url, maxConnections: 20, applicationName: 'bench-worker' });
-const stores = createWorkerStores(pool);
+const stores = createWorkerStores({ pool, box: createSecretBox(config.encryptionKeys) });
 const connection = await NativeConnection.connect({ address: config.temporal.address });
 const activities = createActivities({
   ...createClients({ config, pullRequests: stores.pullRequests }),
@@ -23,7 +25,7 @@ const activities = createActivities({
   models: { languageModel: createAgentModel, problemWith: () => null },
   prices: createPriceBook(),
   toolset: createToolset(),
-  secrets: [],
+  secrets: createKnownSecrets([]),
 });
 const workers = await createWorkers({
   connection,

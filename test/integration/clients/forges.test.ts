@@ -230,7 +230,7 @@ describe('the github forge', () => {
 
   it('is refused with a remedy when the worker has no token', () => {
     const local = kinds[0]!.forge();
-    const forges = createForges({ local, github: null });
+    const forges = createForges({ local, github: { token: null, apiUrl: github.apiUrl } });
     expect(forges.forKind('local')).toBe(local);
     expect(() => forges.forKind('github')).toThrow(
       expect.objectContaining({ kind: 'authentication', message: expect.stringMatching(/GITHUB_TOKEN/) }),

@@ -2,6 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { pino } from 'pino';
 import { expect, inject, it } from 'vitest';
+import { createKnownSecrets } from '../../../activities/known-secrets.ts';
+import { createProjectForges } from '../../../activities/project-forges.ts';
+import { createProjectCredentialStore } from '../../../db/project-credentials.ts';
+import { createSecretBox } from '../../../encryption/secret-box.ts';
 import { createForges } from '../../../activities/clients/forges.ts';
 import { createLocalForge } from '../../../activities/clients/local-forge.ts';
 import { createJobBranchStore } from '../../../db/job-branches.ts';
@@ -39,8 +43,12 @@ it('the chores of jobs keep the daily schedule and see what became of pull reque
   const local = createLocalForge({ pullRequests, baseUrl: 'http://docket.test' });
   const deps = {
     branches: createJobBranchStore(database.pool),
-    projects: createProjectStore(database.pool),
-    forges: createForges({ local, github: null }),
+    projectForges: createProjectForges({
+      projects: createProjectStore(database.pool),
+      credentials: createProjectCredentialStore(database.pool, createSecretBox([])),
+      forges: createForges({ local, github: { token: null, apiUrl: 'https://api.github.com' } }),
+      secrets: createKnownSecrets([]),
+    }),
     client,
     log,
     roundsEveryMs: 50,

@@ -6,9 +6,12 @@ import type { Command } from 'commander';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { parseKey } from '../../../db/key-format.ts';
 import { createKeyStore } from '../../../db/keys.ts';
+import { createProjectCredentialStore } from '../../../db/project-credentials.ts';
 import { createSiteStore } from '../../../db/sites.ts';
+import { createSecretBox } from '../../../encryption/secret-box.ts';
 import { createProgram } from '../../../local/commands/program.ts';
 import { buildOrganization, buildSite, testPepper } from '../../support/build.ts';
+import { testKeys, testKeysText } from '../../support/encryption.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 
 let database: TestDatabase;
@@ -18,6 +21,8 @@ beforeAll(async () => {
 afterAll(() => database[Symbol.asyncDispose]());
 
 let out: string[] = [];
+/** What standard input holds. */
+let input = '';
 beforeEach(() => {
   out = [];
   vi.spyOn(console, 'log').mockImplementation((line: string) => out.push(line));
@@ -30,6 +35,8 @@ async function docket(...args: string[]): Promise<string> {
     work({
       pool: database.pool,
       keyPepper: testPepper,
+      encryptionKeys: testKeys('k1'),
+      readInput: () => Promise.resolve(input),
       localRoot: '/srv/git',
       allowedHosts: ['github.com'],
       temporal: { address: '127.0.0.1:1', namespace: 'default' },
@@ -88,6 +95,43 @@ describe('docket', () => {
     expect((await createSiteStore(database.pool).get(site.id))?.indexRequestedAt).toBeInstanceOf(Date);
     const listed = await docketJson('site', 'list', '--org', org);
     expect(listed.map(({ id }: { id: string }) => id)).toEqual([site.id]);
+  });
+
+  it('takes the token of a project from standard input, seals it, and shows only that there is one', async () => {
+    const org = await newOrganization();
+    input = 'ghp_first-token\n';
+    const hosted = ['--repository', 'https://github.com/acme/docs', '--token-stdin'];
+    const created = await docket('project', 'create', '--org', org, ...hosted, '--json');
+    const { id, hasCredential } = JSON.parse(created);
+    expect(hasCredential).toBe(true);
+    const credentials = createProjectCredentialStore(database.pool, createSecretBox(testKeys('k1')));
+    expect(await credentials.read(id)).toBe('ghp_first-token');
+    const listed = await docket('project', 'list', '--org', org);
+    expect(listed).toMatch(/ token .*\n.* set /);
+    const stored = JSON.stringify((await database.pool.query('select * from projects where id = $1', [id])).rows);
+    expect(stored).toContain('enc:v1:k1:');
+    for (const text of [created, listed, stored]) expect(text).not.toContain('first-token');
+
+    input = 'ghp_second-token';
+    expect(await docketJson('project', 'update', id, '--token-stdin')).toMatchObject({ hasCredential: true });
+    expect(await credentials.read(id)).toBe('ghp_second-token');
+    expect(await docketJson('project', 'update', id, '--remove-token')).toMatchObject({ hasCredential: false });
+    expect(await credentials.read(id)).toBeNull();
+  });
+
+  it('refuses a token that is none, one for the local forge, and an update that changes nothing', async () => {
+    const org = await newOrganization();
+    const hosted = ['project', 'create', '--org', org, '--repository', 'https://github.com/acme/docs', '--token-stdin'];
+    for (input of ['', ' \n', 'two words', 'ghp_1\nghp_2'])
+      await expect(docket(...hosted)).rejects.toThrow(/the token and/);
+    expect(await docketJson('project', 'list', '--org', org)).toEqual([]);
+    input = 'ghp_token';
+    const local = ['project', 'create', '--org', org, '--repository', '/srv/git/docs.git'];
+    await expect(docket(...local, '--token-stdin')).rejects.toThrow('The local forge needs no token.');
+    const { id } = await docketJson(...local);
+    await expect(docket('project', 'update', id, '--token-stdin')).rejects.toThrow('The local forge needs no token.');
+    await expect(docket('project', 'update', id)).rejects.toThrow(/Say what to change/);
+    await expect(docket('project', 'update', 'prj_none', '--remove-token')).rejects.toThrow(/There is no project/);
   });
 
   it('shows a key once, and revokes it', async () => {
@@ -192,6 +236,10 @@ describe('npm run docket', () => {
     expect(JSON.parse(created.out)).toMatchObject({ name: 'Acme' });
     const refused = await runProcess(['key', 'revoke', 'nope']);
     expect(refused).toEqual({ code: 1, out: '', error: 'There is no key "nope"; "docket key list" shows the ids.\n' });
+    const keys = `${testKeysText('k1')},k2:no-key`;
+    const misled = await runProcess(['org', 'list'], { DOCKET_ENCRYPTION_KEYS: keys });
+    expect(misled).toMatchObject({ code: 1, out: '' });
+    expect(misled.error).toMatch(/^DOCKET_ENCRYPTION_KEYS is wrong at entry 2: [^\n]+\.\n$/);
     const unknown = await runProcess(['frobnicate']);
     expect(unknown).toMatchObject({ code: 1, error: expect.stringContaining("unknown command 'frobnicate'") });
   });

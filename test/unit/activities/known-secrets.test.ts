@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createSecretMask, maskDeep } from '../../../activities/known-secrets.ts';
+import { createKnownSecrets, createSecretMask, maskDeep } from '../../../activities/known-secrets.ts';
 
 const secret = 'tok+en/with=signs';
 const mask = createSecretMask([secret, 'ab']);
@@ -17,4 +17,15 @@ it('leaves what only looks like a credential, so that files keep it', () => {
 it('reaches into every text of a value', () => {
   const value = { path: 'a', edits: [{ old: secret, count: 1, note: null }] };
   expect(maskDeep(value, mask)).toEqual({ path: 'a', edits: [{ old: '[redacted]', count: 1, note: null }] });
+});
+
+it('knows secrets that it learns later, wherever it was handed out before', () => {
+  const secrets = createKnownSecrets(['first-secret']);
+  const { redact, mask: maskKnown, values } = secrets;
+  expect(redact('first-secret second-secret')).toBe('[redacted] second-secret');
+  secrets.add('second-secret');
+  secrets.add('second-secret');
+  expect(redact('first-secret second-secret')).toBe('[redacted] [redacted]');
+  expect(maskKnown('second-secret')).toBe('[redacted]');
+  expect(values).toEqual(['first-secret', 'second-secret']);
 });

@@ -21,7 +21,7 @@ it('needs nothing but a database', () => {
     siteDirectories: null,
     workDirectory: resolve('.docket/work'),
     mirrorBytes: 20e9,
-    github: null,
+    github: { token: null, apiUrl: 'https://api.github.com' },
     baseUrl: 'http://127.0.0.1:8080',
     historyDays: 90,
   });
@@ -42,7 +42,7 @@ it('names every bad variable at once and quotes no value', () => {
 });
 
 it('takes an empty variable for an absent one', () => {
-  expect(readConfig({ DATABASE_URL, GITHUB_TOKEN: '', DOCKET_LOCAL_REPOSITORIES: ' ' }).github).toBeNull();
+  expect(readConfig({ DATABASE_URL, GITHUB_TOKEN: '', DOCKET_LOCAL_REPOSITORIES: ' ' }).github.token).toBeNull();
 });
 
 it('knows all of its secrets', () => {

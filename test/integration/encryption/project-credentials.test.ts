@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createProjectCredentialStore } from '../../../db/project-credentials.ts';
+import { createSecretBox } from '../../../encryption/secret-box.ts';
+import { jobWorkflowId } from '../../../workflows/contract/messages.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { readableDatabase, readableHistory, testKeys } from '../../support/encryption.ts';
+import { createFakeGithub } from '../../support/fake-github.ts';
+import { startScriptedModelServer } from '../../support/scripted-model-server.ts';
+import { startTestWorker, type TestWorker } from '../../support/worker.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database[Symbol.asyncDispose]());
+
+const writing = [
+  { toolCalls: [{ name: 'read', input: { path: 'leak.txt' } }] },
+  { toolCalls: [{ name: 'write', input: { path: 'new.txt', content: 'new\n' } }] },
+  { toolCalls: [{ name: 'finish', input: { title: 'Add a file', summary: 'Added new.txt.' } }] },
+];
+
+/** A forge that knows one token, and a repository with that token in a file. */
+async function startForge() {
+  await using resources = new AsyncDisposableStack();
+  const github = resources.use(await createFakeGithub());
+  const model = resources.use(await startScriptedModelServer());
+  const repository = await github.addRepository('acme/lamp', { 'leak.txt': `token=${github.token}\n` });
+  const running = resources.move();
+  const job = { prompt: 'Add a file', repository: repository.url, forge: 'github' as const };
+  return { github, model, job, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
+
+/** A job whose project has a token, sealed under the first of the keys. */
+async function createJobWithToken(
+  worker: TestWorker,
+  { job, token, keys }: { job: any; token: string; keys: string[] },
+) {
+  const jobId = await worker.createJob(job);
+  const { projectId } = (await worker.deps.jobs.get(jobId))!;
+  const credentials = createProjectCredentialStore(database.pool, createSecretBox(testKeys(...keys)));
+  expect(await credentials.write(projectId, token)).toBe(true);
+  return { jobId, projectId };
+}
+
+describe('the token of a project', () => {
+  it('is used before the worker’s, and stands in the open nowhere', { timeout: 120_000 }, async () => {
+    await using forge = await startForge();
+    const { github, model, job } = forge;
+    model.script(...writing);
+    await using worker = await startTestWorker({
+      database,
+      modelUrl: model.baseUrl,
+      github: { token: 'wrong-token-of-the-worker', apiUrl: github.apiUrl },
+      encryptionKeys: testKeys('k1'),
+    });
+    const { jobId } = await createJobWithToken(worker, { job, token: github.token, keys: ['k1'] });
+    await worker.startJob(jobId);
+    expect(await worker.ended(jobId)).toMatchObject({ status: 'completed' });
+    expect(github.pullRequests('acme/lamp')).toHaveLength(1);
+    expect(github.requests.filter(({ path }) => path.includes(github.token))).toEqual([]);
+
+    const seenByModel = JSON.stringify(model.requests.map(({ body }) => body));
+    expect(seenByModel).toContain('token=[redacted]');
+    const history = await readableHistory(worker.client.workflow.getHandle(jobWorkflowId(jobId, 1)));
+    const stored = await readableDatabase(database.pool);
+    expect(stored).toContain('enc:v1:k1:');
+    for (const text of [seenByModel, history, stored]) {
+      expect(text).not.toContain(github.token);
+      expect(text).not.toContain(Buffer.from(github.token).toString('hex'));
+      expect(text).not.toContain(Buffer.from(github.token).toString('base64'));
+    }
+  });
+
+  it(
+    'that is sealed under a key the worker lacks is waited for; the job does not fail',
+    { timeout: 120_000 },
+    async () => {
+      await using forge = await startForge();
+      const { github, model, job } = forge;
+      model.script(...writing);
+      const options = { database, modelUrl: model.baseUrl, github: { token: null, apiUrl: github.apiUrl } };
+      let jobId = '';
+      let taskQueue = '';
+      {
+        await using worker = await startTestWorker({ ...options, encryptionKeys: testKeys('k1') });
+        ({ taskQueue } = worker);
+        ({ jobId } = await createJobWithToken(worker, { job, token: github.token, keys: ['k2'] }));
+        await worker.startJob(jobId);
+        const handle = worker.client.workflow.getHandle(jobWorkflowId(jobId, 1));
+        const attempt = async () => (await handle.describe()).raw.pendingActivities?.[0]?.attempt ?? 0;
+        await expect.poll(attempt, { timeout: 60_000 }).toBeGreaterThan(3);
+        expect(await worker.deps.jobs.get(jobId)).toMatchObject({ status: 'active' });
+      }
+      await using worker = await startTestWorker({ ...options, encryptionKeys: testKeys('k2', 'k1'), taskQueue });
+      expect(await worker.ended(jobId)).toMatchObject({ status: 'completed' });
+    },
+  );
+
+  it('opens for its own project only', async () => {
+    await using forge = await startForge();
+    await using worker = await startTestWorker({ database, encryptionKeys: testKeys('k1') });
+    const token = { token: 'ghp_of-the-first', keys: ['k1'], job: forge.job };
+    const [first, second] = [await createJobWithToken(worker, token), await createJobWithToken(worker, token)];
+    await database.pool.query(
+      'update projects set credential = (select credential from projects where id = $1) where id = $2',
+      [first.projectId, second.projectId],
+    );
+    await expect(worker.deps.credentials.read(second.projectId)).rejects.toThrow(/does not open/);
+    expect(await worker.deps.credentials.read(first.projectId)).toBe('ghp_of-the-first');
+  });
+});
