@@ -40,7 +40,7 @@ export async function runApiProcess({ config, log, signal, instrument = uninstru
     onConnectionLost: (error) => log.warn({ err: error }, 'database connection lost'),
   });
   cleanup.defer(() => pool.end());
-  const stores = instrument('stores', createApiStores({ pool, keyPepper: config.keyPepper }));
+  const stores = instrument('stores', createApiStores({ pool, config }));
   const temporal = createTemporalClient({ ...config.temporal, encryptionKeys: config.encryptionKeys });
   cleanup.defer(() => temporal.close());
   const client = instrument('client', temporal.client);

@@ -17,6 +17,7 @@ import { describeJobActions } from './describe-job-actions.ts';
 import { describeJobRecords } from './describe-job-records.ts';
 import { describeJobs } from './describe-jobs.ts';
 import { describeSystem } from './describe-system.ts';
+import { describeWebhooks } from './describe-webhooks.ts';
 import { createFailedAttempts } from './failed-attempts.ts';
 import { createJobReader } from './job-reader.ts';
 import { createKeyVerifier } from './key-verifier.ts';
@@ -42,11 +43,12 @@ import { createPullRequestsRouter } from './routes/pull-requests.ts';
 import { createSearchRouter } from './routes/search.ts';
 import { createSystemRouter } from './routes/system.ts';
 import { createThreadsRouter } from './routes/threads.ts';
+import { createWebhooksRouter } from './routes/webhooks.ts';
 import { createSiteAccess } from './site-access.ts';
 import type { ApiStores } from './stores.ts';
 
 export interface AppDeps {
-  config: Pick<ApiConfig, 'http' | 'keyPepper' | 'models' | 'repositories' | 'rateLimits'>;
+  config: Pick<ApiConfig, 'http' | 'keyPepper' | 'models' | 'repositories' | 'rateLimits' | 'webhookAllowedHosts'>;
   /** Asked whether the database answers. */
   pool: Pool;
   stores: ApiStores;
@@ -81,7 +83,7 @@ export function createApp(deps: AppDeps): App {
   const readJob = createJobReader({ jobs });
   const openApi = createOpenApi({
     baseUrl: config.http.baseUrl,
-    paths: [describeJobs, describeJobActions, describeJobRecords, describeAssistant, describeSystem],
+    paths: [describeJobs, describeJobActions, describeJobRecords, describeAssistant, describeSystem, describeWebhooks],
   });
 
   const routers: AppRouter[] = [
@@ -113,6 +115,7 @@ export function createApp(deps: AppDeps): App {
       onCancelled: deps.onJobCancelled,
     }),
     createJobRecordsRouter({ ...gate, ...stores, readJob }),
+    createWebhooksRouter({ ...gate, ...stores, allowedHosts: config.webhookAllowedHosts }),
     ...assistantRouters(deps, gate),
   ];
 

@@ -5,6 +5,7 @@ import { encryptionKeysVariable } from '../encryption/keys-variable.ts';
 import type { EncryptionKey } from '../encryption/keys.ts';
 import type { ModelSettings } from '../models/registry.ts';
 import type { JobLimits } from '../workflows/contract/job.ts';
+import { parseWebhookHosts } from '../workflows/contract/webhook-address.ts';
 
 export interface ApiConfig {
   logLevel: string;
@@ -18,6 +19,8 @@ export interface ApiConfig {
   cacheDirectory: string;
   models: { settings: ModelSettings; agent: string; assistant: string };
   repositories: { allowedHosts: string[]; localRoot: string | null };
+  /** `host` or `host:port` that webhooks may lead to though it is private, and without TLS. */
+  webhookAllowedHosts: string[];
   rateLimits: { jobsPerHour: number; assistantPerHour: number; assistantPerIpPerDay: number };
   jobLimits: JobLimits;
 }
@@ -77,6 +80,7 @@ const environmentSchema = z.object({
   DOCKET_ASSISTANT_PER_IP_PER_DAY: wholeNumber(1, 1e9, 10_000),
   DOCKET_TRUSTED_PROXIES: wholeNumber(0, 10, 0),
   DOCKET_ALLOWED_HOSTS: z.string().default('github.com'),
+  DOCKET_WEBHOOK_ALLOWED_HOSTS: z.string().default(''),
   DOCKET_LOCAL_REPOSITORIES: z.string().optional(),
   DOCKET_MAX_STEPS: wholeNumber(1, 10_000, 50),
   DOCKET_MAX_TOKENS: wholeNumber(1, 1e12, 2_000_000),
@@ -116,6 +120,7 @@ function configOf(env: z.infer<typeof environmentSchema>): ApiConfig {
         .filter((host) => host !== ''),
       localRoot: env.DOCKET_LOCAL_REPOSITORIES === undefined ? null : resolve(env.DOCKET_LOCAL_REPOSITORIES),
     },
+    webhookAllowedHosts: parseWebhookHosts(env.DOCKET_WEBHOOK_ALLOWED_HOSTS),
     rateLimits: {
       jobsPerHour: env.DOCKET_JOBS_PER_HOUR,
       assistantPerHour: env.DOCKET_ASSISTANT_PER_HOUR,

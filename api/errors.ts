@@ -37,6 +37,23 @@ export function pullRequestNotFound(): ApiError {
   return new ApiError(404, 'The pull request was not found.');
 }
 
+/** One body for a missing webhook and for one of another project. */
+export function webhookNotFound(): ApiError {
+  return new ApiError(404, 'The webhook was not found.');
+}
+
+export function deliveryNotFound(): ApiError {
+  return new ApiError(404, 'The delivery was not found.');
+}
+
+export function webhookDisabled(): ApiError {
+  return new ApiError(409, 'The webhook is disabled; enable it first.');
+}
+
+export function tooManyWebhooks(most: number): ApiError {
+  return new ApiError(409, `A project has at most ${most} webhooks; delete one first.`);
+}
+
 export function pathNotFound(): ApiError {
   return new ApiError(404, 'There is nothing at this address; /openapi.json lists what there is.');
 }

@@ -13,11 +13,21 @@ import { createReplyStore } from '../db/replies.ts';
 import { createSiteIndexStore, createSiteStore } from '../db/sites.ts';
 import { createStepStore } from '../db/steps.ts';
 import { createThreadStore } from '../db/threads.ts';
+import { createWebhookDeliveryStore } from '../db/webhook-deliveries.ts';
+import { createWebhookStore } from '../db/webhook-endpoints.ts';
+import { createSecretBox } from '../encryption/secret-box.ts';
+import type { ApiConfig } from './config.ts';
 
 export type ApiStores = ReturnType<typeof createApiStores>;
 
 /** The stores that an API process shares. */
-export function createApiStores({ pool, keyPepper }: { pool: Pool; keyPepper: string }) {
+export function createApiStores({
+  pool,
+  config,
+}: {
+  pool: Pool;
+  config: Pick<ApiConfig, 'keyPepper' | 'encryptionKeys'>;
+}) {
   return {
     jobs: createJobStore(pool),
     histories: createJobHistoryStore(pool),
@@ -29,11 +39,13 @@ export function createApiStores({ pool, keyPepper }: { pool: Pool; keyPepper: st
     cancels: createCancelStore(pool),
     projects: createProjectStore(pool),
     pullRequests: createPullRequestStore(pool),
-    keys: createKeyStore(pool, keyPepper),
+    keys: createKeyStore(pool, config.keyPepper),
     rateLimits: createRateLimitStore(pool),
     sites: createSiteStore(pool),
     indexes: createSiteIndexStore(pool),
     threads: createThreadStore(pool),
     replies: createReplyStore(pool),
+    webhooks: createWebhookStore(pool, createSecretBox(config.encryptionKeys)),
+    deliveries: createWebhookDeliveryStore(pool),
   };
 }

@@ -1,6 +1,6 @@
 import { randomText } from './random-text.ts';
 
-export type IdPrefix = 'org_' | 'prj_' | 'job_' | 'pr_' | 'site_' | 'thr_' | 'msg_' | 'rpl_';
+export type IdPrefix = 'org_' | 'prj_' | 'job_' | 'pr_' | 'site_' | 'thr_' | 'msg_' | 'rpl_' | 'whk_' | 'dlv_';
 
 const digits = '0123456789abcdefghijklmnopqrstuvwxyz';
 const timeLength = 9;

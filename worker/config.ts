@@ -4,6 +4,7 @@ import { encryptionKeysVariable } from '../encryption/keys-variable.ts';
 import type { EncryptionKey } from '../encryption/keys.ts';
 import { parsePrices, type PriceOverrides } from '../models/prices.ts';
 import type { ModelSettings } from '../models/registry.ts';
+import { parseWebhookHosts } from '../workflows/contract/webhook-address.ts';
 
 export interface WorkerConfig {
   logLevel: string;
@@ -20,6 +21,8 @@ export interface WorkerConfig {
   mirrorBytes: number;
   /** `token` is used where a project has none of its own. */
   github: { token: string | null; apiUrl: string };
+  /** `host` or `host:port` that webhooks may lead to though it is private, and without TLS. */
+  webhookAllowedHosts: string[];
   /** Where links of the local forge lead. */
   baseUrl: string;
   /** Days that events and histories of archived jobs are kept; 0: for good. */
@@ -64,6 +67,7 @@ const environmentSchema = z.object({
   DOCKET_WORK_DIR: z.string().default('.docket/work'),
   DOCKET_MIRRORS_GB: z.coerce.number('must be a number of gigabytes').positive('must be more than 0').default(20),
   DOCKET_ALLOWED_HOSTS: z.string().default('github.com'),
+  DOCKET_WEBHOOK_ALLOWED_HOSTS: z.string().default(''),
   DOCKET_LOCAL_REPOSITORIES: z.string().optional(),
   DOCKET_SITE_DIRECTORIES: z.string().optional(),
   DOCKET_HISTORY_DAYS: z
@@ -98,6 +102,7 @@ function configOf(env: z.infer<typeof environmentSchema>): WorkerConfig {
       allowedHosts: hosts.filter((host) => host !== ''),
       localRoot: pathOrNull(env.DOCKET_LOCAL_REPOSITORIES),
     },
+    webhookAllowedHosts: parseWebhookHosts(env.DOCKET_WEBHOOK_ALLOWED_HOSTS),
     siteDirectories: pathOrNull(env.DOCKET_SITE_DIRECTORIES),
     workDirectory: resolve(env.DOCKET_WORK_DIR),
     mirrorBytes: env.DOCKET_MIRRORS_GB * 1e9,

@@ -1,6 +1,6 @@
 import type { DataConverter } from '@temporalio/common';
 import { Worker, type NativeConnection } from '@temporalio/worker';
-import { jobTaskQueue, siteTaskQueue } from '../workflows/contract/messages.ts';
+import { jobTaskQueue, siteTaskQueue, webhookTaskQueue } from '../workflows/contract/messages.ts';
 
 export interface QueueWorker {
   taskQueue: string;
@@ -29,6 +29,11 @@ export function jobQueue(activities: object, taskQueue: string = jobTaskQueue): 
 /** The queue of site indexing; a build takes a core, a fetch only waits, so a few at once. */
 export function siteQueue(activities: object, taskQueue: string = siteTaskQueue): QueueWorker {
   return { taskQueue, activities, maxConcurrentActivities: 4 };
+}
+
+/** The queue of webhook deliveries, which only wait for others. */
+export function webhookQueue(activities: object, taskQueue: string = webhookTaskQueue): QueueWorker {
+  return { taskQueue, activities, maxConcurrentActivities: 50 };
 }
 
 /** Makes the workers of a process, one for each queue; none polls before `run`. */

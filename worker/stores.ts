@@ -11,6 +11,8 @@ import { createProjectStore } from '../db/projects.ts';
 import { createPullRequestStore } from '../db/pull-requests.ts';
 import { createSiteIndexStore, createSiteStore } from '../db/sites.ts';
 import { createEffectStore, createStepStore } from '../db/steps.ts';
+import { createWebhookAttemptStore } from '../db/webhook-attempts.ts';
+import { createWebhookDeliveryStore } from '../db/webhook-deliveries.ts';
 import type { SecretBox } from '../encryption/secret-box.ts';
 
 export type WorkerStores = ReturnType<typeof createWorkerStores>;
@@ -32,5 +34,7 @@ export function createWorkerStores({ pool, box }: { pool: Pool; box: SecretBox }
     sites: createSiteStore(pool),
     indexes: createSiteIndexStore(pool),
     idleJobs: createIdleJobs(pool),
+    deliveries: createWebhookDeliveryStore(pool),
+    webhookAttempts: createWebhookAttemptStore(pool, box),
   };
 }

@@ -9,7 +9,7 @@ import { createSecretBox } from '../encryption/secret-box.ts';
 import { indexFormat } from '../search/site-index.ts';
 import { createClients } from './clients.ts';
 import { secretsOf, type WorkerConfig } from './config.ts';
-import { createWorkers, jobQueue, siteQueue } from './create-worker.ts';
+import { createWorkers, jobQueue, siteQueue, webhookQueue } from './create-worker.ts';
 import { uninstrumented, type InstrumentWorker } from './instrument.ts';
 import { createHistoryChores } from './history-chores.ts';
 import { createClosedExecutionReader } from './history-export.ts';
@@ -20,6 +20,8 @@ import { createIndexActivities } from './site-activities.ts';
 import { createSiteChores } from './site-chores.ts';
 import { createWorkerStores } from './stores.ts';
 import { createWatchdog } from './watchdog.ts';
+import { createDeliveryActivities } from './webhook-activities.ts';
+import { createWebhookChores } from './webhook-chores.ts';
 import { prepareWorkflowBundle } from './workflow-bundle.ts';
 import { createWorkspaceChores } from './workspace-chores.ts';
 
@@ -51,6 +53,7 @@ export async function runWorkerProcess(wiring: WorkerProcess): Promise<void> {
   const client = instrument('client', new Client({ connection, namespace, dataConverter }));
   resources.use(createWatchdog({ ...stores, client, log }));
   resources.use(createSiteChores({ ...stores, client, log, indexFormat }));
+  resources.use(createWebhookChores({ ...stores, client, log }));
   const clients = createClients({ config, pullRequests: stores.pullRequests, instrument });
   const projectForges = createProjectForges({ ...stores, ...clients, secrets });
   resources.use(createJobChores({ ...stores, projectForges, client, log }));
@@ -64,7 +67,11 @@ export async function runWorkerProcess(wiring: WorkerProcess): Promise<void> {
     failureConverterPath,
   });
   const shared = { config, stores, clients, secrets, instrument };
-  const queues = [jobQueue(createJobActivities(shared)), siteQueue(createIndexActivities(shared))];
+  const queues = [
+    jobQueue(createJobActivities(shared)),
+    siteQueue(createIndexActivities(shared)),
+    webhookQueue(createDeliveryActivities(shared)),
+  ];
   await runWorkers({
     address,
     createWorkers: (connection) => createWorkers({ connection, namespace, bundle, dataConverter, queues }),

@@ -1,6 +1,7 @@
 import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 import type { SiteActivities } from '../activities/site-index.ts';
+import type { WebhookActivities } from '../activities/webhooks.ts';
 
 /**
  * Every activity may run twice. None has a number of attempts: a killed worker is an attempt too. What may fail for good
@@ -52,5 +53,12 @@ export const { buildSiteIndex } = proxyActivities<SiteActivities>({
 
 export const { readIndexRequest, requestIndex, recordIndexFailure } = proxyActivities<SiteActivities>({
   startToCloseTimeout: '10s',
+  retry,
+});
+
+/** A receiver has 15 seconds to answer. */
+export const { sendWebhook } = proxyActivities<WebhookActivities>({
+  startToCloseTimeout: '30s',
+  heartbeatTimeout,
   retry,
 });

@@ -17,7 +17,7 @@ const config = readConfig(process.env);
 // the load generator counts what fails
 const log = pino({ level: 'silent' });
 const pool = createPool({ url: config.database.url, maxConnections: 10, applicationName: 'bench-api' });
-const stores = createApiStores({ pool, keyPepper: config.keyPepper });
+const stores = createApiStores({ pool, config });
 const cacheDirectory = await mkdtemp(join(tmpdir(), 'docket-bench-api-'));
 const models = { languageModel: createStreamModel, problemWith: () => null };
 // measured beyond the load at which new streams are refused

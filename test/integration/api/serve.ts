@@ -50,7 +50,7 @@ export async function serveApi(
   cleanup.defer(() => rm(cacheDirectory, { recursive: true, force: true }));
   const lines: string[] = [];
   const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
-  const stores = createApiStores({ pool, keyPepper: config.keyPepper });
+  const stores = createApiStores({ pool, config });
   const models = createModelRegistry(config.models.settings);
   const assistant = cleanup.use(
     createAssistantParts({ stores, log, models, modelName: config.models.assistant, cacheDirectory, times }),

@@ -19,6 +19,7 @@ it('needs nothing but a database', () => {
     prices: {},
     repositories: { allowedHosts: ['github.com'], localRoot: null },
     siteDirectories: null,
+    webhookAllowedHosts: [],
     workDirectory: resolve('.docket/work'),
     mirrorBytes: 20e9,
     github: { token: null, apiUrl: 'https://api.github.com' },

@@ -1,0 +1,49 @@
+const secondMs = 1_000;
+const minuteMs = 60 * secondMs;
+const hourMs = 60 * minuteMs;
+
+/** Waits after each failed attempt: ten attempts over three days (Standard Webhooks, "Retry schedule"). */
+export const webhookWaitsMs: readonly number[] = [
+  5 * secondMs,
+  5 * minuteMs,
+  30 * minuteMs,
+  2 * hourMs,
+  5 * hourMs,
+  10 * hourMs,
+  14 * hourMs,
+  20 * hourMs,
+  24 * hourMs,
+];
+
+const longestRetryAfterMs = 24 * hourMs;
+
+/**
+ * Milliseconds until the attempt after the `tries`-th failed one; null: there is none. The wait grows by up to a fifth, by
+ * `chance` (0 to 1), so that many messages do not come back at once, and is never shorter than the receiver asked for.
+ */
+export function waitBeforeRetry({
+  tries,
+  retryAfter,
+  waitsMs = webhookWaitsMs,
+  chance,
+  nowMs,
+}: {
+  tries: number;
+  /** The header's value. */
+  retryAfter: string | null;
+  waitsMs?: readonly number[];
+  chance: number;
+  nowMs: number;
+}): number | null {
+  const planned = waitsMs[tries - 1];
+  if (planned === undefined) return null;
+  const asked = Math.min(retryAfter === null ? 0 : askedWaitMs(retryAfter, nowMs), longestRetryAfterMs);
+  return Math.round(Math.max(planned, asked) * (1 + chance / 5));
+}
+
+/** Seconds or a date (RFC 9110, 10.2.3); 0 for anything else. */
+function askedWaitMs(header: string, nowMs: number): number {
+  if (/^\d{1,9}$/.test(header)) return Number(header) * secondMs;
+  const date = /[a-z]/i.test(header) ? Date.parse(header) : Number.NaN;
+  return Number.isNaN(date) ? 0 : Math.max(0, date - nowMs);
+}

@@ -1,0 +1,168 @@
+import { Router } from '@koa/router';
+import type { IncomingMessage } from 'node:http';
+import { canBeId } from '../../db/ids.ts';
+import { InvalidCursorError } from '../../db/page-cursor.ts';
+import type { ProjectRow, ProjectStore } from '../../db/projects.ts';
+import type { RateLimitPolicy } from '../../db/rate-limits.ts';
+import type { DeliveryRow, WebhookDeliveryStore } from '../../db/webhook-deliveries.ts';
+import { mostWebhooks, type WebhookRow, type WebhookStore } from '../../db/webhook-endpoints.ts';
+import { parseWebhookAddress } from '../../workflows/contract/webhook-address.ts';
+import type { AppContext, AppRouter, AppState } from '../app-context.ts';
+import {
+  deliveryNotFound,
+  invalidRequest,
+  projectNotFound,
+  tooManyWebhooks,
+  webhookDisabled,
+  webhookNotFound,
+} from '../errors.ts';
+import { readJsonBody } from '../json-body.ts';
+import type { Authenticate } from '../middleware/authentication.ts';
+import type { EnforceRateLimit } from '../middleware/rate-limit.ts';
+import { presentDelivery, presentWebhook } from '../presenters/webhook.ts';
+import {
+  changeWebhookSchema,
+  createWebhookSchema,
+  listDeliveriesSchema,
+  rotateSecretSchema,
+} from '../webhook-schemas.ts';
+
+export interface WebhookRouteDeps {
+  authenticate: Authenticate;
+  enforceRateLimit: EnforceRateLimit;
+  projects: Pick<ProjectStore, 'get'>;
+  webhooks: WebhookStore;
+  deliveries: Pick<WebhookDeliveryStore, 'list' | 'find' | 'redeliver'>;
+  /** `host` or `host:port` that webhooks may lead to though it is private, and without TLS. */
+  allowedHosts: readonly string[];
+}
+
+type Params = { params: Record<string, string | undefined> };
+
+const largestBodyBytes = 32 * 1024;
+/** How long a rotated secret still signs beside the new one. */
+const secretOverlapMs = 24 * 3_600_000;
+/** Messages that are sent because a person asked for it: pings and redeliveries. */
+const askedPolicy: RateLimitPolicy = { name: 'webhook', limit: 1_000, windowSeconds: 3_600 };
+
+/** Webhooks of a project, and what was delivered to them. */
+export function createWebhooksRouter(deps: WebhookRouteDeps): AppRouter {
+  const { webhooks, deliveries } = deps;
+  const router = new Router<AppState>({ prefix: '/v2/agent/:projectId/webhooks' });
+
+  async function projectOf(ctx: AppContext & Params): Promise<ProjectRow> {
+    const key = await deps.authenticate(ctx.req, 'admin');
+    const projectId = ctx.params['projectId'] ?? '';
+    const project = canBeId(projectId) ? await deps.projects.get(projectId) : null;
+    if (project === null || project.organizationId !== key.organizationId) throw projectNotFound();
+    ctx.set('Cache-Control', 'no-store');
+    return project;
+  }
+
+  async function webhookOf(ctx: AppContext & Params): Promise<WebhookRow> {
+    const project = await projectOf(ctx);
+    const webhook = await webhooks.find(project.id, ctx.params['id'] ?? '');
+    if (webhook === null) throw webhookNotFound();
+    return webhook;
+  }
+
+  function addressOf(text: string): string {
+    const parsed = parseWebhookAddress(text, deps.allowedHosts);
+    if (!parsed.ok) throw invalidRequest(parsed.problem);
+    return parsed.url;
+  }
+
+  async function deliveryOf(webhook: WebhookRow, id: string | undefined): Promise<DeliveryRow> {
+    const delivery = await deliveries.find(webhook.id, id ?? '');
+    if (delivery === null) throw deliveryNotFound();
+    return delivery;
+  }
+
+  router.post('/', async (ctx) => {
+    const { id: projectId } = await projectOf(ctx);
+    const { url, description = null, eventTypes = [], secret } = createWebhookSchema.parse(await bodyOf(ctx));
+    const created = await webhooks.create({ projectId, url: addressOf(url), description, eventTypes, secret });
+    if (created === null) throw tooManyWebhooks(mostWebhooks);
+    ctx.status = 201;
+    ctx.set('Location', `/v2/agent/${projectId}/webhooks/${created.webhook.id}`);
+    ctx.body = { ...presentWebhook(created.webhook), secret: created.secret };
+  });
+
+  router.get('/', async (ctx) => {
+    const { id } = await projectOf(ctx);
+    ctx.body = { webhooks: (await webhooks.list(id)).map(presentWebhook) };
+  });
+
+  router.get('/:id', async (ctx) => {
+    ctx.body = presentWebhook(await webhookOf(ctx));
+  });
+
+  router.patch('/:id', async (ctx) => {
+    const { projectId, id } = await webhookOf(ctx);
+    const { url, ...change } = changeWebhookSchema.parse(await bodyOf(ctx));
+    const address = url === undefined ? {} : { url: addressOf(url) };
+    const webhook = await webhooks.update({ projectId, id, change: { ...change, ...address } });
+    if (webhook === null) throw webhookNotFound();
+    ctx.body = presentWebhook(webhook);
+  });
+
+  router.delete('/:id', async (ctx) => {
+    const { projectId, id } = await webhookOf(ctx);
+    await webhooks.remove(projectId, id);
+    ctx.status = 204;
+  });
+
+  router.post('/:id/secret', async (ctx) => {
+    const { projectId, id } = await webhookOf(ctx);
+    const { secret: wanted } = rotateSecretSchema.parse(hasBody(ctx.req) ? await bodyOf(ctx) : {});
+    const rotated = await webhooks.rotateSecret({ projectId, id, secret: wanted, overlapMs: secretOverlapMs });
+    if (rotated === null) throw webhookNotFound();
+    ctx.body = { secret: rotated.secret, previousValidUntil: rotated.previousValidUntil.toISOString() };
+  });
+
+  router.post('/:id/ping', async (ctx) => {
+    const webhook = await webhookOf(ctx);
+    const { projectId, id } = webhook;
+    await deps.enforceRateLimit(ctx, [{ key: `webhook:${projectId}`, policy: askedPolicy }]);
+    const deliveryId = await webhooks.ping(projectId, id);
+    if (deliveryId === null) throw webhookDisabled();
+    ctx.status = 202;
+    ctx.body = presentDelivery(await deliveryOf(webhook, deliveryId));
+  });
+
+  router.get('/:id/deliveries', async (ctx) => {
+    const { id } = await webhookOf(ctx);
+    const query = listDeliveriesSchema.parse({ ...ctx.query });
+    const page = await pageOf(() => deliveries.list(id, query));
+    ctx.body = { deliveries: page.deliveries.map(presentDelivery), nextCursor: page.nextCursor };
+  });
+
+  router.post('/:id/deliveries/:deliveryId/redeliver', async (ctx) => {
+    const webhook = await webhookOf(ctx);
+    const { id } = await deliveryOf(webhook, ctx.params['deliveryId']);
+    if (!webhook.enabled) throw webhookDisabled();
+    await deps.enforceRateLimit(ctx, [{ key: `webhook:${webhook.projectId}`, policy: askedPolicy }]);
+    await deliveries.redeliver(webhook.id, id);
+    ctx.status = 202;
+    ctx.body = presentDelivery(await deliveryOf(webhook, id));
+  });
+
+  return router;
+}
+
+function bodyOf(ctx: AppContext): Promise<unknown> {
+  return readJsonBody(ctx.req, { maxBytes: largestBodyBytes });
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
+
+async function pageOf<Page>(list: () => Promise<Page>): Promise<Page> {
+  try {
+    return await list();
+  } catch (error) {
+    if (error instanceof InvalidCursorError) throw invalidRequest('The cursor is not one that a page gave.');
+    throw error;
+  }
+}

@@ -1,0 +1,104 @@
+import { z } from 'zod';
+import { webhookKeyOf } from '../db/webhook-secret.ts';
+import { webhookEventTypes } from '../workflows/contract/webhook.ts';
+
+const urlSchema = z.string().max(2_048).meta({
+  format: 'uri',
+  description: 'Where messages are posted to: https, at a public host, unless the operator allows the host.',
+});
+
+const descriptionSchema = z.string().max(500).nullable();
+
+const eventTypesSchema = z
+  .array(z.enum(webhookEventTypes))
+  .max(50)
+  .transform((types) => [...new Set(types)])
+  .meta({ description: 'What is sent; none is everything, also what is added later.' });
+
+const secretSchema = z
+  .string()
+  .refine((text) => webhookKeyOf(text) !== null, 'must be whsec_ and 24 to 64 bytes in base64')
+  .meta({ description: 'whsec_ and 24 to 64 bytes in base64; without it one is made.' });
+
+/** The body of `POST …/webhooks`. Unknown fields are ignored. */
+export const createWebhookSchema = z.object({
+  url: urlSchema,
+  description: descriptionSchema.optional(),
+  eventTypes: eventTypesSchema.optional(),
+  secret: secretSchema.optional(),
+});
+
+/** The body of `PATCH …/webhooks/{id}`. What is left out stays. */
+export const changeWebhookSchema = z.object({
+  url: urlSchema.optional(),
+  description: descriptionSchema.optional(),
+  eventTypes: eventTypesSchema.optional(),
+  enabled: z.boolean().optional(),
+});
+
+/** The body of `POST …/webhooks/{id}/secret`. */
+export const rotateSecretSchema = z.object({ secret: secretSchema.optional() });
+
+/** The query of `GET …/deliveries`. */
+export const listDeliveriesSchema = z.object({
+  limit: z
+    .string()
+    .regex(/^(?:[1-9]|[1-9][0-9]|100)$/, 'must be a whole number from 1 to 100')
+    .transform(Number)
+    .default(20),
+  cursor: z.string().min(1).max(500).optional(),
+});
+
+const time = z.string().meta({ format: 'date-time' });
+const timeOrNull = z.string().nullable().meta({ format: 'date-time' });
+
+export const webhookSchema = z.object({
+  id: z.string(),
+  url: z.string().meta({ format: 'uri' }),
+  description: z.string().nullable(),
+  eventTypes: z.array(z.string()).meta({ description: 'What is sent; none is everything.' }),
+  enabled: z.boolean(),
+  disabledReason: z.string().nullable().meta({ description: 'Why it was disabled, when no person did it.' }),
+  failingSince: timeOrNull.meta({ description: 'Since when every attempt has failed; null while they succeed.' }),
+  createdAt: time,
+  updatedAt: time,
+});
+export type PublicWebhook = z.infer<typeof webhookSchema>;
+
+export const webhookListSchema = z.object({ webhooks: z.array(webhookSchema) });
+
+const secretOnce = z.string().meta({ description: 'What signatures are made with; shown this once.' });
+export const createdWebhookSchema = webhookSchema.extend({ secret: secretOnce });
+export const rotatedSecretSchema = z.object({
+  secret: secretOnce,
+  previousValidUntil: time.meta({ description: 'Until then messages are signed with the previous secret too.' }),
+});
+
+export const deliverySchema = z.object({
+  id: z.string(),
+  messageId: z.string().meta({ description: 'The webhook-id header of every attempt.' }),
+  type: z.string(),
+  jobId: z.string().nullable(),
+  status: z.enum(['pending', 'delivered', 'failed']),
+  error: z.string().nullable().meta({ description: 'Why it failed, when no attempt says so.' }),
+  nextAttemptAt: timeOrNull,
+  createdAt: time,
+  endedAt: timeOrNull,
+  attempts: z
+    .array(
+      z.object({
+        startedAt: time,
+        durationMs: z.number().int(),
+        statusCode: z.number().int().nullable(),
+        response: z.string().nullable().meta({ description: 'The first part of what the receiver answered.' }),
+        error: z.string().nullable(),
+      }),
+    )
+    .meta({ description: 'The newest 20, newest first.' }),
+});
+export type PublicDelivery = z.infer<typeof deliverySchema>;
+
+export const deliveryListSchema = z.object({
+  deliveries: z.array(deliverySchema),
+  nextCursor: z.string().nullable(),
+});

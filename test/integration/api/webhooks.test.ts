@@ -1,0 +1,201 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  createdWebhookSchema,
+  deliveryListSchema,
+  deliverySchema,
+  rotatedSecretSchema,
+  webhookListSchema,
+  webhookSchema,
+} from '../../../api/webhook-schemas.ts';
+import type { ProjectRow } from '../../../db/projects.ts';
+import { buildJob, buildKey, buildProject } from '../../support/build.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { comparable, serveApi, type AskOptions, type ServedApi } from './serve.ts';
+
+const shared = {} as { database: TestDatabase; api: ServedApi; project: ProjectRow; key: string };
+
+beforeAll(async () => {
+  shared.database = await createTestDatabase();
+  shared.api = await serveApi(shared.database.pool, { DOCKET_WEBHOOK_ALLOWED_HOSTS: '127.0.0.1:9' });
+  shared.project = await buildProject(shared.database.pool);
+  shared.key = (await buildKey(shared.database.pool, shared.project)).key;
+});
+
+afterAll(async () => {
+  await shared.api?.[Symbol.asyncDispose]();
+  await shared.database?.[Symbol.asyncDispose]();
+});
+
+const url = 'https://hooks.example.com/docket';
+
+function ask(path: string, request: AskOptions & { projectId?: string } = {}) {
+  const { projectId = shared.project.id, ...options } = request;
+  return shared.api.ask(`/v2/agent/${projectId}/webhooks${path}`, { key: shared.key, ...options });
+}
+
+async function made(json: object = {}) {
+  const { status, body } = await ask('', { json: { url, ...json } });
+  expect(status).toBe(201);
+  return createdWebhookSchema.strict().parse(body);
+}
+
+describe('webhooks', () => {
+  it('are made, listed, read, changed and deleted', async () => {
+    const { secret, ...webhook } = await made({ description: 'Chat', eventTypes: ['job.failed', 'job.failed'] });
+    expect(webhook).toMatchObject({
+      url,
+      description: 'Chat',
+      eventTypes: ['job.failed'],
+      enabled: true,
+      disabledReason: null,
+    });
+    expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+
+    const listed = webhookListSchema.parse((await ask('')).body).webhooks;
+    expect(listed).toContainEqual(webhook);
+    const path = `/${webhook.id}`;
+    expect(webhookSchema.strict().parse((await ask(path)).body)).toEqual(webhook);
+
+    const json = { url: 'http://127.0.0.1:9/x', description: null, eventTypes: [], enabled: false };
+    const changed = await ask(path, { method: 'PATCH', json });
+    expect(webhookSchema.strict().parse(changed.body)).toMatchObject(json);
+    expect((await ask(path, { method: 'PATCH', json: {} })).body).toMatchObject(json);
+
+    expect((await ask(path, { method: 'DELETE' })).status).toBe(204);
+    expect((await ask(path)).status).toBe(404);
+    expect((await ask(path, { method: 'DELETE' })).status).toBe(404);
+  });
+
+  it('show their secret once, and take one of the client', async () => {
+    const own = `whsec_${Buffer.alloc(24, 3).toString('base64')}`;
+    const { id, secret } = await made({ secret: own });
+    expect(secret).toBe(own);
+    const others = [
+      await ask(`/${id}`),
+      await ask(''),
+      await ask(`/${id}`, { method: 'PATCH', json: { enabled: true } }),
+    ];
+    for (const { text } of others) expect(text).not.toContain('secret');
+    expect(shared.api.log()).not.toContain(own);
+  });
+
+  it('get a new secret, with or without a body', async () => {
+    const { id, secret } = await made();
+    const rotated = rotatedSecretSchema.strict().parse((await ask(`/${id}/secret`, { method: 'POST' })).body);
+    expect(rotated.secret).not.toBe(secret);
+    const hours = (Date.parse(rotated.previousValidUntil) - Date.now()) / 3_600_000;
+    expect(hours).toBeGreaterThan(23);
+    const own = `whsec_${Buffer.alloc(64, 3).toString('base64')}`;
+    expect((await ask(`/${id}/secret`, { json: { secret: own } })).body.secret).toBe(own);
+  });
+
+  it.each([
+    [{}, 'url is missing or not a string.'],
+    [{ url: 'http://hooks.example.com' }, 'The url must be an https:// address.'],
+    [{ url: 'https://127.0.0.1/' }, 'The url leads to a private address.'],
+    [{ url: 'http://127.0.0.1:10/' }, 'The url must be an https:// address.'],
+    [{ url: 'https://me:secret@hooks.example.com/' }, 'The url must not hold a user name or password.'],
+    [{ url, eventTypes: ['job.exploded'] }, /^eventTypes\[0\] must be one of job.created, /],
+    [{ url, secret: 'whsec_short' }, 'secret must be whsec_ and 24 to 64 bytes in base64.'],
+    [{ url, description: 'x'.repeat(501) }, 'description must have at most 500 characters.'],
+    [[], 'The body must be an object.'],
+  ])('are refused with 400 for %j', async (json, problem) => {
+    const answer = await ask('', { json });
+    expect(answer.status).toBe(400);
+    expect(Object.keys(answer.body)).toEqual(['error']);
+    expect(answer.body.error).toMatch(problem);
+  });
+
+  it('are refused with 409 where there are as many as there may be', async () => {
+    const project = await buildProject(shared.database.pool, { organizationId: shared.project.organizationId });
+    const create = () => ask('', { projectId: project.id, json: { url } });
+    for (let count = 0; count < 20; count += 1) expect((await create()).status).toBe(201);
+    const refused = await create();
+    expect([refused.status, refused.body]).toEqual([
+      409,
+      { error: 'A project has at most 20 webhooks; delete one first.' },
+    ]);
+  });
+});
+
+describe('deliveries', () => {
+  it('are asked for by a ping, listed in pages, and sent again', async () => {
+    const { id } = await made({ eventTypes: ['job.created'] });
+    const pinged = await ask(`/${id}/ping`, { method: 'POST' });
+    expect(pinged.status).toBe(202);
+    const ping = deliverySchema.strict().parse(pinged.body);
+    expect(ping).toMatchObject({ type: 'webhook.ping', status: 'pending', jobId: null, attempts: [] });
+    const job = await buildJob(shared.database.pool, shared.project);
+
+    const first = deliveryListSchema.strict().parse((await ask(`/${id}/deliveries?limit=1`)).body);
+    expect(first.deliveries).toMatchObject([{ type: 'job.created', jobId: job.id }]);
+    const second = deliveryListSchema.parse((await ask(`/${id}/deliveries?limit=1&cursor=${first.nextCursor}`)).body);
+    expect(second).toEqual({ deliveries: [ping], nextCursor: null });
+
+    await shared.database.pool.query(`update webhook_deliveries set status = 'failed', start_at = null where id = $1`, [
+      ping.id,
+    ]);
+    const again = await ask(`/${id}/deliveries/${ping.id}/redeliver`, { method: 'POST' });
+    expect([again.status, again.body]).toMatchObject([
+      202,
+      { id: ping.id, messageId: ping.messageId, status: 'pending' },
+    ]);
+  });
+
+  it('are refused with 409 while the webhook is disabled', async () => {
+    const { id } = await made();
+    const ping = await ask(`/${id}/ping`, { method: 'POST' });
+    await ask(`/${id}`, { method: 'PATCH', json: { enabled: false } });
+    for (const path of [`/${id}/ping`, `/${id}/deliveries/${ping.body.id}/redeliver`]) {
+      const refused = await ask(path, { method: 'POST' });
+      expect([refused.status, refused.body]).toEqual([409, { error: 'The webhook is disabled; enable it first.' }]);
+    }
+  });
+
+  it.each(['limit=0', 'limit=101', 'cursor=nonsense'])('refuse %s with 400', async (query) => {
+    const { id } = await made();
+    const answer = await ask(`/${id}/deliveries?${query}`);
+    expect([answer.status, Object.keys(answer.body)]).toEqual([400, ['error']]);
+  });
+});
+
+describe('keys and webhooks', () => {
+  const requests = (id: string, deliveryId: string): [string, AskOptions][] => [
+    ['', {}],
+    ['', { json: { url } }],
+    [`/${id}`, {}],
+    [`/${id}`, { method: 'PATCH', json: {} }],
+    [`/${id}`, { method: 'DELETE' }],
+    [`/${id}/secret`, { method: 'POST' }],
+    [`/${id}/ping`, { method: 'POST' }],
+    [`/${id}/deliveries`, {}],
+    [`/${id}/deliveries/${deliveryId}/redeliver`, { method: 'POST' }],
+  ];
+
+  it('a key of another organization finds what a missing project has: nothing, and changes nothing', async () => {
+    const { pool } = shared.database;
+    const { id, secret: _secret, ...before } = await made();
+    const delivery = (await ask(`/${id}/ping`, { method: 'POST' })).body.id;
+    const foreign = (await buildKey(pool, await buildProject(pool))).key;
+    const sibling = await buildProject(pool, { organizationId: shared.project.organizationId });
+    for (const [path, request] of requests(id, delivery)) {
+      const theirs = await ask(path, { ...request, key: foreign });
+      const missing = await ask(path, { ...request, key: foreign, projectId: 'prj_missing' });
+      expect([path, theirs.status, comparable(theirs)]).toEqual([path, 404, comparable(missing)]);
+      const assistant = (await buildKey(pool, { organizationId: shared.project.organizationId, kind: 'assistant' }))
+        .key;
+      expect((await ask(path, { ...request, key: assistant })).status).toBe(403);
+      expect((await ask(path, { ...request, key: null })).status).toBe(401);
+      // a webhook of another project of the same organization is not this project's
+      if (path !== '') expect((await ask(path, { ...request, projectId: sibling.id })).status).toBe(404);
+    }
+    expect((await ask(`/${id}`)).body).toEqual({ id, ...before });
+    const other = await made();
+    expect((await ask(`/${other.id}/deliveries/${delivery}/redeliver`, { method: 'POST' })).status).toBe(404);
+  });
+
+  it('other methods answer 405', async () => {
+    const answer = await ask('', { method: 'PUT', json: {} });
+    expect([answer.status, answer.headers.get('allow')]).toEqual([405, expect.stringContaining('POST')]);
+  });
+});

@@ -1,0 +1,193 @@
+import { Webhook } from 'standardwebhooks';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createJobEndings } from '../../../db/job-endings.ts';
+import { createJobStore } from '../../../db/jobs.ts';
+import { createWebhookDeliveryStore } from '../../../db/webhook-deliveries.ts';
+import { presentJob } from '../../../workflows/contract/agent-job.ts';
+import { buildJob, buildProject } from '../../support/build.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { recordHistory } from '../../support/histories.ts';
+import { answerWith, startReceiver } from './receiver.ts';
+import { startWebhookWorker } from './webhook-worker.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database[Symbol.asyncDispose]());
+
+/** A project whose webhook leads to a receiver, and a worker that delivers. */
+async function scene({ timeoutMs = 15_000 } = {}) {
+  await using resources = new AsyncDisposableStack();
+  const receiver = resources.use(await startReceiver());
+  const worker = resources.use(await startWebhookWorker({ database, allowedHosts: [receiver.host], timeoutMs }));
+  const project = await buildProject(database.pool);
+  const { webhook, secret } = await worker.createWebhook({ projectId: project.id, url: receiver.url });
+  const all = resources.move();
+  const ping = async () => worker.webhooks.ping(project.id, webhook.id);
+  return { receiver, worker, project, webhook, secret, ping, [Symbol.asyncDispose]: () => all.disposeAsync() };
+}
+
+describe('a delivery', () => {
+  it('carries the job as the API shows it, signed so that the official library takes it', async () => {
+    await using at = await scene();
+    const job = await buildJob(database.pool, at.project);
+    const [message] = await at.receiver.until(1);
+    const verified = new Webhook(at.secret).verify(message!.text, message!.headers as Record<string, string>);
+    expect(verified).toEqual({ type: 'job.created', timestamp: expect.any(String), data: { job: presentJob(job) } });
+    expect(message!.headers['content-type']).toBe('application/json');
+    expect(() =>
+      new Webhook(at.secret).verify(`${message!.text} `, message!.headers as Record<string, string>),
+    ).toThrow('No matching signature');
+
+    const [delivery] = await at.worker.settled(at.webhook);
+    expect(delivery).toMatchObject({
+      messageId: message!.id,
+      type: 'job.created',
+      jobId: job.id,
+      status: 'delivered',
+      error: null,
+    });
+    expect(delivery!.attempts).toEqual([
+      { startedAt: expect.any(Date), durationMs: expect.any(Number), statusCode: 200, response: 'thanks', error: null },
+    ]);
+  });
+
+  it('tells of the end of a job in its final form', async () => {
+    await using at = await scene();
+    const { id } = await buildJob(database.pool, at.project);
+    const jobs = createJobStore(database.pool);
+    await jobs.finish({ jobId: id, turn: 1, status: 'failed', failureCategory: 'step_limit', message: 'Too far.' });
+    await createJobEndings(database.pool).archive(id);
+    await at.worker.settled(at.webhook);
+    const byType = Object.fromEntries(at.receiver.received.map(({ body }) => [body.type, body.data.job]));
+    expect(Object.keys(byType).sort()).toEqual(['job.archived', 'job.created', 'job.failed']);
+    expect(byType['job.created'].status).toBe('active');
+    expect(byType['job.failed'].details).toMatchObject({ message: 'Too far.', failure: { category: 'step_limit' } });
+    expect(byType['job.archived']).toEqual(presentJob((await jobs.get(id))!));
+  });
+
+  it('is tried again under the same id and with the same bytes until it is taken, later when the receiver asks for it', async () => {
+    await using at = await scene();
+    at.receiver.answers.push(answerWith(500, {}, 'oops'), answerWith(503, { 'retry-after': '2' }));
+    await buildJob(database.pool, at.project);
+    const [first, second, third] = await at.receiver.until(3);
+    expect([second!.id, third!.id]).toEqual([first!.id, first!.id]);
+    expect([second!.text, third!.text]).toEqual([first!.text, first!.text]);
+    new Webhook(at.secret).verify(third!.text, third!.headers as Record<string, string>);
+    const [delivery] = await at.worker.settled(at.webhook);
+    expect(delivery!.status).toBe('delivered');
+    expect(delivery!.attempts.map(({ statusCode }) => statusCode)).toEqual([200, 503, 500]);
+    expect(delivery!.attempts[2]).toMatchObject({ response: 'oops', error: expect.stringContaining('answered 500') });
+    const { rows } = await database.pool.query(
+      'select wait_ms::integer as wait from webhook_attempts where delivery_id = $1 order by attempt',
+      [delivery!.id],
+    );
+    expect(rows[0].wait).toBeGreaterThanOrEqual(1_000);
+    expect(rows[1].wait).toBeGreaterThanOrEqual(2_000);
+    expect(rows[2].wait).toBeNull();
+    const handle = at.worker.handleOf(at.webhook, delivery!);
+    expect(await handle.result()).toEqual({ attempts: 3 });
+    await recordHistory('webhook-retried', handle);
+    const history = JSON.stringify(await handle.fetchHistory());
+    for (const secret of [at.secret, at.receiver.host, 'Fix the typo', delivery!.jobId!])
+      expect(history).not.toContain(secret);
+  });
+
+  it('fails for good after the last attempt, and goes out again when a person asks for it', async () => {
+    await using at = await scene();
+    at.receiver.answers.push(...Array.from({ length: 4 }, () => answerWith(500)));
+    await buildJob(database.pool, at.project);
+    const [failed] = await at.worker.settled(at.webhook);
+    expect(failed).toMatchObject({ status: 'failed', nextAttemptAt: null, endedAt: expect.any(Date) });
+    expect(failed!.attempts).toHaveLength(4);
+    await createWebhookDeliveryStore(database.pool).redeliver(at.webhook.id, failed!.id);
+    const [delivered] = await at.worker.settled(at.webhook);
+    expect(delivered).toMatchObject({ id: failed!.id, status: 'delivered' });
+    expect(delivered!.attempts).toHaveLength(5);
+    expect(new Set(at.receiver.received.map(({ id }) => id))).toEqual(new Set([failed!.messageId]));
+  });
+
+  it('ends at once and disables the webhook when the receiver is gone', async () => {
+    await using at = await scene();
+    at.receiver.answers.push(answerWith(410));
+    await at.ping();
+    const [delivery] = await at.worker.settled(at.webhook);
+    expect(delivery).toMatchObject({ status: 'failed', attempts: [{ statusCode: 410 }] });
+    const webhook = await at.worker.webhooks.find(at.project.id, at.webhook.id);
+    expect(webhook).toMatchObject({ enabled: false, disabledReason: expect.stringContaining('410') });
+    await buildJob(database.pool, at.project);
+    expect(await at.worker.deliveriesOf(at.webhook)).toHaveLength(1);
+    expect(
+      await at.worker.webhooks.update({ projectId: at.project.id, id: at.webhook.id, change: { enabled: true } }),
+    ).toMatchObject({
+      enabled: true,
+      disabledReason: null,
+      failingSince: null,
+    });
+  });
+
+  it('follows no redirect', async () => {
+    await using at = await scene();
+    await using other = await startReceiver();
+    at.receiver.answers.push(...Array.from({ length: 4 }, () => answerWith(307, { location: other.url })));
+    await at.ping();
+    const [delivery] = await at.worker.settled(at.webhook);
+    expect(delivery!.attempts[0]).toMatchObject({ statusCode: 307, error: expect.stringContaining('not followed') });
+    expect(other.received).toEqual([]);
+  });
+
+  it('is signed with the secret so far and the new one after a rotation', async () => {
+    await using at = await scene();
+    const { id } = at.webhook;
+    const rotated = await at.worker.webhooks.rotateSecret({ projectId: at.project.id, id, overlapMs: 60_000 });
+    await at.ping();
+    const [message] = await at.receiver.until(1);
+    const headers = message!.headers as Record<string, string>;
+    expect(headers['webhook-signature']!.split(' ')).toHaveLength(2);
+    for (const secret of [at.secret, rotated!.secret]) {
+      expect(new Webhook(secret).verify(message!.text, headers)).toEqual({
+        type: 'webhook.ping',
+        timestamp: expect.any(String),
+        data: { webhook: { id } },
+      });
+    }
+    await database.pool.query('update webhook_endpoints set previous_secret_until = now() where id = $1', [id]);
+    await at.ping();
+    const [, later] = await at.receiver.until(2);
+    expect(String(later!.headers['webhook-signature']).split(' ')).toHaveLength(1);
+    new Webhook(rotated!.secret).verify(later!.text, later!.headers as Record<string, string>);
+  });
+
+  it('is recorded with why when the receiver does not answer in time', async () => {
+    await using at = await scene({ timeoutMs: 500 });
+    at.receiver.answers.push(() => undefined);
+    await at.ping();
+    const [delivery] = await at.worker.settled(at.webhook);
+    expect(delivery!.attempts.at(-1)).toMatchObject({
+      statusCode: null,
+      error: expect.stringContaining('did not answer within'),
+    });
+    expect(delivery!.status).toBe('delivered');
+  });
+
+  it('ends when the webhook was disabled meanwhile', async () => {
+    await using at = await scene();
+    const change = (enabled: boolean) =>
+      at.worker.webhooks.update({ projectId: at.project.id, id: at.webhook.id, change: { enabled } });
+    at.receiver.answers.push((response) => void change(false).then(() => answerWith(500)(response)));
+    await at.ping();
+    const [unsent] = await at.worker.settled(at.webhook);
+    expect(unsent).toMatchObject({ status: 'failed' });
+    expect(at.receiver.received).toHaveLength(1);
+  });
+});
+
+describe('secrets of webhooks', () => {
+  it('are stored sealed', async () => {
+    await using at = await scene();
+    const { rows } = await database.pool.query('select secret from webhook_endpoints where id = $1', [at.webhook.id]);
+    expect(rows[0].secret).toMatch(/^enc:v1:test:/);
+    expect(at.secret).toMatch(/^whsec_/);
+  });
+});

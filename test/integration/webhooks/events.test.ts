@@ -1,0 +1,288 @@
+import type { Pool } from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createJobBranchStore } from '../../../db/job-branches.ts';
+import { createJobEndings } from '../../../db/job-endings.ts';
+import { createJobMessageStore } from '../../../db/job-messages.ts';
+import { createJobStore } from '../../../db/jobs.ts';
+import type { ProjectRow } from '../../../db/projects.ts';
+import { createWebhookAttemptStore } from '../../../db/webhook-attempts.ts';
+import { createWebhookDeliveryStore } from '../../../db/webhook-deliveries.ts';
+import { createWebhookStore, mostWebhooks } from '../../../db/webhook-endpoints.ts';
+import { presentJob } from '../../../workflows/contract/agent-job.ts';
+import { buildJob, buildProject } from '../../support/build.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { testBox } from './webhook-worker.ts';
+
+let database: TestDatabase;
+let pool: Pool;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  pool = database.pool;
+});
+afterAll(() => database[Symbol.asyncDispose]());
+
+const webhooks = () => createWebhookStore(pool, testBox);
+
+async function watchedProject(eventTypes: string[] = []): Promise<{ project: ProjectRow; webhookId: string }> {
+  const project = await buildProject(pool);
+  const created = await webhooks().create({
+    projectId: project.id,
+    url: 'https://a.example',
+    description: null,
+    eventTypes,
+  });
+  return { project, webhookId: created!.webhook.id };
+}
+
+async function typesOf(webhookId: string): Promise<string[]> {
+  const { deliveries } = await createWebhookDeliveryStore(pool).list(webhookId, { limit: 100 });
+  return deliveries.map(({ type }) => type).toReversed();
+}
+
+const finish = (jobId: string, status: 'completed' | 'failed', turn = 1) =>
+  createJobStore(pool).finish({ jobId, turn, status, failureCategory: status === 'failed' ? 'internal' : null });
+
+describe('what happens to a job is told once', () => {
+  it('when it is created, also when the request is repeated', async () => {
+    const { project, webhookId } = await watchedProject();
+    const idempotency = { key: 'k', requestHash: 'h' };
+    const job = await buildJob(pool, project, { idempotency });
+    await createJobStore(pool).create({ ...job, prompt: 'x', idempotency });
+    expect(await typesOf(webhookId)).toEqual(['job.created']);
+  });
+
+  it('when a turn completes or fails, also when its end is written again', async () => {
+    const { project, webhookId } = await watchedProject(['job.completed', 'job.failed']);
+    const [good, bad] = [await buildJob(pool, project), await buildJob(pool, project)];
+    for (let round = 0; round < 2; round += 1) {
+      await finish(good.id, 'completed');
+      await finish(bad.id, 'failed');
+      await finish(bad.id, 'completed');
+    }
+    expect(await typesOf(webhookId)).toEqual(['job.completed', 'job.failed']);
+  });
+
+  it('when a person cancels it, messages it and archives it, as often as they ask', async () => {
+    const { project, webhookId } = await watchedProject();
+    const { id } = await buildJob(pool, project);
+    const endings = createJobEndings(pool);
+    const messages = createJobMessageStore(pool);
+    await messages.send({ jobId: id, prompt: 'While it is active.', idempotency: null });
+    await endings.cancel(id);
+    await endings.cancel(id);
+    await messages.send({ jobId: id, prompt: 'Go on.', idempotency: { key: 'k', requestHash: 'h' } });
+    await messages.send({ jobId: id, prompt: 'Go on.', idempotency: { key: 'k', requestHash: 'h' } });
+    await finish(id, 'completed', 2);
+    await endings.archive(id);
+    await endings.archive(id);
+    expect(await typesOf(webhookId)).toEqual([
+      'job.created',
+      'job.failed',
+      'job.resumed',
+      'job.completed',
+      'job.archived',
+    ]);
+  });
+
+  it('when the calendar archives many', async () => {
+    const { project, webhookId } = await watchedProject(['job.archived']);
+    const jobs = [await buildJob(pool, project), await buildJob(pool, project), await buildJob(pool, project)];
+    for (const { id } of jobs) await finish(id, 'completed');
+    await pool.query(`update jobs set ended_at = now() - interval '31 days' where project_id = $1`, [project.id]);
+    await createJobEndings(pool).archiveIdle({ idleDays: 30, limit: 500 });
+    await createJobEndings(pool).archiveIdle({ idleDays: 30, limit: 500 });
+    expect(await typesOf(webhookId)).toEqual(['job.archived', 'job.archived', 'job.archived']);
+  });
+
+  it('when its pull request is closed or merged, however often somebody looks', async () => {
+    const { project, webhookId } = await watchedProject(['pull_request.closed', 'pull_request.merged']);
+    const { id } = await buildJob(pool, project, {
+      prId: '7',
+      prLink: 'https://github.com/acme/docs/pull/7',
+      prState: 'open',
+    });
+    const branches = createJobBranchStore(pool);
+    for (const state of ['open', 'closed', 'closed', 'open', 'merged', 'merged'] as const) {
+      await branches.setPullRequestState({ jobId: id, prId: '7', state });
+    }
+    expect(await typesOf(webhookId)).toEqual(['pull_request.closed', 'pull_request.merged']);
+  });
+
+  it('with the change or not at all', async () => {
+    const { project, webhookId } = await watchedProject();
+    const { id } = await buildJob(pool, project);
+    const client = await pool.connect();
+    await client.query('begin');
+    await client.query(`update jobs set status = 'completed' where id = $1`, [id]);
+    await client.query('rollback');
+    client.release();
+    expect(await typesOf(webhookId)).toEqual(['job.created']);
+  });
+
+  it('to enabled webhooks of its own project that ask for it, and nothing is written where nobody listens', async () => {
+    const { project, webhookId } = await watchedProject();
+    const other = await watchedProject();
+    const disabled = await webhooks().create({
+      projectId: project.id,
+      url: 'https://b.example',
+      description: null,
+      eventTypes: [],
+    });
+    await webhooks().update({ projectId: project.id, id: disabled!.webhook.id, change: { enabled: false } });
+    const choosy = await webhooks().create({
+      projectId: project.id,
+      url: 'https://c.example',
+      description: null,
+      eventTypes: ['job.failed'],
+    });
+    await buildJob(pool, project);
+    const unheard = await buildProject(pool);
+    await buildJob(pool, unheard);
+    expect(await typesOf(webhookId)).toEqual(['job.created']);
+    expect(await typesOf(other.webhookId)).toEqual([]);
+    expect(await typesOf(disabled!.webhook.id)).toEqual([]);
+    expect(await typesOf(choosy!.webhook.id)).toEqual([]);
+    const { rows } = await pool.query('select from webhook_messages where project_id = $1', [unheard.id]);
+    expect(rows).toEqual([]);
+  });
+
+  it('as the job was when it happened, and without what is not public', async () => {
+    const { project, webhookId } = await watchedProject();
+    const { id } = await buildJob(pool, project, {
+      idempotency: { key: 'secret-key', requestHash: 'h' },
+      inputTokens: 12,
+    });
+    await createJobStore(pool).setPhase({ jobId: id, turn: 1, phase: 'running' });
+    await finish(id, 'failed');
+    const then = presentJob((await createJobStore(pool).get(id))!);
+    await createJobMessageStore(pool).send({ jobId: id, prompt: 'On.', idempotency: null });
+    const { deliveries } = await createWebhookDeliveryStore(pool).list(webhookId, { limit: 10 });
+    const failed = deliveries.find(({ type }) => type === 'job.failed')!;
+    expect(presentJob((await createWebhookAttemptStore(pool, testBox).jobOf(failed.messageId))!)).toEqual(then);
+    const { rows } = await pool.query('select job from webhook_messages where project_id = $1', [project.id]);
+    expect(JSON.stringify(rows)).not.toContain('secret-key');
+  });
+
+  it('to nobody, and fails nothing, when the webhook is deleted at the same moment', async () => {
+    const { project, webhookId } = await watchedProject();
+    const { id } = await buildJob(pool, project);
+    const client = await pool.connect();
+    await client.query('begin');
+    await client.query('delete from webhook_endpoints where id = $1', [webhookId]);
+    const ended = finish(id, 'completed');
+    await untilBlocked();
+    await client.query('commit');
+    client.release();
+    expect(await ended).toBe(true);
+  });
+});
+
+/** Until a statement waits for another transaction. */
+async function untilBlocked(): Promise<void> {
+  for (;;) {
+    const { rows } = await pool.query(
+      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    );
+    if (rows.length > 0) return;
+  }
+}
+
+describe('what is kept of messages', () => {
+  it('goes after 30 days, unless it is still on its way', async () => {
+    const { project, webhookId } = await watchedProject();
+    await buildJob(pool, project);
+    await buildJob(pool, project);
+    const deliveries = createWebhookDeliveryStore(pool);
+    await pool.query(`update webhook_messages set created_at = now() - interval '31 days' where project_id = $1`, [
+      project.id,
+    ]);
+    const [first] = (await deliveries.list(webhookId, { limit: 2 })).deliveries;
+    await pool.query(`update webhook_deliveries set status = 'delivered' where id = $1`, [first!.id]);
+    expect(await deliveries.sweep({ days: 30, limit: 10 })).toBe(1);
+    expect((await deliveries.list(webhookId, { limit: 2 })).deliveries.map(({ id }) => id)).not.toContain(first!.id);
+  });
+
+  it('is begun anew when its execution is gone, and by one process', async () => {
+    const { project, webhookId } = await watchedProject();
+    await buildJob(pool, project);
+    const deliveries = createWebhookDeliveryStore(pool);
+    const mine = async () =>
+      (await deliveries.claimStarts({ limit: 100, leaseMs: 60_000 })).filter((start) => start.webhookId === webhookId);
+    const [[start], rest] = [await mine(), await mine()];
+    expect([start!.round, rest]).toEqual([1, []]);
+    await deliveries.confirmStart(start!);
+    expect(await deliveries.restartLost({ overdueMs: 60_000 })).toBe(0);
+    await pool.query(
+      `update webhook_deliveries set next_attempt_at = now() - interval '2 hours' where endpoint_id = $1`,
+      [webhookId],
+    );
+    expect(await deliveries.restartLost({ overdueMs: 3_600_000 })).toBe(1);
+    expect((await mine()).map(({ round }) => round)).toEqual([2]);
+    const opened = await createWebhookAttemptStore(pool, testBox).open({ ...start!, attempt: 2 });
+    expect(opened).toEqual({ kind: 'over' });
+  });
+});
+
+describe('a webhook that fails', () => {
+  async function failingSince(days: number, lastFailedDaysAgo: number) {
+    const { project, webhookId } = await watchedProject();
+    await buildJob(pool, project);
+    const deliveries = createWebhookDeliveryStore(pool);
+    const [delivery] = (await deliveries.list(webhookId, { limit: 1 })).deliveries;
+    await pool.query(
+      `update webhook_endpoints set failing_since = now() - $2::integer * interval '1 day',
+       last_failed_at = now() - $3::integer * interval '1 day' where id = $1`,
+      [webhookId, days, lastFailedDaysAgo],
+    );
+    const ref = { deliveryId: delivery!.id, round: 1, attempt: 1 };
+    const result = {
+      durationMs: 1,
+      statusCode: 500,
+      response: null,
+      error: 'x',
+      verdict: 'failed',
+      waitMs: 1_000,
+    } as const;
+    const attempts = createWebhookAttemptStore(pool, testBox);
+    const recorded = await attempts.record(ref, result);
+    expect(await attempts.record(ref, { ...result, verdict: 'delivered' })).toEqual(recorded);
+    return {
+      recorded,
+      webhook: (await webhooks().find(project.id, webhookId))!,
+      delivery: (await deliveries.find(webhookId, delivery!.id))!,
+    };
+  }
+
+  it('for five days in a row is disabled, with a reason', async () => {
+    const { recorded, webhook, delivery } = await failingSince(5, 1);
+    expect(recorded).toEqual({ waitMs: null });
+    expect(webhook).toMatchObject({ enabled: false, disabledReason: expect.stringContaining('5 days') });
+    expect(delivery).toMatchObject({ status: 'failed', attempts: [{ statusCode: 500 }] });
+  });
+
+  it('for less is tried again', async () => {
+    const { recorded, webhook, delivery } = await failingSince(4, 1);
+    expect(recorded).toEqual({ waitMs: 1_000 });
+    expect(webhook).toMatchObject({ enabled: true, disabledReason: null });
+    expect(delivery).toMatchObject({ status: 'pending', attempts: [{ statusCode: 500 }] });
+  });
+
+  it('again after two quiet days begins a new row of failures', async () => {
+    const { webhook } = await failingSince(9, 3);
+    expect(webhook.enabled).toBe(true);
+    expect(Date.now() - webhook.failingSince!.getTime()).toBeLessThan(60_000);
+  });
+});
+
+describe('the webhooks of a project', () => {
+  it(`are at most ${mostWebhooks}, also when many are made at once`, async () => {
+    const project = await buildProject(pool);
+    const made = await Promise.all(
+      Array.from({ length: mostWebhooks + 5 }, () =>
+        webhooks().create({ projectId: project.id, url: 'https://a.example', description: null, eventTypes: [] }),
+      ),
+    );
+    expect(made.filter((one) => one !== null)).toHaveLength(mostWebhooks);
+    expect(await webhooks().list(project.id)).toHaveLength(mostWebhooks);
+  });
+});

@@ -1,0 +1,121 @@
+import { randomUUID } from 'node:crypto';
+import { Client, Connection } from '@temporalio/client';
+import { NativeConnection } from '@temporalio/worker';
+import { pino } from 'pino';
+import { inject } from 'vitest';
+import { createAttempt } from '../../../activities/attempt.ts';
+import { createWebhookSender, type WebhookSenderOptions } from '../../../activities/clients/webhook-sender.ts';
+import { createWebhookActivities, type WebhookActivityDeps } from '../../../activities/webhooks.ts';
+import { createWebhookAttemptStore } from '../../../db/webhook-attempts.ts';
+import { createWebhookDeliveryStore, type DeliveryRow } from '../../../db/webhook-deliveries.ts';
+import {
+  createWebhookStore,
+  type NewWebhook,
+  type WebhookRow,
+  type WebhookStore,
+} from '../../../db/webhook-endpoints.ts';
+import { parseEncryptionKeys } from '../../../encryption/keys.ts';
+import { createSecretBox } from '../../../encryption/secret-box.ts';
+import { createWorkers, webhookQueue } from '../../../worker/create-worker.ts';
+import { createWebhookChores } from '../../../worker/webhook-chores.ts';
+import { prepareWorkflowBundle } from '../../../worker/workflow-bundle.ts';
+import { deliverWebhookWorkflowId } from '../../../workflows/contract/messages.ts';
+import type { TestDatabase } from '../../support/database.ts';
+import { quietRuntime } from '../../support/worker.ts';
+
+export interface WebhookWorkerOptions extends Partial<WebhookSenderOptions> {
+  database: TestDatabase;
+  change?(deps: WebhookActivityDeps): Partial<WebhookActivityDeps>;
+}
+
+export interface WebhookWorker extends AsyncDisposable {
+  client: Client;
+  webhooks: WebhookStore;
+  /** A webhook with its secret. */
+  createWebhook(
+    webhook: Partial<NewWebhook> & { projectId: string; url: string },
+  ): Promise<{ webhook: WebhookRow; secret: string }>;
+  /** Waits until the executions of the webhook's deliveries have ended, and answers these, newest first. */
+  settled(webhook: WebhookRow): Promise<DeliveryRow[]>;
+  deliveriesOf(webhook: WebhookRow): Promise<DeliveryRow[]>;
+  /** The execution of a delivery. */
+  handleOf(webhook: WebhookRow, delivery: DeliveryRow, round?: number): ReturnType<Client['workflow']['getHandle']>;
+}
+
+export const testEncryptionKeys = `test:${Buffer.alloc(32, 7).toString('base64')}`;
+export const testBox = createSecretBox(parseEncryptionKeys(testEncryptionKeys));
+
+/** The shortest wait there is, again and again. */
+export const shortWaitsMs: readonly number[] = [1_000, 1_000, 1_000];
+
+/** The real worker of webhook deliveries on a queue of its own, with its chores; waits between attempts are a second. */
+export async function startWebhookWorker(options: WebhookWorkerOptions): Promise<WebhookWorker> {
+  quietRuntime();
+  const { database, change, ...sender } = options;
+  const { pool } = database;
+  await using resources = new AsyncDisposableStack();
+  const address = inject('temporalAddress');
+  const connection = await Connection.connect({ address });
+  resources.defer(() => connection.close());
+  const native = await NativeConnection.connect({ address });
+  resources.defer(() => native.close());
+  const client = new Client({ connection });
+
+  const base: WebhookActivityDeps = {
+    attempts: createWebhookAttemptStore(pool, testBox),
+    sender: createWebhookSender({ allowedHosts: [], ...sender }),
+    attempt: createAttempt({ redact: (text) => text, retryBaseMs: 10 }),
+    redact: (text) => text,
+    waitsMs: shortWaitsMs,
+  };
+  const taskQueue = `test-${randomUUID()}`;
+  const queues = [webhookQueue(createWebhookActivities({ ...base, ...change?.(base) }), taskQueue)];
+  const bundle = await prepareWorkflowBundle();
+  const workers = await createWorkers({ connection: native, namespace: 'default', bundle, queues, shutdownGraceMs: 0 });
+  const runs = workers.map((worker) => worker.run());
+  resources.defer(async () => {
+    for (const worker of workers) worker.shutdown();
+    await Promise.all(runs);
+  });
+  const deliveries = createWebhookDeliveryStore(pool);
+  const log = pino({ level: 'silent' });
+  resources.use(createWebhookChores({ deliveries, client, log, taskQueue, startsEveryMs: 50 }));
+  const webhooks = createWebhookStore(pool, testBox);
+  const running = resources.move();
+
+  async function deliveriesOf({ id }: WebhookRow): Promise<DeliveryRow[]> {
+    return (await deliveries.list(id, { limit: 100 })).deliveries;
+  }
+
+  async function hasEnded(webhookId: string): Promise<boolean> {
+    const { rows } = await pool.query(
+      `select from webhook_deliveries where endpoint_id = $1 and (status = 'pending' or start_at is not null)`,
+      [webhookId],
+    );
+    return rows.length === 0;
+  }
+
+  return {
+    client,
+    webhooks,
+    deliveriesOf,
+    async createWebhook(webhook) {
+      const created = await webhooks.create({ description: null, eventTypes: [], ...webhook });
+      if (created === null) throw new Error('There are too many webhooks.');
+      return created;
+    },
+    async settled(webhook) {
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      const timer = setInterval(() => {
+        hasEnded(webhook.id).then((ended) => ended && resolve(), reject);
+      }, 50);
+      await promise.finally(() => clearInterval(timer));
+      return deliveriesOf(webhook);
+    },
+    handleOf: (webhook, delivery, round = 1) =>
+      client.workflow.getHandle(
+        deliverWebhookWorkflowId({ webhookId: webhook.id, messageId: delivery.messageId, round }),
+      ),
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}

@@ -1,0 +1,47 @@
+import { isPublicAddress } from './public-address.ts';
+
+export type ParsedWebhookAddress = { ok: true; url: string } | { ok: false; problem: string };
+
+const longestAddress = 2_048;
+
+/**
+ * Checks the address of a receiver: https at a public host, or whatever `allowedHosts` names (`host` or `host:port`). What a host
+ * name leads to is known only when it is connected to.
+ */
+export function parseWebhookAddress(text: string, allowedHosts: readonly string[]): ParsedWebhookAddress {
+  if (text.length > longestAddress) return refused(`must have at most ${longestAddress} characters`);
+  if (!URL.canParse(text)) return refused('must be an https:// address');
+  const url = new URL(text);
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') return refused('must be an https:// address');
+  if (url.username !== '' || url.password !== '') return refused('must not hold a user name or password');
+  if (url.hash !== '') return refused('must not hold a fragment');
+  if (!isAllowedHost(url, allowedHosts)) {
+    if (url.protocol !== 'https:') return refused('must be an https:// address');
+    if (isPrivateName(url.hostname)) return refused('leads to a private address');
+  }
+  return { ok: true, url: url.href };
+}
+
+/** Reads `DOCKET_WEBHOOK_ALLOWED_HOSTS`: hosts as `host` or `host:port`, comma separated. */
+export function parseWebhookHosts(text: string): string[] {
+  const hosts = text.split(',').map((host) => host.trim().toLowerCase());
+  return hosts.filter((host) => host !== '');
+}
+
+/** Whether the operator lets webhooks reach this host wherever it is, and without TLS. */
+export function isAllowedHost({ protocol, hostname, port }: URL, allowedHosts: readonly string[]): boolean {
+  const full = `${hostname}:${port === '' ? (protocol === 'https:' ? '443' : '80') : port}`;
+  return allowedHosts.some((allowed) => allowed === hostname || allowed === full);
+}
+
+/** Names and addresses that are known to be private without asking the DNS. */
+function isPrivateName(hostname: string): boolean {
+  const name = hostname.replace(/\.$/, '');
+  if (name === 'localhost' || name.endsWith('.localhost')) return true;
+  if (name.startsWith('[')) return !isPublicAddress(name.slice(1, -1));
+  return /^[\d.]+$/.test(name) && !isPublicAddress(name);
+}
+
+function refused(problem: string): ParsedWebhookAddress {
+  return { ok: false, problem: `The url ${problem}.` };
+}
