@@ -1,6 +1,8 @@
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import type { HistoryRun } from '../db/job-histories.ts';
 import { packHistory, type History } from '../db/stored-history.ts';
+import { openHistory } from '../encryption/history-payloads.ts';
+import type { EncryptionKey } from '../encryption/keys.ts';
 
 export interface ExportedChain {
   /** In the order of the chain. */
@@ -12,7 +14,14 @@ export interface ExportedChain {
 /** Reads a closed execution from the engine, with the runs it was continued from. */
 export type ReadClosedExecution = (workflowId: string) => Promise<ExportedChain | 'open' | 'unknown'>;
 
-export function createClosedExecutionReader({ client }: { client: Pick<Client, 'workflow'> }): ReadClosedExecution {
+/** What it reads is stored without Temporal's payload encryption: it outlives the keys, and replays on any machine. */
+export function createClosedExecutionReader({
+  client,
+  encryptionKeys,
+}: {
+  client: Pick<Client, 'workflow'>;
+  encryptionKeys: readonly EncryptionKey[];
+}): ReadClosedExecution {
   return async function readClosedExecution(workflowId) {
     const latest = await describe(workflowId);
     if (latest === null) return 'unknown';
@@ -33,7 +42,8 @@ export function createClosedExecutionReader({ client }: { client: Pick<Client, '
   }
 
   async function fetchRun(workflowId: string, runId: string): Promise<History | null> {
-    return unlessUnknown(client.workflow.getHandle(workflowId, runId).fetchHistory());
+    const history = await unlessUnknown(client.workflow.getHandle(workflowId, runId).fetchHistory());
+    return history === null ? null : openHistory(history, encryptionKeys);
   }
 }
 

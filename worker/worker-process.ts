@@ -57,7 +57,7 @@ export async function runWorkerProcess(wiring: WorkerProcess): Promise<void> {
   const clients = createClients({ config, pullRequests: stores.pullRequests, instrument });
   const projectForges = createProjectForges({ ...stores, ...clients, secrets });
   resources.use(createJobChores({ ...stores, projectForges, client, log }));
-  const readClosedExecution = createClosedExecutionReader({ client });
+  const readClosedExecution = createClosedExecutionReader({ client, encryptionKeys: config.encryptionKeys });
   resources.use(createHistoryChores({ ...stores, readClosedExecution, keepDays: config.historyDays, log }));
   resources.use(createWorkspaceChores({ ...stores, ...clients, mirrorBytes: config.mirrorBytes, log }));
 

@@ -9,12 +9,14 @@ import { prepareWorkflowBundle } from '../../../worker/workflow-bundle.ts';
 import { jobWorkflowId } from '../../../workflows/contract/messages.ts';
 import { buildJob, buildKey, buildProject } from '../../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { readableHistory, testKeys } from '../../support/encryption.ts';
 import { createTestRepository, type TestRepository } from '../../support/git-repository.ts';
 import { startScriptedModelServer, type ScriptedModelServer } from '../../support/scripted-model-server.ts';
 import { startTestWorker, type TestWorker } from '../../support/worker.ts';
 import { serveApi, type ServedApi } from '../api/serve.ts';
 
 const log = pino({ level: 'silent' });
+const encryptionKeys = testKeys('k1');
 const secretPrompt = 'Write one, and mind the pass phrase opensesame-4711';
 
 let database: TestDatabase;
@@ -45,8 +47,8 @@ interface Scene {
 async function scene(work: (scene: Scene) => Promise<void>): Promise<void> {
   await using repository = await createTestRepository();
   await using model = await startScriptedModelServer();
-  await using worker = await startTestWorker({ database, modelUrl: model.baseUrl });
-  const readClosedExecution = createClosedExecutionReader({ client: worker.client });
+  await using worker = await startTestWorker({ database, modelUrl: model.baseUrl, encryptionKeys });
+  const readClosedExecution = createClosedExecutionReader({ client: worker.client, encryptionKeys });
   const base = { histories, readClosedExecution, log, keepDays: 0, everyMs: 20, lostAfterMs: 600_000 };
   await work({
     worker,
@@ -65,6 +67,27 @@ const stateOf = async (jobId: string, turn = 1) => (await histories.find({ jobId
 async function untilExported(jobId: string, turn = 1): Promise<void> {
   await expect.poll(() => stateOf(jobId, turn), { timeout: 30_000 }).toBe('exported');
 }
+
+it('keeps a history so that it can be read without the keys that its payloads were sealed under in the engine', async () => {
+  await scene(async ({ worker, model, repository, exporter, ask }) => {
+    await using _exporter = exporter();
+    model.script({ status: 401 });
+    const job = await worker.runJob({ prompt: secretPrompt, repository: repository.path });
+    await untilExported(job.id);
+    const inEngine = await readableHistory(worker.client.workflow.getHandle(jobWorkflowId(job.id, 1)));
+    expect(inEngine).toContain('Encoded failure');
+    expect(inEngine).not.toContain('maxSteps');
+
+    const { body } = await ask(job.id, '/history');
+    const served = JSON.stringify(body, (_, value) => (value === null ? undefined : value));
+    expect(served).toContain('The model provider refused the request with status 401.');
+    for (const words of ['encodedAttributes', 'Encoded failure', 'encryption-key-id'])
+      expect(served).not.toContain(words);
+    const { input } = body.events[0].workflowExecutionStartedEventAttributes;
+    expect(Buffer.from(input.payloads[0].data, 'base64').toString()).toContain('maxSteps');
+    await Worker.runReplayHistory({ workflowBundle: { codePath: await prepareWorkflowBundle() } }, body, 'replayed');
+  });
+});
 
 it('keeps the history of each turn and serves it in the form that replayers read', async () => {
   await scene(async ({ worker, model, repository, exporter, ask }) => {
