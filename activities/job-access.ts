@@ -1,5 +1,6 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import type { JobRow, JobStore } from '../db/jobs.ts';
+import type { ProjectRow, ProjectStore } from '../db/projects.ts';
 import type { TurnRef } from '../workflows/contract/job.ts';
 import { FailureType } from '../workflows/contract/failures.ts';
 import type { Forge } from './clients/forge.ts';
@@ -8,6 +9,7 @@ import type { ProjectForges } from './project-forges.ts';
 
 export interface JobAccessDeps {
   jobs: Pick<JobStore, 'get'>;
+  projects: Pick<ProjectStore, 'get'>;
   projectForges: ProjectForges;
   /** Why this worker may not use a repository; null when it may. */
   problemWithRepository(repository: string): string | null;
@@ -22,13 +24,22 @@ export interface JobAccess {
   isActive(ref: TurnRef): Promise<boolean>;
   repositoryOf(job: JobRow, signal: AbortSignal): Promise<RepositoryAccess>;
   forgeOf(job: JobRow): Promise<Forge>;
+  projectOf(job: JobRow): Promise<ProjectRow>;
 }
 
-export function createJobAccess({ jobs, projectForges, problemWithRepository }: JobAccessDeps): JobAccess {
+export function createJobAccess(deps: JobAccessDeps): JobAccess {
+  const { jobs, projects, projectForges, problemWithRepository } = deps;
+
   async function forgeOf(job: JobRow): Promise<Forge> {
     const forge = await projectForges.forgeOf(job.projectId);
-    if (forge === null) throw ApplicationFailure.nonRetryable('The project is gone.', FailureType.Internal);
+    if (forge === null) throw gone();
     return forge;
+  }
+
+  async function projectOf(job: JobRow): Promise<ProjectRow> {
+    const project = await projects.get(job.projectId);
+    if (project === null) throw gone();
+    return project;
   }
 
   return {
@@ -56,7 +67,12 @@ export function createJobAccess({ jobs, projectForges, problemWithRepository }: 
       return { repository: job.repository, credential: forge.credential(job.repository), signal };
     },
     forgeOf,
+    projectOf,
   };
+}
+
+function gone(): ApplicationFailure {
+  return ApplicationFailure.nonRetryable('The project is gone.', FailureType.Internal);
 }
 
 function isCurrent(job: JobRow, ref: TurnRef): boolean {

@@ -27,7 +27,7 @@ export function createProjectForges({ projects, credentials, forges, secrets }: 
   return {
     async forgeOf(projectId) {
       const project = await projects.get(projectId);
-      return project === null ? null : forges.forKind(project.forge, await tokenOf(projectId));
+      return project === null ? null : forges.forProject(project, await tokenOf(projectId));
     },
     async learnSecrets(projectId) {
       await tokenOf(projectId);

@@ -104,9 +104,11 @@ export function createPublisher(deps: PublisherDeps): Publisher {
   }
 
   async function publishChange(publication: Publication): Promise<string> {
-    const { ref, branch } = publication;
+    const { ref, branch, text } = publication;
     const { commit, tree } = await push(publication);
-    const { id, url, state } = await openPullRequest(publication);
+    const { id, url, state, notes } = await openPullRequest(publication);
+    const message = [text.message, ...notes].filter((part) => part !== '').join('\n\n');
+    if (notes.length > 0) await jobs.setSummary({ ...ref, title: text.jobTitle, message });
     const stored = { branch, headCommit: commit, headTree: tree, prId: id, prLink: url, prState: state };
     if (!(await jobs.setPublished({ ...ref, ...stored }))) throw ended();
     return url;
@@ -139,6 +141,7 @@ export function createPublisher(deps: PublisherDeps): Publisher {
     const effect = { ...ref, effect: 'pull-request' };
     const { fence } = await effects.claim(effect);
     const forge = await access.forgeOf(job);
+    const { reviewers, labels, assignees } = await access.projectOf(job);
     return forge.ensurePullRequest({
       repository: job.repository,
       head: branch,
@@ -146,6 +149,8 @@ export function createPublisher(deps: PublisherDeps): Publisher {
       title: text.jobTitle,
       body: bodyOf(text),
       draft: job.draft || stopped !== null,
+      // people may have changed them since
+      marks: job.prId === null || isOver(job) ? { reviewers, labels, assignees } : null,
       signal,
       beforeEffect: () => mayAct({ ...effect, fence }),
     });

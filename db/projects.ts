@@ -2,7 +2,9 @@ import type { Pool } from 'pg';
 import { canBeId, newId } from './ids.ts';
 import { onlyRow } from './rows.ts';
 
-export type ForgeKind = 'local' | 'github';
+export const forgeKinds = ['local', 'github', 'gitlab', 'gitea'] as const;
+/** `gitea` is Forgejo too. */
+export type ForgeKind = (typeof forgeKinds)[number];
 
 export interface OrganizationRow {
   id: string;
@@ -18,7 +20,17 @@ export interface ProjectRow {
   defaultRef: string | null;
   model: string | null;
   forge: ForgeKind;
+  /** The address people reach the forge at; null: the root of where the repository lies. */
+  forgeUrl: string | null;
   allowedRepositories: string[];
+  /** Marks of its pull requests. */
+  reviewers: string[];
+  labels: string[];
+  assignees: string[];
+  /** Globs of what jobs may change; empty: everything. */
+  allowedPaths: string[];
+  /** Whether jobs may change what the forge runs by itself, such as `.github/workflows`. */
+  mayChangeWorkflows: boolean;
   /** What one turn of a job may cost, in millionths of a US dollar; null: DOCKET_MAX_JOB_DOLLARS. */
   jobBudgetMicros: number | null;
   /** What all jobs of a day (UTC) may cost; null: DOCKET_MAX_PROJECT_DOLLARS_PER_DAY. */
@@ -28,11 +40,25 @@ export interface ProjectRow {
   createdAt: Date;
 }
 
-export type NewProject = Omit<
+/** What a project has unless it is given. */
+type ProjectDefaults = Pick<
   ProjectRow,
-  'id' | 'createdAt' | 'hasCredential' | 'jobBudgetMicros' | 'dailyBudgetMicros'
-> &
-  Partial<Pick<ProjectRow, 'jobBudgetMicros' | 'dailyBudgetMicros'>>;
+  | 'jobBudgetMicros'
+  | 'dailyBudgetMicros'
+  | 'forgeUrl'
+  | 'reviewers'
+  | 'labels'
+  | 'assignees'
+  | 'allowedPaths'
+  | 'mayChangeWorkflows'
+>;
+
+export type NewProject = Omit<ProjectRow, 'id' | 'createdAt' | 'hasCredential' | keyof ProjectDefaults> &
+  Partial<ProjectDefaults>;
+
+export type ProjectChange = Partial<
+  Pick<ProjectRow, 'forgeUrl' | 'reviewers' | 'labels' | 'assignees' | 'allowedPaths' | 'mayChangeWorkflows'>
+>;
 
 export interface OrganizationStore {
   create(organization: { name: string }): Promise<OrganizationRow>;
@@ -44,13 +70,16 @@ export interface ProjectStore {
   create(project: NewProject): Promise<ProjectRow>;
   get(id: string): Promise<ProjectRow | null>;
   list(organizationId?: string): Promise<ProjectRow[]>;
+  /** Changes what is given and leaves the rest; null: there is no such project. */
+  update(id: string, change: ProjectChange): Promise<ProjectRow | null>;
 }
 
 const organizationColumns = 'id, name, created_at as "createdAt"';
 
 const projectColumns = `
   id, organization_id as "organizationId", name, repository, default_ref as "defaultRef", model, forge,
-  allowed_repositories as "allowedRepositories", job_budget_micros::float8 as "jobBudgetMicros",
+  forge_url as "forgeUrl", allowed_repositories as "allowedRepositories", reviewers, labels, assignees,
+  allowed_paths as "allowedPaths", may_change_workflows as "mayChangeWorkflows", job_budget_micros::float8 as "jobBudgetMicros",
   daily_budget_micros::float8 as "dailyBudgetMicros", credential is not null as "hasCredential",
   created_at as "createdAt"`;
 
@@ -89,8 +118,9 @@ export function createProjectStore(pool: Pool): ProjectStore {
     const { organizationId, name, repository, defaultRef, model, forge, allowedRepositories } = project;
     const { rows } = await pool.query<ProjectRow>(
       `insert into projects (id, organization_id, name, repository, default_ref, model, forge, allowed_repositories,
-                             job_budget_micros, daily_budget_micros)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) returning ${projectColumns}`,
+                             job_budget_micros, daily_budget_micros, forge_url, reviewers, labels, assignees,
+                             allowed_paths, may_change_workflows)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) returning ${projectColumns}`,
       [
         newId('prj_'),
         organizationId,
@@ -102,6 +132,12 @@ export function createProjectStore(pool: Pool): ProjectStore {
         allowedRepositories,
         project.jobBudgetMicros ?? null,
         project.dailyBudgetMicros ?? null,
+        project.forgeUrl ?? null,
+        project.reviewers ?? [],
+        project.labels ?? [],
+        project.assignees ?? [],
+        project.allowedPaths ?? [],
+        project.mayChangeWorkflows ?? false,
       ],
     );
     return onlyRow(rows);
@@ -125,5 +161,27 @@ export function createProjectStore(pool: Pool): ProjectStore {
     return rows;
   }
 
-  return { create, get, list };
+  async function update(id: string, change: ProjectChange): Promise<ProjectRow | null> {
+    if (!canBeId(id)) return null;
+    const { rows } = await pool.query<ProjectRow>(
+      `update projects
+       set forge_url = case when $2 then $3 else forge_url end, reviewers = coalesce($4, reviewers),
+           labels = coalesce($5, labels), assignees = coalesce($6, assignees),
+           allowed_paths = coalesce($7, allowed_paths), may_change_workflows = coalesce($8, may_change_workflows)
+       where id = $1 returning ${projectColumns}`,
+      [
+        id,
+        change.forgeUrl !== undefined,
+        change.forgeUrl ?? null,
+        change.reviewers ?? null,
+        change.labels ?? null,
+        change.assignees ?? null,
+        change.allowedPaths ?? null,
+        change.mayChangeWorkflows ?? null,
+      ],
+    );
+    return rows[0] ?? null;
+  }
+
+  return { create, get, list, update };
 }

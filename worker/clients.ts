@@ -1,4 +1,4 @@
-import { isAbsolute, join } from 'node:path';
+import { join } from 'node:path';
 import type { Forges } from '../activities/clients/forge.ts';
 import { createForges } from '../activities/clients/forges.ts';
 import { createGit } from '../activities/clients/git.ts';
@@ -30,7 +30,7 @@ export interface WorkerClientDeps {
 export function createClients({ config, pullRequests, instrument = uninstrumented }: WorkerClientDeps): WorkerClients {
   const git = instrument('git', createGit({ home: join(config.workDirectory, 'git-home') }));
   const local = createLocalForge({ pullRequests, baseUrl: config.baseUrl });
-  const forges = instrument('forges', createForges({ local, github: config.github }));
+  const forges = instrument('forges', createForges({ local, ...config.forges }));
   return {
     forges,
     workspaces: instrument('workspaces', createWorkspaces({ git, directory: config.workDirectory })),
@@ -38,7 +38,6 @@ export function createClients({ config, pullRequests, instrument = uninstrumente
       const parsed = parseRepository(repository, config.repositories);
       return parsed.ok ? null : parsed.problem;
     },
-    credentialOf: (repository) =>
-      config.github.token === null || isAbsolute(repository) ? null : forges.forKind('github').credential(repository),
+    credentialOf: (repository) => forges.credentialOf(repository),
   };
 }

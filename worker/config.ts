@@ -1,10 +1,15 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import type { ForgeServers } from '../activities/clients/forges.ts';
 import { encryptionKeysVariable } from '../encryption/keys-variable.ts';
 import type { EncryptionKey } from '../encryption/keys.ts';
 import { parsePrices, type PriceOverrides } from '../models/prices.ts';
+import { ConfigError } from './config-error.ts';
+import { forgesOf, forgeVariables, tokensOf } from './forge-config.ts';
 import type { ModelSettings } from '../models/registry.ts';
 import { parseWebhookHosts } from '../workflows/contract/webhook-address.ts';
+
+export { ConfigError } from './config-error.ts';
 
 export interface WorkerConfig {
   logLevel: string;
@@ -19,19 +24,14 @@ export interface WorkerConfig {
   workDirectory: string;
   /** What the mirrors of repositories may take on disk. */
   mirrorBytes: number;
-  /** `token` is used where a project has none of its own. */
-  github: { token: string | null; apiUrl: string };
+  /** The servers that the worker has a credential for. */
+  forges: ForgeServers;
   /** `host` or `host:port` that webhooks may lead to though it is private, and without TLS. */
   webhookAllowedHosts: string[];
   /** Where links of the local forge lead. */
   baseUrl: string;
   /** Days that events and histories of archived jobs are kept; 0: for good. */
   historyDays: number;
-}
-
-/** Names every variable that is missing or wrong. */
-export class ConfigError extends Error {
-  override name = 'ConfigError';
 }
 
 const httpAddress = z
@@ -74,11 +74,7 @@ const environmentSchema = z.object({
     .string()
     .regex(/^\d{1,5}$/, 'must be a number of days; 0 keeps histories for good')
     .default('90'),
-  GITHUB_TOKEN: z
-    .string()
-    .regex(/^[\x21-\x7e]+$/, 'must be one word without blanks')
-    .optional(),
-  GITHUB_API_URL: httpAddress.default('https://api.github.com'),
+  ...forgeVariables.shape,
 });
 
 /** Reads the variables of the worker process. An empty variable counts as absent. Throws ConfigError. */
@@ -106,7 +102,7 @@ function configOf(env: z.infer<typeof environmentSchema>): WorkerConfig {
     siteDirectories: pathOrNull(env.DOCKET_SITE_DIRECTORIES),
     workDirectory: resolve(env.DOCKET_WORK_DIR),
     mirrorBytes: env.DOCKET_MIRRORS_GB * 1e9,
-    github: { token: env.GITHUB_TOKEN ?? null, apiUrl: trimmed(env.GITHUB_API_URL) },
+    forges: forgesOf(env),
     baseUrl: trimmed(env.DOCKET_BASE_URL),
     historyDays: Number(env.DOCKET_HISTORY_DAYS),
   };
@@ -123,11 +119,11 @@ function modelsOf(env: z.infer<typeof environmentSchema>): ModelSettings {
 }
 
 /** The values that must never be stored or leave the worker. */
-export function secretsOf({ models, github, database }: WorkerConfig): string[] {
+export function secretsOf({ models, forges, database }: WorkerConfig): string[] {
   const password = decodeURIComponent(new URL(database.url).password);
   const { anthropicApiKey, openaiApiKey, googleApiKey, compatible } = models;
-  const values = [anthropicApiKey, openaiApiKey, googleApiKey, compatible?.apiKey, github.token, password];
-  return values.filter((value) => value !== undefined && value !== null).filter((value) => value !== '');
+  const values = [anthropicApiKey, openaiApiKey, googleApiKey, compatible?.apiKey, ...tokensOf(forges), password];
+  return values.filter((value) => value !== undefined).filter((value) => value !== '');
 }
 
 function pathOrNull(path: string | undefined): string | null {

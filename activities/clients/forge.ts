@@ -2,10 +2,17 @@ import type { ForgeKind } from '../../db/projects.ts';
 import type { GitCredential } from './git.ts';
 
 export interface PullRequest {
-  /** The forge's own id: a number on GitHub, `pr_…` on the local forge. */
+  /** The forge's own id: a number within the repository, `pr_…` on the local forge. */
   id: string;
   url: string;
   state: 'open' | 'closed' | 'merged';
+}
+
+/** Who and what a pull request is marked with: logins and names of labels. */
+export interface Marks {
+  reviewers: readonly string[];
+  labels: readonly string[];
+  assignees: readonly string[];
 }
 
 export interface PullRequestDraft {
@@ -14,8 +21,16 @@ export interface PullRequestDraft {
   base: string;
   title: string;
   body: string;
+  /** Asks for a draft where one is made. An existing pull request stays what it is: a person says when it is ready. */
   draft: boolean;
+  /** Added to the pull request; null leaves what people have made of them since. */
+  marks: Marks | null;
   signal: AbortSignal;
+}
+
+export interface EnsuredPullRequest extends PullRequest {
+  /** One sentence for each mark that the forge did not take. */
+  notes: string[];
 }
 
 /** Where pull requests live. Errors: ForgeError. */
@@ -26,14 +41,27 @@ export interface Forge {
    * Finds the pull request of the branch (any state) or creates it; adopts "already exists". An existing one gets the new
    * title and body. `beforeEffect` runs immediately before each writing request and may throw.
    */
-  ensurePullRequest(draft: PullRequestDraft & { beforeEffect(): Promise<void> }): Promise<PullRequest>;
+  ensurePullRequest(draft: PullRequestDraft & { beforeEffect(): Promise<void> }): Promise<EnsuredPullRequest>;
   /** How a pull request stands by now. */
   pullRequestState(pullRequest: { repository: string; id: string; signal: AbortSignal }): Promise<PullRequest['state']>;
 }
 
+/** What a project says about its forge. */
+export interface ForgeProject {
+  forge: ForgeKind;
+  /** The address people reach the server at; null: where the repository lies. */
+  forgeUrl: string | null;
+  repository: string;
+}
+
 export interface Forges {
-  /** The forge of a project, used with `token` before the worker's own. Throws ForgeError when there is neither. */
-  forKind(kind: ForgeKind, token?: string | null): Forge;
+  /**
+   * The forge of a project, with the project's own `token` where it has one and the worker's otherwise. Throws ForgeError
+   * when there is neither.
+   */
+  forProject(project: ForgeProject, token?: string | null): Forge;
+  /** What the worker reads a repository with that belongs to no project; null: nothing, which will do for a public one. */
+  credentialOf(repository: string): GitCredential | null;
 }
 
 export type ForgeErrorKind = 'authentication' | 'not-found' | 'rejected' | 'rate-limited' | 'unavailable' | 'aborted';
@@ -42,7 +70,7 @@ export type ForgeErrorKind = 'authentication' | 'not-found' | 'rejected' | 'rate
 export class ForgeError extends Error {
   override name = 'ForgeError';
   readonly kind: ForgeErrorKind;
-  /** From Retry-After or x-ratelimit-reset. */
+  /** From Retry-After or the headers of a rate limit. */
   readonly retryAfterMs: number | null;
 
   constructor(kind: ForgeErrorKind, message: string, options: { retryAfterMs?: number; cause?: unknown } = {}) {

@@ -1,24 +1,104 @@
-import { ForgeError, type Forge, type Forges } from './forge.ts';
+import type { ForgeKind } from '../../db/projects.ts';
+import { ForgeError, type Forge, type ForgeProject, type Forges } from './forge.ts';
+import { liesBelow } from './forge-place.ts';
+import { createGiteaForge } from './gitea.ts';
+import { githubApiOf, githubUrlOf } from './github-address.ts';
 import { createGithubForge } from './github.ts';
+import { createAppCredential, createTokenCredential, type GithubApp } from './github-credential.ts';
+import { createGitlabForge } from './gitlab.ts';
 
-export interface ForgesOptions {
-  local: Forge;
-  /** `token` is the worker's own; null: only projects have some. */
-  github: { token: string | null; apiUrl: string };
+export type HostedKind = Exclude<ForgeKind, 'local'>;
+
+/** One server of a kind with the worker's own credential for it. */
+export interface GithubServer {
+  apiUrl: string;
+  /** Null: the worker has none, and only projects with their own can use the server. */
+  token: string | null;
+  /** Goes before the token. */
+  app: GithubApp | null;
 }
 
+export interface TokenServer {
+  /** Where people reach it. */
+  url: string;
+  token: string;
+}
+
+export interface ForgeServers {
+  github: GithubServer | null;
+  gitlab: TokenServer | null;
+  gitea: TokenServer | null;
+}
+
+export interface ForgesOptions extends ForgeServers {
+  local: Forge;
+}
+
+const names: Record<HostedKind, string> = { github: 'GitHub', gitlab: 'GitLab', gitea: 'Gitea' };
+const remedies: Record<HostedKind, string> = {
+  github: 'set GITHUB_TOKEN (and GITHUB_API_URL for an Enterprise server)',
+  gitlab: 'set GITLAB_TOKEN (and GITLAB_URL for a server of your own)',
+  gitea: 'set GITEA_TOKEN and GITEA_URL',
+};
+
 /** Makes the choice of forge; a project on a forge without a credential fails with a sentence that names the remedy. */
-export function createForges({ local, github }: ForgesOptions): Forges {
-  const { apiUrl } = github;
+export function createForges({ local, ...servers }: ForgesOptions): Forges {
+  const own = ownForges(servers);
   return {
-    forKind(kind, own = null) {
+    forProject(project, token = null) {
+      const { forge: kind } = project;
       if (kind === 'local') return local;
-      const token = own ?? github.token;
-      if (token !== null) return createGithubForge({ token, apiUrl });
+      const configured = own[kind];
+      const isSameServer = configured !== null && serves(configured.url, project);
+      if (token !== null) {
+        if (kind === 'github' && isSameServer && servers.github !== null)
+          return createGithubForge({ credential: createTokenCredential(token), apiUrl: servers.github.apiUrl });
+        return forgeWith(kind, { url: isSameServer ? configured.url : urlOf(project), token });
+      }
+      if (isSameServer && configured.forge !== null) return configured.forge;
       throw new ForgeError(
         'authentication',
-        'Neither the project nor the worker has a token for GitHub; give the project one, or set GITHUB_TOKEN, and start the job again.',
+        `The worker has no token for this ${names[kind]} server; ${remedies[kind]}, or give the project a token, and start the job again.`,
       );
     },
+    credentialOf(repository) {
+      const server = Object.values(own).find((one) => one !== null && liesBelow(repository, one.url));
+      return server?.forge?.credential(repository) ?? null;
+    },
   };
+}
+
+function ownForges({ github, gitlab, gitea }: ForgeServers) {
+  return {
+    github: github === null ? null : { url: githubUrlOf(github.apiUrl), forge: githubForge(github) },
+    gitlab: gitlab === null ? null : { url: gitlab.url, forge: createGitlabForge(gitlab) },
+    gitea: gitea === null ? null : { url: gitea.url, forge: createGiteaForge(gitea) },
+  };
+}
+
+function githubForge({ apiUrl, token, app }: GithubServer): Forge | null {
+  if (app !== null) return createGithubForge({ credential: createAppCredential(app, apiUrl), apiUrl });
+  return token === null ? null : createGithubForge({ credential: createTokenCredential(token), apiUrl });
+}
+
+function forgeWith(kind: HostedKind, { url, token }: TokenServer): Forge {
+  if (kind === 'gitlab') return createGitlabForge({ url, token });
+  if (kind === 'gitea') return createGiteaForge({ url, token });
+  return createGithubForge({ credential: createTokenCredential(token), apiUrl: githubApiOf(url) });
+}
+
+/** Whether a project means the server at an address. */
+function serves(url: string, { forgeUrl, repository }: ForgeProject): boolean {
+  return forgeUrl === null ? liesBelow(repository, url) : trimmed(forgeUrl) === trimmed(url);
+}
+
+/** The address of a project's server: the one it names, or the root of where its repository lies. */
+function urlOf({ forgeUrl, repository }: ForgeProject): string {
+  const url = URL.parse(forgeUrl ?? repository);
+  if (url === null) throw new ForgeError('not-found', 'The repository of the project lies on no forge.');
+  return forgeUrl === null ? url.origin : trimmed(forgeUrl);
+}
+
+function trimmed(address: string): string {
+  return address.replace(/\/+$/, '');
 }

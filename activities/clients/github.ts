@@ -1,16 +1,22 @@
-import { Octokit } from '@octokit/rest';
+import type { Octokit } from '@octokit/rest';
 import { z } from 'zod';
-import { ForgeError, type Forge, type PullRequest, type PullRequestDraft } from './forge.ts';
-import { githubFailureOf, isAlreadyExists } from './github-failure.ts';
+import { ensurePullRequest, tryMark, type FoundPullRequest, type PullRequestRequests } from './ensure-pull-request.ts';
+import { failureOfAnswer } from './forge-failure.ts';
+import { requestTimeoutMs } from './forge-http.ts';
+import { liesBelow, repositoryPlace } from './forge-place.ts';
+import { ForgeError, type Forge, type Marks, type PullRequest, type PullRequestDraft } from './forge.ts';
+import { githubUrlOf } from './github-address.ts';
+import { createOctokit, type GithubCredential, type GithubPlace } from './github-credential.ts';
+import { githubFailureOf, isAlreadyExists, isWithoutDrafts } from './github-failure.ts';
 
 export interface GithubOptions {
-  token: string;
+  credential: GithubCredential;
   /** `https://api.github.com`, or `https://<host>/api/v3` of an Enterprise server. */
   apiUrl: string;
 }
 
-const requestTimeoutMs = 30_000;
-
+const forge = 'GitHub';
+const pageSize = 100;
 const pullRequestSchema = z.object({
   number: z.number().int(),
   html_url: z.url({ protocol: /^https?$/ }),
@@ -18,133 +24,150 @@ const pullRequestSchema = z.object({
   merged_at: z.string().nullish(),
   title: z.string(),
   body: z.string().nullish(),
+  draft: z.boolean().optional(),
   head: z.object({ ref: z.string() }),
 });
-type GithubPullRequest = z.infer<typeof pullRequestSchema>;
 
-const silent = { debug() {}, info() {}, warn() {}, error() {} };
+type Call = (octokit: Octokit, request: { signal: AbortSignal }) => Promise<{ status: number; data: unknown }>;
 
-/** Makes the forge for GitHub and GitHub Enterprise. The token goes to its own server only. */
-export function createGithubForge({ token, apiUrl }: GithubOptions): Forge {
-  const origin = webOriginOf(apiUrl);
-  const octokit = new Octokit({ auth: token, baseUrl: apiUrl.replace(/\/+$/, ''), userAgent: 'docket', log: silent });
+/** Makes the forge for GitHub and GitHub Enterprise. The credential goes to its own server only. */
+export function createGithubForge({ credential, apiUrl }: GithubOptions): Forge {
+  const root = githubUrlOf(apiUrl);
+  const placeOf = (repository: string): GithubPlace => {
+    const { owner, name } = repositoryPlace(repository, { root, forge });
+    if (!owner.includes('/')) return { owner, repo: name };
+    throw new ForgeError('not-found', 'The address of the repository is not one of GitHub: owner and name.');
+  };
 
-  async function ensurePullRequest(draft: PullRequestDraft & { beforeEffect(): Promise<void> }): Promise<PullRequest> {
-    const place = placeOf(draft.repository, origin);
-    const existing = await find(draft, place);
-    if (existing !== null) return presented(await update(draft, place, existing));
-    await draft.beforeEffect();
+  /** A refused credential that can be renewed is renewed once; GitHub did nothing of what it refused. */
+  async function ask(place: GithubPlace, signal: AbortSignal, call: Call): Promise<unknown> {
+    const attempt = async (fresh: boolean) => {
+      const token = await credential.tokenFor(place, { fresh });
+      const request = { signal: AbortSignal.any([signal, AbortSignal.timeout(requestTimeoutMs)]) };
+      const { status, data } = await call(createOctokit({ apiUrl, token }), request);
+      if (status >= 300) throw failureOfAnswer({ forge, status, headers: {} });
+      return data;
+    };
     try {
-      return presented(await create(draft, place));
+      return await attempt(false);
     } catch (error) {
-      if (!isAlreadyExists(error)) throw githubFailureOf(error, draft.signal);
-      const other = await find(draft, place);
-      // Its list may lag behind what it refuses: another attempt finds it
-      if (other === null)
-        throw new ForgeError('unavailable', 'GitHub has a pull request for the branch and does not list it yet.');
-      return presented(await update(draft, place, other));
+      if (!credential.isRenewable || githubFailureOf(error, signal).kind !== 'authentication') throw error;
+      return attempt(true);
     }
   }
 
-  async function find({ head, signal }: PullRequestDraft, place: Place): Promise<GithubPullRequest | null> {
-    const found = await asked(signal, (request) =>
-      octokit.rest.pulls.list({ ...place, head: `${place.owner}:${head}`, state: 'all', per_page: 100, request }),
-    );
-    // Servers that only resemble GitHub answer every pull request
-    const own = found.filter((pullRequest) => pullRequest.head.ref === head);
-    return own.find(({ state }) => state === 'open') ?? own[0] ?? null;
-  }
-
-  async function create({ head, base, title, body, draft, signal }: PullRequestDraft, place: Place) {
-    const request = requestOptions(signal);
-    const { data } = await octokit.rest.pulls.create({ ...place, head, base, title, body, draft, request });
-    return parsed(pullRequestSchema, data);
-  }
-
-  async function update(
-    { title, body, signal, beforeEffect }: PullRequestDraft & { beforeEffect(): Promise<void> },
-    place: Place,
-    existing: GithubPullRequest,
-  ): Promise<GithubPullRequest> {
-    if (existing.title === title && (existing.body ?? '') === body) return existing;
-    await beforeEffect();
+  async function answered<Value>(
+    schema: z.ZodType<Value>,
+    { repository, signal }: { repository: string; signal: AbortSignal },
+    call: (place: GithubPlace) => Call,
+  ): Promise<Value> {
+    const place = placeOf(repository);
     try {
-      const request = requestOptions(signal);
-      const { data } = await octokit.rest.pulls.update({
-        ...place,
-        pull_number: existing.number,
-        title,
-        body,
-        request,
+      const result = schema.safeParse(await ask(place, signal, call(place)));
+      if (result.success) return result.data;
+    } catch (error) {
+      throw githubFailureOf(error, signal);
+    }
+    throw new ForgeError('unavailable', 'GitHub answered with something that is no pull request.');
+  }
+
+  async function create(draft: PullRequestDraft): Promise<FoundPullRequest | null> {
+    const { head, base, title, body, signal } = draft;
+    const place = placeOf(draft.repository);
+    try {
+      const data = await ask(place, signal, (octokit, request) =>
+        octokit.rest.pulls.create({ ...place, head, base, title, body, draft: draft.draft, request }),
+      );
+      return presented(pullRequestSchema.parse(data));
+    } catch (error) {
+      if (isAlreadyExists(error)) return null;
+      // a private repository of a free plan has no drafts; an open pull request is worth more than none
+      if (draft.draft && isWithoutDrafts(error)) return create({ ...draft, draft: false });
+      throw githubFailureOf(error, signal);
+    }
+  }
+
+  const requests: PullRequestRequests = {
+    forge,
+    async find(draft) {
+      const { head } = draft;
+      const found = await answered(z.array(pullRequestSchema), draft, (place) => (octokit, request) => {
+        const filter = { head: `${place.owner}:${head}`, state: 'all' as const, per_page: pageSize };
+        return octokit.rest.pulls.list({ ...place, ...filter, request });
       });
-      return parsed(pullRequestSchema, data);
-    } catch (error) {
-      throw githubFailureOf(error, signal);
-    }
-  }
+      // Servers that only resemble GitHub answer every pull request
+      const own = found.filter((one) => one.head.ref === head);
+      const best = own.find(({ state }) => state === 'open') ?? own[0];
+      return best === undefined ? null : presented(best);
+    },
+    create,
+    async update(found, draft) {
+      const { title, body } = draft;
+      const updated = await answered(
+        pullRequestSchema,
+        draft,
+        (place) => (octokit, request) =>
+          octokit.rest.pulls.update({ ...place, pull_number: Number(found.id), title, body, request }),
+      );
+      return presented(updated);
+    },
+    mark: ({ id }, marks, draft) => mark(Number(id), marks, draft),
+  };
 
-  async function asked(
-    signal: AbortSignal,
-    ask: (request: { signal: AbortSignal }) => Promise<{ data: unknown }>,
-  ): Promise<GithubPullRequest[]> {
-    try {
-      return parsed(z.array(pullRequestSchema), (await ask(requestOptions(signal))).data);
-    } catch (error) {
-      throw githubFailureOf(error, signal);
+  async function mark(number: number, { reviewers, labels, assignees }: Marks, draft: PullRequestDraft) {
+    const change = (call: (place: GithubPlace) => Call) => answered(z.unknown(), draft, call);
+    const notes: string[] = [];
+    if (labels.length > 0) {
+      const set =
+        (place: GithubPlace): Call =>
+        (octokit, request) =>
+          octokit.rest.issues.addLabels({ ...place, issue_number: number, labels: [...labels], request });
+      notes.push(...(await tryMark(`GitHub did not take the labels ${labels.join(', ')}.`, () => change(set))));
     }
-  }
-
-  async function pullRequestState({ repository, id, signal }: { repository: string; id: string; signal: AbortSignal }) {
-    const place = { ...placeOf(repository, origin), pull_number: Number(id) };
-    try {
-      const { data } = await octokit.rest.pulls.get({ ...place, request: requestOptions(signal) });
-      return presented(parsed(pullRequestSchema, data)).state;
-    } catch (error) {
-      throw githubFailureOf(error, signal);
+    if (assignees.length > 0) {
+      const set =
+        (place: GithubPlace): Call =>
+        (octokit, request) =>
+          octokit.rest.issues.addAssignees({ ...place, issue_number: number, assignees: [...assignees], request });
+      notes.push(...(await tryMark(`GitHub did not take the assignees ${assignees.join(', ')}.`, () => change(set))));
     }
+    // one by one: GitHub refuses all of them for one that may not review
+    for (const reviewer of reviewers) {
+      const set =
+        (place: GithubPlace): Call =>
+        (octokit, request) =>
+          octokit.rest.pulls.requestReviewers({ ...place, pull_number: number, reviewers: [reviewer], request });
+      notes.push(...(await tryMark(`GitHub did not take the reviewer ${reviewer}.`, () => change(set))));
+    }
+    return notes;
   }
 
   return {
     credential(repository) {
-      if (URL.parse(repository)?.origin !== origin) return null;
-      return { username: 'x-access-token', token: async () => token, origin };
+      if (!liesBelow(repository, root)) return null;
+      const token = async () => {
+        try {
+          return await credential.tokenFor(placeOf(repository));
+        } catch (error) {
+          throw githubFailureOf(error, new AbortController().signal);
+        }
+      };
+      return { username: 'x-access-token', token, origin: new URL(root).origin };
     },
-    ensurePullRequest,
-    pullRequestState,
+    ensurePullRequest: (draft) => ensurePullRequest(requests, draft),
+    async pullRequestState({ id, ...at }) {
+      const found = await answered(
+        pullRequestSchema,
+        at,
+        (place) => (octokit, request) => octokit.rest.pulls.get({ ...place, pull_number: Number(id), request }),
+      );
+      return presented(found).state;
+    },
   };
 }
 
-interface Place {
-  owner: string;
-  repo: string;
-}
-
-/** Where people and git reach the server whose API this is. */
-function webOriginOf(apiUrl: string): string {
-  const { origin, hostname } = new URL(apiUrl);
-  return hostname === 'api.github.com' ? 'https://github.com' : origin;
-}
-
-function placeOf(repository: string, origin: string): Place {
-  const url = URL.parse(repository);
-  const [, owner, repo, ...rest] = url?.pathname.replace(/\.git$/, '').split('/') ?? [];
-  if (url?.origin !== origin || !owner || !repo || rest.length > 0) {
-    throw new ForgeError('not-found', 'The repository does not lie on the GitHub server that this worker knows.');
-  }
-  return { owner, repo };
-}
-
-function requestOptions(signal: AbortSignal): { signal: AbortSignal } {
-  return { signal: AbortSignal.any([signal, AbortSignal.timeout(requestTimeoutMs)]) };
-}
-
-function parsed<Value>(schema: z.ZodType<Value>, data: unknown): Value {
-  const result = schema.safeParse(data);
-  if (result.success) return result.data;
-  throw new ForgeError('unavailable', 'GitHub answered with something that is no pull request.');
-}
-
-function presented({ number, html_url: url, state, merged_at: mergedAt }: GithubPullRequest): PullRequest {
-  const isMerged = mergedAt !== null && mergedAt !== undefined;
-  return { id: String(number), url, state: isMerged ? 'merged' : state };
+function presented(pullRequest: z.infer<typeof pullRequestSchema>): FoundPullRequest {
+  const { number, html_url: url, state, merged_at: mergedAt, title, body, draft = false } = pullRequest;
+  const standing: PullRequest['state'] = mergedAt !== null && mergedAt !== undefined ? 'merged' : state;
+  return { id: String(number), url, state: standing, title, body: body ?? '', draft };
 }

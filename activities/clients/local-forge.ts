@@ -1,7 +1,7 @@
 import type { PullRequestStore } from '../../db/pull-requests.ts';
 import { ForgeError, type Forge } from './forge.ts';
 
-/** Makes the forge whose pull requests lie in the database and are shown by the API below `baseUrl`. */
+/** Makes the forge whose pull requests lie in the database and are shown by the API below `baseUrl`. It has no marks. */
 export function createLocalForge({
   pullRequests,
   baseUrl,
@@ -23,7 +23,7 @@ export function createLocalForge({
           : isCurrent
             ? existing
             : ((await pullRequests.update(existing.id, { title, body })) ?? existing);
-      return { id: row.id, url: `${root}/pulls/${row.id}`, state: row.state };
+      return { id: row.id, url: `${root}/pulls/${row.id}`, state: row.state, notes: [] };
     },
     async pullRequestState({ id }) {
       return (await pullRequests.get(id))?.state ?? 'closed';

@@ -6,7 +6,7 @@ import { Client, Connection } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
 import { inject } from 'vitest';
 import { createToolset } from '../../activities/agent-tools/toolset.ts';
-import { createForges } from '../../activities/clients/forges.ts';
+import { createForges, type ForgeServers } from '../../activities/clients/forges.ts';
 import { createGit } from '../../activities/clients/git.ts';
 import { createLocalForge } from '../../activities/clients/local-forge.ts';
 import { createWorkspaces } from '../../activities/clients/workspaces.ts';
@@ -46,10 +46,10 @@ export interface TestWorkerOptions {
   database: TestDatabase;
   /** Where `compatible/…` models are. */
   modelUrl?: string;
-  github?: { token: string | null; apiUrl: string };
   encryptionKeys?: EncryptionKey[];
   /** Of an earlier worker, whose work this one goes on with. */
   taskQueue?: string;
+  servers?: Partial<ForgeServers>;
   /** Replaces or wraps what the activities work with. */
   change?(deps: ActivityDeps): Partial<ActivityDeps>;
 }
@@ -172,7 +172,7 @@ export async function startTestWorker(options: TestWorkerOptions): Promise<TestW
 }
 
 function depsOf(
-  { database: { pool }, modelUrl, github, encryptionKeys }: TestWorkerOptions,
+  { database: { pool }, modelUrl, servers, encryptionKeys }: TestWorkerOptions,
   directory: string,
 ): ActivityDeps {
   const git = createGit({ home: join(directory, 'home'), transports: ['https', 'http', 'file'] });
@@ -190,14 +190,18 @@ function depsOf(
     models: createModelRegistry({
       compatible: modelUrl === undefined ? undefined : { baseUrl: modelUrl, apiKey: 'model-key-0123456789' },
     }),
-    forges: createForges({ local, github: github ?? { token: null, apiUrl: 'https://api.github.com' } }),
+    forges: createForges({ local, github: null, gitlab: null, gitea: null, ...servers }),
     workspaces: createWorkspaces({ git, directory }),
     prices: createPriceBook(),
     toolset: createToolset(),
-    secrets: createKnownSecrets(['model-key-0123456789', ...(github?.token == null ? [] : [github.token])]),
+    secrets: createKnownSecrets(['model-key-0123456789', ...tokensOf(servers)]),
     problemWithRepository: () => null,
     timing: { retryBaseMs: 10 },
   };
+}
+
+function tokensOf({ github, gitlab, gitea }: Partial<ForgeServers> = {}): string[] {
+  return [github?.token, gitlab?.token, gitea?.token].filter((token) => typeof token === 'string');
 }
 
 let isQuiet = false;

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createGit, GitError } from '../../../activities/clients/git.ts';
-import { createFakeGithub } from '../../support/fake-github.ts';
+import { createFakeGithub } from '../../support/forges/fake-github.ts';
 import { access, createTestWorkspaces, live } from './setup.ts';
 
 let directory: string;

@@ -1,7 +1,7 @@
 import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createFakeGithub } from '../../support/fake-github.ts';
+import { createFakeGithub } from '../../support/forges/fake-github.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
 import { scene } from './publish-scene.ts';
 import { access, changeTree, createTestWorkspaces } from './setup.ts';

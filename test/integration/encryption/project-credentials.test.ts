@@ -4,7 +4,7 @@ import { createSecretBox } from '../../../encryption/secret-box.ts';
 import { jobWorkflowId } from '../../../workflows/contract/messages.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { readableDatabase, readableHistory, testKeys } from '../../support/encryption.ts';
-import { createFakeGithub } from '../../support/fake-github.ts';
+import { createFakeGithub } from '../../support/forges/fake-github.ts';
 import { startScriptedModelServer } from '../../support/scripted-model-server.ts';
 import { startTestWorker, type TestWorker } from '../../support/worker.ts';
 
@@ -51,7 +51,7 @@ describe('the token of a project', () => {
     await using worker = await startTestWorker({
       database,
       modelUrl: model.baseUrl,
-      github: { token: 'wrong-token-of-the-worker', apiUrl: github.apiUrl },
+      servers: { github: { token: 'wrong-token-of-the-worker', apiUrl: github.apiUrl, app: null } },
       encryptionKeys: testKeys('k1'),
     });
     const { jobId } = await createJobWithToken(worker, { job, token: github.token, keys: ['k1'] });
@@ -79,7 +79,11 @@ describe('the token of a project', () => {
       await using forge = await startForge();
       const { github, model, job } = forge;
       model.script(...writing);
-      const options = { database, modelUrl: model.baseUrl, github: { token: null, apiUrl: github.apiUrl } };
+      const options = {
+        database,
+        modelUrl: model.baseUrl,
+        servers: { github: { token: null, apiUrl: github.apiUrl, app: null } },
+      };
       let jobId = '';
       let taskQueue = '';
       {

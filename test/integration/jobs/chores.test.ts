@@ -46,7 +46,7 @@ it('the chores of jobs keep the daily schedule and see what became of pull reque
     projectForges: createProjectForges({
       projects: createProjectStore(database.pool),
       credentials: createProjectCredentialStore(database.pool, createSecretBox([])),
-      forges: createForges({ local, github: { token: null, apiUrl: 'https://api.github.com' } }),
+      forges: createForges({ local, github: null, gitlab: null, gitea: null }),
       secrets: createKnownSecrets([]),
     }),
     client,

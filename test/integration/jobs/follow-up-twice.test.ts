@@ -45,8 +45,9 @@ it.each(['workspaces.follow', 'branches.follow', 'publish', 'ensurePullRequest',
         jobs: { ...jobs, setPublished: losing('setPublished', jobs.setPublished) },
         messages: { ...messages, take: losing('take', messages.take) },
         forges: {
-          forKind(kind) {
-            const forge = forges.forKind(kind);
+          ...forges,
+          forProject(project) {
+            const forge = forges.forProject(project);
             return { ...forge, ensurePullRequest: losing('ensurePullRequest', forge.ensurePullRequest) };
           },
         },

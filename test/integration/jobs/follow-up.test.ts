@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JobRow } from '../../../db/jobs.ts';
 import { createPullRequestStore } from '../../../db/pull-requests.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { createFakeGithub } from '../../support/fake-github.ts';
+import { createFakeGithub } from '../../support/forges/fake-github.ts';
 import { createTestRepository, type TestRepository } from '../../support/git-repository.ts';
 import { recordHistory } from '../../support/histories.ts';
 import { startScriptedModelServer, type ScriptedModelServer } from '../../support/scripted-model-server.ts';
@@ -41,7 +41,7 @@ async function scene(forge: 'local' | 'github', act: (scene: Scene) => Promise<v
   await using worker = await startTestWorker({
     database,
     modelUrl: model.baseUrl,
-    github: { token: github.token, apiUrl: github.apiUrl },
+    servers: { github: { token: github.token, apiUrl: github.apiUrl, app: null } },
   });
   model.script(...writing('one.txt'));
   const place = hosted?.url ?? repository.path;

@@ -2,7 +2,7 @@ import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { createFakeGithub } from '../../support/fake-github.ts';
+import { createFakeGithub } from '../../support/forges/fake-github.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
 import { startScriptedModelServer } from '../../support/scripted-model-server.ts';
 import { startTestWorker } from '../../support/worker.ts';
@@ -25,7 +25,7 @@ async function startGithubStack({ token }: { token?: string } = {}) {
   const options = {
     database,
     modelUrl: model.baseUrl,
-    github: { token: token ?? github.token, apiUrl: github.apiUrl },
+    servers: { github: { token: token ?? github.token, apiUrl: github.apiUrl, app: null } },
   };
   const worker = resources.use(await startTestWorker(options));
   const repository = await github.addRepository('acme/lamp', { 'README.md': '# Lamp\n' });

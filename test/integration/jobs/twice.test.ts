@@ -96,9 +96,9 @@ describe('an attempt that dies', () => {
           if (call === 'publish')
             return { workspaces: { ...workspaces, publish: losingFirstAnswer(workspaces.publish) } };
           if (call === 'setPublished') return { jobs: { ...jobs, setPublished: losingFirstAnswer(jobs.setPublished) } };
-          const forge = forges.forKind('local');
+          const forge = forges.forProject({ forge: 'local', forgeUrl: null, repository: '' });
           const losing = { ...forge, ensurePullRequest: losingFirstAnswer(forge.ensurePullRequest) };
-          return { forges: { forKind: () => losing } };
+          return { forges: { ...forges, forProject: () => losing } };
         },
       });
       const job = await worker.runJob({ prompt: 'Go', repository: repository.path });
@@ -138,14 +138,15 @@ describe('an attempt that was overtaken', () => {
           },
         },
         forges: {
-          forKind: (kind) => ({
-            ...forges.forKind(kind),
+          ...forges,
+          forProject: (project) => ({
+            ...forges.forProject(project),
             async ensurePullRequest(request) {
               const jobId = /job_\w+/.exec(request.head)![0].split('-')[0]!;
               overtaken += 1;
               if (overtaken === 3) await effects.claim({ jobId, turn: 1, effect: 'pull-request' });
               try {
-                return await forges.forKind(kind).ensurePullRequest(request);
+                return await forges.forProject(project).ensurePullRequest(request);
               } finally {
                 const found = await createPullRequestStore(database.pool).findByHead(request.repository, request.head);
                 seen.push(String(found?.head));

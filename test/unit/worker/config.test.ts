@@ -1,4 +1,7 @@
-import { resolve } from 'node:path';
+import { generateKeyPairSync } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { expect, it } from 'vitest';
 import { ConfigError, readConfig, secretsOf } from '../../../worker/config.ts';
 
@@ -22,7 +25,11 @@ it('needs nothing but a database', () => {
     webhookAllowedHosts: [],
     workDirectory: resolve('.docket/work'),
     mirrorBytes: 20e9,
-    github: { token: null, apiUrl: 'https://api.github.com' },
+    forges: {
+      github: { apiUrl: 'https://api.github.com', token: null, app: null },
+      gitlab: null,
+      gitea: null,
+    },
     baseUrl: 'http://127.0.0.1:8080',
     historyDays: 90,
   });
@@ -43,7 +50,9 @@ it('names every bad variable at once and quotes no value', () => {
 });
 
 it('takes an empty variable for an absent one', () => {
-  expect(readConfig({ DATABASE_URL, GITHUB_TOKEN: '', DOCKET_LOCAL_REPOSITORIES: ' ' }).github.token).toBeNull();
+  expect(
+    readConfig({ DATABASE_URL, GITHUB_TOKEN: '', DOCKET_LOCAL_REPOSITORIES: ' ' }).forges.github?.token,
+  ).toBeNull();
 });
 
 it('knows all of its secrets', () => {
@@ -55,4 +64,22 @@ it('knows all of its secrets', () => {
     GITHUB_TOKEN: 'g-token',
   });
   expect(secretsOf(config)).toEqual(['a-key', 'c-key', 'g-token', 'p@ss-word']);
+});
+
+it('reads the servers of forges, and a private key in the form that GitHub hands out', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'docket-config-'));
+  const file = join(folder, 'app.pem');
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  await writeFile(file, privateKey.export({ type: 'pkcs1', format: 'pem' }));
+  const gitea = { GITEA_TOKEN: 't', GITEA_URL: 'https://git.acme.test/' };
+  const env = { DATABASE_URL, GITHUB_APP_ID: '7', GITHUB_APP_PRIVATE_KEY_FILE: file, GITLAB_TOKEN: 'l', ...gitea };
+  const { forges } = readConfig(env);
+  expect(forges).toMatchObject({
+    github: { app: { appId: '7', privateKey: expect.stringMatching(/^-----BEGIN PRIVATE KEY-----/) } },
+    gitlab: { url: 'https://gitlab.com', token: 'l' },
+    gitea: { url: 'https://git.acme.test', token: 't' },
+  });
+  await rm(folder, { recursive: true });
+  for (const wrong of [{ ...env }, { ...env, GITEA_URL: '' }, { ...env, GITHUB_APP_ID: '' }])
+    expect(() => readConfig(wrong)).toThrow(ConfigError);
 });

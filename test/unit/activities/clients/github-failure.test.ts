@@ -50,7 +50,6 @@ describe('githubFailureOf', () => {
     [{ errors: [{ code: 'custom', message: 'No commits between main and x' }] }, /holds no change/],
     [{ errors: [{ field: 'base', code: 'invalid' }] }, /base branch does not exist/],
     [{ errors: [{ field: 'head', code: 'invalid' }] }, /its branch does not exist/],
-    [{ message: 'Draft pull requests are not supported in this repository.' }, /no draft pull requests/],
   ])('names the reason of %j', (data, sentence) => {
     expect(githubFailureOf(failure(422, { data }), live).message).toMatch(sentence);
   });

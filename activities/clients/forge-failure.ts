@@ -1,0 +1,68 @@
+import { ForgeError } from './forge.ts';
+
+export type ForgeHeaders = Readonly<Record<string, string | number | undefined>>;
+
+export interface ForgeAnswer {
+  /** The name of the forge, for the sentence. */
+  forge: string;
+  status: number;
+  headers: ForgeHeaders;
+  /** What the answer of a 403 says; some forges tell a limit only there. */
+  message?: string;
+}
+
+const defaultLimitWaitMs = 60_000;
+
+/** What the status and headers of a refusal mean, on every forge; `rejected` says only the status. */
+export function failureOfAnswer(answer: ForgeAnswer): ForgeError {
+  const { forge, status, headers } = answer;
+  if (isRateLimit(answer)) {
+    const retryAfterMs = waitOf(headers) ?? defaultLimitWaitMs;
+    return new ForgeError('rate-limited', `${forge} limits the requests of this credential.`, { retryAfterMs });
+  }
+  if (status === 401) {
+    const remedy = 'give the project a valid token, or the worker, and start the job again';
+    return new ForgeError('authentication', `${forge} refused the credential; ${remedy}.`);
+  }
+  if (status === 403) {
+    const needs = 'it needs to read and write contents and pull requests';
+    return new ForgeError('authentication', `The ${forge} credential may not do this; ${needs}.`);
+  }
+  if (status === 404 || status === 410) {
+    return new ForgeError('not-found', `${forge} has no such repository, or the credential may not see it.`);
+  }
+  if (status >= 300 && status < 400) {
+    const remedy = 'create a project with its new address';
+    return new ForgeError('not-found', `The repository has moved to another address on ${forge}; ${remedy}.`);
+  }
+  if (status >= 500 || status === 408) {
+    const retryAfterMs = waitOf(headers) ?? undefined;
+    return new ForgeError('unavailable', `${forge} answered ${status}.`, { retryAfterMs });
+  }
+  return new ForgeError('rejected', `${forge} refused the request with status ${status}.`);
+}
+
+function isRateLimit({ status, headers, message = '' }: ForgeAnswer): boolean {
+  if (status === 429) return true;
+  if (status !== 403) return false;
+  return headers['retry-after'] !== undefined || remainingOf(headers) === 0 || /rate limit/i.test(message);
+}
+
+function remainingOf(headers: ForgeHeaders): number | null {
+  const remaining = headers['x-ratelimit-remaining'] ?? headers['ratelimit-remaining'];
+  return remaining === undefined ? null : Number(remaining);
+}
+
+/** Milliseconds, measured on the server's clock where its answer tells the time. */
+function waitOf(headers: ForgeHeaders): number | null {
+  const nowMs = Date.parse(String(headers['date'])) || Date.now();
+  const retryAfter = headers['retry-after'];
+  if (retryAfter !== undefined) {
+    const seconds = Number(retryAfter);
+    const waitMs = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(String(retryAfter)) - nowMs;
+    if (Number.isFinite(waitMs)) return Math.max(waitMs, 1000);
+  }
+  const resetSeconds = Number(headers['x-ratelimit-reset'] ?? headers['ratelimit-reset']);
+  if (remainingOf(headers) !== 0 || !Number.isFinite(resetSeconds)) return null;
+  return Math.max(resetSeconds * 1000 - nowMs, 1000);
+}

@@ -1,0 +1,104 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Forge, PullRequestDraft } from '../../../activities/clients/forge.ts';
+import type { FakeForge } from '../../support/forges/fake-forge.ts';
+import { addLamp, draftOf, type Stage, type StageRepository } from './forge-stage.ts';
+
+const date = 'Sat, 21 Nov 2026 11:00:00 GMT';
+const soon = String(Date.parse(date) / 1000 + 90);
+
+/** What a hosted forge does when its server refuses, fails or is cut off. */
+export function describeFaults({ stage, fake }: { stage: Stage; fake: () => FakeForge }): void {
+  describe(`the ${stage.name} forge in trouble`, () => {
+    let lamp: StageRepository;
+    let forge: Forge;
+    beforeEach(async () => {
+      lamp = await addLamp(stage);
+      forge = stage.forge();
+    });
+    const ask = (change: Partial<PullRequestDraft> = {}) =>
+      forge.ensurePullRequest({ ...draftOf(lamp, change), beforeEffect: async () => {} });
+
+    it('adopts the pull request that another client made just before', async () => {
+      fake().raceNextCreate();
+      expect(await ask({ title: 'Ours' })).toMatchObject({ id: '1', state: 'open' });
+      expect(await lamp.seen()).toMatchObject([{ title: 'Ours' }]);
+    });
+
+    it('finds after a lost answer what it made', async () => {
+      fake().fail({ on: 'create', status: null, after: true });
+      await expect(ask()).rejects.toMatchObject({ kind: 'unavailable' });
+      expect(await ask()).toMatchObject({ id: '1' });
+      expect(await lamp.seen()).toHaveLength(1);
+    });
+
+    it('marks in a second attempt what the first one made and could not mark', async () => {
+      const marks = { reviewers: ['octavia'], labels: ['docs'], assignees: [] };
+      fake().fail({ on: stage.name === 'github' ? 'labels' : 'update', status: 503 });
+      await expect(ask({ marks })).rejects.toMatchObject({ kind: 'unavailable' });
+      expect(await ask({ marks })).toMatchObject({ id: '1', notes: [] });
+      expect(await lamp.seen()).toMatchObject([{ labels: ['docs'], reviewers: ['octavia'] }]);
+    });
+
+    it.each([
+      ['list', 401, {}, { kind: 'authentication' }],
+      ['create', 403, {}, { kind: 'authentication' }],
+      ['create', 403, { 'retry-after': '17' }, { kind: 'rate-limited', retryAfterMs: 17_000 }],
+      ['list', 429, { 'retry-after': '3' }, { kind: 'rate-limited', retryAfterMs: 3_000 }],
+      ['list', 429, {}, { kind: 'rate-limited', retryAfterMs: 60_000 }],
+      [
+        'list',
+        403,
+        { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': soon, date },
+        { kind: 'rate-limited', retryAfterMs: 90_000 },
+      ],
+      [
+        'create',
+        429,
+        { 'ratelimit-remaining': '0', 'ratelimit-reset': soon, date },
+        { kind: 'rate-limited', retryAfterMs: 90_000 },
+      ],
+      ['create', 500, {}, { kind: 'unavailable' }],
+      ['list', 502, {}, { kind: 'unavailable' }],
+      ['list', 503, { 'retry-after': '7' }, { kind: 'unavailable', retryAfterMs: 7_000 }],
+      ['list', null, {}, { kind: 'unavailable' }],
+      ['list', 404, {}, { kind: 'not-found' }],
+      ['create', 422, {}, { kind: 'rejected' }],
+    ] as const)('reads %s answered with %s %j, asks once, and goes on later', async (on, status, headers, expected) => {
+      fake().requests.length = 0;
+      fake().fail({ on, status, headers });
+      const error = await ask().catch((error: unknown) => error);
+      expect(error).toMatchObject(expected);
+      expect((error as Error).message).toMatch(/^[A-Z].*\.$/);
+      expect(JSON.stringify(error) + String(error)).not.toContain(fake().token);
+      expect(fake().requests.filter(({ operation }) => operation === on)).toHaveLength(1);
+      expect(await ask()).toMatchObject({ state: 'open' });
+      expect(await lamp.seen()).toHaveLength(1);
+    });
+
+    it('says that the repository has moved, and sends its token nowhere else', async () => {
+      const fullName = new URL(lamp.url).pathname.slice(1);
+      fake().rename(fullName, `${fullName}-new`);
+      fake().requests.length = 0;
+      await expect(ask()).rejects.toMatchObject({ kind: 'not-found', message: expect.stringMatching(/moved/) });
+      expect(
+        fake()
+          .requests.map(({ path }) => path)
+          .join(' '),
+      ).not.toContain('/moved/');
+    });
+
+    it('stops a request with the job', async () => {
+      const stop = new AbortController();
+      fake().onRequest = () => stop.abort();
+      try {
+        await expect(ask({ signal: stop.signal })).rejects.toMatchObject({ kind: 'aborted' });
+      } finally {
+        fake().onRequest = null;
+      }
+    });
+
+    it('sends nothing that the vendor does not know, and is answered nothing else', () => {
+      expect(fake().violations).toEqual([]);
+    });
+  });
+}

@@ -1,0 +1,122 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { createGithubForge } from '../../../activities/clients/github.ts';
+import { createAppCredential, createTokenCredential } from '../../../activities/clients/github-credential.ts';
+import { createFakeGithub, type FakeGithub } from '../../support/forges/fake-github.ts';
+import { addLamp, draftOf, githubStage } from './forge-stage.ts';
+
+/** What only GitHub does. */
+export function describeGithub(github: () => FakeGithub): void {
+  const beforeEffect = async () => {};
+
+  describe('GitHub alone', () => {
+    it('says to try again when it refuses a duplicate that it does not list', async () => {
+      const stage = githubStage(github);
+      const lamp = await addLamp(stage);
+      const errors = [{ message: 'A pull request already exists for acme:docket/1.' }];
+      github().fail({ on: 'create', status: 422, body: { message: 'Validation Failed', errors } });
+      const asked = stage.forge().ensurePullRequest({ ...draftOf(lamp), beforeEffect });
+      await expect(asked).rejects.toMatchObject({ kind: 'unavailable' });
+    });
+
+    it('opens an ordinary pull request where the repository has no drafts', async () => {
+      const stage = githubStage(github);
+      const lamp = await addLamp(stage);
+      const message = 'Draft pull requests are not supported in this repository.';
+      github().fail({ on: 'create', status: 422, body: { message } });
+      await stage.forge().ensurePullRequest({ ...draftOf(lamp, { draft: true }), beforeEffect });
+      expect(await lamp.seen()).toMatchObject([{ draft: false, state: 'open' }]);
+    });
+
+    it('prefers an open pull request to a closed one of the same branch', async () => {
+      const stage = githubStage(github);
+      const lamp = await addLamp(stage);
+      const first = await stage.forge().ensurePullRequest({ ...draftOf(lamp), beforeEffect });
+      await lamp.close(first.id);
+      const own = github().pullRequests(new URL(lamp.url).pathname.slice(1));
+      own.push({ ...own[0]!, number: 2, state: 'open' });
+      expect(await stage.forge().ensurePullRequest({ ...draftOf(lamp), beforeEffect })).toMatchObject({
+        id: '2',
+        state: 'open',
+      });
+    });
+
+    it('gives its credential for its own server only', async () => {
+      const credential = createTokenCredential('secret');
+      const hosted = createGithubForge({ credential, apiUrl: 'https://api.github.com' });
+      const own = hosted.credential('https://github.com/acme/lamp');
+      expect(own).toMatchObject({ username: 'x-access-token', origin: 'https://github.com' });
+      expect(await own?.token()).toBe('secret');
+      const others = ['https://github.com.evil.test/a/b', 'http://github.com/a/b', 'https://github.com:444/a/b', 'x'];
+      for (const address of others) expect(hosted.credential(address)).toBeNull();
+      const enterprise = createGithubForge({ credential, apiUrl: 'https://git.acme.test/api/v3/' });
+      expect(enterprise.credential('https://git.acme.test/a/b')?.origin).toBe('https://git.acme.test');
+      expect(enterprise.credential('https://github.com/a/b')).toBeNull();
+    });
+  });
+
+  describe('a GitHub App', () => {
+    const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    const publicPem = publicKey.export({ type: 'spki', format: 'pem' }).toString();
+    const privatePem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+
+    async function start(key = privatePem) {
+      const server = await createFakeGithub({ app: { appId: '123', publicKey: publicPem } });
+      server.tokens.clear();
+      const credential = createAppCredential({ appId: '123', privateKey: key }, server.apiUrl);
+      const forge = createGithubForge({ credential, apiUrl: server.apiUrl });
+      const stage = githubStage(() => server);
+      const lamp = await addLamp(stage);
+      return { server, stage, forge, lamp, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
+    }
+
+    it('works with one token for one repository, with contents and pull requests only', async () => {
+      await using scene = await start();
+      const { server, forge, lamp } = scene;
+      expect(await forge.ensurePullRequest({ ...draftOf(lamp), beforeEffect })).toMatchObject({ id: '1' });
+      const git = await forge.credential(lamp.url)?.token();
+      const minted = server.requests.filter(({ operation }) => operation === 'token');
+      const name = new URL(lamp.url).pathname.split('/')[2];
+      const permissions = { contents: 'write', pull_requests: 'write' };
+      expect(minted.map(({ body }) => body)).toEqual([{ repositories: [name], permissions }]);
+      expect([...server.tokens]).toEqual([git]);
+      expect(server.violations).toEqual([]);
+    });
+
+    it('takes another token for another repository', async () => {
+      await using scene = await start();
+      const { stage, forge, lamp } = scene;
+      const other = await addLamp(stage);
+      const [first, second] = [await forge.credential(lamp.url)?.token(), await forge.credential(other.url)?.token()];
+      expect(first).not.toBe(second);
+      expect(await forge.credential(lamp.url)?.token()).toBe(first);
+    });
+
+    it('goes on with a new token when the one it has expires midway', async () => {
+      await using scene = await start();
+      const { server, forge, lamp } = scene;
+      await forge.ensurePullRequest({ ...draftOf(lamp), beforeEffect: async () => server.tokens.clear() });
+      expect(await lamp.seen()).toHaveLength(1);
+      expect(server.requests.filter(({ operation }) => operation === 'token')).toHaveLength(2);
+      expect(server.requests.filter(({ operation }) => operation === 'create')).toHaveLength(2);
+    });
+
+    it('says that it is not installed, or that its key is wrong', async () => {
+      await using scene = await start();
+      const missing = draftOf({ url: `${scene.server.origin}/acme/none` });
+      await expect(scene.forge.ensurePullRequest({ ...missing, beforeEffect })).rejects.toMatchObject({
+        kind: 'not-found',
+      });
+      const stranger = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
+      const wrong = createAppCredential(
+        { appId: '123', privateKey: stranger.export({ type: 'pkcs8', format: 'pem' }).toString() },
+        scene.server.apiUrl,
+      );
+      const forge = createGithubForge({ credential: wrong, apiUrl: scene.server.apiUrl });
+      await expect(forge.ensurePullRequest({ ...draftOf(scene.lamp), beforeEffect })).rejects.toMatchObject({
+        kind: 'authentication',
+      });
+      await expect(forge.credential(scene.lamp.url)?.token()).rejects.toMatchObject({ kind: 'authentication' });
+    });
+  });
+}

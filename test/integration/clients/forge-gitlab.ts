@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import { createGitlabForge } from '../../../activities/clients/gitlab.ts';
+import type { FakeForge } from '../../support/forges/fake-forge.ts';
+import { addLamp, draftOf, gitlabStage } from './forge-stage.ts';
+
+/** What only GitLab does. */
+export function describeGitlab(gitlab: () => FakeForge): void {
+  describe('GitLab alone', () => {
+    const beforeEffect = async () => {};
+
+    it('finds an open merge request on the second page', async () => {
+      const stage = gitlabStage(gitlab);
+      const lamp = await addLamp(stage);
+      const made = await stage.forge().ensurePullRequest({ ...draftOf(lamp), beforeEffect });
+      const own = gitlab().pullRequests(new URL(lamp.url).pathname.slice(1));
+      for (let number = 2; number <= 130; number += 1) own.push({ ...own[0]!, number, state: 'closed' });
+      expect(await stage.forge().ensurePullRequest({ ...draftOf(lamp), beforeEffect })).toEqual(made);
+    });
+
+    it('takes no orders from the text of a merge request', async () => {
+      const stage = gitlabStage(gitlab);
+      const lamp = await addLamp(stage);
+      const body = 'Done.\n/merge\n  /assign @root\n\n```text\n/usr/bin\n```\n/close';
+      await stage.forge().ensurePullRequest({ ...draftOf(lamp, { body }), beforeEffect });
+      expect(await lamp.seen()).toMatchObject([
+        { body: 'Done.\n\\/merge\n  \\/assign @root\n\n```text\n/usr/bin\n```\n\\/close' },
+      ]);
+    });
+
+    it('reaches a repository in a subgroup, on a server below a path', async () => {
+      const forge = createGitlabForge({ token: 'secret', url: 'https://git.acme.test/gitlab/' });
+      expect(forge.credential('https://git.acme.test/gitlab/a/b/c')).toMatchObject({
+        username: 'oauth2',
+        origin: 'https://git.acme.test',
+      });
+      expect(forge.credential('https://git.acme.test/a/b')).toBeNull();
+      await gitlab().addRepository('acme/tools/lamp');
+      const state = gitlabStage(gitlab)
+        .forge()
+        .pullRequestState({ ...draftOf({ url: `${gitlab().origin}/acme/tools/lamp` }), id: '1' });
+      await expect(state).rejects.toMatchObject({ kind: 'not-found' });
+      expect(gitlab().requests.at(-1)?.path).toBe('/api/v4/projects/acme%2Ftools%2Flamp/merge_requests/1');
+    });
+  });
+}

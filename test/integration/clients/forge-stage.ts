@@ -1,0 +1,157 @@
+import type { Forge, PullRequestDraft } from '../../../activities/clients/forge.ts';
+import { createGithubForge } from '../../../activities/clients/github.ts';
+import { createTokenCredential } from '../../../activities/clients/github-credential.ts';
+import { createGitlabForge } from '../../../activities/clients/gitlab.ts';
+import { createLocalForge } from '../../../activities/clients/local-forge.ts';
+import { createPullRequestStore } from '../../../db/pull-requests.ts';
+import type { TestDatabase } from '../../support/database.ts';
+import type { FakeForge } from '../../support/forges/fake-forge.ts';
+import type { FakeGithub } from '../../support/forges/fake-github.ts';
+import { createTestRepository, type TestRepository } from '../../support/git-repository.ts';
+import { live } from './setup.ts';
+
+/** A pull request as the server has it; a title is without the mark of a draft. */
+export interface SeenPullRequest {
+  id: string;
+  title: string;
+  body: string;
+  draft: boolean;
+  state: 'open' | 'closed' | 'merged';
+  labels: string[];
+  assignees: string[];
+  reviewers: string[];
+}
+
+export interface StageRepository {
+  url: string;
+  /** Makes a branch on top of main; without files it holds nothing that main does not. */
+  addBranch(name: string, files?: Record<string, string>): Promise<unknown>;
+  /** One more commit on main. */
+  moveMain(): Promise<unknown>;
+  seen(): Promise<SeenPullRequest[]>;
+  close(id: string): Promise<unknown>;
+  merge(id: string): Promise<unknown>;
+}
+
+/** A forge for the contract: the adapter, and the server behind it seen from the other side. */
+export interface Stage {
+  name: string;
+  /** Whether there is a server that can refuse. */
+  isHosted: boolean;
+  /** Whether the forge refuses a branch without a change. */
+  refusesEmpty: boolean;
+  hasMarks: boolean;
+  /** Logins: one that may review, one that nobody knows. */
+  people: { known: string; unknown: string };
+  forge(token?: string): Forge;
+  /** An address on the server where nothing lies. */
+  missing(): string;
+  addRepository(): Promise<StageRepository>;
+}
+
+export function localStage(database: () => TestDatabase): Stage {
+  let made = 0;
+  const store = () => createPullRequestStore(database().pool);
+  return {
+    name: 'local',
+    isHosted: false,
+    refusesEmpty: false,
+    hasMarks: false,
+    people: { known: 'octavia', unknown: 'nobody' },
+    forge: () => createLocalForge({ pullRequests: store(), baseUrl: 'http://docket.test/' }),
+    missing: () => '/repositories/none',
+    async addRepository() {
+      made += 1;
+      const url = `/repositories/lamp-${made}`;
+      const repository = await createTestRepository();
+      const setState = (id: string, state: string) =>
+        database().pool.query('update pull_requests set state = $2 where id = $1', [id, state]);
+      return {
+        url,
+        ...branchesOf(repository),
+        async seen() {
+          const { rows } = await database().pool.query('select * from pull_requests where repository = $1', [url]);
+          return rows.map((row) => ({ ...row, labels: [], assignees: [], reviewers: [] }));
+        },
+        close: (id) => setState(id, 'closed'),
+        merge: (id) => setState(id, 'merged'),
+      };
+    },
+  };
+}
+
+export function githubStage(github: () => FakeGithub): Stage {
+  const forge = (token = github().token) =>
+    createGithubForge({ credential: createTokenCredential(token), apiUrl: github().apiUrl });
+  return { ...fakeStage(github), name: 'github', refusesEmpty: true, forge };
+}
+
+export function gitlabStage(gitlab: () => FakeForge): Stage {
+  const forge = (token = gitlab().token) => createGitlabForge({ token, url: gitlab().origin });
+  return { ...fakeStage(gitlab), name: 'gitlab', refusesEmpty: false, forge };
+}
+
+function fakeStage(fake: () => FakeForge) {
+  let made = 0;
+  return {
+    isHosted: true,
+    hasMarks: true,
+    people: { known: 'octavia', unknown: 'nobody' },
+    missing: () => `${fake().origin}/acme/none`,
+    async addRepository(): Promise<StageRepository> {
+      made += 1;
+      const fullName = `acme/lamp-${made}`;
+      const repository = await fake().addRepository(fullName);
+      const find = (id: string) => fake().pullRequests(fullName)[Number(id) - 1]!;
+      return {
+        url: repository.url,
+        ...branchesOf(repository),
+        seen: async () =>
+          fake()
+            .pullRequests(fullName)
+            .map((one) => ({
+              ...one,
+              id: String(one.number),
+              title: one.title.replace(/^Draft: /, ''),
+              state: one.mergedAt === null ? one.state : 'merged',
+            })),
+        close: async (id) => Object.assign(find(id), { state: 'closed' }),
+        merge: async (id) => Object.assign(find(id), { state: 'closed', mergedAt: '2026-01-01T00:00:00Z' }),
+      };
+    },
+  };
+}
+
+function branchesOf(repository: TestRepository): Pick<StageRepository, 'addBranch' | 'moveMain'> {
+  return {
+    async addBranch(name, files) {
+      await repository.git('update-ref', `refs/heads/${name}`, 'main');
+      if (files !== undefined) await repository.commit(files, { branch: name });
+    },
+    moveMain: () => repository.commit({ 'moved.txt': 'moved' }),
+  };
+}
+
+/** A repository with branches to make pull requests of; `docket/same` holds nothing that main does not. */
+export async function addLamp(stage: Stage): Promise<StageRepository> {
+  const repository = await stage.addRepository();
+  await repository.addBranch('trunk');
+  await repository.addBranch('docket/1', { 'a.txt': 'a' });
+  await repository.addBranch('docket/2', { 'b.txt': 'b' });
+  await repository.addBranch('docket/same');
+  return repository;
+}
+
+export function draftOf(repository: { url: string }, change: Partial<PullRequestDraft> = {}): PullRequestDraft {
+  const text = { title: 'Say hello', body: 'What was asked' };
+  return {
+    repository: repository.url,
+    head: 'docket/1',
+    base: 'main',
+    ...text,
+    draft: false,
+    marks: null,
+    signal: live,
+    ...change,
+  };
+}

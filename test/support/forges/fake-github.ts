@@ -1,0 +1,226 @@
+import { createPublicKey, verify } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import {
+  commitsOf,
+  createFakeForge,
+  type Dialect,
+  type FakeAnswer,
+  type FakeCall,
+  type FakeForge,
+  type FakeOperation,
+  type FakePullRequest,
+  type FakeRepository,
+} from './fake-forge.ts';
+import { checkGithubTraffic, githubExample } from './github-description.ts';
+
+export interface FakeGithub extends FakeForge {
+  /** The base of the REST interface, as an Enterprise server has it. */
+  apiUrl: string;
+}
+
+export interface FakeGithubOptions {
+  token?: string;
+  /** A GitHub App that is installed on every repository; each of its tokens is added to `tokens`. */
+  app?: { appId: string; publicKey: string };
+}
+
+const prefix = '/api/v3';
+const documentation = 'https://docs.github.com/rest/pulls/pulls';
+
+/** Starts a server that speaks the part of GitHub's REST interface Docket uses, and serves real git over HTTP. */
+export async function createFakeGithub({
+  token = 'ghs_fakeTOKEN0123456789abcdefghij',
+  app,
+}: FakeGithubOptions = {}): Promise<FakeGithub> {
+  let minted = 0;
+  const fake = await createFakeForge((origin) => dialectOf({ origin, token, app, mint }));
+
+  function mint(): string {
+    minted += 1;
+    const made = `ghs_minted${String(minted).padStart(26, '0')}`;
+    fake.tokens.add(made);
+    return made;
+  }
+
+  return Object.assign(fake, { apiUrl: `${fake.origin}${prefix}` });
+}
+
+function dialectOf({
+  origin,
+  token,
+  app,
+  mint,
+}: {
+  origin: string;
+  token: string;
+  app: FakeGithubOptions['app'];
+  mint(): string;
+}): Dialect {
+  return {
+    token,
+    gitUser: 'x-access-token',
+    read({ method, url }) {
+      const [, fullName = '', rest = ''] = /^\/api\/v3\/repos\/([^/]+\/[^/]+)(.*)$/.exec(url.pathname) ?? [];
+      const isMint = method === 'POST' && url.pathname === `${prefix}/app/installations/17/access_tokens`;
+      return { operation: isMint ? 'token' : operationOf(method, fullName === '' ? '-' : rest), fullName, rest };
+    },
+    isAuthorized(request, tokens) {
+      const [, kind, given = ''] = /^(token|bearer) (.+)$/i.exec(request.headers.authorization ?? '') ?? [];
+      if (kind === undefined) return false;
+      return isAppRequest(request) ? app !== undefined && isSigned(given, app) : tokens.has(given);
+    },
+    unauthorized: { status: 401, body: { message: 'Bad credentials', documentation_url: documentation } },
+    moved: (location, method) => ({
+      status: method === 'GET' ? 301 : 307,
+      headers: { location },
+      body: { message: 'Moved Permanently', url: location, documentation_url: documentation },
+    }),
+    perform: (call) => perform(call, { origin, mint }),
+    check({ method, url, body, answer }) {
+      if (answer.status === 307 || answer.status === 301) return [];
+      const path = url.pathname.slice(prefix.length);
+      return checkGithubTraffic({ method, path, query: url.searchParams, body, answer });
+    },
+  };
+}
+
+function operationOf(method: string, rest: string): FakeOperation | 'unknown' {
+  if (method === 'GET' && rest === '/installation') return 'installation';
+  if (method === 'GET' && rest === '/pulls') return 'list';
+  if (method === 'POST' && rest === '/pulls') return 'create';
+  if (method === 'GET' && /^\/pulls\/\d+$/.test(rest)) return 'get';
+  if (method === 'PATCH' && /^\/pulls\/\d+$/.test(rest)) return 'update';
+  if (method === 'POST' && /^\/pulls\/\d+\/requested_reviewers$/.test(rest)) return 'reviewers';
+  if (method === 'POST' && /^\/issues\/\d+\/labels$/.test(rest)) return 'labels';
+  if (method === 'POST' && /^\/issues\/\d+\/assignees$/.test(rest)) return 'assignees';
+  return 'unknown';
+}
+
+async function perform(call: FakeCall, { origin, mint }: { origin: string; mint(): string }): Promise<FakeAnswer> {
+  const { operation, found, fullName, rest, body, url } = call;
+  if (operation === 'token') {
+    const example = githubExample('post /app/installations/{installation_id}/access_tokens 201');
+    const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
+    const answer = { ...example, token: mint(), expires_at: expiresAt, permissions: body.permissions };
+    return { status: 201, body: answer };
+  }
+  if (found === null) return notFound;
+  if (operation === 'installation') {
+    return { status: 200, body: { ...githubExample('get /repos/{owner}/{repo}/installation 200'), id: 17 } };
+  }
+  const present = (pullRequest: FakePullRequest) => presented(pullRequest, { origin, fullName });
+  if (operation === 'list') return listed(found, url, (one) => inList(present(one)));
+  if (operation === 'create') return create(call, found, present);
+  const pullRequest = found.pullRequests.find(({ number }) => rest.split('/')[2] === String(number));
+  if (pullRequest === undefined) return notFound;
+  if (operation === 'update') Object.assign(pullRequest, body);
+  if (operation === 'get' || operation === 'update') return { status: 200, body: present(pullRequest) };
+  return mark(operation, pullRequest, { body, present });
+}
+
+async function create(
+  { body, fullName, takeRace }: FakeCall,
+  found: FakeRepository,
+  present: (pullRequest: FakePullRequest) => unknown,
+): Promise<FakeAnswer> {
+  const { head, base, title, body: description = '', draft = false } = body;
+  const refusal = await refusalOf(found, { head, base });
+  if (refusal !== null) return refusal;
+  const hadRival = takeRace();
+  const made = { head, base, draft, title, body: description, labels: [], assignees: [], reviewers: [] };
+  const number = found.pullRequests.length + 1;
+  found.pullRequests.push({ ...made, number, state: 'open', mergedAt: null });
+  if (hadRival) return alreadyExists(`${fullName.split('/')[0]}:${head}`);
+  return { status: 201, body: present(found.pullRequests.at(-1)!) };
+}
+
+function listed({ pullRequests }: FakeRepository, url: URL, present: (pullRequest: FakePullRequest) => unknown) {
+  const [, head = ''] = url.searchParams.get('head')?.split(':') ?? [];
+  const state = url.searchParams.get('state') ?? 'open';
+  const own = pullRequests.filter((one) => one.head === head && (state === 'all' || one.state === state));
+  return { status: 200, body: own.toReversed().map(present) };
+}
+
+/** Only `oct…` people are collaborators here. */
+function mark(
+  operation: FakeOperation,
+  pullRequest: FakePullRequest,
+  { body, present }: { body: any; present: (pullRequest: FakePullRequest) => any },
+): FakeAnswer {
+  if (operation === 'labels') {
+    pullRequest.labels = [...new Set([...pullRequest.labels, ...body.labels])];
+    const [example] = githubExample('post /repos/{owner}/{repo}/issues/{issue_number}/labels 200');
+    return { status: 200, body: pullRequest.labels.map((name) => ({ ...example, name })) };
+  }
+  if (operation === 'assignees') {
+    pullRequest.assignees = [...new Set([...pullRequest.assignees, ...body.assignees])];
+    return { status: 201, body: githubExample('post /repos/{owner}/{repo}/issues/{issue_number}/assignees 201') };
+  }
+  const isKnown = body.reviewers.every((name: string) => name.startsWith('oct'));
+  if (!isKnown) return invalid({ resource: 'PullRequest', code: 'custom', message: 'Reviews may only be requested.' });
+  pullRequest.reviewers = [...new Set([...pullRequest.reviewers, ...body.reviewers])];
+  return { status: 201, body: inList(present(pullRequest)) };
+}
+
+async function refusalOf(found: FakeRepository, { head, base }: { head: string; base: string }) {
+  const [headCommit, baseCommit] = await commitsOf(found, head, base);
+  if (headCommit === null) return invalid({ resource: 'PullRequest', field: 'head', code: 'invalid' });
+  if (baseCommit === null) return invalid({ resource: 'PullRequest', field: 'base', code: 'invalid' });
+  if (headCommit === baseCommit) {
+    return invalid({ resource: 'PullRequest', code: 'custom', message: `No commits between ${base} and ${head}` });
+  }
+  return found.pullRequests.some((one) => one.head === head && one.state === 'open') ? alreadyExists(head) : null;
+}
+
+const notFound = { status: 404, body: { message: 'Not Found', documentation_url: documentation } };
+
+function invalid(error: Record<string, string>): FakeAnswer {
+  const body = { message: 'Validation Failed', errors: [error], documentation_url: documentation };
+  return { status: 422, body };
+}
+
+function alreadyExists(head: string): FakeAnswer {
+  return invalid({ resource: 'PullRequest', code: 'custom', message: `A pull request already exists for ${head}.` });
+}
+
+function presented(pullRequest: FakePullRequest, { origin, fullName }: { origin: string; fullName: string }): any {
+  const { number, title, body, draft, state, head, base, mergedAt } = pullRequest;
+  const example = githubExample('get /repos/{owner}/{repo}/pulls/{pull_number} 200');
+  return {
+    ...example,
+    // the team in GitHub's example lacks what its description requires
+    requested_teams: [],
+    number,
+    title,
+    body: body === '' ? null : body,
+    draft,
+    state,
+    merged: mergedAt !== null,
+    merged_at: mergedAt,
+    html_url: `${origin}/${fullName}/pull/${number}`,
+    head: { ...example.head, ref: head, label: `${fullName.split('/')[0]}:${head}` },
+    base: { ...example.base, ref: base },
+  };
+}
+
+/** A list holds less of each pull request than its own address. */
+function inList(pullRequest: any): any {
+  const [example] = githubExample('get /repos/{owner}/{repo}/pulls 200');
+  return Object.fromEntries(
+    Object.keys(example).map((key) => [key, key in pullRequest ? pullRequest[key] : example[key]]),
+  );
+}
+
+/** What an app asks with a token that it signs itself. */
+function isAppRequest(request: IncomingMessage): boolean {
+  return /\/installation$|^\/api\/v3\/app\//.test(new URL(request.url ?? '/', 'http://x').pathname);
+}
+
+function isSigned(token: string, { appId, publicKey }: { appId: string; publicKey: string }): boolean {
+  const [header = '', payload = '', signature = ''] = token.split('.');
+  const { iss, iat, exp } = JSON.parse(Buffer.from(payload, 'base64url').toString() || '{}');
+  const now = Date.now() / 1000;
+  if (String(iss) !== appId || !(iat <= now && exp > now && exp - now <= 600)) return false;
+  const data = Buffer.from(`${header}.${payload}`);
+  return verify('RSA-SHA256', data, createPublicKey(publicKey), Buffer.from(signature, 'base64url'));
+}

@@ -1,0 +1,91 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Ajv, type AnySchema } from 'ajv';
+import formats from 'ajv-formats';
+import { z } from 'zod';
+
+/**
+ * GitHub's own description of the operations that Docket uses: what our server is asked and answers is held against it, so that
+ * it cannot drift from GitHub. Made from the OpenAPI description that the npm package @octokit/openapi publishes.
+ */
+const schema = z.custom<AnySchema>();
+const descriptionSchema = z.object({
+  source: z.string(),
+  paths: z.record(
+    z.string(),
+    z.record(
+      z.string(),
+      z.object({
+        query: z.array(z.object({ name: z.string(), schema })),
+        requestBody: schema.optional(),
+        responses: z.record(z.string(), z.object({ schema: schema.optional() })),
+      }),
+    ),
+  ),
+  components: z.record(z.string(), z.record(z.string(), z.unknown())),
+  examples: z.record(z.string(), z.unknown()),
+});
+const description = descriptionSchema.parse(
+  JSON.parse(readFileSync(join(import.meta.dirname, 'github-api.json'), 'utf8')),
+);
+
+const ajv = new Ajv({ strict: false, allErrors: true, validateFormats: true });
+formats.default(ajv);
+ajv.addSchema({ $id: 'github', components: description.components });
+const compiled = new Map<string, ReturnType<typeof ajv.compile>>();
+
+function problemsOf(name: string, schema: AnySchema | undefined, value: unknown): string[] {
+  if (schema === undefined) return [];
+  let validate = compiled.get(name);
+  if (validate === undefined) {
+    validate = ajv.compile(JSON.parse(JSON.stringify(schema).replaceAll('"#/components', '"github#/components')));
+    compiled.set(name, validate);
+  }
+  if (validate(value)) return [];
+  return [`${name}: ${ajv.errorsText(validate.errors?.slice(0, 3))}`];
+}
+
+/** GitHub's own example of an answer, to fill with what a test needs. */
+export function githubExample(operation: string): any {
+  return structuredClone(description.examples[operation]);
+}
+
+/** What in a request or its answer GitHub's description does not know. */
+export function checkGithubTraffic({
+  method,
+  path,
+  query,
+  body,
+  answer,
+}: {
+  method: string;
+  /** Below the prefix of an Enterprise server. */
+  path: string;
+  query: URLSearchParams;
+  body: unknown;
+  answer: { status: number; body: unknown };
+}): string[] {
+  const template = Object.keys(description.paths).find((one) =>
+    new RegExp(`^${one.replaceAll(/\{[^}]+\}/g, '[^/]+')}$`).test(path),
+  );
+  const operation = template === undefined ? undefined : description.paths[template]?.[method.toLowerCase()];
+  if (operation === undefined) return [`${method} ${path} is not in GitHub's description`];
+  const name = `${method} ${template}`;
+  const unknown = [...query.keys()].filter((key) => !operation.query.some((one) => one.name === key));
+  const response = operation.responses[String(answer.status)];
+  return [
+    ...unknown.map((key) => `${name}: no query ${key}`),
+    ...problemsOf(`${name} request`, operation.requestBody, body ?? undefined),
+    ...unknownFields(`${name} request`, operation.requestBody, body),
+    ...problemsOf(`${name} ${answer.status}`, response?.schema, answer.body),
+  ];
+}
+
+/** The description lets unknown fields pass; a request of ours has none. */
+function unknownFields(name: string, schema: AnySchema | undefined, body: unknown): string[] {
+  const known = z.object({ properties: z.record(z.string(), z.unknown()) }).safeParse(schema).data?.properties;
+  if (known === undefined || typeof body !== 'object' || body === null) return [];
+  return Object.keys(body)
+    .filter((field) => known[field] === undefined)
+    .map((field) => `${name}: no field ${field}`);
+}

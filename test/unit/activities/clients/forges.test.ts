@@ -1,0 +1,60 @@
+import { expect, it } from 'vitest';
+import { ForgeError, type Forge, type ForgeProject } from '../../../../activities/clients/forge.ts';
+import { createForges, type ForgeServers } from '../../../../activities/clients/forges.ts';
+
+const local = { credential: () => null } as unknown as Forge;
+const none: ForgeServers = { github: null, gitlab: null, gitea: null };
+const at = (forge: ForgeProject['forge'], repository: string, forgeUrl: string | null = null): ForgeProject => ({
+  forge,
+  forgeUrl,
+  repository,
+});
+const tokenOf = (forge: Forge, repository: string) => forge.credential(repository)?.token();
+
+it('gives each server the worker’s own credential for it, and no other', async () => {
+  const forges = createForges({
+    local,
+    github: { apiUrl: 'https://api.github.com', token: 'hub', app: null },
+    gitlab: { url: 'https://gitlab.com', token: 'lab' },
+    gitea: { url: 'https://git.acme.test/gitea', token: 'tea' },
+  });
+  const cases = [
+    ['github', 'https://github.com/acme/docs', 'hub'],
+    ['gitlab', 'https://gitlab.com/acme/tools/docs', 'lab'],
+    ['gitea', 'https://git.acme.test/gitea/acme/docs', 'tea'],
+  ] as const;
+  for (const [kind, repository, token] of cases) {
+    expect(await tokenOf(forges.forProject(at(kind, repository)), repository)).toBe(token);
+    expect(await forges.credentialOf(repository)?.token()).toBe(token);
+  }
+  expect(forges.forProject(at('local', '/srv/docs.git'))).toBe(local);
+  for (const [kind] of cases) {
+    const elsewhere = at(kind, 'https://other.test/acme/docs');
+    expect(() => forges.forProject(elsewhere)).toThrow(ForgeError);
+    expect(forges.credentialOf(elsewhere.repository)).toBeNull();
+  }
+});
+
+it('prefers the token of the project, for the server of the project', async () => {
+  const forges = createForges({ ...none, local, gitlab: { url: 'https://gitlab.com', token: 'lab' } });
+  const repository = 'https://git.acme.test/sub/acme/docs';
+  const plain = 'https://git.acme.test/acme/docs';
+  for (const kind of ['github', 'gitlab', 'gitea'] as const)
+    expect(await tokenOf(forges.forProject(at(kind, plain), 'own'), plain)).toBe('own');
+  const below = forges.forProject(at('gitea', repository, 'https://git.acme.test/sub/'), 'own');
+  expect(await tokenOf(below, repository)).toBe('own');
+  expect(below.credential('https://git.acme.test/acme/docs')).toBeNull();
+  const same = at('gitlab', 'https://gitlab.com/acme/docs');
+  expect(await tokenOf(forges.forProject(same, 'own'), same.repository)).toBe('own');
+});
+
+it.each([
+  ['github', /GITHUB_TOKEN/],
+  ['gitlab', /GITLAB_TOKEN/],
+  ['gitea', /GITEA_TOKEN and GITEA_URL/],
+] as const)('names the remedy where the worker has no token for %s', (kind, remedy) => {
+  const forges = createForges({ ...none, local });
+  expect(() => forges.forProject(at(kind, 'https://git.acme.test/acme/docs'))).toThrow(
+    expect.objectContaining({ kind: 'authentication', message: expect.stringMatching(remedy) }),
+  );
+});
