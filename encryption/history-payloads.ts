@@ -27,9 +27,9 @@ export async function openHistory<History extends object>(
   return history;
 }
 
-/** Ids of the keys that payloads of a history are sealed under. */
-export function keysOfHistory(history: object): Set<string> {
-  return new Set([...payloadsIn(history)].map(payloadKeyOf).filter((id) => id !== null));
+/** Ids of the keys that the payloads of a message or a history are sealed under; null for payloads that are not. */
+export function keysOfPayloads(message: object): Set<string | null> {
+  return new Set([...payloadsIn(message)].map(payloadKeyOf));
 }
 
 function* payloadsIn(history: object): Generator<Payload> {

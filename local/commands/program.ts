@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import type { WithContext } from './context.ts';
+import { addEncryptionCommands } from './encryption.ts';
 import { addKeyCommands } from './key.ts';
 import { addOrganizationCommands } from './organization.ts';
 import { addProjectCommands } from './project.ts';
@@ -16,5 +17,6 @@ export function createProgram(withContext: WithContext): Command {
   addProjectCommands(program, withContext);
   addSiteCommands(program, withContext);
   addKeyCommands(program, withContext);
+  addEncryptionCommands(program, withContext);
   return program;
 }

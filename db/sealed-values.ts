@@ -1,0 +1,104 @@
+import type { Pool } from 'pg';
+import { SealedError } from '../encryption/cipher.ts';
+import type { SecretBox } from '../encryption/secret-box.ts';
+import { projectCredentialOwner } from './project-credentials.ts';
+import { onlyRow } from './rows.ts';
+import { webhookSecretOwner } from './webhook-endpoints.ts';
+
+/** A column whose values a secret box seals. */
+interface SealedColumn {
+  table: string;
+  /** Primary key, a text. */
+  id: string;
+  column: string;
+  ownerOf(id: string): string;
+}
+
+/** All of them: what is not here is not sealed anew, and its key can never be removed. */
+const sealedColumns: readonly SealedColumn[] = [
+  { table: 'projects', id: 'id', column: 'credential', ownerOf: projectCredentialOwner },
+  { table: 'webhook_endpoints', id: 'id', column: 'secret', ownerOf: webhookSecretOwner },
+  { table: 'webhook_endpoints', id: 'id', column: 'previous_secret', ownerOf: webhookSecretOwner },
+];
+
+export interface SealedCount {
+  table: string;
+  /** Null: not sealed. */
+  keyId: string | null;
+  values: number;
+}
+
+export interface SealedValueStore {
+  /**
+   * Seals anew what is not sealed under the first key, a batch at a time. Values that change meanwhile are left to whoever
+   * changes them. Those whose key is missing stay as they are. Answers how many it sealed.
+   */
+  reseal(options?: { batch?: number }): Promise<number>;
+  /** What is stored under which key by now. */
+  count(): Promise<SealedCount[]>;
+  /** Turns that ended and whose history is still the engine's alone, sealed as it was written. */
+  countWaitingHistories(): Promise<number>;
+}
+
+/** Every secret that the database holds sealed. */
+export function createSealedValueStore(pool: Pool, box: SecretBox): SealedValueStore {
+  async function resealColumn({ table, id, column, ownerOf }: SealedColumn, batch: number): Promise<number> {
+    let sealed = 0;
+    for (let after = ''; ;) {
+      const { rows } = await pool.query<{ id: string; value: string }>(
+        `select ${id} as id, ${column} as value from ${table}
+         where ${id} > $1 and not starts_with(${column}, $2) order by ${id} limit $3`,
+        [after, `enc:v1:${box.keyId}:`, batch],
+      );
+      for (const row of rows) {
+        const text = openOrNull(box, row.value, ownerOf(row.id));
+        if (text === null) continue;
+        const { rowCount } = await pool.query(
+          `update ${table} set ${column} = $3 where ${id} = $1 and ${column} = $2`,
+          [row.id, row.value, box.seal(text, ownerOf(row.id))],
+        );
+        sealed += rowCount ?? 0;
+      }
+      const last = rows.at(-1);
+      if (last === undefined) return sealed;
+      after = last.id;
+    }
+  }
+
+  return {
+    async reseal({ batch = 100 } = {}) {
+      let sealed = 0;
+      for (const column of sealedColumns) sealed += await resealColumn(column, batch);
+      return sealed;
+    },
+
+    async count() {
+      const counts: SealedCount[] = [];
+      for (const { table, column } of sealedColumns) {
+        const { rows } = await pool.query<Omit<SealedCount, 'table'>>(
+          `select case when starts_with(${column}, 'enc:v1:') then split_part(${column}, ':', 3) end as "keyId",
+                  count(*)::integer as values
+           from ${table} where ${column} is not null group by 1 order by 1`,
+        );
+        counts.push(...rows.map((row) => ({ table, ...row })));
+      }
+      return counts;
+    },
+
+    async countWaitingHistories() {
+      const { rows } = await pool.query<{ waiting: number }>(
+        `select count(*)::integer as waiting from job_history_exports where state = 'waiting'`,
+      );
+      return onlyRow(rows).waiting;
+    },
+  };
+}
+
+function openOrNull(box: SecretBox, value: string, owner: string): string | null {
+  try {
+    return box.open(value, owner);
+  } catch (error) {
+    if (error instanceof SealedError) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,149 @@
+import { randomUUID } from 'node:crypto';
+import { Client, Connection } from '@temporalio/client';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, it, vi } from 'vitest';
+import { createProjectCredentialStore } from '../../../db/project-credentials.ts';
+import { createSealedValueStore } from '../../../db/sealed-values.ts';
+import { createWebhookStore } from '../../../db/webhook-endpoints.ts';
+import { createDataConverter } from '../../../encryption/data-converter.ts';
+import { createSecretBox } from '../../../encryption/secret-box.ts';
+import { createProgram } from '../../../local/commands/program.ts';
+import { jobTaskQueue, jobWorkflowName, refreshSiteScheduleId } from '../../../workflows/contract/messages.ts';
+import { buildProject, buildSite, testPepper } from '../../support/build.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { readableDatabase, testKeys } from '../../support/encryption.ts';
+
+let database: TestDatabase;
+let connection: Connection;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  connection = await Connection.connect({ address: inject('temporalAddress') });
+});
+afterAll(async () => {
+  await connection.close();
+  await database[Symbol.asyncDispose]();
+});
+
+let out: string[] = [];
+let said: string[] = [];
+beforeEach(() => {
+  vi.spyOn(console, 'log').mockImplementation((line: string) => out.push(line));
+  vi.spyOn(console, 'error').mockImplementation((line: string) => said.push(line));
+});
+afterEach(() => vi.restoreAllMocks());
+
+/** Runs the command with a list of keys; answers the state of each key by its id. */
+async function rotate(keys: string[], address = inject('temporalAddress')) {
+  [out, said] = [[], []];
+  const context = {
+    pool: database.pool,
+    keyPepper: testPepper,
+    encryptionKeys: testKeys(...keys),
+    readInput: () => Promise.resolve(''),
+    localRoot: null,
+    allowedHosts: [],
+    temporal: { address, namespace: 'default' },
+  };
+  const program = createProgram((work) => work(context));
+  await program.parseAsync(['encryption', 'rotate', '--json'], { from: 'user' });
+  const rows: { id: string; values: number; schedules: number; openExecutions: number; state: string }[] = JSON.parse(
+    out.join('\n'),
+  );
+  return Object.fromEntries(rows.map(({ id, ...row }) => [id, row]));
+}
+
+const boxOf = (...keys: string[]) => createSecretBox(testKeys(...keys));
+const clientOf = (...keys: string[]) =>
+  new Client({ connection, namespace: 'default', dataConverter: createDataConverter(testKeys(...keys)) });
+
+it(
+  'seals every secret and schedule under the first key, and says when an older key can go',
+  { timeout: 180_000 },
+  async () => {
+    const [k1, k2] = [`k1-${randomUUID().slice(0, 8)}`, `k2-${randomUUID().slice(0, 8)}`];
+    const projects = await Promise.all(Array.from({ length: 7 }, () => buildProject(database.pool)));
+    const ids = projects.map(({ id }) => id);
+    const write = async (key: string[], id: string) =>
+      createProjectCredentialStore(database.pool, boxOf(...key)).write(id, `token-of-${id}`);
+    for (const id of ids.slice(0, 5)) await write([k1], id);
+    await write([], ids[5]!);
+    const webhooks = createWebhookStore(database.pool, boxOf(k1));
+    const made = await webhooks.create({
+      projectId: ids[0]!,
+      url: 'https://a.example/',
+      description: null,
+      eventTypes: [],
+    });
+    await webhooks.rotateSecret({ projectId: ids[0]!, id: made!.webhook.id, overlapMs: 60_000 });
+    const site = await buildSite(database.pool);
+    const action = { type: 'startWorkflow' as const, workflowType: 'refreshSite', taskQueue: randomUUID() };
+    const schedule = await clientOf(k1).schedule.create({
+      scheduleId: refreshSiteScheduleId(site.id),
+      spec: { intervals: [{ every: '30d' }] },
+      action: { ...action, args: [{ siteId: site.id }] },
+    });
+    const open = await clientOf(k1).workflow.start(jobWorkflowName, {
+      workflowId: `agent-job/${randomUUID()}`,
+      taskQueue: `${jobTaskQueue}-${randomUUID()}`,
+      args: [{ jobId: 'job_1', turn: 1 }],
+    });
+    try {
+      await expect
+        .poll(async () => (await rotate([k2, k1]))[k1], { timeout: 60_000 })
+        .toEqual({ values: 0, schedules: 0, openExecutions: 1, state: 'needed' });
+      const again = await rotate([k2, k1]);
+      expect(again[k2]).toEqual({ values: 8, schedules: 1, openExecutions: 0, state: 'seals' });
+      expect(said).toEqual(['Sealed anew: 0 secrets, 0 schedules.']);
+
+      const readable = await readableDatabase(database.pool);
+      for (const words of [`enc:v1:${k1}`, 'token-of-', made!.secret]) expect(readable).not.toContain(words);
+      const read = createProjectCredentialStore(database.pool, boxOf(k2));
+      expect(await Promise.all(ids.map((id) => read.read(id)))).toEqual([
+        ...ids.slice(0, 6).map((id) => `token-of-${id}`),
+        null,
+      ]);
+      const described = await clientOf(k2).schedule.getHandle(schedule.scheduleId).describe();
+      expect(described.action).toMatchObject({ workflowType: 'refreshSite', args: [{ siteId: site.id }] });
+
+      await open.terminate();
+      await expect
+        .poll(async () => (await rotate([k2, k1]))[k1]?.state, { timeout: 60_000 })
+        .toBe('can be removed, once every process has the new list');
+    } finally {
+      await open.terminate().catch(() => undefined);
+      await schedule.delete();
+    }
+  },
+);
+
+it('leaves what it cannot open, and names the key that is missing', { timeout: 60_000 }, async () => {
+  const { id } = await buildProject(database.pool);
+  await createProjectCredentialStore(database.pool, boxOf('lost')).write(id, 'token');
+  const states = await rotate(['k9']);
+  expect(states['lost']).toMatchObject({ values: 1, state: 'needed and missing: add it to DOCKET_ENCRYPTION_KEYS' });
+  expect(await createProjectCredentialStore(database.pool, boxOf('lost')).read(id)).toBe('token');
+  await rotate(['k9', 'lost']);
+  expect(await createProjectCredentialStore(database.pool, boxOf('k9')).read(id)).toBe('token');
+});
+
+it('does what it can while Temporal is away, and says what is not known', async () => {
+  const states = await rotate(['k9'], '127.0.0.1:1');
+  expect(states['k9']).toMatchObject({ openExecutions: null, state: 'seals' });
+  expect(said).toContain('Temporal does not answer: what it needs is not known. Run this again.');
+});
+
+it('refuses to rotate without a key', async () => {
+  await expect(rotate([])).rejects.toThrow('DOCKET_ENCRYPTION_KEYS is not set; there is no key to seal with.');
+});
+
+it('seals each value once when two run at the same time, and keeps one that is changed meanwhile', async () => {
+  await using own = await createTestDatabase();
+  const projects = await Promise.all(Array.from({ length: 20 }, () => buildProject(own.pool)));
+  const under = (...keys: string[]) => createProjectCredentialStore(own.pool, boxOf(...keys));
+  for (const { id } of projects) await under('ka').write(id, id);
+  const [first] = projects;
+  const rotation = () => createSealedValueStore(own.pool, boxOf('kb', 'ka')).reseal({ batch: 3 });
+  const [one, other] = await Promise.all([rotation(), rotation(), under('kb').write(first!.id, 'new')]);
+  expect([19, 20]).toContain(one + other);
+  expect(await under('kb').read(first!.id)).toBe('new');
+  for (const { id } of projects.slice(1)) expect(await under('kb').read(id)).toBe(id);
+});
