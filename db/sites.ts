@@ -1,5 +1,7 @@
 import type { Pool } from 'pg';
 import { canBeId, newId } from './ids.ts';
+import { removeOrphanBlocks } from './index-blocks.ts';
+import { withTransaction } from './pool.ts';
 import { toStoredText } from './stored-text.ts';
 
 export {
@@ -44,12 +46,21 @@ export interface NewSite {
   refreshMinutes?: number;
 }
 
+/** What may be changed of a site; what is left out stays. Of repository and directory one is given, the other null. */
+export type SiteChange = Partial<
+  Pick<SiteRow, 'repository' | 'directory' | 'ref' | 'path' | 'baseUrl' | 'retentionDays' | 'refreshMinutes'>
+>;
+
 export interface SiteStore {
   /** Throws DomainTakenError when another site has the domain. */
   create(site: NewSite): Promise<SiteRow>;
   get(id: string): Promise<SiteRow | null>;
   findByDomain(domain: string): Promise<SiteRow | null>;
   list(organizationId?: string): Promise<SiteRow[]>;
+  /** Changes a site and, when its pages come from elsewhere now, asks for an index. Null when there is no such site. */
+  update(id: string, change: SiteChange): Promise<SiteRow | null>;
+  /** Removes a site with its index and its conversations. False when there is no such site. */
+  remove(id: string): Promise<boolean>;
   /** Marks that an index is wanted; the worker's sweeper starts what nobody started. */
   requestIndex(id: string): Promise<void>;
   /** The request that stands, by a name of its own; null: none. */
@@ -66,6 +77,17 @@ export interface SiteStore {
 export class DomainTakenError extends Error {
   override name = 'DomainTakenError';
 }
+
+/** The columns of what may be changed; a change of a source leads to other pages. */
+const changeable: Record<keyof SiteChange, { column: string; isSource: boolean }> = {
+  repository: { column: 'repository', isSource: true },
+  directory: { column: 'directory', isSource: true },
+  ref: { column: 'ref', isSource: true },
+  path: { column: 'path', isSource: true },
+  baseUrl: { column: 'base_url', isSource: false },
+  retentionDays: { column: 'retention_days', isSource: false },
+  refreshMinutes: { column: 'refresh_minutes', isSource: false },
+};
 
 const siteColumns = `
   id, organization_id as "organizationId", domain, repository, directory, ref, path, base_url as "baseUrl",
@@ -123,6 +145,35 @@ export function createSiteStore(pool: Pool): SiteStore {
     return rows;
   }
 
+  async function update(id: string, change: SiteChange): Promise<SiteRow | null> {
+    const given = Object.entries(changeable).filter(([name]) => Object.hasOwn(change, name));
+    const isElsewhere = given.some(([, { isSource }]) => isSource);
+    const assignments = [
+      'id = id',
+      ...given.map(([, { column }], position) => `${column} = $${position + 2}`),
+      ...(isElsewhere ? ['index_requested_at = now()'] : []),
+    ];
+    const { rows } = await pool.query<SiteRow>(
+      `update sites set ${assignments.join(', ')} where id = $1 returning ${siteColumns}`,
+      [id, ...given.map(([name]) => Reflect.get(change, name))],
+    );
+    return rows[0] ?? null;
+  }
+
+  /** Holds the site first, so that no conversation and no index is added meanwhile. */
+  async function remove(id: string): Promise<boolean> {
+    const isRemoved = await withTransaction(pool, async (client) => {
+      const { rowCount } = await client.query('select from sites where id = $1 for update', [id]);
+      if (rowCount !== 1) return false;
+      for (const table of ['replies', 'threads', 'site_indexes'])
+        await client.query(`delete from ${table} where site_id = $1`, [id]);
+      await client.query('delete from sites where id = $1', [id]);
+      return true;
+    });
+    if (isRemoved) await removeOrphanBlocks(pool);
+    return isRemoved;
+  }
+
   async function requestIndex(id: string): Promise<void> {
     await pool.query('update sites set index_requested_at = now() where id = $1', [id]);
   }
@@ -174,6 +225,8 @@ export function createSiteStore(pool: Pool): SiteStore {
     get,
     findByDomain,
     list,
+    update,
+    remove,
     requestIndex,
     readIndexRequest,
     answerIndexRequest,

@@ -6,6 +6,7 @@ import {
   indexSiteWorkflowId,
   indexSiteWorkflowName,
   refreshSiteScheduleId,
+  siteOfSchedule,
   refreshSiteWorkflowName,
   siteTaskQueue,
 } from '../workflows/contract/messages.ts';
@@ -35,6 +36,7 @@ export function createSiteChores(deps: SiteChoresDeps): AsyncDisposable {
   const { sites, client, log, taskQueue = siteTaskQueue, requestsEveryMs = 250, schedulesEveryMs = 30_000 } = deps;
   /** What the schedules of this process' last look were: site → minutes. */
   const scheduled = new Map<string, number | null>();
+  let hasLooked = false;
 
   async function startRequested(): Promise<void> {
     for (const siteId of await sites.listIndexRequests(requestsAtOnce)) {
@@ -52,7 +54,19 @@ export function createSiteChores(deps: SiteChoresDeps): AsyncDisposable {
 
   async function keepSchedules(): Promise<void> {
     const failures: unknown[] = [];
-    for (const site of await sites.list()) {
+    // looked up before the sites are: a schedule without a site is one of a site that was removed
+    const earlier = await scheduledSites();
+    const present = await sites.list();
+    for (const id of earlier.difference(new Set(present.map((site) => site.id)))) {
+      try {
+        if (await isOurs(id)) await dropSchedule(id);
+        scheduled.delete(id);
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+    hasLooked = true;
+    for (const site of present) {
       if (scheduled.get(site.id) === site.refreshMinutes) continue;
       try {
         await keepSchedule(site);
@@ -64,14 +78,45 @@ export function createSiteChores(deps: SiteChoresDeps): AsyncDisposable {
     if (failures.length > 0) throw new AggregateError(failures, `${failures.length} schedules could not be kept.`);
   }
 
-  async function keepSchedule({ id, refreshMinutes }: SiteRow): Promise<void> {
-    const handle = client.schedule.getHandle(refreshSiteScheduleId(id));
+  /** Sites with schedules: at the first look what Temporal has, for sites may have been removed while no worker ran. */
+  async function scheduledSites(): Promise<Set<string>> {
+    const ids = new Set(scheduled.keys());
+    if (hasLooked) return ids;
+    for await (const { scheduleId } of client.schedule.list()) {
+      const siteId = siteOfSchedule(scheduleId);
+      if (siteId !== null) ids.add(siteId);
+    }
+    return ids;
+  }
+
+  /** Who shares the engine with us has a queue of their own. */
+  async function isOurs(siteId: string): Promise<boolean> {
     try {
-      if (refreshMinutes === null) await handle.delete();
-      else await handle.update((previous) => ({ ...previous, spec: specOf(refreshMinutes) }));
+      const { action } = await client.schedule.getHandle(refreshSiteScheduleId(siteId)).describe();
+      return action.taskQueue === taskQueue;
+    } catch (error) {
+      if (error instanceof ScheduleNotFoundError) return false;
+      throw error;
+    }
+  }
+
+  async function dropSchedule(siteId: string): Promise<void> {
+    try {
+      await client.schedule.getHandle(refreshSiteScheduleId(siteId)).delete();
     } catch (error) {
       if (!(error instanceof ScheduleNotFoundError)) throw error;
-      if (refreshMinutes !== null) await createSchedule(id, refreshMinutes);
+    }
+  }
+
+  async function keepSchedule({ id, refreshMinutes }: SiteRow): Promise<void> {
+    if (refreshMinutes === null) return dropSchedule(id);
+    try {
+      await client.schedule
+        .getHandle(refreshSiteScheduleId(id))
+        .update((previous) => ({ ...previous, spec: specOf(refreshMinutes) }));
+    } catch (error) {
+      if (!(error instanceof ScheduleNotFoundError)) throw error;
+      await createSchedule(id, refreshMinutes);
     }
   }
 

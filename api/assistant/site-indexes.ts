@@ -112,15 +112,23 @@ export class SiteIndexes {
 
   async #load(siteId: string, entry: Entry): Promise<void> {
     const stored = await this.#deps.store.current(siteId);
+    if (stored === null && entry.current !== null) {
+      this.#entries.delete(siteId);
+      await this.#retire(entry.current);
+      return;
+    }
     if (stored === null || stored.format !== indexFormat || stored.version === entry.current?.version) return;
     const file = join(await this.#folder, `${siteId}-${stored.version}.sqlite`);
     await this.#deps.store.download(siteId, stored.version, { file, previousFile: entry.current?.file });
     const index = openSiteIndex(file);
     const previous = entry.current;
     entry.current = { version: stored.version, file, index, users: 0, isRetired: false };
-    if (previous === null) return;
-    previous.isRetired = true;
-    await this.#closeIfUnused(previous);
+    if (previous !== null) await this.#retire(previous);
+  }
+
+  async #retire(open: OpenIndex): Promise<void> {
+    open.isRetired = true;
+    await this.#closeIfUnused(open);
   }
 
   async #closeIfUnused(open: OpenIndex): Promise<void> {

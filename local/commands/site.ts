@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isAbsolute } from 'node:path';
 import type { Command } from 'commander';
 import { createSiteStore, DomainTakenError } from '../../db/sites.ts';
 import type { SiteRow, SiteStore } from '../../db/sites.ts';
-import { parseRef } from '../../workflows/contract/ref.ts';
 import { integerBetween, organizationOf, repositoryOf } from './checks.ts';
 import { CommandError } from './context.ts';
 import type { WithContext } from './context.ts';
 import { printList, printRecord } from './output.ts';
+import { addSiteChangeCommands } from './site-change.ts';
+import { checkSource, folderOf, siteOf } from './site-checks.ts';
 
 interface CreateOptions {
   org: string;
@@ -24,7 +24,7 @@ interface CreateOptions {
 const pollMs = 250;
 const longestWaitMs = 10 * 60_000;
 
-/** `docket site create|list|index` */
+/** `docket site create|list|index|update|delete` */
 export function addSiteCommands(program: Command, withContext: WithContext): void {
   const group = program.command('site').description('documentation sites: the pages that the assistant answers from');
 
@@ -88,15 +88,13 @@ export function addSiteCommands(program: Command, withContext: WithContext): voi
     .action((domain: string, options: { wait?: boolean }, command: Command) =>
       withContext(async ({ pool }) => {
         const sites = createSiteStore(pool);
-        const site = await sites.findByDomain(domain);
-        if (site === null)
-          throw new CommandError(
-            `There is no site ${JSON.stringify(domain)}; "docket site list" shows those that exist.`,
-          );
+        const site = await siteOf(sites, domain);
         await sites.requestIndex(site.id);
         printRecord(command, { ...(options.wait === true ? await indexed(sites, site.id) : site) });
       }),
     );
+
+  addSiteChangeCommands(group, withContext);
 }
 
 /** Waits until no request stands: what the site then says is the answer to it. */
@@ -115,26 +113,12 @@ async function indexed(sites: SiteStore, id: string): Promise<SiteRow> {
   }
 }
 
-function checkOptions({ domain, repository, directory, ref, baseUrl }: CreateOptions): void {
+function checkOptions({ domain, repository, directory, ...source }: CreateOptions): void {
   if (!/^[a-z0-9](?:[a-z0-9.-]{0,98}[a-z0-9])?$/.test(domain)) {
     throw new CommandError('The domain must have 1 to 100 lower-case letters, digits, dots or hyphens.');
   }
   if ((repository === undefined) === (directory === undefined)) {
     throw new CommandError('Name either --repository or --directory, where the pages come from.');
   }
-  if (directory !== undefined && !isAbsolute(directory))
-    throw new CommandError('--directory must be an absolute path.');
-  if (ref !== undefined && !parseRef(ref).ok)
-    throw new CommandError(`${JSON.stringify(ref)} is not the name of a branch.`);
-  if (baseUrl !== undefined && !(URL.canParse(baseUrl) && /^https?:\/\//.test(baseUrl))) {
-    throw new CommandError('--base-url must be an http or https address.');
-  }
-}
-
-/** A folder below the source, without leading or trailing slashes. */
-function folderOf(text: string): string {
-  const parts = text.split('/').filter((part) => part !== '' && part !== '.');
-  if (parts.includes('..') || parts.includes('.git'))
-    throw new CommandError('--path must be a folder below the repository or directory.');
-  return parts.join('/');
+  checkSource({ directory, ...source });
 }

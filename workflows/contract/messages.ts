@@ -32,3 +32,8 @@ export function deliverWebhookWorkflowId(of: { webhookId: string; messageId: str
   const first = `webhook/${of.webhookId}/${of.messageId}`;
   return of.round === 1 ? first : `${first}/round-${of.round}`;
 }
+
+/** The site that a schedule refreshes; null for any other schedule. */
+export function siteOfSchedule(scheduleId: string): string | null {
+  return /^refresh-site\/(.+)$/.exec(scheduleId)?.[1] ?? null;
+}

@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import type { Pool } from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createSiteIndexStore, createSiteStore, DomainTakenError, IndexGoneError } from '../../../db/sites.ts';
+import { createReplyStore } from '../../../db/replies.ts';
+import { createThreadStore } from '../../../db/threads.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { seedSite } from './seed.ts';
 
@@ -164,6 +166,38 @@ it('keeps two older versions, and no block that none needs', async () => {
   const file = join(folder, 'old');
   await indexes.download(id, 3, { file });
   await expect(indexes.download(id, 2, { file })).rejects.toThrow(IndexGoneError);
+});
+
+it('goes with its index, the blocks that no other site needs, and its conversations', async () => {
+  const [sites, indexes] = [createSiteStore(database.pool), createSiteIndexStore(database.pool)];
+  const [gone, kept] = [await seedSite(database.pool), await seedSite(database.pool)];
+  const before = await countBlocks(database.pool);
+  const shared = randomBytes(block);
+  await indexes.publish(gone.id, await build(Buffer.concat([shared, randomBytes(2 * block)])));
+  const index = await build(Buffer.concat([shared, randomBytes(block)]));
+  await indexes.publish(kept.id, index);
+  for (const { id, organizationId } of [gone, kept]) {
+    const thread = { threadId: `thr_${id}`, siteId: id, organizationId, fp: 'anonymous' };
+    await createThreadStore(database.pool).open(thread);
+    await createReplyStore(database.pool).create({
+      ...thread,
+      id: `rpl_${id}`,
+      chatId: 'chat',
+      keyId: 'key',
+      protocol: 'v2',
+    });
+  }
+
+  expect(await sites.remove(gone.id)).toBe(true);
+  expect(await sites.remove(gone.id)).toBe(false);
+  expect(await sites.get(gone.id)).toBeNull();
+  expect(await indexes.current(gone.id)).toBeNull();
+  expect(await createThreadStore(database.pool).get(gone.organizationId, `thr_${gone.id}`)).toBeNull();
+  expect(await countBlocks(database.pool)).toBe(before + 2);
+  const file = join(folder, 'kept');
+  await indexes.download(kept.id, 1, { file });
+  expect(await readFile(file)).toEqual(await readFile(index.file));
+  expect(await createThreadStore(database.pool).get(kept.organizationId, `thr_${kept.id}`)).not.toBeNull();
 });
 
 it('publishes for many sites at once, with shared blocks, and loses none of them', async () => {

@@ -9,6 +9,7 @@ import { createTestDatabase, type TestDatabase } from '../../support/database.ts
 import { createTestRepository } from '../../support/git-repository.ts';
 import { recordHistory } from '../../support/histories.ts';
 import { search, startSiteWorker } from './site-worker.ts';
+import type { SiteWorker } from './site-worker.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -145,6 +146,33 @@ describe('a site that is refreshed by itself', () => {
     await recordHistory('site-refreshed', worker.client.workflow.getHandle(workflowId, firstExecutionRunId));
     await set(null);
     await expect.poll(everyMs, patience).toBeNull();
+  });
+
+  it('loses its schedule with itself, also when no worker ran meanwhile', async () => {
+    const taskQueue = `test-${randomUUID()}`;
+    const sites = createSiteStore(database.pool);
+    const [first, second] = [
+      await buildSite(database.pool, { refreshMinutes: 7 }),
+      await buildSite(database.pool, { refreshMinutes: 7 }),
+    ];
+    const hasSchedule = ({ client }: SiteWorker, { id }: SiteRow) =>
+      client.schedule
+        .getHandle(refreshSiteScheduleId(id))
+        .describe()
+        .then(
+          () => true,
+          () => false,
+        );
+    {
+      await using worker = await startSiteWorker({ database, taskQueue, hasChores: true });
+      for (const site of [first, second]) await expect.poll(() => hasSchedule(worker, site), patience).toBe(true);
+      await sites.remove(first.id);
+      await expect.poll(() => hasSchedule(worker, first), patience).toBe(false);
+      expect(await hasSchedule(worker, second)).toBe(true);
+    }
+    await sites.remove(second.id);
+    await using later = await startSiteWorker({ database, taskQueue, hasChores: true });
+    await expect.poll(() => hasSchedule(later, second), patience).toBe(false);
   });
 
   it('gets one schedule from several workers', async () => {

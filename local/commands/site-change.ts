@@ -1,0 +1,78 @@
+import type { Command } from 'commander';
+import { createSiteStore } from '../../db/sites.ts';
+import type { SiteChange } from '../../db/sites.ts';
+import { integerBetween, repositoryOf } from './checks.ts';
+import { CommandError } from './context.ts';
+import type { CommandContext, WithContext } from './context.ts';
+import { printRecord } from './output.ts';
+import { checkSource, folderOf, siteOf } from './site-checks.ts';
+
+interface UpdateOptions {
+  repository?: string;
+  directory?: string;
+  ref?: string;
+  path?: string;
+  baseUrl?: string;
+  retentionDays?: number;
+  refreshMinutes?: number;
+}
+
+/** `docket site update|delete` */
+export function addSiteChangeCommands(group: Command, withContext: WithContext): void {
+  group
+    .command('update')
+    .description('change a site; it is indexed again when its pages come from elsewhere')
+    .argument('<domain>', 'its identifier')
+    .option('--repository <url>', 'git repository of the pages, instead of what they came from')
+    .option('--directory <path>', 'directory of the pages on the worker, instead of what they came from')
+    .option('--path <folder>', 'folder of the pages; "" is all of it')
+    .option('--ref <branch>', 'branch of the repository; "" is the default branch')
+    .option('--base-url <url>', 'address of the published site; "" is none')
+    .option('--retention-days <days>', 'how long conversations are kept; 0 stores none', integerBetween(0, 3_650))
+    .option('--refresh-minutes <minutes>', 'index again so often; 0 is never', integerBetween(0, 43_200))
+    .action((domain: string, options: UpdateOptions, command: Command) =>
+      withContext(async (context) => {
+        const sites = createSiteStore(context.pool);
+        const { id } = await siteOf(sites, domain);
+        const updated = await sites.update(id, changeOf(options, context));
+        if (updated === null) throw new CommandError('The site was removed meanwhile.');
+        printRecord(command, { ...updated });
+      }),
+    );
+
+  group
+    .command('delete')
+    .description('remove a site with its index and its conversations')
+    .argument('<domain>', 'its identifier')
+    .option('--yes', 'really remove it')
+    .action((domain: string, options: { yes?: boolean }, command: Command) =>
+      withContext(async ({ pool }) => {
+        const sites = createSiteStore(pool);
+        const { id, indexPages } = await siteOf(sites, domain);
+        if (options.yes !== true) {
+          throw new CommandError(
+            `This removes the site ${domain}, the index of its ${indexPages} pages and all its conversations for good; say --yes to do it.`,
+          );
+        }
+        printRecord(command, { id, domain, deleted: await sites.remove(id) });
+      }),
+    );
+}
+
+function changeOf(options: UpdateOptions, context: CommandContext): SiteChange {
+  const { repository, directory, ref, path, baseUrl, retentionDays, refreshMinutes } = options;
+  if (repository !== undefined && directory !== undefined)
+    throw new CommandError('Name either --repository or --directory, where the pages come from.');
+  checkSource({ directory, ref: ref || undefined, baseUrl: baseUrl || undefined });
+  const change = {
+    ...(repository !== undefined && { repository: repositoryOf(context, repository).repository, directory: null }),
+    ...(directory !== undefined && { directory, repository: null }),
+    ...(ref !== undefined && { ref: ref || null }),
+    ...(path !== undefined && { path: folderOf(path) }),
+    ...(baseUrl !== undefined && { baseUrl: baseUrl || null }),
+    ...(retentionDays !== undefined && { retentionDays }),
+    ...(refreshMinutes !== undefined && { refreshMinutes: refreshMinutes || null }),
+  };
+  if (Object.keys(change).length === 0) throw new CommandError('Name what to change; "--help" lists what can be.');
+  return change;
+}
