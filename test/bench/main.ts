@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { benchChanges } from './changes.ts';
 import { benchEvents } from './events.ts';
 import { benchGetJob } from './get-job.ts';
 import { benchSearch } from './search.ts';
@@ -16,6 +17,7 @@ const benches: Record<string, (servers: BenchServers, options: BenchOptions) => 
   steps: benchSteps,
   streams: benchStreams,
   search: benchSearch,
+  changes: benchChanges,
 };
 
 const usage = `npm run bench -- [${Object.keys(benches).join('] [')}] [--seconds N] [--quick] [--profile FOLDER]`;
