@@ -12,7 +12,7 @@ export function createArchiveActivities({ endings, attempt }: ArchiveActivityDep
   return {
     /** Safe to run twice: an archived job is not archived again. Answers how many were archived. */
     async archiveIdleJobs({ idleDays }: { idleDays: number }): Promise<number> {
-      return attempt({ countFailure: () => Promise.resolve(1) }, async (signal) => {
+      return attempt({ turn: null, countFailure: () => Promise.resolve(1) }, async (signal) => {
         let archived = 0;
         for (;;) {
           signal.throwIfAborted();

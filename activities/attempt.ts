@@ -1,6 +1,8 @@
 import { ApplicationFailure, Context, log } from '@temporalio/activity';
 import { FailureType } from '../workflows/contract/failures.ts';
+import type { TurnRef } from '../workflows/contract/job.ts';
 import { verdictOf } from './failures.ts';
+import type { WatchTurn } from './turn-watch.ts';
 
 export interface AttemptOptions {
   /** Takes secrets out of what goes to the log. */
@@ -9,9 +11,17 @@ export interface AttemptOptions {
   retryBaseMs?: number;
   /** How long an activity runs before its first heartbeat: most end sooner and cost none. */
   firstHeartbeatMs?: number;
+  /** Tells when the turn of an activity has ended. */
+  watchTurn?: WatchTurn;
+  /** Aborts when the process is about to go. */
+  draining?: AbortSignal;
 }
 
 export interface AttemptScope {
+  /** The turn that the activity works for; it is stopped when that turn has ended. Null: it works for none, or has to end it. */
+  turn?: TurnRef | null;
+  /** Whether a process that is about to go stops it at once: nothing is lost but its time. */
+  isRestartable?: boolean;
   /** Counts a failure across attempts, in the database, and answers the new count. */
   countFailure(): Promise<number>;
 }
@@ -26,18 +36,26 @@ const longestBackoffMs = 60_000;
  * Makes the frame that every activity runs in: heartbeats, cancellation, and errors turned into typed failures with fixed
  * sentences. The error itself stays in the worker's log, because a failure travels into the engine's history.
  */
-export function createAttempt({ redact, retryBaseMs = 1_000, firstHeartbeatMs = 500 }: AttemptOptions): Attempt {
+export function createAttempt(options: AttemptOptions): Attempt {
+  const { redact, retryBaseMs = 1_000, firstHeartbeatMs = 500, watchTurn, draining } = options;
   return async (scope, work) => {
+    // what has not begun is another worker's
+    const { turn = null, isRestartable = false } = scope;
+    if (turn !== null && draining?.aborted === true) throw handedBack();
     const { cancellationSignal, heartbeat } = Context.current();
+    using watch = turn === null ? undefined : watchTurn?.(turn);
+    using restart = isRestartable ? whenDraining(draining) : undefined;
+    const signals = [cancellationSignal, watch?.signal, restart?.signal].filter((signal) => signal !== undefined);
+    const signal = AbortSignal.any(signals);
     let interval: NodeJS.Timeout | undefined;
     const first = setTimeout(() => {
       heartbeat();
       interval = setInterval(heartbeat, heartbeatIntervalMs);
     }, firstHeartbeatMs);
     try {
-      return await work(cancellationSignal);
+      return await work(signal);
     } catch (error) {
-      if (cancellationSignal.aborted) throw cancellationSignal.reason;
+      if (signal.aborted) throw signal.reason;
       if (error instanceof ApplicationFailure) throw error;
       throw await failureOf(error, scope);
     } finally {
@@ -60,6 +78,19 @@ export function createAttempt({ redact, retryBaseMs = 1_000, firstHeartbeatMs = 
 /** Another attempt owns the work now. Not final: should this attempt be the newest after all, its retry goes on. */
 export function takenOver(): ApplicationFailure {
   return ApplicationFailure.retryable('Another attempt took this step over.', FailureType.Superseded);
+}
+
+/** Ends this attempt only: the next one begins at once, on a worker that stays. */
+function handedBack(): ApplicationFailure {
+  const message = 'The worker is about to go and hands this back.';
+  return ApplicationFailure.create({ message, type: FailureType.Superseded, nextRetryDelay: 1 });
+}
+
+function whenDraining(draining: AbortSignal | undefined): Disposable & { signal: AbortSignal } {
+  const controller = new AbortController();
+  const stop = () => controller.abort(handedBack());
+  draining?.addEventListener('abort', stop, { once: true });
+  return { signal: controller.signal, [Symbol.dispose]: () => draining?.removeEventListener('abort', stop) };
 }
 
 /** A database that cannot count right now must not end the job. */

@@ -1,5 +1,6 @@
 import type { JobEventStore } from '../db/job-events.ts';
 import type { JobBranchStore } from '../db/job-branches.ts';
+import type { IdleJobs } from '../db/idle-jobs.ts';
 import type { JobEndings } from '../db/job-endings.ts';
 import type { JobMessageStore } from '../db/job-messages.ts';
 import type { JobStore } from '../db/jobs.ts';
@@ -22,6 +23,7 @@ import { createPublishActivities } from './publish.ts';
 import { createPublisher } from './publisher.ts';
 import { createRecordActivities } from './records.ts';
 import { createToolActivities } from './tools.ts';
+import { createTurnWatch } from './turn-watch.ts';
 import { createWorkspaceActivities } from './workspace.ts';
 
 export interface ActivityDeps {
@@ -41,6 +43,10 @@ export interface ActivityDeps {
   toolset: Toolset;
   /** What must never be stored or leave: keys and tokens of this worker, and those of projects once they are read. */
   secrets: KnownSecrets;
+  /** Tells which turns have ended while activities worked on them. */
+  idleJobs: Pick<IdleJobs, 'endedTurns'>;
+  /** Aborts when the process is about to go. */
+  draining?: AbortSignal;
   /** Why this worker may not use a repository; null when it may. */
   problemWithRepository(repository: string): string | null;
   /** Waits, for tests to shorten. */
@@ -59,7 +65,13 @@ export function createActivities(deps: ActivityDeps) {
     maskSecrets: secrets.mask,
     secrets: secrets.values,
     access: createJobAccess({ ...deps, projectForges: createProjectForges(deps) }),
-    attempt: createAttempt({ redact, retryBaseMs: timing?.retryBaseMs, firstHeartbeatMs: timing?.firstHeartbeatMs }),
+    attempt: createAttempt({
+      redact,
+      retryBaseMs: timing?.retryBaseMs,
+      firstHeartbeatMs: timing?.firstHeartbeatMs,
+      watchTurn: createTurnWatch(deps.idleJobs),
+      draining: deps.draining,
+    }),
     askModel: createAskModel({ ...deps, timeoutMs: timing?.modelTimeoutMs }),
   };
   return {

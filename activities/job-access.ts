@@ -6,6 +6,7 @@ import { FailureType } from '../workflows/contract/failures.ts';
 import type { Forge } from './clients/forge.ts';
 import type { RepositoryAccess } from './clients/workspaces.ts';
 import type { ProjectForges } from './project-forges.ts';
+import { turnEnded } from './turn-watch.ts';
 
 export interface JobAccessDeps {
   jobs: Pick<JobStore, 'get'>;
@@ -47,7 +48,7 @@ export function createJobAccess(deps: JobAccessDeps): JobAccess {
       const job = await jobs.get(ref.jobId);
       if (job === null) throw ApplicationFailure.nonRetryable('The job does not exist.', FailureType.Internal);
       if (!isCurrent(job, ref)) {
-        throw ApplicationFailure.nonRetryable('The turn has ended or a newer one began.', FailureType.Superseded);
+        throw turnEnded();
       }
       await projectForges.learnSecrets(job.projectId);
       return job;

@@ -45,7 +45,7 @@ export function createModelActivities(deps: ModelActivityDeps) {
      */
     async callModel({ jobId, turn, step, lastBefore = null }: ModelCall): Promise<ModelStep> {
       const ref = { jobId, turn, step };
-      return attempt({ countFailure: () => steps.countModelFailure(ref) }, async (signal) => {
+      return attempt({ turn: ref, countFailure: () => steps.countModelFailure(ref) }, async (signal) => {
         const { fence, response, finishReason, usage } = await steps.claimAnswer(ref);
         if (response !== null) return stepOf(ref, { response, finishReason: finishReason ?? 'other', usage });
         const job = await access.activeJob(ref);

@@ -18,11 +18,14 @@ export function createPublishActivities({ jobs, effects, access, publishWork, at
   return {
     /** Publishes what the agent did. Safe to run twice, as the publisher is. */
     async publish(ref: TurnRef): Promise<JobOutcome> {
-      return attempt({ countFailure: () => effects.countFailure({ ...ref, effect: 'publish' }) }, async (signal) => {
-        const job = await access.activeJob(ref);
-        const { prLink } = await publishWork({ ref, job, stopped: null, signal });
-        return prLink === null ? { kind: 'no-changes' } : { kind: 'published', prLink };
-      });
+      return attempt(
+        { turn: ref, countFailure: () => effects.countFailure({ ...ref, effect: 'publish' }) },
+        async (signal) => {
+          const job = await access.activeJob(ref);
+          const { prLink } = await publishWork({ ref, job, stopped: null, signal });
+          return prLink === null ? { kind: 'no-changes' } : { kind: 'published', prLink };
+        },
+      );
     },
 
     /**
@@ -31,11 +34,14 @@ export function createPublishActivities({ jobs, effects, access, publishWork, at
      */
     async keepWork({ jobId, turn, message }: StoppedTurn): Promise<{ message: string }> {
       const ref = { jobId, turn };
-      return attempt({ countFailure: () => effects.countFailure({ ...ref, effect: 'keep-work' }) }, async (signal) => {
-        const job = await access.activeJob(ref);
-        const published = await publishWork({ ref, job, stopped: message, signal });
-        return { message: stoppedMessage({ message, published, usage: await jobs.usage(jobId, turn) }) };
-      });
+      return attempt(
+        { turn: ref, countFailure: () => effects.countFailure({ ...ref, effect: 'keep-work' }) },
+        async (signal) => {
+          const job = await access.activeJob(ref);
+          const published = await publishWork({ ref, job, stopped: message, signal });
+          return { message: stoppedMessage({ message, published, usage: await jobs.usage(jobId, turn) }) };
+        },
+      );
     },
   };
 }

@@ -1,10 +1,8 @@
-import { ApplicationFailure } from '@temporalio/activity';
 import { z } from 'zod';
 import type { JobRow, JobStore } from '../db/jobs.ts';
 import type { JobBranchStore } from '../db/job-branches.ts';
 import type { EffectStore, Snapshot, StepStore } from '../db/steps.ts';
 import type { TurnRef } from '../workflows/contract/job.ts';
-import { FailureType } from '../workflows/contract/failures.ts';
 import { takenOver } from './attempt.ts';
 import type { Workspaces } from './clients/workspaces.ts';
 import { publishedOf } from './follow-up.ts';
@@ -18,6 +16,7 @@ import {
   type ChangeText,
   type Summary,
 } from './pull-request-text.ts';
+import { turnEnded } from './turn-watch.ts';
 
 export interface PublisherDeps {
   jobs: Pick<JobStore, 'setPhase' | 'setSummary' | 'setPublished' | 'prompts'>;
@@ -110,7 +109,7 @@ export function createPublisher(deps: PublisherDeps): Publisher {
     const message = [text.message, ...notes].filter((part) => part !== '').join('\n\n');
     if (notes.length > 0) await jobs.setSummary({ ...ref, title: text.jobTitle, message });
     const stored = { branch, headCommit: commit, headTree: tree, prId: id, prLink: url, prState: state };
-    if (!(await jobs.setPublished({ ...ref, ...stored }))) throw ended();
+    if (!(await jobs.setPublished({ ...ref, ...stored }))) throw turnEnded();
     return url;
   }
 
@@ -158,7 +157,7 @@ export function createPublisher(deps: PublisherDeps): Publisher {
 
   /** A worker that was cut off from the engine can still reach the forge: it stops here. */
   async function mayAct(effect: TurnRef & { effect: string; fence: number }): Promise<void> {
-    if (!(await access.isActive(effect))) throw ended();
+    if (!(await access.isActive(effect))) throw turnEnded();
     if (!(await effects.holds(effect))) throw takenOver();
   }
 }
@@ -166,8 +165,4 @@ export function createPublisher(deps: PublisherDeps): Publisher {
 /** Whether the pull request is closed or merged, so that a further change needs another one. */
 function isOver({ prState }: JobRow): boolean {
   return prState === 'closed' || prState === 'merged';
-}
-
-function ended(): ApplicationFailure {
-  return ApplicationFailure.nonRetryable('The turn has ended or a newer one began.', FailureType.Superseded);
 }

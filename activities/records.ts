@@ -16,7 +16,7 @@ export function createRecordActivities({ jobs, attempt, redact }: RecordActivity
      */
     async recordOutcome({ jobId, turn, outcome }: TurnRef & { outcome: JobOutcome }): Promise<boolean> {
       // uncounted: a job whose end cannot be written would stay active for ever
-      return attempt({ countFailure: () => Promise.resolve(1) }, async () => {
+      return attempt({ turn: null, countFailure: () => Promise.resolve(1) }, async () => {
         if (outcome.kind === 'failed') {
           const { category, message } = outcome;
           await jobs.finish({ jobId, turn, status: 'failed', failureCategory: category, message: redact(message) });

@@ -31,7 +31,7 @@ export function createSiteActivities(deps: SiteActivityDeps) {
   const openSource = createSiteSource(deps);
   const artifacts = createSiteArtifacts(deps);
   // the engine's count also counts lost workers, which is fine where every attempt begins anew
-  const scope = { countFailure: () => Promise.resolve(Context.current().info.attempt) };
+  const scope = { turn: null, countFailure: () => Promise.resolve(Context.current().info.attempt) };
 
   return {
     /** The request that a run will answer; one that comes from here on is a new one. */

@@ -32,17 +32,20 @@ export function createToolActivities(deps: ToolActivityDeps) {
   return {
     /** Safe to run twice: each attempt begins with the tree before the batch, and the first stored results win. */
     async runTools(ref: StepRef): Promise<ToolStep> {
-      return attempt({ countFailure: () => effects.countFailure({ ...ref, effect: 'tools' }) }, async (signal) => {
-        const { fence, response, toolResults } = await steps.claim(ref);
-        if (response === null) throw unanswered();
-        const calls = response.toolCalls;
-        if (toolResults !== null) return { ...(await endOf(ref, calls, toolResults)), changedFiles: 0 };
-        const job = await access.activeJob(ref);
-        const { results, tree, snapshot } = await runInWorkspace({ job, calls, signal });
-        const events = eventsOfResults(results, snapshot, redact);
-        if (!(await steps.storeResults({ ...ref, fence, results, tree, snapshot, events }))) throw takenOver();
-        return { ...(await endOf(ref, calls, results)), changedFiles: snapshot?.changedFiles ?? 0 };
-      });
+      return attempt(
+        { turn: ref, countFailure: () => effects.countFailure({ ...ref, effect: 'tools' }) },
+        async (signal) => {
+          const { fence, response, toolResults } = await steps.claim(ref);
+          if (response === null) throw unanswered();
+          const calls = response.toolCalls;
+          if (toolResults !== null) return { ...(await endOf(ref, calls, toolResults)), changedFiles: 0 };
+          const job = await access.activeJob(ref);
+          const { results, tree, snapshot } = await runInWorkspace({ job, calls, signal });
+          const events = eventsOfResults(results, snapshot, redact);
+          if (!(await steps.storeResults({ ...ref, fence, results, tree, snapshot, events }))) throw takenOver();
+          return { ...(await endOf(ref, calls, results)), changedFiles: snapshot?.changedFiles ?? 0 };
+        },
+      );
     },
   };
 

@@ -29,21 +29,24 @@ export function createWorkspaceActivities(deps: WorkspaceActivityDeps) {
      * the branch. Safe to run twice: the ref is resolved once a job, the branch is followed once a turn.
      */
     async prepare(ref: TurnRef): Promise<void> {
-      await attempt({ countFailure: () => effects.countFailure({ ...ref, effect: 'prepare' }) }, async (signal) => {
-        await access.activeJob(ref);
-        await jobs.setPhase({ ...ref, phase: 'preparing' });
-        await withBase(ref, signal);
-        if (ref.turn > 1) await followUp(deps, ref, signal);
-        const job = await access.activeJob(ref);
-        const { commit } = baseOf(job);
-        const repository = await access.repositoryOf(job, signal);
-        const tree = await steps.latestTree(job.id);
-        const snapshot = tree === null ? null : await steps.snapshot(job.id, tree);
-        const workspace = await workspaces.open({ ...repository, jobId: job.id, baseCommit: commit, snapshot });
-        await workspace.release();
-        await storeInstructions({ effects, workspaces }, { jobId: job.id, commit, access: repository });
-        await jobs.setPhase({ ...ref, phase: 'running' });
-      });
+      await attempt(
+        { turn: ref, isRestartable: true, countFailure: () => effects.countFailure({ ...ref, effect: 'prepare' }) },
+        async (signal) => {
+          await access.activeJob(ref);
+          await jobs.setPhase({ ...ref, phase: 'preparing' });
+          await withBase(ref, signal);
+          if (ref.turn > 1) await followUp(deps, ref, signal);
+          const job = await access.activeJob(ref);
+          const { commit } = baseOf(job);
+          const repository = await access.repositoryOf(job, signal);
+          const tree = await steps.latestTree(job.id);
+          const snapshot = tree === null ? null : await steps.snapshot(job.id, tree);
+          const workspace = await workspaces.open({ ...repository, jobId: job.id, baseCommit: commit, snapshot });
+          await workspace.release();
+          await storeInstructions({ effects, workspaces }, { jobId: job.id, commit, access: repository });
+          await jobs.setPhase({ ...ref, phase: 'running' });
+        },
+      );
     },
   };
 

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { createJobEventWakeups } from '../db/job-event-wakeups.ts';
 import { createPool } from '../db/pool.ts';
@@ -77,6 +78,8 @@ export async function runApiProcess({ config, log, signal, instrument = uninstru
       onConnectionLost: (error) => log.warn({ err: error }, 'not told of job events; asking for them instead'),
     }),
   );
+  // while proxies turn away, a watcher that comes back is still served
+  const closing = new AbortController();
   const { koa, verifier } = createApp({
     config,
     pool,
@@ -87,7 +90,7 @@ export async function runApiProcess({ config, log, signal, instrument = uninstru
     onJobCreated: () => sweeper.wake(),
     onJobCancelled: () => canceller.wake(),
     isDraining: () => signal.aborted,
-    jobEvents: { wakeups, stopping: signal },
+    jobEvents: { wakeups, stopping: closing.signal },
   });
   cleanup.use(
     createPeriodicTasks({
@@ -107,7 +110,10 @@ export async function runApiProcess({ config, log, signal, instrument = uninstru
 
   if (!signal.aborted) await once(signal, 'abort');
   log.info('api stops');
-  setTimeout(() => process.exit(1), graceMs + 10_000).unref();
+  setTimeout(() => process.exit(1), config.drainMs + graceMs + 10_000).unref();
+  http.turnAway();
+  await delay(config.drainMs);
+  closing.abort();
   // streams are told to end when the grace is over; their last bytes need a moment
   const drained = assistant.streams.drain(graceMs);
   await http.close(graceMs + 3_000);

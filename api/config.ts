@@ -23,6 +23,8 @@ export interface ApiConfig {
   webhookAllowedHosts: string[];
   rateLimits: { jobsPerHour: number; assistantPerHour: number; assistantPerIpPerDay: number };
   jobLimits: JobLimits;
+  /** How long the process goes on serving after the signal to stop, so that proxies turn away. */
+  drainMs: number;
 }
 
 /** Names every variable that is missing or wrong. */
@@ -79,6 +81,7 @@ const environmentSchema = z.object({
   DOCKET_ASSISTANT_PER_HOUR: wholeNumber(1, 1e9, 10_000),
   DOCKET_ASSISTANT_PER_IP_PER_DAY: wholeNumber(1, 1e9, 10_000),
   DOCKET_TRUSTED_PROXIES: wholeNumber(0, 10, 0),
+  DOCKET_DRAIN_SECONDS: wholeNumber(0, 600, 0),
   DOCKET_ALLOWED_HOSTS: z.string().default('github.com'),
   DOCKET_WEBHOOK_ALLOWED_HOSTS: z.string().default(''),
   DOCKET_LOCAL_REPOSITORIES: z.string().optional(),
@@ -131,6 +134,7 @@ function configOf(env: z.infer<typeof environmentSchema>): ApiConfig {
       maxTokens: env.DOCKET_MAX_TOKENS,
       maxDurationMs: env.DOCKET_MAX_JOB_MINUTES * 60_000,
     },
+    drainMs: env.DOCKET_DRAIN_SECONDS * 1000,
   };
 }
 

@@ -31,7 +31,7 @@ export function createJobStarter({ client, limits, taskQueue = jobTaskQueue }: J
           workflowIdReusePolicy: 'REJECT_DUPLICATE',
           workflowRunTimeout: limits.maxDurationMs + graceMs,
           // a worker that was killed holds its task no longer than this
-          workflowTaskTimeout: '5s',
+          workflowTaskTimeout: '3s',
         }),
       );
     } catch (error) {

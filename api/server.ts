@@ -8,6 +8,8 @@ import { writeClientError } from './client-error.ts';
 export interface HttpServer {
   server: Server;
   listen(address: { host: string; port: number }): Promise<number>;
+  /** Goes on, but lets each answer close its connection, so that whoever asks again asks another process. */
+  turnAway(): void;
   /** Stops accepting, lets open requests and streams run for `graceMs`, then cuts what is left. */
   close(graceMs: number): Promise<void>;
 }
@@ -17,6 +19,7 @@ const idleSweepMs = 50;
 /** Node's HTTP server with limits that end slow and endless clients, and JSON for what the parser refuses. */
 export function createHttpServer(listener: RequestListener): HttpServer {
   const answering = new WeakMap<Duplex, ServerResponse>();
+  let isTurningAway = false;
   const server = createServer(
     {
       headersTimeout: 5_000,
@@ -29,6 +32,7 @@ export function createHttpServer(listener: RequestListener): HttpServer {
     },
     (request, response) => {
       answering.set(request.socket, response);
+      if (isTurningAway) response.shouldKeepAlive = false;
       listener(request, response);
     },
   );
@@ -59,7 +63,12 @@ export function createHttpServer(listener: RequestListener): HttpServer {
         });
       }),
 
+    turnAway() {
+      isTurningAway = true;
+    },
+
     async close(graceMs) {
+      isTurningAway = true;
       const closed = new Promise<void>((resolve) => {
         server.close(() => resolve());
       });

@@ -4,6 +4,8 @@ import type { TurnRef } from '../workflows/contract/job.ts';
 export interface IdleJobs {
   /** Active jobs that nothing wrote to for a while, longest first; without those whose start is still to come. */
   list(options: { idleMs: number; limit: number }): Promise<TurnRef[]>;
+  /** Which of these turns have ended, or are not the newest of their job any more. */
+  endedTurns(turns: TurnRef[]): Promise<TurnRef[]>;
   /** Which of these jobs have ended, and did so at least `forMs` ago. */
   endedAmong(jobIds: string[], options: { forMs: number }): Promise<string[]>;
 }
@@ -17,6 +19,16 @@ export function createIdleJobs(pool: Pool): IdleJobs {
            and not exists (select from job_outbox where job_id = jobs.id and job_outbox.turn = jobs.turn)
          order by updated_at limit $2`,
         [idleMs, limit],
+      );
+      return rows;
+    },
+
+    async endedTurns(turns) {
+      const { rows } = await pool.query<TurnRef>(
+        `select asked.job_id as "jobId", asked.turn
+         from unnest($1::text[], $2::integer[]) as asked (job_id, turn) join jobs on jobs.id = asked.job_id
+         where jobs.status <> 'active' or jobs.turn <> asked.turn`,
+        [turns.map(({ jobId }) => jobId), turns.map(({ turn }) => turn)],
       );
       return rows;
     },

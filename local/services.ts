@@ -48,7 +48,8 @@ export function apiSpec(env: NodeJS.ProcessEnv, probeUrl: string): ProcessSpec {
 /** The worker process; ready when it polls for work. */
 export function workerSpec(env: NodeJS.ProcessEnv): ProcessSpec {
   return {
-    ...nodeProcess('Worker', 'worker/main.ts', env),
+    // ends within the time that it is given below
+    ...nodeProcess('Worker', 'worker/main.ts', { DOCKET_GRACE_SECONDS: '2', ...env }),
     untilReady: ({ untilLine }) => untilLine((line) => parseLogLine(line)?.message === 'worker ready'),
   };
 }

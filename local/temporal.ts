@@ -18,6 +18,8 @@ export interface TemporalOptions {
   isHeadless?: boolean;
   /** False trades safety against a crash for speed: for tests. */
   isDurable?: boolean;
+  /** Further dynamic settings of the server, as JSON values: for tests. */
+  settings?: Readonly<Record<string, string | number>>;
 }
 
 export interface TemporalServer extends AsyncDisposable {
@@ -38,7 +40,7 @@ const dynamicConfig = {
 
 /** Starts a Temporal development server on loopback whose workflows are kept in a file. Throws StartError when it does not come up. */
 export async function startTemporal(options: TemporalOptions, hooks: SupervisorHooks): Promise<TemporalServer> {
-  const { binary, directory, isHeadless = false, isDurable = true } = options;
+  const { binary, directory, isHeadless = false, isDurable = true, settings = {} } = options;
   await mkdir(directory, { recursive: true });
   const port = await findFreePort(options.preferredPort);
   const uiPort = isHeadless ? null : await findFreePort(options.preferredUiPort);
@@ -61,7 +63,9 @@ export async function startTemporal(options: TemporalOptions, hooks: SupervisorH
         '--log-level=error',
         '--log-format=json',
         uiPort === null ? '--headless' : `--ui-port=${uiPort}`,
-        ...Object.entries(dynamicConfig).map(([key, value]) => `--dynamic-config-value=${key}=${value}`),
+        ...Object.entries({ ...dynamicConfig, ...settings }).map(
+          ([key, value]) => `--dynamic-config-value=${key}=${JSON.stringify(value)}`,
+        ),
       ],
       // a home of its own: the command line reads settings of its user otherwise
       env: { HOME: directory, PATH: '/usr/bin:/bin' },

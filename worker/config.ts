@@ -32,6 +32,12 @@ export interface WorkerConfig {
   baseUrl: string;
   /** Days that events and histories of archived jobs are kept; 0: for good. */
   historyDays: number;
+  /** Names the code of this worker for Temporal's Worker Versioning; null: not versioned. */
+  buildId: string | null;
+  /** Null: no health answer. */
+  healthPort: number | null;
+  /** How long what runs may go on after the signal to stop. */
+  graceMs: number;
 }
 
 const httpAddress = z
@@ -75,6 +81,21 @@ const environmentSchema = z.object({
     .regex(/^\d{1,5}$/, 'must be a number of days; 0 keeps histories for good')
     .default('90'),
   ...forgeVariables.shape,
+  DOCKET_BUILD_ID: z
+    .string()
+    .regex(/^[A-Za-z0-9][A-Za-z0-9._+-]{0,99}$/, 'must be up to 100 letters, digits and . _ + -')
+    .optional(),
+  DOCKET_WORKER_HEALTH_PORT: z.coerce
+    .number('must be the number of a port')
+    .int('must be the number of a port')
+    .min(0, 'must be the number of a port')
+    .max(65_535, 'must be the number of a port')
+    .optional(),
+  DOCKET_GRACE_SECONDS: z.coerce
+    .number('must be a number of seconds')
+    .min(0, 'must be 0 or more')
+    .max(3_600, 'must be 3600 or less')
+    .default(20),
 });
 
 /** Reads the variables of the worker process. An empty variable counts as absent. Throws ConfigError. */
@@ -105,6 +126,9 @@ function configOf(env: z.infer<typeof environmentSchema>): WorkerConfig {
     forges: forgesOf(env),
     baseUrl: trimmed(env.DOCKET_BASE_URL),
     historyDays: Number(env.DOCKET_HISTORY_DAYS),
+    buildId: env.DOCKET_BUILD_ID ?? null,
+    healthPort: env.DOCKET_WORKER_HEALTH_PORT ?? null,
+    graceMs: env.DOCKET_GRACE_SECONDS * 1000,
   };
 }
 

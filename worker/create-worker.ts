@@ -1,12 +1,17 @@
-import type { DataConverter } from '@temporalio/common';
-import { Worker, type NativeConnection } from '@temporalio/worker';
-import { jobTaskQueue, siteTaskQueue, webhookTaskQueue } from '../workflows/contract/messages.ts';
+import type { DataConverter, VersioningBehavior } from '@temporalio/common';
+import { Worker, type NativeConnection, type WorkerDeploymentOptions } from '@temporalio/worker';
+import { jobTaskQueue, siteTaskQueue, webhookTaskQueue, workerDeploymentName } from '../workflows/contract/messages.ts';
+
+/** How long activities that are told to end at the end of the grace may take for it. */
+const forceAfterMs = 3_000;
 
 export interface QueueWorker {
   taskQueue: string;
   activities: object;
   /** Git and models at once; the rest waits in the queue, where another worker may take it. */
   maxConcurrentActivities?: number;
+  /** Pinned, unless told otherwise: an execution ends on the code it began on, or hands on where it continues as new. */
+  versioning?: VersioningBehavior;
 }
 
 export interface WorkerDeps {
@@ -19,6 +24,8 @@ export interface WorkerDeps {
   queues: QueueWorker[];
   /** How long running activities may go on after a shutdown was asked for. */
   shutdownGraceMs?: number;
+  /** Names the code of the workers; an execution then stays with the code it began on. Null or absent: not versioned. */
+  buildId?: string | null;
 }
 
 /** The queue of jobs with its activities. */
@@ -31,16 +38,21 @@ export function siteQueue(activities: object, taskQueue: string = siteTaskQueue)
   return { taskQueue, activities, maxConcurrentActivities: 4 };
 }
 
-/** The queue of webhook deliveries, which only wait for others. */
+/** The queue of webhook deliveries, which only wait for others; one may take days, which no version of the code should have to live for. */
 export function webhookQueue(activities: object, taskQueue: string = webhookTaskQueue): QueueWorker {
-  return { taskQueue, activities, maxConcurrentActivities: 50 };
+  return { taskQueue, activities, maxConcurrentActivities: 50, versioning: 'AUTO_UPGRADE' };
+}
+
+function versionOf(buildId: string, defaultVersioningBehavior: VersioningBehavior): WorkerDeploymentOptions {
+  const version = { deploymentName: workerDeploymentName, buildId };
+  return { useWorkerVersioning: true, version, defaultVersioningBehavior };
 }
 
 /** Makes the workers of a process, one for each queue; none polls before `run`. */
 export async function createWorkers(deps: WorkerDeps): Promise<Worker[]> {
-  const { connection, namespace, bundle, dataConverter, queues, shutdownGraceMs = 25_000 } = deps;
+  const { connection, namespace, bundle, dataConverter, queues, shutdownGraceMs = 20_000, buildId = null } = deps;
   const workers: Worker[] = [];
-  for (const { taskQueue, activities, maxConcurrentActivities = 20 } of queues) {
+  for (const { taskQueue, activities, maxConcurrentActivities = 20, versioning = 'PINNED' } of queues) {
     const worker = await Worker.create({
       connection,
       namespace,
@@ -55,7 +67,8 @@ export async function createWorkers(deps: WorkerDeps): Promise<Worker[]> {
       // a cancel arrives with the answer to a heartbeat
       maxHeartbeatThrottleInterval: '1s',
       shutdownGraceTime: shutdownGraceMs,
-      shutdownForceTime: shutdownGraceMs + 3_000,
+      shutdownForceTime: shutdownGraceMs + forceAfterMs,
+      ...(buildId === null ? {} : { workerDeploymentOptions: versionOf(buildId, versioning) }),
     });
     workers.push(worker);
   }

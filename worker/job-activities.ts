@@ -14,11 +14,13 @@ export interface ActivityWiring {
   clients: WorkerClients;
   secrets: KnownSecrets;
   instrument?: InstrumentWorker;
+  /** Aborts when the process is about to go. */
+  draining?: AbortSignal;
 }
 
 /** Wires the activities of jobs with the real clients and stores. */
 export function createJobActivities(wiring: ActivityWiring): Activities {
-  const { config, stores, clients, secrets, instrument = uninstrumented } = wiring;
+  const { config, stores, clients, secrets, instrument = uninstrumented, draining } = wiring;
   const activities = createActivities({
     ...clients,
     ...stores,
@@ -26,6 +28,7 @@ export function createJobActivities(wiring: ActivityWiring): Activities {
     prices: createPriceBook(config.prices),
     toolset: createToolset(),
     secrets,
+    draining,
   });
   return instrument('activities', activities);
 }

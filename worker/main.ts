@@ -10,7 +10,7 @@ async function main(): Promise<void> {
   const log = createLogger({ level: config.logLevel, redact: secrets.redact });
   installRuntime(log);
   Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false });
-  await runWorkerProcess({ config, log, secrets, signal: stopSignal(log) });
+  await runWorkerProcess({ config, log, secrets, signal: stopSignal({ log, graceMs: config.graceMs }) });
 }
 
 try {

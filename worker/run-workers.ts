@@ -6,6 +6,8 @@ export interface WorkerRunDeps {
   address: string;
   createWorkers(connection: NativeConnection): Promise<Worker[]>;
   log: Logger;
+  /** Told of the workers that poll from now on; none while there is no engine. */
+  onWorkers?(workers: readonly Worker[]): void;
   /** Asks for the end. */
   signal: AbortSignal;
 }
@@ -17,7 +19,7 @@ const longestWaitMs = 10_000;
  * Keeps workers polling until the signal. An engine that is not up yet, or went away for longer than the SDK bears, is
  * waited for.
  */
-export async function runWorkers({ address, createWorkers, log, signal }: WorkerRunDeps): Promise<void> {
+export async function runWorkers({ address, createWorkers, log, onWorkers, signal }: WorkerRunDeps): Promise<void> {
   let waitMs = firstWaitMs;
   while (!signal.aborted) {
     try {
@@ -41,11 +43,13 @@ export async function runWorkers({ address, createWorkers, log, signal }: Worker
       if (signal.aborted) stop();
       // one that fails takes the others along, so that all begin anew
       for (const run of runs) run.catch(stop);
+      onWorkers?.(workers);
       log.info('worker ready');
       try {
         await Promise.all(runs);
       } finally {
         await Promise.allSettled(runs);
+        onWorkers?.([]);
         signal.removeEventListener('abort', stop);
       }
     } finally {

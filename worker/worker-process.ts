@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
+import type { Worker } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { createKnownSecrets, type KnownSecrets } from '../activities/known-secrets.ts';
 import { createProjectForges } from '../activities/project-forges.ts';
@@ -16,6 +17,7 @@ import { createClosedExecutionReader } from './history-export.ts';
 import { createJobActivities } from './job-activities.ts';
 import { createJobChores } from './job-chores.ts';
 import { runWorkers } from './run-workers.ts';
+import { serveHealth } from './health.ts';
 import { createIndexActivities } from './site-activities.ts';
 import { createSiteChores } from './site-chores.ts';
 import { createWorkerStores } from './stores.ts';
@@ -45,6 +47,13 @@ export async function runWorkerProcess(wiring: WorkerProcess): Promise<void> {
   await using resources = new AsyncDisposableStack();
   const pool = createPool({ url: config.database.url, maxConnections: 20, applicationName: 'docket-worker' });
   resources.defer(() => pool.end());
+  let polling: readonly Worker[] = [];
+  if (config.healthPort !== null) {
+    const isPolling = () => polling.length > 0 && polling.every((worker) => worker.getState() === 'RUNNING');
+    const checkDatabase = () => pool.query('select 1');
+    const health = resources.use(await serveHealth({ port: config.healthPort, isPolling, checkDatabase }));
+    log.info({ port: health.port }, 'health answers');
+  }
   const stores = instrument('stores', createWorkerStores({ pool, box: createSecretBox(config.encryptionKeys) }));
   const { address, namespace } = config.temporal;
   const connection = Connection.lazy({ address });
@@ -66,7 +75,7 @@ export async function runWorkerProcess(wiring: WorkerProcess): Promise<void> {
     directory: join(config.workDirectory, 'cache'),
     failureConverterPath,
   });
-  const shared = { config, stores, clients, secrets, instrument };
+  const shared = { config, stores, clients, secrets, instrument, draining: signal };
   const queues = [
     jobQueue(createJobActivities(shared)),
     siteQueue(createIndexActivities(shared)),
@@ -74,7 +83,17 @@ export async function runWorkerProcess(wiring: WorkerProcess): Promise<void> {
   ];
   await runWorkers({
     address,
-    createWorkers: (connection) => createWorkers({ connection, namespace, bundle, dataConverter, queues }),
+    createWorkers: (connection) =>
+      createWorkers({
+        connection,
+        namespace,
+        bundle,
+        dataConverter,
+        queues,
+        shutdownGraceMs: config.graceMs,
+        buildId: config.buildId,
+      }),
+    onWorkers: (workers) => (polling = workers),
     log,
     signal,
   });

@@ -3,7 +3,7 @@ import {
   TemporalFailure,
   allHandlersFinished,
   condition,
-  continueAsNew,
+  makeContinueAsNewFunc,
   workflowInfo,
 } from '@temporalio/workflow';
 import type { JobInput, JobOutcome } from './contract/job.ts';
@@ -95,5 +95,10 @@ function isHistoryLong(): boolean {
 
 async function continueAt(input: JobInput, state: JobState): Promise<never> {
   await condition(allHandlersFinished);
-  return continueAsNew<typeof jobWorkflow>({ ...input, progress: progressOf(state) });
+  // a turn stays with the code it began on; where it begins a new history it may move to the newest
+  const isCodeOld = workflowInfo().targetWorkerDeploymentVersionChanged;
+  const continueTurn = makeContinueAsNewFunc<typeof jobWorkflow>(
+    isCodeOld ? { initialVersioningBehavior: 'AUTO_UPGRADE' } : {},
+  );
+  return continueTurn({ ...input, progress: progressOf(state) });
 }

@@ -7,10 +7,13 @@ import type { WebhookActivities } from '../activities/webhooks.ts';
  * Every activity may run twice. None has a number of attempts: a killed worker is an attempt too. What may fail for good
  * is counted by the activity itself, in the database.
  */
-const retry = { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '20s' } as const;
+const retry = { initialInterval: '100ms', backoffCoefficient: 2, maximumInterval: '20s' } as const;
 
-/** A dead worker is noticed after this long. */
-const heartbeatTimeout = '6s';
+/**
+ * A dead worker is noticed after this long. Beats come once a second, so a live one may hold its event loop, or go without a
+ * CPU, for two.
+ */
+const heartbeatTimeout = '3s';
 
 /** May take minutes: a first fetch of a large repository. */
 export const { prepare } = proxyActivities<Activities>({ startToCloseTimeout: '20 minutes', heartbeatTimeout, retry });
@@ -34,7 +37,7 @@ export const { publish, keepWork } = proxyActivities<Activities>({
 });
 
 /** One short write; retried until the database is back. */
-export const { recordOutcome } = proxyActivities<Activities>({ startToCloseTimeout: '10s', retry });
+export const { recordOutcome } = proxyActivities<Activities>({ startToCloseTimeout: '10s', heartbeatTimeout, retry });
 
 /** Short statements, one batch after another. */
 export const { archiveIdleJobs } = proxyActivities<Activities>({
@@ -53,6 +56,7 @@ export const { buildSiteIndex } = proxyActivities<SiteActivities>({
 
 export const { readIndexRequest, requestIndex, recordIndexFailure } = proxyActivities<SiteActivities>({
   startToCloseTimeout: '10s',
+  heartbeatTimeout,
   retry,
 });
 

@@ -25,7 +25,7 @@ export interface ProcessOutcome {
 }
 
 /** How long a stopped process may take to remove its lock files. */
-const stopGraceMs = 2_000;
+const stopGraceMs = 800;
 const stderrBytes = 16 * 1024;
 
 /** Runs a process in a group of its own and ends the whole group when it is stopped. Throws when it cannot be started. */

@@ -21,6 +21,12 @@ declare module 'vitest' {
 const prefix = 'docket-test-servers-';
 const abandonedAfterMs = 10 * 60_000;
 
+/** A version of workers is called drained at once, not after minutes. */
+const settings = {
+  'matching.wv.VersionDrainageStatusVisibilityGracePeriod': '1s',
+  'matching.wv.VersionDrainageStatusRefreshInterval': '1s',
+};
+
 /** One PostgreSQL and one Temporal server for all test files of a project, gone when the run ends. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   await using started = new AsyncDisposableStack();
@@ -49,7 +55,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     const binary = await findTemporalBinary({ env: process.env, log: (line) => console.error(line) });
     const directory = join(home, 'temporal');
     return started.use(
-      await startTemporal({ binary, directory, isHeadless: true, isDurable: false }, hooks('temporal')),
+      await startTemporal({ binary, directory, isHeadless: true, isDurable: false, settings }, hooks('temporal')),
     );
   };
   const [database, engine] = await Promise.allSettled([startDatabase(), startEngine()]);

@@ -12,6 +12,7 @@ import { createLocalForge } from '../../activities/clients/local-forge.ts';
 import { createWorkspaces } from '../../activities/clients/workspaces.ts';
 import { createActivities, type ActivityDeps } from '../../activities/index.ts';
 import { createKnownSecrets } from '../../activities/known-secrets.ts';
+import { createIdleJobs } from '../../db/idle-jobs.ts';
 import { newId } from '../../db/ids.ts';
 import { createJobEventStore } from '../../db/job-events.ts';
 import { createJobBranchStore } from '../../db/job-branches.ts';
@@ -182,6 +183,7 @@ function depsOf(
     messages: createJobMessageStore(pool),
     branches: createJobBranchStore(pool),
     endings: createJobEndings(pool),
+    idleJobs: createIdleJobs(pool),
     steps: createStepStore(pool),
     events: createJobEventStore(pool),
     effects: createEffectStore(pool),

@@ -14,6 +14,9 @@ export const siteTaskQueue = 'docket-sites';
 /** The queue of webhook deliveries, so that receivers which dawdle hold up no job. */
 export const webhookTaskQueue = 'docket-webhooks';
 
+/** What Worker Versioning knows the workers by; all queues belong to it. */
+export const workerDeploymentName = 'docket-worker';
+
 /** One execution per turn: a failed turn is a failed execution whose history is the story of one prompt. */
 export function jobWorkflowId(jobId: string, turn: number): string {
   return turn === 1 ? `agent-job/${jobId}` : `agent-job/${jobId}/turn-${turn}`;

@@ -1,58 +1,14 @@
-import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import type { AddressInfo } from 'node:net';
-import { createInterface } from 'node:readline';
 import { describe, expect, it } from 'vitest';
 import { createHttpServer } from '../../../api/server.ts';
+import { startApi } from '../../support/api-process.ts';
 import { buildJob, buildKey, buildProject, testPepper } from '../../support/build.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { openLine } from './line.ts';
-
-interface Process extends AsyncDisposable {
-  child: ChildProcess;
-  lines: string[];
-  /** The first log line with the message. */
-  logged(message: string): Promise<Record<string, unknown>>;
-  ended: Promise<number | null>;
-}
-
-function startApi(env: Record<string, string>): Process {
-  const child = spawn(process.execPath, ['api/main.ts'], {
-    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], PORT: '0', DOCKET_KEY_PEPPER: testPepper, ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const lines: string[] = [];
-  const waiting = new Set<() => void>();
-  const reader = createInterface({ input: child.stdout! });
-  reader.on('line', (line) => {
-    lines.push(line);
-    for (const look of waiting) look();
-  });
-  const ended = new Promise<number | null>((resolve) => void child.once('close', resolve));
-  return {
-    child,
-    lines,
-    ended,
-    logged: (message) =>
-      new Promise((resolve, reject) => {
-        const look = () => {
-          const found = lines.map((line) => JSON.parse(line)).find(({ msg }) => msg === message);
-          if (found !== undefined) resolve(found);
-        };
-        waiting.add(look);
-        look();
-        void ended.then(() => reject(new Error(`The process ended: ${lines.join('\n')}`)));
-      }),
-    async [Symbol.asyncDispose]() {
-      child.kill('SIGKILL');
-      await ended;
-    },
-  };
-}
 
 describe('the API process', () => {
   it('serves without Temporal, says that it is ready, and ends cleanly on SIGTERM', async () => {

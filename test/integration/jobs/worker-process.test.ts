@@ -1,51 +1,8 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, expect, inject, it } from 'vitest';
 import { createTestDatabase } from '../../support/database.ts';
-
-const main = join(import.meta.dirname, '../../../worker/main.ts');
-
-/** The worker process; what it prints can be awaited. */
-async function startWorkerProcess(env: NodeJS.ProcessEnv) {
-  const directory = await mkdtemp(join(tmpdir(), 'docket-worker-'));
-  const child = spawn(process.execPath, [main], {
-    env: { PATH: process.env['PATH'], DOCKET_WORK_DIR: directory, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const closed = once(child, 'close').then(([code]) => code as number | null);
-  let output = '';
-  let onOutput = () => {};
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text: string) => {
-      output += text;
-      onOutput();
-    });
-  }
-  return {
-    child,
-    closed,
-    output: () => output,
-    async said(text: string, times = 1): Promise<void> {
-      const seen = new Promise<void>((resolve) => {
-        onOutput = () => {
-          if (output.split(text).length > times) resolve();
-        };
-        onOutput();
-      });
-      const ended = closed.then((code) => Promise.reject(new Error(`The worker ended with ${code}:\n${output}`)));
-      await Promise.race([seen, ended]);
-    },
-    async [Symbol.asyncDispose]() {
-      child.kill('SIGKILL');
-      await closed;
-      await rm(directory, { recursive: true, force: true });
-    },
-  };
-}
+import { startWorkerProcess } from '../../support/worker-process.ts';
 
 /** A way to the engine that can be shut and opened. */
 async function startGate(target: string) {
@@ -84,6 +41,10 @@ async function startGate(target: string) {
   };
 }
 
+function portOf(output: string): number {
+  return Number(/"port":(\d+),"msg":"health answers"/.exec(output)![1]);
+}
+
 describe('the worker process', () => {
   it('says which variables are wrong in one line and ends with 1', async () => {
     await using worker = await startWorkerProcess({ LOG_LEVEL: 'loud' });
@@ -97,10 +58,17 @@ describe('the worker process', () => {
     await using database = await createTestDatabase();
     await using gate = await startGate(inject('temporalAddress'));
     await gate.close();
-    await using worker = await startWorkerProcess({ DATABASE_URL: database.url, TEMPORAL_ADDRESS: gate.address });
+    await using worker = await startWorkerProcess({
+      DATABASE_URL: database.url,
+      TEMPORAL_ADDRESS: gate.address,
+      DOCKET_WORKER_HEALTH_PORT: '0',
+    });
     await worker.said('not connected to Temporal; trying again');
+    const health = async (path: string) => (await fetch(`http://127.0.0.1:${portOf(worker.output())}${path}`)).status;
+    expect([await health('/healthz'), await health('/readyz')]).toEqual([200, 503]);
     await gate.open();
     await worker.said('"msg":"worker ready"');
+    expect([await health('/healthz'), await health('/readyz'), await health('/')]).toEqual([200, 200, 404]);
     worker.child.kill('SIGTERM');
     expect(await worker.closed).toBe(0);
     expect(worker.output()).toContain('"msg":"worker stopped"');

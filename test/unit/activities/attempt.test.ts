@@ -1,7 +1,7 @@
 import { asyncLocalStorage, type Context } from '@temporalio/activity';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { describe, expect, it } from 'vitest';
-import { createAttempt, type AttemptScope } from '../../../activities/attempt.ts';
+import { createAttempt, type AttemptOptions, type AttemptScope } from '../../../activities/attempt.ts';
 import { GitError } from '../../../activities/clients/git.ts';
 
 const secret = 'ghp_0123456789abcdefghij';
@@ -12,10 +12,15 @@ interface Run<Result> {
   logged: string;
 }
 
+interface RunOptions extends Pick<AttemptOptions, 'draining' | 'watchTurn'> {
+  scope?: Partial<AttemptScope>;
+  controller?: AbortController;
+}
+
 /** Runs a body inside the context of an activity. */
 async function runBody<Result>(
   work: (signal: AbortSignal, beaten: Promise<void>) => Promise<Result>,
-  { scope, controller = new AbortController() }: { scope?: Partial<AttemptScope>; controller?: AbortController } = {},
+  { scope, controller = new AbortController(), ...options }: RunOptions = {},
 ): Promise<Run<Result>> {
   let heartbeats = 0;
   let logged = '';
@@ -29,8 +34,13 @@ async function runBody<Result>(
     },
     log: { trace: note, debug: note, info: note, warn: note, error: note, log: note },
   } as unknown as Context;
-  const attempt = createAttempt({ redact: (text) => text.replaceAll(secret, '[redacted]'), firstHeartbeatMs: 1 });
-  const body = () => attempt({ countFailure: () => Promise.resolve(1), ...scope }, (signal) => work(signal, beaten));
+  const attempt = createAttempt({
+    redact: (text) => text.replaceAll(secret, '[redacted]'),
+    firstHeartbeatMs: 1,
+    ...options,
+  });
+  const body = () =>
+    attempt({ turn: null, countFailure: () => Promise.resolve(1), ...scope }, (signal) => work(signal, beaten));
   const [outcome] = await Promise.allSettled([asyncLocalStorage.run(context, body)]);
   return { outcome, heartbeats, logged };
 }
@@ -65,6 +75,43 @@ describe('an attempt', () => {
   it('passes on a failure that is typed already', async () => {
     const failure = ApplicationFailure.nonRetryable('Gone.', 'superseded');
     expect(failureOf(await runBody(() => Promise.reject(failure)))).toBe(failure);
+  });
+});
+
+describe('an attempt for a turn', () => {
+  const turn = { jobId: 'job_1', turn: 1 };
+  const untilAborted = (signal: AbortSignal) =>
+    new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(new GitError('aborted'))));
+
+  it('ends with the reason when the turn has ended', async () => {
+    const ended = new AbortController();
+    const reason = ApplicationFailure.nonRetryable('The turn has ended.', 'superseded');
+    const watchTurn = () => ({ signal: ended.signal, [Symbol.dispose]: () => undefined });
+    const work = (signal: AbortSignal) => {
+      setImmediate(() => ended.abort(reason));
+      return untilAborted(signal);
+    };
+    expect(failureOf(await runBody(work, { scope: { turn }, watchTurn }))).toBe(reason);
+  });
+
+  it('begins nothing in a process that is about to go, but hands the work back', async () => {
+    const draining = AbortSignal.abort();
+    const work = () => Promise.reject(new Error('It has begun.'));
+    expect(failureOf(await runBody(work, { scope: { turn }, draining }))).toMatchObject({ nonRetryable: false });
+    const { outcome } = await runBody(() => Promise.resolve('recorded'), { draining });
+    expect(outcome).toMatchObject({ value: 'recorded' });
+  });
+
+  it.each([true, false])('that is restartable: %s', async (isRestartable) => {
+    const draining = new AbortController();
+    const work = async (signal: AbortSignal) => {
+      draining.abort();
+      signal.throwIfAborted();
+      return 'ended';
+    };
+    const run = await runBody(work, { scope: { turn, isRestartable }, draining: draining.signal });
+    if (isRestartable) expect(failureOf(run)).toMatchObject({ nonRetryable: false, nextRetryDelay: 1 });
+    else expect(run.outcome).toMatchObject({ value: 'ended' });
   });
 });
 

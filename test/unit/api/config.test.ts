@@ -25,6 +25,7 @@ describe('readConfig', () => {
       repositories: { allowedHosts: ['github.com'], localRoot: null },
       rateLimits: { jobsPerHour: 100, assistantPerHour: 10_000, assistantPerIpPerDay: 10_000 },
       jobLimits: { maxSteps: 50, maxTokens: 2_000_000, maxDurationMs: 3_600_000 },
+      drainMs: 0,
     });
   });
 

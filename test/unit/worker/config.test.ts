@@ -32,6 +32,9 @@ it('needs nothing but a database', () => {
     },
     baseUrl: 'http://127.0.0.1:8080',
     historyDays: 90,
+    buildId: null,
+    healthPort: null,
+    graceMs: 20_000,
   });
 });
 

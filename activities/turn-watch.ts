@@ -1,0 +1,53 @@
+import { ApplicationFailure } from '@temporalio/activity';
+import type { TurnRef } from '../workflows/contract/job.ts';
+import { FailureType } from '../workflows/contract/failures.ts';
+
+export interface TurnWatchDeps {
+  /** Which of these turns have ended, or are not the newest of their job any more. */
+  endedTurns(turns: TurnRef[]): Promise<TurnRef[]>;
+  everyMs?: number;
+}
+
+/** Watches a turn until it is disposed of; the signal aborts when the turn has ended. */
+export type WatchTurn = (turn: TurnRef) => Disposable & { signal: AbortSignal };
+
+/**
+ * Asks the database for the turns that activities of this process work on, all in one query. A cancel is there at once, also
+ * while the engine is away or keeps the answer to a heartbeat back.
+ */
+export function createTurnWatch({ endedTurns, everyMs = 400 }: TurnWatchDeps): WatchTurn {
+  const watched = new Map<AbortController, TurnRef>();
+  let isLooking = false;
+
+  async function look(): Promise<void> {
+    const turns = new Map([...watched.values()].map((turn) => [nameOf(turn), turn]));
+    const ended = new Set((await endedTurns([...turns.values()])).map(nameOf));
+    for (const [controller, turn] of watched) if (ended.has(nameOf(turn))) controller.abort(turnEnded());
+  }
+
+  function lookLater(): void {
+    isLooking = true;
+    setTimeout(async () => {
+      // a database that is away for a moment is asked again
+      if (watched.size > 0) await look().catch(() => undefined);
+      isLooking = false;
+      if (watched.size > 0) lookLater();
+    }, everyMs).unref();
+  }
+
+  return (turn) => {
+    const controller = new AbortController();
+    watched.set(controller, turn);
+    if (!isLooking) lookLater();
+    return { signal: controller.signal, [Symbol.dispose]: () => void watched.delete(controller) };
+  };
+}
+
+/** The failure of an activity whose turn is over. */
+export function turnEnded(): ApplicationFailure {
+  return ApplicationFailure.nonRetryable('The turn has ended or a newer one began.', FailureType.Superseded);
+}
+
+function nameOf({ jobId, turn }: TurnRef): string {
+  return `${jobId}/${turn}`;
+}

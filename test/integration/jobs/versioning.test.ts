@@ -1,0 +1,66 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { createFleet, type Fleet } from '../../support/fleet.ts';
+import { jobWorkflowId, workerDeploymentName } from '../../../workflows/contract/messages.ts';
+
+const finish = { toolCalls: [{ name: 'finish', input: { title: 'Write', summary: 'Wrote.' } }] };
+const write = { toolCalls: [{ name: 'write', input: { path: 'new.txt', content: 'new\n' } }] };
+
+/** What `temporal worker deployment set-current-version` does; the engine refuses until the workers poll. */
+async function setCurrent({ client, namespace }: Fleet, buildId: string): Promise<void> {
+  for (;;) {
+    try {
+      await client.workflowService.setWorkerDeploymentCurrentVersion({
+        namespace,
+        deploymentName: workerDeploymentName,
+        buildId,
+      });
+      return;
+    } catch {
+      await delay(100);
+    }
+  }
+}
+
+async function buildIdOf({ client }: Fleet, jobId: string): Promise<string | null | undefined> {
+  const { raw } = await client.workflow.getHandle(jobWorkflowId(jobId, 1)).describe();
+  return raw.workflowExecutionInfo?.versioningInfo?.deploymentVersion?.buildId;
+}
+
+/** 1 draining, 2 drained (`VersionDrainageStatus`). */
+async function drainageOf({ client, namespace }: Fleet, buildId: string): Promise<number | null | undefined> {
+  const deploymentVersion = { deploymentName: workerDeploymentName, buildId };
+  const answer = await client.workflowService.describeWorkerDeploymentVersion({ namespace, deploymentVersion });
+  return answer.workerDeploymentVersionInfo?.drainageInfo?.status;
+}
+
+it(
+  'a turn ends on the version it began on, new ones begin on the current one, and the old one drains',
+  { timeout: 240_000 },
+  async () => {
+    await using fleet = await createFleet();
+    const { model } = fleet;
+    const old = await fleet.startWorker({ DOCKET_BUILD_ID: 'v1' });
+    await setCurrent(fleet, 'v1');
+    model.script({ ...write, stall: true });
+    const before = await fleet.startJob('Before');
+    const asked = await model.nextRequest();
+
+    await fleet.startWorker({ DOCKET_BUILD_ID: 'v2' });
+    await setCurrent(fleet, 'v2');
+    model.script(write, finish);
+    const after = await fleet.startJob('After');
+    expect(await fleet.ended(after)).toMatchObject({ status: 'completed' });
+    expect(await buildIdOf(fleet, after)).toBe('v2');
+
+    model.script(finish);
+    asked.release();
+    expect(await fleet.ended(before)).toMatchObject({ status: 'completed' });
+    expect(await buildIdOf(fleet, before)).toBe('v1');
+
+    await expect.poll(() => drainageOf(fleet, 'v1'), { timeout: 200_000, interval: 500 }).toBe(2);
+    old.child.kill('SIGTERM');
+    expect(await old.closed).toBe(0);
+    expect(model.violations).toEqual([]);
+  },
+);

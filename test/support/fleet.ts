@@ -1,0 +1,110 @@
+import { randomUUID } from 'node:crypto';
+import { Client, Connection } from '@temporalio/client';
+import { inject } from 'vitest';
+import { createJobStarter } from '../../api/job-starter.ts';
+import { newId } from '../../db/ids.ts';
+import { createJobStore, type JobRow } from '../../db/jobs.ts';
+import { createOrganizationStore, createProjectStore } from '../../db/projects.ts';
+import { jobWorkflowId } from '../../workflows/contract/messages.ts';
+import { createTestDatabase, type TestDatabase } from './database.ts';
+import { createTestRepository, type TestRepository } from './git-repository.ts';
+import { startScriptedModelServer, type ScriptedModelServer } from './scripted-model-server.ts';
+import { startWorkerProcess, type WorkerProcess } from './worker-process.ts';
+
+/** Worker processes on a database, a repository and a namespace of the engine that nobody else uses. */
+export interface Fleet extends AsyncDisposable {
+  client: Client;
+  namespace: string;
+  database: TestDatabase;
+  repository: TestRepository;
+  model: ScriptedModelServer;
+  /** Resolves when the new worker polls. */
+  startWorker(env?: NodeJS.ProcessEnv): Promise<WorkerProcess>;
+  /** Creates a job and starts its execution. */
+  startJob(prompt: string): Promise<string>;
+  /** Waits for the end of a job's execution and answers its row. */
+  ended(jobId: string): Promise<JobRow>;
+}
+
+const limits = { maxSteps: 50, maxTokens: 1_000_000, maxDurationMs: 300_000 };
+
+export async function createFleet(): Promise<Fleet> {
+  await using resources = new AsyncDisposableStack();
+  const address = inject('temporalAddress');
+  const connection = await Connection.connect({ address });
+  resources.defer(() => connection.close());
+  const namespace = `fleet-${randomUUID()}`;
+  const workflowExecutionRetentionPeriod = { seconds: 86_400 as unknown as Long };
+  await connection.workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod });
+  const client = new Client({ connection, namespace });
+  const database = resources.use(await createTestDatabase());
+  const repository = resources.use(await createTestRepository());
+  const model = resources.use(await startScriptedModelServer());
+  const jobs = createJobStore(database.pool);
+  const startExecution = createJobStarter({ client, limits });
+  const organization = await createOrganizationStore(database.pool).create({ name: 'Fleet' });
+  const project = await createProjectStore(database.pool).create({
+    organizationId: organization.id,
+    name: 'Fleet',
+    defaultRef: null,
+    model: null,
+    repository: repository.path,
+    forge: 'local',
+    allowedRepositories: [],
+  });
+  const made = resources.move();
+
+  return {
+    client,
+    namespace,
+    database,
+    repository,
+    model,
+    async startWorker(env = {}) {
+      const worker = made.use(
+        await startWorkerProcess({
+          DATABASE_URL: database.url,
+          TEMPORAL_ADDRESS: address,
+          TEMPORAL_NAMESPACE: namespace,
+          OPENAI_COMPATIBLE_BASE_URL: model.baseUrl,
+          OPENAI_COMPATIBLE_API_KEY: 'key-of-the-model',
+          DOCKET_LOCAL_REPOSITORIES: '/',
+          ...env,
+        }),
+      );
+      await worker.said('"msg":"worker ready"');
+      return worker;
+    },
+    async startJob(prompt) {
+      const id = newId('job_');
+      const owner = { projectId: project.id, organizationId: organization.id };
+      const asked = { prompt, repository: repository.path, requestedRef: null, model: 'compatible/scripted' };
+      await jobs.create({ id, ...owner, ...asked, draft: false, idempotency: null });
+      for (;;) {
+        try {
+          await startExecution({ jobId: id, turn: 1 });
+          return id;
+        } catch (error) {
+          // a namespace is known to all of the engine a moment after it was made
+          if (!String(error).includes('not found')) throw error;
+        }
+      }
+    },
+    async ended(jobId) {
+      await client.workflow
+        .getHandle(jobWorkflowId(jobId, 1))
+        .result()
+        .catch(() => undefined);
+      return (await jobs.get(jobId))!;
+    },
+    [Symbol.asyncDispose]: () => made.disposeAsync(),
+  };
+}
+
+type Long = Parameters<Connection['workflowService']['registerNamespace']>[0] extends {
+  workflowExecutionRetentionPeriod?: (infer D) | null;
+}
+  ? NonNullable<D> extends { seconds?: (infer S) | null }
+    ? NonNullable<S>
+    : never
+  : never;

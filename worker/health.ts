@@ -1,0 +1,57 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { setTimeout as wait } from 'node:timers/promises';
+
+export interface HealthDeps {
+  /** On all interfaces; 0 takes any free one. */
+  port: number;
+  /** Whether the process polls for work, and goes on to. */
+  isPolling(): boolean;
+  /** Throws when the database cannot be used. */
+  checkDatabase(): Promise<unknown>;
+}
+
+export interface Health extends AsyncDisposable {
+  readonly port: number;
+}
+
+const databaseTimeoutMs = 2_000;
+
+/** Answers `GET /healthz` while the process lives, and `GET /readyz` with 200 while it takes work, 503 otherwise. */
+export async function serveHealth({ port, isPolling, checkDatabase }: HealthDeps): Promise<Health> {
+  async function problem(): Promise<string | null> {
+    if (!isPolling()) return 'The worker takes no work: it is starting, about to go, or cannot reach Temporal.';
+    const isUp = checkDatabase().then(
+      () => true,
+      () => false,
+    );
+    const isAnswering = await Promise.race([isUp, wait(databaseTimeoutMs, false, { ref: false })]);
+    return isAnswering ? null : 'The database does not answer.';
+  }
+
+  async function answer(path: string): Promise<[status: number, body: object]> {
+    if (path === '/healthz') return [200, { status: 'ok' }];
+    if (path !== '/readyz')
+      return [404, { error: 'There is nothing at this address; there are /healthz and /readyz.' }];
+    const error = await problem();
+    return error === null ? [200, { status: 'ok' }] : [503, { error }];
+  }
+
+  const server = createServer({ requestTimeout: 5_000 }, async (request, response) => {
+    const [status, body] = await answer(request.url?.split('?')[0] ?? '');
+    response.writeHead(status, { 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-store' });
+    response.end(JSON.stringify(body));
+  });
+  server.listen(port);
+  await once(server, 'listening');
+  const address = server.address();
+  return {
+    port: typeof address === 'object' && address !== null ? address.port : port,
+    async [Symbol.asyncDispose]() {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
