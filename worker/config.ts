@@ -143,10 +143,12 @@ function modelsOf(env: z.infer<typeof environmentSchema>): ModelSettings {
 }
 
 /** The values that must never be stored or leave the worker. */
-export function secretsOf({ models, forges, database }: WorkerConfig): string[] {
+export function secretsOf({ models, forges, database, encryptionKeys }: WorkerConfig): string[] {
   const password = decodeURIComponent(new URL(database.url).password);
+  const keys = encryptionKeys.map(({ secret }) => secret.export().toString('base64'));
   const { anthropicApiKey, openaiApiKey, googleApiKey, compatible } = models;
-  const values = [anthropicApiKey, openaiApiKey, googleApiKey, compatible?.apiKey, ...tokensOf(forges), password];
+  const own = [...keys, ...tokensOf(forges), password];
+  const values = [anthropicApiKey, openaiApiKey, googleApiKey, compatible?.apiKey, ...own];
   return values.filter((value) => value !== undefined).filter((value) => value !== '');
 }
 

@@ -4,6 +4,7 @@ import { ForgeError } from '../../../activities/clients/forge.ts';
 import { GitError } from '../../../activities/clients/git.ts';
 import { verdictOf } from '../../../activities/failures.ts';
 import { ModelCallError } from '../../../activities/model-failures.ts';
+import { SealedError } from '../../../encryption/cipher.ts';
 import { UnknownModelError } from '../../../models/registry.ts';
 
 const secret = 'sk-very-secret-1234567890';
@@ -19,6 +20,11 @@ function buildCallFailure(statusCode: number | undefined, responseHeaders?: Reco
   });
   return new ModelCallError('failed', { cause });
 }
+
+it('a value whose key is missing is waited for, and named', () => {
+  const message = 'The encryption key k1 is missing; add it to DOCKET_ENCRYPTION_KEYS.';
+  expect(verdictOf(new SealedError('k1', message))).toMatchObject({ tolerated: null, message });
+});
 
 describe('a failure of the model', () => {
   it.each([400, 401, 403, 404, 422])('with status %d is final', (status) => {

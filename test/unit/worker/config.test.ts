@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { expect, it } from 'vitest';
+import { testKeysText } from '../../support/encryption.ts';
 import { ConfigError, readConfig, secretsOf } from '../../../worker/config.ts';
 
 const DATABASE_URL = 'postgres://docket:p%40ss-word@127.0.0.1:5432/docket';
@@ -65,8 +66,10 @@ it('knows all of its secrets', () => {
     OPENAI_COMPATIBLE_BASE_URL: 'http://127.0.0.1:1/v1',
     OPENAI_COMPATIBLE_API_KEY: 'c-key',
     GITHUB_TOKEN: 'g-token',
+    DOCKET_ENCRYPTION_KEYS: testKeysText('k1'),
   });
-  expect(secretsOf(config)).toEqual(['a-key', 'c-key', 'g-token', 'p@ss-word']);
+  const key = testKeysText('k1').slice('k1:'.length);
+  expect(secretsOf(config)).toEqual(['a-key', 'c-key', key, 'g-token', 'p@ss-word']);
 });
 
 it('reads the servers of forges, and a private key in the form that GitHub hands out', async () => {
