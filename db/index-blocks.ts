@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { copyFile, type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { constants, copyFile, type FileHandle, open, rename, rm } from 'node:fs/promises';
 import type { Pool, PoolClient } from 'pg';
 import { withTransaction } from './pool.ts';
 import { randomText } from './random-text.ts';
@@ -38,28 +38,40 @@ export async function withBlocksKept<Result>(
   }
 }
 
-/** Stores what is not stored already. Each batch is a transaction and goes in by hash, so that two stores never lock crosswise. */
+/** A file whose blocks are known, by their names in order. */
+export interface KnownFile {
+  file: string;
+  blocks: string[];
+}
+
+/**
+ * Stores what is not stored already, asking once for all that is. Each batch is a transaction and goes in by hash, so that two
+ * stores never lock crosswise.
+ */
 export async function storeBlocks(client: PoolClient, file: string): Promise<StoredBlocks> {
   const hashes: Buffer[] = [];
   let sizeBytes = 0;
   for await (const blocks of readBlocks(file)) {
-    const batch = blocks.map((data) => ({ data, hash: hashOf(data) }));
-    hashes.push(...batch.map(({ hash }) => hash));
+    hashes.push(...blocks.map(hashOf));
     sizeBytes += blocks.reduce((sum, { length }) => sum + length, 0);
-    const { rows } = await client.query<{ hash: Buffer }>(
-      'select hash from site_index_blocks where hash = any($1::bytea[])',
-      [batch.map(({ hash }) => hash)],
+  }
+  const { rows } = await client.query<{ hash: Buffer }>(
+    'select hash from site_index_blocks where hash = any($1::bytea[])',
+    [hashes],
+  );
+  const known = new Set(rows.map(({ hash }) => nameOf(hash)));
+  const missing = hashes.flatMap((hash, position) => (known.has(nameOf(hash)) ? [] : [{ hash, position }]));
+  await using handle = await open(file);
+  for (let start = 0; start < missing.length; start += batchBlocks) {
+    const batch = missing.slice(start, start + batchBlocks);
+    const blocks: Buffer[] = [];
+    for (const { position } of batch) blocks.push(await readBlock(handle, position));
+    await client.query(
+      `insert into site_index_blocks (hash, data)
+       select distinct on (hash) hash, data from unnest($1::bytea[], $2::bytea[]) as block (hash, data) order by hash
+       on conflict (hash) do nothing`,
+      [batch.map(({ hash }) => hash), blocks],
     );
-    const known = new Set(rows.map(({ hash }) => hash.toString('hex')));
-    const missing = batch.filter(({ hash }) => !known.has(hash.toString('hex')));
-    if (missing.length > 0) {
-      await client.query(
-        `insert into site_index_blocks (hash, data)
-         select distinct on (hash) hash, data from unnest($1::bytea[], $2::bytea[]) as block (hash, data) order by hash
-         on conflict (hash) do nothing`,
-        [missing.map(({ hash }) => hash), missing.map(({ data }) => data)],
-      );
-    }
   }
   return { hashes, sizeBytes };
 }
@@ -80,12 +92,13 @@ export async function removeOrphanBlocks(pool: Pool): Promise<void> {
 export async function restoreBlocks(
   pool: Pool,
   stored: StoredBlocks,
-  { file, previousFile }: { file: string; previousFile?: string },
-): Promise<void> {
+  { file, previous }: { file: string; previous?: KnownFile },
+): Promise<KnownFile> {
   const partial = `${file}.${randomText('0123456789abcdef', 12)}.part`;
   try {
-    await writeBlocks(pool, stored, { partial, previousFile });
+    await writeBlocks(pool, stored, { partial, previous });
     await rename(partial, file);
+    return { file, blocks: stored.hashes.map(nameOf) };
   } catch (error) {
     await rm(partial, { force: true });
     throw error;
@@ -96,15 +109,15 @@ export async function restoreBlocks(
 async function writeBlocks(
   pool: Pool,
   { hashes, sizeBytes }: StoredBlocks,
-  { partial, previousFile }: { partial: string; previousFile: string | undefined },
+  { partial, previous: former }: { partial: string; previous: KnownFile | undefined },
 ): Promise<void> {
-  const known = previousFile === undefined ? [] : await namesOfBlocks(previousFile);
+  const isCopied = former !== undefined && (await isCopiedTo(former.file, partial));
+  const known = isCopied ? former.blocks : [];
   const places = new Map(known.map((name, place) => [name, place]));
-  if (previousFile !== undefined && known.length > 0) await copyFile(previousFile, partial);
-  await using previous = previousFile === undefined || known.length === 0 ? null : await open(previousFile);
-  await using output = await open(partial, previous === null ? 'wx' : 'r+', 0o600);
+  await using previous = isCopied ? await open(former.file) : null;
+  await using output = await open(partial, isCopied ? 'r+' : 'wx', 0o600);
   const moved = hashes
-    .map((hash, position) => ({ hash, position, name: hash.toString('hex') }))
+    .map((hash, position) => ({ hash, position, name: nameOf(hash) }))
     .filter(({ name, position }) => known[position] !== name);
   for (let start = 0; start < moved.length; start += batchBlocks) {
     const batch = moved.slice(start, start + batchBlocks);
@@ -130,18 +143,18 @@ async function fetchBlocks(pool: Pool, hashes: Buffer[]): Promise<Map<string, Bu
     'select hash, data from site_index_blocks where hash = any($1::bytea[])',
     [hashes],
   );
-  return new Map(rows.map(({ hash, data }) => [hash.toString('hex'), data]));
+  return new Map(rows.map(({ hash, data }) => [nameOf(hash), data]));
 }
 
-/** The blocks of a file in their order; a file that cannot be read has none. */
-async function namesOfBlocks(file: string): Promise<string[]> {
-  const names: string[] = [];
+/** False when the file is gone: then all of it is fetched. */
+async function isCopiedTo(file: string, target: string): Promise<boolean> {
   try {
-    for await (const blocks of readBlocks(file)) names.push(...blocks.map((data) => hashOf(data).toString('hex')));
+    await copyFile(file, target, constants.COPYFILE_FICLONE);
+    return true;
   } catch {
-    return [];
+    await rm(target, { force: true });
+    return false;
   }
-  return names;
 }
 
 async function* readBlocks(file: string): AsyncGenerator<Buffer[]> {
@@ -178,6 +191,10 @@ async function writeFully(handle: FileHandle, data: Buffer, position: number): P
     const { bytesWritten } = await handle.write(data, written, data.length - written, position + written);
     written += bytesWritten;
   }
+}
+
+function nameOf(hash: Buffer): string {
+  return hash.toString('hex');
 }
 
 function hashOf(data: Buffer): Buffer {

@@ -2,6 +2,7 @@ import type { Pool, PoolClient } from 'pg';
 import { canBeId } from './ids.ts';
 import {
   IndexGoneError,
+  type KnownFile,
   removeOrphanBlocks,
   restoreBlocks,
   type StoredBlocks,
@@ -11,7 +12,7 @@ import {
 import { inTransaction } from './pool.ts';
 import { onlyRow } from './rows.ts';
 
-export { IndexGoneError } from './index-blocks.ts';
+export { IndexGoneError, type KnownFile } from './index-blocks.ts';
 
 export interface StoredIndex {
   version: number;
@@ -53,10 +54,10 @@ export interface SiteIndexStore {
   /** Says that the current version was found to be up to date. */
   confirm(siteId: string): Promise<void>;
   /**
-   * Writes the artifact of a version to a file, taking blocks from `previousFile` where it holds them already. The file
-   * appears when it is whole. Throws IndexGoneError when the version is not stored any more.
+   * Writes the artifact of a version to a file, taking blocks from `previous`, an earlier download, where it holds them
+   * already. The file appears when it is whole. Throws IndexGoneError when the version is not stored any more.
    */
-  download(siteId: string, version: number, target: { file: string; previousFile?: string }): Promise<void>;
+  download(siteId: string, version: number, target: { file: string; previous?: KnownFile }): Promise<KnownFile>;
 }
 
 /** A process that learns of a new version late still finds the one it was told of. */
@@ -88,8 +89,8 @@ export function createSiteIndexStore(pool: Pool): SiteIndexStore {
   async function download(
     siteId: string,
     version: number,
-    target: { file: string; previousFile?: string },
-  ): Promise<void> {
+    target: { file: string; previous?: KnownFile },
+  ): Promise<KnownFile> {
     const { rows } = await pool.query<StoredBlocks>(
       `select size_bytes::float8 as "sizeBytes",
               array(select hash from site_index_layout where site_id = $1 and version = $2 order by position) as hashes
@@ -98,7 +99,7 @@ export function createSiteIndexStore(pool: Pool): SiteIndexStore {
     );
     const [stored] = rows;
     if (stored === undefined) throw new IndexGoneError(`Version ${version} of the index is not stored any more.`);
-    await restoreBlocks(pool, stored, target);
+    return restoreBlocks(pool, stored, target);
   }
 
   async function confirm(siteId: string): Promise<void> {

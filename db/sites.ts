@@ -8,6 +8,7 @@ export {
   createSiteIndexStore,
   IndexGoneError,
   IndexReplacedError,
+  type KnownFile,
   type NewIndex,
   type SiteIndexStore,
   type StoredIndex,

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import type { SiteIndexStore } from '../../db/sites.ts';
+import type { KnownFile, SiteIndexStore } from '../../db/sites.ts';
 import { indexFormat, openSiteIndex } from '../../search/site-index.ts';
 import type { SiteIndex } from '../../search/site-index.ts';
 
@@ -23,7 +23,7 @@ export interface IndexLease {
 
 interface OpenIndex {
   version: number;
-  file: string;
+  copy: KnownFile;
   index: SiteIndex;
   users: number;
   isRetired: boolean;
@@ -119,10 +119,10 @@ export class SiteIndexes {
     }
     if (stored === null || stored.format !== indexFormat || stored.version === entry.current?.version) return;
     const file = join(await this.#folder, `${siteId}-${stored.version}.sqlite`);
-    await this.#deps.store.download(siteId, stored.version, { file, previousFile: entry.current?.file });
+    const copy = await this.#deps.store.download(siteId, stored.version, { file, previous: entry.current?.copy });
     const index = openSiteIndex(file);
     const previous = entry.current;
-    entry.current = { version: stored.version, file, index, users: 0, isRetired: false };
+    entry.current = { version: stored.version, copy, index, users: 0, isRetired: false };
     if (previous !== null) await this.#retire(previous);
   }
 
@@ -134,6 +134,6 @@ export class SiteIndexes {
   async #closeIfUnused(open: OpenIndex): Promise<void> {
     if (!open.isRetired || open.users > 0) return;
     open.index[Symbol.dispose]();
-    await rm(open.file, { force: true }).catch(() => {});
+    await rm(open.copy.file, { force: true }).catch(() => {});
   }
 }

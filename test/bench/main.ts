@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 import { benchChanges } from './changes.ts';
 import { benchEvents } from './events.ts';
 import { benchGetJob } from './get-job.ts';
+import { benchLeave } from './leave.ts';
 import { benchSearch } from './search.ts';
 import { benchSteps } from './steps.ts';
 import { benchStreams } from './streams.ts';
@@ -16,6 +17,7 @@ const benches: Record<string, (servers: BenchServers, options: BenchOptions) => 
   'get-job': benchGetJob,
   steps: benchSteps,
   streams: benchStreams,
+  leave: benchLeave,
   search: benchSearch,
   changes: benchChanges,
 };

@@ -19,7 +19,10 @@ const log = pino({ level: 'silent' });
 const pool = createPool({ url: config.database.url, maxConnections: 10, applicationName: 'bench-api' });
 const stores = createApiStores({ pool, config });
 const cacheDirectory = await mkdtemp(join(tmpdir(), 'docket-bench-api-'));
-const models = { languageModel: createStreamModel, problemWith: () => null };
+/** When the model was told that an answer is not wanted any more, in milliseconds since the epoch. */
+const abortedAt: number[] = [];
+const onAbort = () => abortedAt.push(performance.timeOrigin + performance.now());
+const models = { languageModel: () => createStreamModel({ onAbort }), problemWith: () => null };
 // measured beyond the load at which new streams are refused
 const times = { maxLoopDelayMs: 60_000 };
 const assistant = createAssistantParts({ stores, log, models, modelName: 'bench/stream', cacheDirectory, times });
@@ -39,7 +42,7 @@ const { koa } = createApp({
 const http = createHttpServer(koa.callback());
 const port = await http.listen({ host: '127.0.0.1', port: 0 });
 
-answerParent({ port: () => port }, async () => {
+answerParent({ port: () => port, abortedAt: () => abortedAt }, async () => {
   await http.close(0);
   await assistant[Symbol.asyncDispose]();
   await wakeups[Symbol.asyncDispose]();

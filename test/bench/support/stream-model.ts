@@ -10,8 +10,8 @@ const sentence =
   'To set the limit of retries , open the settings of the project , choose the channel that you want to change and write `retryLimit` there . See [Guide](/guide) for what else it holds . ';
 const words = sentence.match(/\S+ /g) ?? [];
 
-/** Answers in words of English with code and links, without thinking: all deltas at once, or one each so many milliseconds. */
-export function createStreamModel(): LanguageModelV4 {
+/** Answers in words of English with code and links, without thinking: all deltas at once, or one each so many milliseconds. `onAbort` hears of answers that are not wanted any more. */
+export function createStreamModel({ onAbort }: { onAbort?: () => void } = {}): LanguageModelV4 {
   const clock = createDeltaClock();
   return {
     specificationVersion: 'v4',
@@ -38,7 +38,10 @@ export function createStreamModel(): LanguageModelV4 {
             end(controller, deltas);
             return false;
           });
-          options.abortSignal?.addEventListener('abort', stop);
+          options.abortSignal?.addEventListener('abort', () => {
+            stop();
+            onAbort?.();
+          });
         },
       });
       return Promise.resolve({ stream });

@@ -28,6 +28,8 @@ export interface StreamTargets extends AsyncDisposable {
   /** Has node:http write what the API answers to the same request. */
   bareRequest(protocol: Protocol, wish: StreamWish): Promise<StreamRequest>;
   run(load: StreamLoad): Promise<StreamLoadResult>;
+  /** When the model was told that an answer is not wanted any more, in milliseconds since the epoch. */
+  abortedAt(): Promise<number[]>;
 }
 
 /** Starts them, on a site of generated pages. */
@@ -58,6 +60,7 @@ export async function startStreamTargets(servers: BenchServers, options: BenchOp
       await record(bare, asked, { protocol, wish });
       return { ...asked, port: barePort };
     },
+    abortedAt: () => api.ask<number[]>('abortedAt'),
     run: (input) => load.ask<StreamLoadResult>('run', input),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };

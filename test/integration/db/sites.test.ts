@@ -114,8 +114,7 @@ it('stores and fetches only the blocks that changed', async () => {
   const { id } = await seedSite(database.pool);
   const content = randomBytes(40 * block);
   const first = await indexes.publish(id, await build(content));
-  const previousFile = join(folder, 'previous');
-  await indexes.download(id, first.version, { file: previousFile });
+  const previous = await indexes.download(id, first.version, { file: join(folder, 'previous') });
   const before = await countBlocks(database.pool);
 
   const changed = Buffer.from(content);
@@ -134,11 +133,11 @@ it('stores and fetches only the blocks that changed', async () => {
     },
   });
   const file = join(folder, 'next');
-  await createSiteIndexStore(counting).download(id, second.version, { file, previousFile });
+  await createSiteIndexStore(counting).download(id, second.version, { file, previous });
   expect(changed.equals(await readFile(file))).toBe(true);
   expect(reads).toHaveLength(1);
   // a previous file that is gone is no reason to fail
-  await indexes.download(id, second.version, { file, previousFile: join(folder, 'nowhere') });
+  await indexes.download(id, second.version, { file, previous: { ...previous, file: join(folder, 'nowhere') } });
   expect(changed.equals(await readFile(file))).toBe(true);
 });
 

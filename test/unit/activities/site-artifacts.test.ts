@@ -19,6 +19,7 @@ function makeArtifacts(): SiteArtifacts {
   const download = async (_siteId: string, version: number, { file }: { file: string }) => {
     downloads.push(version);
     await writeFile(file, 'stored');
+    return { file, blocks: [] };
   };
   return createSiteArtifacts({ directory, indexes: { download } });
 }
