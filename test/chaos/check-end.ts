@@ -1,14 +1,20 @@
 import type { Pool } from 'pg';
-import { checkExecutions } from './check-engine.ts';
+import { checkExecutions, type Engine } from './check-engine.ts';
 import { checkJob } from './check-job.ts';
 import { checkCalls, checkExchanges, type StoredAnswer } from './check-traffic.ts';
 import type { JobRun } from './job-run.ts';
 import type { Scene } from './scene.ts';
 
 /** Compares the stores, the repositories and the traffic of a run with what was planned. Answers what is wrong. */
-export async function checkEnd(run: JobRun, scene: Scene, temporalAddress: string): Promise<string[]> {
-  const { plans, client, faults } = run;
-  const found = [...client.violations, ...checkExchanges(client.exchanges, faults)];
+export async function checkEnd(run: JobRun, scene: Scene, engine: Engine): Promise<string[]> {
+  const { client, faults } = run;
+  return [...checkExchanges(client.exchanges, faults), ...(await checkStores(run, scene, engine))];
+}
+
+/** The same without the times at which the API answered: for faults that it meets itself. */
+export async function checkStores(run: JobRun, scene: Scene, engine: Engine): Promise<string[]> {
+  const { plans, client } = run;
+  const found = [...client.violations];
   const stored: StoredAnswer[] = [];
   for (const plan of plans) {
     const id = client.jobs.get(plan.index)?.id;
@@ -21,8 +27,12 @@ export async function checkEnd(run: JobRun, scene: Scene, temporalAddress: strin
     found.push(...checked.violations);
     stored.push(...checked.stored);
   }
-  const executions = [...client.jobs.values()].map(({ id, status }) => ({ id, hasFailed: status === 'failed' }));
-  found.push(...checkCalls(run, stored), ...(await checkExecutions(temporalAddress, executions)));
+  const executions = plans.flatMap(({ index, turns }) => {
+    const job = client.jobs.get(index);
+    if (job === undefined) return [];
+    return turns.map((_, turn) => ({ id: job.id, turn: turn + 1, hasFailed: job.status === 'failed' }));
+  });
+  found.push(...checkCalls(run, stored), ...(await checkExecutions(engine, executions)));
   return [...found, ...(await countProblems(scene, run))];
 }
 

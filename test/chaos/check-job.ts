@@ -49,12 +49,12 @@ export async function checkJob(pool: Pool, repository: TestRepository, plan: Job
     if (branches.length !== 1 || branches[0] !== job.branch) found.push(`has the branches ${branches.join(', ')}`);
     if (requests.length !== 1 || requests[0]!.head !== job.branch) found.push(`has ${requests.length} pull requests`);
     if (!job.prLink?.endsWith(requests[0]?.link ?? 'none')) found.push(`links to ${job.prLink}`);
-    found.push(...(await treeProblems(repository, job, plan.ending.files)));
+    found.push(...(await treeProblems(repository, job, { ...plan, ...plan.ending })));
   }
   return {
     violations: found.map((problem) => `job ${plan.index} (${id}) ${problem}`),
-    stored: steps.flatMap(({ step, answeredMs }) =>
-      answeredMs === null ? [] : [{ job: plan.index, step, atMs: answeredMs }],
+    stored: steps.flatMap(({ answeredMs }, index) =>
+      answeredMs === null ? [] : [{ job: plan.index, step: index + 1, atMs: answeredMs }],
     ),
   };
 }
@@ -63,7 +63,7 @@ async function readJob(pool: Pool, id: string): Promise<JobRow> {
   const { rows } = await pool.query<JobRow>(
     `select id, jobs.status, phase, steps, input_tokens::float8 as "inputTokens", failure_category as category, branch,
             base_commit as "baseCommit", head_commit as "headCommit", pr_link as "prLink", job_turns.status as "turnStatus"
-     from jobs join job_turns on job_turns.job_id = jobs.id where id = $1`,
+     from jobs join job_turns on job_turns.job_id = jobs.id and job_turns.turn = jobs.turn where id = $1`,
     [id],
   );
   return rows[0]!;
@@ -73,7 +73,7 @@ async function readSteps(pool: Pool, id: string): Promise<StepRow[]> {
   const { rows } = await pool.query<StepRow>(
     `select step, jsonb_path_query_array(response, '$.toolCalls[*].toolCallId') as "toolCalls",
             tool_results as "toolResults", extract(epoch from answered_at)::float8 * 1000 as "answeredMs"
-     from job_steps where job_id = $1 order by step`,
+     from job_steps where job_id = $1 order by turn, step`,
     [id],
   );
   return rows;
@@ -93,7 +93,7 @@ function stepProblems(job: JobRow, steps: StepRow[], plan: JobPlan): string[] {
   const problems: string[] = [];
   const answered = plan.steps.filter(({ trouble }) => trouble?.isFinal !== true).length;
   const numbers = steps.map(({ step }) => step).join(' ');
-  const wanted = plan.steps.map((_, index) => index + 1).join(' ');
+  const wanted = plan.turns.flatMap((count) => Array.from({ length: count }, (_, index) => index + 1)).join(' ');
   if (numbers !== wanted) problems.push(`has the steps ${numbers} and not ${wanted}`);
   if (job.steps !== answered) problems.push(`counts ${job.steps} steps and not ${answered}`);
   if (job.inputTokens !== 100 * answered) problems.push(`counts ${job.inputTokens} tokens`);
@@ -118,13 +118,17 @@ async function branchesOf(repository: TestRepository, id: string): Promise<strin
   return text.split('\n').filter(Boolean);
 }
 
-async function treeProblems(repository: TestRepository, job: JobRow, files: Map<string, string>): Promise<string[]> {
+async function treeProblems(
+  repository: TestRepository,
+  job: JobRow,
+  { files, turns }: { files: Map<string, string>; turns: number[] },
+): Promise<string[]> {
   const { branch, headCommit, baseCommit } = job;
   if (branch === null || headCommit === null || baseCommit === null) return ['has no branch'];
   const head = await repository.git('rev-parse', `refs/heads/${branch}`);
   const problems = head === headCommit ? [] : [`has the head ${headCommit}, its branch ${head}`];
-  const commits = await repository.git('rev-list', `${baseCommit}..${head}`);
-  if (commits !== head) problems.push(`has other commits than one: ${commits}`);
+  const commits = (await repository.git('rev-list', `${baseCommit}..${head}`)).split('\n');
+  if (commits.length !== turns.length) problems.push(`has ${commits.length} commits and not ${turns.length}`);
   const listing = await repository.git('ls-tree', '-r', '-z', head);
   const entries = new Set(listing.split('\0').filter(Boolean));
   const planned = new Set([...files].map(([path, content]) => `100644 blob ${blobIdOf(content)}\t${path}`));

@@ -3,7 +3,7 @@ import type { JobPlan } from './job-plans.ts';
 
 /** One request to the API; status null: no answer. */
 export interface Exchange {
-  what: 'create' | 'get';
+  what: 'create' | 'get' | 'message';
   job: number;
   fromMs: number;
   toMs: number;
@@ -41,6 +41,8 @@ export interface JobClient {
   jobs: Map<number, SeenJob>;
   /** Creates a job; asks with the same key until it is accepted. */
   create(plan: JobPlan): Promise<void>;
+  /** Sends a message to a job that has ended; asks with the same key until it is accepted. */
+  message(plan: JobPlan, turn: number): Promise<void>;
   /** Asks for a job until it has ended; `isOver` gives up. */
   follow(plan: JobPlan, isOver: () => boolean): Promise<void>;
   /** Asks for a job once. */
@@ -49,6 +51,12 @@ export interface JobClient {
 
 const answerTimeoutMs = 40_000;
 const pollMs = 150;
+
+/** Exactly `{"error": "<sentence>"}`. */
+function isErrorBody(body: unknown): boolean {
+  if (typeof body !== 'object' || body === null || Object.keys(body).join() !== 'error') return false;
+  return 'error' in body && typeof body.error === 'string' && body.error.endsWith('.');
+}
 
 /** Asks once more at once: a connection that was kept open may have been closed just now. */
 async function request(url: string, init: RequestInit): Promise<Response> {
@@ -71,6 +79,7 @@ export function createJobClient({ baseUrl, adminKey, projects, run }: JobClientO
       exchange.status = response.status;
       if (response.ok) return { status: response.status, job: body as SeenJob };
       if (response.status !== 503) violations.push(`${what} of job ${plan.index} answers ${response.status}`);
+      if (!isErrorBody(body)) violations.push(`${what} of job ${plan.index} answers ${JSON.stringify(body)}`);
     } catch {
       // no answer: whether there is a reason for it is told from when the API was killed
     } finally {
@@ -93,6 +102,12 @@ export function createJobClient({ baseUrl, adminKey, projects, run }: JobClientO
 
   const headers = { authorization: `Bearer ${adminKey}` };
 
+  const postOf = (body: object, idempotencyKey: string) => ({
+    method: 'POST',
+    headers: { ...headers, 'content-type': 'application/json', 'idempotency-key': idempotencyKey },
+    body: JSON.stringify(body),
+  });
+
   async function get(plan: JobPlan): Promise<void> {
     const { id } = jobs.get(plan.index)!;
     const { job } = await ask('get', plan, `/job/${id}`, { headers });
@@ -105,15 +120,24 @@ export function createJobClient({ baseUrl, adminKey, projects, run }: JobClientO
     jobs,
     async create(plan) {
       const body = { prompt: plan.prompt, model: 'compatible/planned', ...(plan.ref && { source: { ref: plan.ref } }) };
-      const init = {
-        method: 'POST',
-        headers: { ...headers, 'content-type': 'application/json', 'idempotency-key': `${run}-${plan.index}` },
-        body: JSON.stringify(body),
-      };
+      const init = postOf(body, `${run}-${plan.index}`);
       for (;;) {
         const { status, job } = await ask('create', plan, '/job', init);
         if (job !== null) return note(plan, job);
         if (status !== null && status !== 503) return; // refused, which is a violation already
+        await delay(pollMs);
+      }
+    },
+    async message(plan, turn) {
+      const { id } = jobs.get(plan.index)!;
+      const init = postOf({ prompt: `Go on with turn ${turn}.` }, `${run}-${plan.index}-${turn}`);
+      for (;;) {
+        const { status, job } = await ask('message', plan, `/job/${id}/message`, init);
+        if (job !== null) {
+          jobs.delete(plan.index); // what was seen of the turn before says nothing about this one
+          return note(plan, job);
+        }
+        if (status !== null && status !== 503) return;
         await delay(pollMs);
       }
     },

@@ -22,6 +22,8 @@ export interface JobPlan {
   repository: number;
   ref: string | null;
   steps: PlannedStep[];
+  /** How many of the steps each turn has; a further turn begins with a message after the end of the one before. */
+  turns: number[];
   /** `files`: what the branch holds in the end. */
   ending:
     | { kind: 'published'; files: Map<string, string> }
@@ -86,8 +88,23 @@ function planJob({ index, kind, repository, files, random }: JobSketch): JobPlan
     repository,
     ref: kind === 'no-ref' ? 'no-such-branch' : null,
     steps,
+    turns: [steps.length],
     ending: endingOf(kind, tree.files()),
   };
+}
+
+/** A job that changes files in two turns. Plans of the same random source differ in nothing but their index. */
+export function planTwoTurns({ index, repository, files, random }: Omit<JobSketch, 'kind'>): JobPlan {
+  const tree = createPlannedTree({ files, name: 'job', random });
+  const turnOf = (first: number, count: number): PlannedStep[] => [
+    ...Array.from({ length: count }, (_, step) => ({ ...tree.change(first + step), thinkMs: 20, trouble: null })),
+    { ...lastStep(first, 'edits', random), thinkMs: 20 },
+  ];
+  const steps = [...turnOf(1, 3), ...turnOf(11, 2)];
+  const marker = `[chaos-${index}]`;
+  const prompt = `${marker} Carry out the plan.`;
+  const ending = endingOf('edits', tree.files());
+  return { index, marker, prompt, repository, ref: null, steps, turns: [4, 3], ending };
 }
 
 function lastStep(index: number, kind: Kind, random: Random): PlannedStep {

@@ -21,3 +21,10 @@ export function printReport(run: JobRun): void {
   console.log(`model    ${calls.length} calls, ${repeatedCalls(calls)} of them again because of a fault`);
   console.log(`http     ${traffic.join(', ')}`);
 }
+
+/** Prints what was violated; answers how much. */
+export function printEnd(violations: string[], seed: number): number {
+  for (const violation of violations) console.log(`violation: ${violation}`);
+  console.log(`violations: ${violations.length} (aim: 0; seed ${seed})`);
+  return violations.length;
+}

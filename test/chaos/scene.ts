@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { Pool } from 'pg';
 import { createProjectStore } from '../../db/projects.ts';
 import { createTestRepository, type TestRepository } from '../support/git-repository.ts';
-import type { TestStack } from '../support/stack.ts';
 
 export interface Scene extends AsyncDisposable {
   pool: Pool;
@@ -21,17 +20,25 @@ export function repositoryFiles(index: number): Map<string, string> {
   return new Map(files);
 }
 
-/** Makes a repository with a project for each set of files, in the organization whose keys the stack has. */
-export async function setScene(stack: TestStack, contents: ReadonlyMap<string, string>[]): Promise<Scene> {
+export interface Place {
+  /** Repositories are made below it. */
+  home: string;
+  databaseUrl: string;
+  /** The organization whose keys the client has. */
+  organizationId: string;
+}
+
+/** Makes a repository with a project for each set of files. */
+export async function setScene(place: Place, contents: ReadonlyMap<string, string>[]): Promise<Scene> {
   await using made = new AsyncDisposableStack();
-  const pool = new Pool({ connectionString: stack.localJson.databaseUrl, max: 3 });
+  const pool = new Pool({ connectionString: place.databaseUrl, max: 3 });
   pool.on('error', () => undefined); // the server is killed
   made.defer(() => pool.end());
   const projects = createProjectStore(pool);
-  const { organizationId } = (await projects.get(stack.localJson.projectId))!;
+  const { organizationId } = place;
   const repositories: Scene['repositories'] = [];
   for (const [index, files] of contents.entries()) {
-    const path = join(stack.home, 'repositories', `notes-${index}.git`);
+    const path = join(place.home, 'repositories', `notes-${index}.git`);
     const repository = made.use(await createTestRepository(Object.fromEntries(files), { path }));
     const project = await projects.create({
       organizationId,

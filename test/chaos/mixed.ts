@@ -1,4 +1,6 @@
 import { parseArgs } from 'node:util';
+import { createPool } from '../../db/pool.ts';
+import { createProjectStore } from '../../db/projects.ts';
 import { startScriptedModelServer, type ScriptedModelServer } from '../support/scripted-model-server.ts';
 import { createTestHome, removeTestHome, startTestStack, type TestStack } from '../support/stack.ts';
 import { checkEnd } from './check-end.ts';
@@ -25,10 +27,10 @@ const repositoryCount = 2;
  * Runs jobs on a stack of real processes that are killed (`--kills`) and halted (`--halts`) meanwhile, then compares
  * what became of them with what was planned. The same `--seed` plans the same. Answers the number of violations.
  */
-export async function runJobsChaos(args: string[]): Promise<number> {
+export async function runMixedChaos(args: string[]): Promise<number> {
   const options = readOptions(args);
   const { jobs, kills, halts, seed } = options;
-  console.log(`jobs: ${jobs}, kills: ${kills}, halts: ${halts}, seed: ${seed}`);
+  console.log(`mixed: jobs: ${jobs}, kills: ${kills}, halts: ${halts}, seed: ${seed}`);
   const home = await createTestHome();
   const violations: string[] = [];
   try {
@@ -63,12 +65,24 @@ function readOptions(args: string[]): Options {
   };
 }
 
+async function organizationOf({ localJson }: TestStack): Promise<string> {
+  const pool = createPool({ url: localJson.databaseUrl, maxConnections: 1, applicationName: 'chaos' });
+  try {
+    return (await createProjectStore(pool).get(localJson.projectId))!.organizationId;
+  } finally {
+    await pool.end();
+  }
+}
+
 async function runOn(stack: TestStack, model: ScriptedModelServer, options: Options): Promise<string[]> {
   const { baseUrl, adminKey, temporalAddress } = stack.localJson;
   const random = createRandom(options.seed);
   const repositories = Array.from({ length: repositoryCount }, (_, index) => repositoryFiles(index));
   const plans = planJobs({ count: options.jobs, repositories, random: random.fork(1) });
-  await using scene = await setScene(stack, repositories);
+  await using scene = await setScene(
+    { ...stack.localJson, home: stack.home, organizationId: await organizationOf(stack) },
+    repositories,
+  );
   const projects = scene.repositories.map(({ projectId }) => projectId);
   const { calls, nextReply } = playPlans(model, plans);
   const run: JobRun = {
@@ -94,6 +108,6 @@ async function runOn(stack: TestStack, model: ScriptedModelServer, options: Opti
   printReport(run);
   return [
     ...model.violations.map((text) => `the model server: ${text}`),
-    ...(await checkEnd(run, scene, temporalAddress)),
+    ...(await checkEnd(run, scene, { temporalAddress })),
   ];
 }

@@ -1,0 +1,68 @@
+import { appendFileSync, readFileSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** `before`: the work is not done; `after`: it is, and nobody was told. */
+export type Edge = 'before' | 'after';
+
+/**
+ * What happens there: the process is killed; the connection is lost; an answer takes seconds; the process stands still
+ * for longer than it takes to be given up, and goes on.
+ */
+export type FailpointAction = 'kill' | 'lose' | 'delay' | 'halt';
+
+export interface Failpoint {
+  id: string;
+  /** E.g. `steps.storeResponse`. */
+  name: string;
+  edge: Edge;
+  /** The how-manyth time that it is passed since it was armed, from 1. */
+  hit: number;
+  action: FailpointAction;
+}
+
+/** The failpoint of a lane, in a file that its processes share: armed by the suite, fired once by whoever gets there. */
+export function createFailpointFile(folder: string) {
+  const armed = join(folder, 'armed.json');
+  const passes = new Map<string, number>();
+  let known = '';
+
+  return {
+    /** Says that a place was passed; answers what is to happen there, which is then no longer armed. */
+    pass(name: string, edge: Edge): FailpointAction | null {
+      let text: string;
+      try {
+        text = readFileSync(armed, 'utf8');
+      } catch {
+        return null;
+      }
+      const point = JSON.parse(text) as Failpoint;
+      if (point.id !== known) passes.clear();
+      known = point.id;
+      if (point.name !== name || point.edge !== edge) return null;
+      const count = (passes.get(name) ?? 0) + 1;
+      passes.set(name, count);
+      if (count < point.hit) return null;
+      try {
+        renameSync(armed, join(folder, `fired-${point.id}.json`));
+      } catch {
+        return null; // another process was first
+      }
+      return point.action;
+    },
+    /** Writes down that a place was passed, while the suite wants to know. */
+    trace(name: string): void {
+      try {
+        readFileSync(join(folder, 'tracing'));
+      } catch {
+        return;
+      }
+      appendFileSync(join(folder, 'trace.txt'), `${name}\n`);
+    },
+    /** Writes down which places there are. */
+    list(names: Iterable<string>): void {
+      appendFileSync(join(folder, 'names.txt'), [...names].map((name) => `${name}\n`).join(''));
+    },
+  };
+}
+
+export type FailpointFile = ReturnType<typeof createFailpointFile>;
