@@ -1,98 +1,14 @@
-import { createHash } from 'node:crypto';
-import { spawn } from 'node:child_process';
-import { copyFile, mkdir, mkdtemp, readFile, rename, rm, stat } from 'node:fs/promises';
-import { homedir, tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
-import { waitForLock } from './lock-file.ts';
+import { join } from 'node:path';
+import { buildGoProgram, type BuildContext } from './go-program.ts';
 
-const moduleDirectory = join(import.meta.dirname, 'temporal-cli');
-const packageOfCli = 'github.com/temporalio/cli/cmd/temporal';
-const progressMs = 15_000;
-
-export interface BuildContext {
-  env: NodeJS.ProcessEnv;
-  log(line: string): void;
-  signal?: AbortSignal;
-}
-
-/**
- * The Temporal CLI built by the Go toolchain from the pinned module, kept in the user's cache. Of several starts at once one
- * builds and the others wait for it. Rejects with a sentence when there is no Go or the build fails.
- */
-export async function buildTemporal({ env, log, signal }: BuildContext): Promise<string> {
-  const sums = await readFile(join(moduleDirectory, 'go.sum'));
-  const name = createHash('sha256').update(sums).digest('hex').slice(0, 16);
-  const folder = join(env['XDG_CACHE_HOME'] || join(env['HOME'] || homedir(), '.cache'), 'docket', 'temporal', name);
-  const binary = join(folder, 'temporal');
-  if (await isThere(binary)) return binary;
-
-  const go = await findGo(env);
-  await mkdir(folder, { recursive: true });
-  using _lock = await waitForLock(join(folder, 'lock'), () =>
-    log('Another start is building the Temporal server; waiting for it'),
-  );
-  if (!(await isThere(binary))) await build({ go, target: binary, env, log, signal });
-  return binary;
-}
-
-async function build({ go, target, env, log, signal }: BuildContext & { go: string; target: string }): Promise<void> {
-  // the toolchain may want to write beside go.mod, and the checkout may be read-only
-  const work = await mkdtemp(join(tmpdir(), 'docket-temporal-'));
-  const half = `${target}.new`;
-  const startedAt = Date.now();
-  const elapsed = () => `${Math.round((Date.now() - startedAt) / 1000)} s`;
-  log('Building the Temporal server with Go: about 4 minutes on two cores, once per user');
-  const progress = setInterval(() => log(`  still building after ${elapsed()}`), progressMs);
-  try {
-    for (const file of ['go.mod', 'go.sum']) await copyFile(join(moduleDirectory, file), join(work, file));
-    await runGo({ go, args: ['build', '-ldflags=-s -w', '-o', half, packageOfCli], work, env, signal });
-    await rename(half, target);
-    log(`The Temporal server was built in ${elapsed()}`);
-  } finally {
-    clearInterval(progress);
-    await rm(work, { recursive: true, force: true });
-    await rm(half, { force: true });
-  }
-}
-
-interface GoRun extends Pick<BuildContext, 'env' | 'signal'> {
-  go: string;
-  args: string[];
-  work: string;
-}
-
-async function runGo({ go, args, work, env, signal }: GoRun): Promise<void> {
-  const child = spawn(go, args, {
-    cwd: work,
-    env: { ...env, CGO_ENABLED: '0', GOFLAGS: '-mod=readonly', GOWORK: 'off', GO111MODULE: 'on' },
-    stdio: ['ignore', 'ignore', 'pipe'],
-    signal,
-  });
-  let words = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (words = (words + text).slice(-2_000)));
-  const ending = await new Promise<string | null>((resolve) => {
-    child.once('error', (error) => resolve(error.message));
-    child.once('close', (code, signal) => resolve(code === 0 ? null : (signal ?? `exit code ${code}`)));
-  });
-  if (ending === null) return;
-  const last = words.trim().split('\n').slice(-2).join(' ').trim();
-  throw new Error(`the build with Go ended with ${ending}${last === '' ? '' : `: ${last}`}`);
-}
-
-async function findGo(env: NodeJS.ProcessEnv): Promise<string> {
-  const folders = [
-    ...(env['PATH'] ?? '').split(delimiter),
-    '/usr/local/go/bin',
-    '/usr/lib/go/bin',
-    '/opt/homebrew/bin',
-  ];
-  for (const folder of folders.filter((entry) => entry !== '')) {
-    if (await isThere(join(folder, 'go'))) return join(folder, 'go');
-  }
-  throw new Error('there is no Go toolchain');
-}
-
-async function isThere(path: string): Promise<boolean> {
-  const found = await stat(path).catch(() => null);
-  return found?.isFile() ?? false;
+/** The Temporal CLI built from the pinned module; rejects with a sentence when that is not possible here. */
+export function buildTemporal(context: BuildContext): Promise<string> {
+  const program = {
+    moduleDirectory: join(import.meta.dirname, 'temporal-cli'),
+    source: 'github.com/temporalio/cli/cmd/temporal',
+    name: 'temporal',
+    title: 'the Temporal server',
+    duration: 'about 4 minutes on two cores',
+  };
+  return buildGoProgram(program, context);
 }

@@ -35,6 +35,7 @@ interface StepRow {
 /** Compares what the database and the repository hold of a job with what was planned. */
 export async function checkJob(pool: Pool, repository: TestRepository, plan: JobPlan, id: string): Promise<CheckedJob> {
   const job = await readJob(pool, id);
+  if (job === null) return { violations: [`job ${plan.index} (${id}) was acknowledged and is lost`], stored: [] };
   const steps = await readSteps(pool, id);
   const found = [...endProblems(job, plan), ...stepProblems(job, steps, plan)];
   const { rows: requests } = await pool.query<{ head: string; link: string }>(
@@ -59,14 +60,14 @@ export async function checkJob(pool: Pool, repository: TestRepository, plan: Job
   };
 }
 
-async function readJob(pool: Pool, id: string): Promise<JobRow> {
+async function readJob(pool: Pool, id: string): Promise<JobRow | null> {
   const { rows } = await pool.query<JobRow>(
     `select id, jobs.status, phase, steps, input_tokens::float8 as "inputTokens", failure_category as category, branch,
             base_commit as "baseCommit", head_commit as "headCommit", pr_link as "prLink", job_turns.status as "turnStatus"
      from jobs join job_turns on job_turns.job_id = jobs.id and job_turns.turn = jobs.turn where id = $1`,
     [id],
   );
-  return rows[0]!;
+  return rows[0] ?? null;
 }
 
 async function readSteps(pool: Pool, id: string): Promise<StepRow[]> {

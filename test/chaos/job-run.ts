@@ -19,17 +19,32 @@ export interface JobRun {
 const standstillMs = 240_000;
 const longestGapMs = 1_000;
 
-/** Creates the jobs one after another and polls each until it has ended, or the run stands still. */
-export async function runJobs({ plans, calls, faults, client }: JobRun, random: Random): Promise<void> {
+/** Resolves when the job of a plan may be created. */
+export type Pace = (index: number) => Promise<void>;
+
+/** One job after another, with a moment between them. */
+export function atRandom(random: Random): Pace {
+  return () => delay(random.between(0, longestGapMs));
+}
+
+/** Creates the jobs in turn and polls each until its last turn has ended, or the run stands still. */
+export async function runJobs({ plans, calls, faults, client }: JobRun, pace: Pace): Promise<void> {
   let createdMs = Date.now();
   const standsStill = () =>
     Date.now() - Math.max(createdMs, calls.at(-1)?.atMs ?? 0, faults.at(-1)?.atMs ?? 0) > standstillMs;
+  const followTurns = async (plan: JobPlan) => {
+    await client.follow(plan, standsStill);
+    for (let turn = 2; turn <= plan.turns.length && !standsStill(); turn += 1) {
+      await client.message(plan, turn);
+      await client.follow(plan, standsStill);
+    }
+  };
   const followed: Promise<void>[] = [];
-  for (const plan of plans) {
-    await delay(random.between(0, longestGapMs));
+  for (const [index, plan] of plans.entries()) {
+    await pace(index);
     await client.create(plan);
     createdMs = Date.now();
-    followed.push(client.follow(plan, standsStill));
+    followed.push(followTurns(plan));
   }
   await Promise.all(followed);
 }

@@ -1,11 +1,19 @@
+import { runCreatesChaos } from './creates.ts';
+import { runEngineChaos } from './engine.ts';
 import { runFailpointsChaos } from './failpoints.ts';
+import { runJobsChaos } from './jobs.ts';
 import { runMixedChaos } from './mixed.ts';
 import { runRepliesChaos } from './replies.ts';
+import { runStoresChaos } from './stores.ts';
 
 /** `npm run chaos -- [jobs] --jobs n --kills n --halts n --seed n`, `npm run chaos -- replies --runs n --kills n --seed n` */
 const suites: Record<string, (args: string[]) => Promise<number>> = {
+  jobs: runJobsChaos,
   mixed: runMixedChaos,
   failpoints: runFailpointsChaos,
+  stores: runStoresChaos,
+  creates: runCreatesChaos,
+  engine: runEngineChaos,
   replies: runRepliesChaos,
 };
 

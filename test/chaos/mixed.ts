@@ -7,7 +7,7 @@ import { checkEnd } from './check-end.ts';
 import { causeFaults } from './faults.ts';
 import { createJobClient } from './job-client.ts';
 import { planJobs, plannedCalls } from './job-plans.ts';
-import { runJobs, type JobRun } from './job-run.ts';
+import { atRandom, runJobs, type JobRun } from './job-run.ts';
 import { leftRunning } from './leftovers.ts';
 import { playPlans } from './planned-model.ts';
 import { createRandom } from './random.ts';
@@ -102,7 +102,7 @@ async function runOn(stack: TestStack, model: ScriptedModelServer, options: Opti
     nextReply,
     onFault: (fault) => run.faults.push(fault),
   });
-  await Promise.all([runJobs(run, random.fork(3)), faults]);
+  await Promise.all([runJobs(run, atRandom(random.fork(3))), faults]);
   run.endedMs = Date.now();
   for (const plan of plans) if (run.client.jobs.has(plan.index)) await run.client.get(plan);
   printReport(run);

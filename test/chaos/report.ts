@@ -3,7 +3,7 @@ import type { JobRun } from './job-run.ts';
 
 /** Prints what was done to the processes and what it cost. */
 export function printReport(run: JobRun): void {
-  const { startedMs, endedMs, plans, calls, faults, client } = run;
+  const { startedMs, calls, faults } = run;
   const seconds = (ms: number) => (ms / 1000).toFixed(1);
   for (const { kind, target, pid, atMs, backMs } of faults) {
     const next = calls.find((call) => call.atMs > atMs);
@@ -11,6 +11,12 @@ export function printReport(run: JobRun): void {
     const went = next === undefined ? 'no further call of the model' : `next call after ${seconds(next.atMs - atMs)} s`;
     console.log(`${seconds(atMs - startedMs).padStart(7)} s  ${kind} ${target} (${pid}): ${back}, ${went}`);
   }
+  printTraffic(run);
+}
+
+/** Prints what became of the jobs, and what the model and the API were asked. */
+export function printTraffic({ startedMs, endedMs, plans, calls, faults, client }: JobRun): void {
+  const seconds = (ms: number) => (ms / 1000).toFixed(1);
   const answers = Map.groupBy(client.exchanges, ({ what, status }) => `${what} ${status ?? 'without an answer'}`);
   const traffic = [...answers].map(([name, { length }]) => `${name}: ${length}`).sort();
   const ends = Map.groupBy(client.jobs.values(), ({ status, prLink }) =>
@@ -18,7 +24,9 @@ export function printReport(run: JobRun): void {
   );
   const endings = [...ends].map(([name, { length }]) => `${name}: ${length}`);
   console.log(`jobs     ${plans.length} in ${seconds(endedMs - startedMs)} s; ${endings.join(', ')}`);
-  console.log(`model    ${calls.length} calls, ${repeatedCalls(calls)} of them again because of a fault`);
+  console.log(
+    `model    ${calls.length} calls, ${repeatedCalls(calls)} of them again, ${faults.length} faults (aim: at most one a fault)`,
+  );
   console.log(`http     ${traffic.join(', ')}`);
 }
 

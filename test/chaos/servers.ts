@@ -22,6 +22,8 @@ export interface ChaosServers extends AsyncDisposable {
   createNamespace(name: string): Promise<void>;
 }
 
+const alreadyExists = 6;
+
 /** An engine other than the development server. */
 export type StartEngine = (options: {
   home: string;
@@ -70,15 +72,17 @@ async function startDevelopmentEngine({ home, member }: { home: string; member: 
 async function createNamespace(address: string, namespace: string): Promise<void> {
   const connection = await Connection.connect({ address });
   try {
-    await connection.workflowService.registerNamespace({
-      namespace,
-      workflowExecutionRetentionPeriod: { seconds: 86_400 as never },
-    });
+    const retention = { seconds: 86_400 as never };
+    const { workflowService } = connection;
     // the parts of the server learn of it one after another
-    await untilSuccess(
-      () => connection.workflowService.listOpenWorkflowExecutions({ namespace }),
-      AbortSignal.timeout(60_000),
-    );
+    await untilSuccess(async () => {
+      await workflowService
+        .registerNamespace({ namespace, workflowExecutionRetentionPeriod: retention })
+        .catch((error: unknown) => {
+          if (!(error instanceof Error) || !('code' in error) || error.code !== alreadyExists) throw error;
+        });
+      await workflowService.listOpenWorkflowExecutions({ namespace });
+    }, AbortSignal.timeout(60_000));
   } finally {
     await connection.close();
   }

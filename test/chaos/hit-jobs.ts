@@ -1,0 +1,67 @@
+import { Client, Connection } from '@temporalio/client';
+import type { Pool } from 'pg';
+import { jobWorkflowId } from '../../workflows/contract/messages.ts';
+import type { Engine } from './check-engine.ts';
+
+/** A job that a killed worker was working on. */
+export interface HitJob {
+  id: string;
+  atMs: number;
+}
+
+export interface HitFinder extends AsyncDisposable {
+  /** Of the jobs, those with an activity that the worker has begun, or a workflow task that somebody has. */
+  find(pid: number, jobIds: string[]): Promise<string[]>;
+}
+
+const started = 2; // temporal.api.enums.v1.PendingActivityState and PendingWorkflowTaskState
+
+export async function createHitFinder({ temporalAddress, namespace = 'default' }: Engine): Promise<HitFinder> {
+  const connection = await Connection.connect({ address: temporalAddress });
+  const { workflow } = new Client({ connection, namespace });
+
+  async function isHit(pid: number, jobId: string): Promise<boolean> {
+    const { raw } = await workflow.getHandle(jobWorkflowId(jobId, 1)).describe();
+    const activities = raw.pendingActivities ?? [];
+    return (
+      raw.pendingWorkflowTask?.state === started ||
+      activities.some(
+        ({ state, lastWorkerIdentity }) => state === started && lastWorkerIdentity?.startsWith(`${pid}@`) === true,
+      )
+    );
+  }
+
+  return {
+    async find(pid, jobIds) {
+      const hits = await Promise.all(jobIds.map((id) => isHit(pid, id).catch(() => false)));
+      return jobIds.filter((_, index) => hits[index]);
+    },
+    [Symbol.asyncDispose]: () => connection.close(),
+  };
+}
+
+/**
+ * How long each job that was hit took from the kill to its next useful step: an answer or a batch of tools that was stored,
+ * or its end. A job that was hit again before it came to one is counted from the newer kill.
+ */
+export async function measureRecovery(pool: Pool, hits: HitJob[]): Promise<number[]> {
+  const { rows } = await pool.query<{ id: string; atMs: number }>(
+    `select job_id as id, extract(epoch from useful_at)::float8 * 1000 as "atMs"
+     from (
+       select job_id, answered_at as useful_at from job_steps
+       union all select job_id, ended_at from job_steps
+       union all select id, ended_at from jobs
+     ) as useful where useful_at is not null order by useful_at`,
+  );
+  const useful = Map.groupBy(rows, ({ id }) => id);
+  return hits.flatMap(({ id, atMs }) => {
+    const next = useful.get(id)?.find((row) => row.atMs > atMs)?.atMs ?? Number.POSITIVE_INFINITY;
+    const isHitAgain = hits.some((hit) => hit.id === id && hit.atMs > atMs && hit.atMs < next);
+    return isHitAgain ? [] : [next - atMs];
+  });
+}
+
+export function percentile(values: number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN;
+}
