@@ -63,7 +63,7 @@ export async function runWorkerProcess(wiring: WorkerProcess): Promise<void> {
   resources.use(createWatchdog({ ...stores, client, log }));
   resources.use(createSiteChores({ ...stores, client, log, indexFormat }));
   resources.use(createWebhookChores({ ...stores, client, log }));
-  const clients = createClients({ config, pullRequests: stores.pullRequests, instrument });
+  const clients = instrument('clients', createClients({ config, pullRequests: stores.pullRequests, instrument }));
   const projectForges = createProjectForges({ ...stores, ...clients, secrets });
   resources.use(createJobChores({ ...stores, projectForges, client, log }));
   const readClosedExecution = createClosedExecutionReader({ client, encryptionKeys: config.encryptionKeys });

@@ -22,8 +22,8 @@ export async function checkStores(run: JobRun, scene: Scene, engine: Engine): Pr
       found.push(`job ${plan.index} was never accepted`);
       continue;
     }
-    const { repository } = scene.repositories[plan.repository]!;
-    const checked = await checkJob(scene.pool, repository, plan, id);
+    const place = scene.repositories[plan.repository]!;
+    const checked = await checkJob(scene.pool, place, plan, id);
     found.push(...checked.violations);
     stored.push(...checked.stored);
   }
@@ -39,7 +39,7 @@ export async function checkStores(run: JobRun, scene: Scene, engine: Engine): Pr
 /** Nothing is there twice, and nothing that no job asked for. */
 async function countProblems({ pool, repositories }: Scene, { plans }: JobRun): Promise<string[]> {
   const published = plans.filter(({ ending }) => ending.kind === 'published').length;
-  const wanted = { jobs: plans.length, requests: published, outbox: 0 };
+  const wanted = { jobs: plans.length, outbox: 0 };
   const counted = await countRows(
     pool,
     repositories.map(({ projectId }) => projectId),
@@ -47,12 +47,14 @@ async function countProblems({ pool, repositories }: Scene, { plans }: JobRun): 
   const found = Object.entries(wanted).flatMap(([name, count]) =>
     counted[name] === count ? [] : [`there are ${counted[name]} rows of ${name} and not ${count}`],
   );
-  let branches = 0;
-  for (const { repository, baseCommit } of repositories) {
+  let [branches, requests] = [0, 0];
+  for (const { repository, baseCommit, pullRequests } of repositories) {
+    requests += (await pullRequests()).length;
     branches += (await repository.git('for-each-ref', 'refs/heads/docket')).split('\n').filter(Boolean).length;
     const main = await repository.git('rev-parse', 'refs/heads/main');
     if (main !== baseCommit) found.push(`the main branch of ${repository.path} was moved to ${main}`);
   }
+  if (requests !== published) found.push(`there are ${requests} pull requests and not ${published}`);
   if (branches !== published) found.push(`there are ${branches} branches and not ${published}`);
   return found;
 }
@@ -60,7 +62,6 @@ async function countProblems({ pool, repositories }: Scene, { plans }: JobRun): 
 async function countRows(pool: Pool, projectIds: string[]): Promise<Record<string, number>> {
   const { rows } = await pool.query<Record<string, number>>(
     `select (select count(*)::integer from jobs where project_id = any($1)) as jobs,
-            (select count(*)::integer from pull_requests) as requests,
             (select count(*)::integer from job_outbox) as outbox`,
     [projectIds],
   );

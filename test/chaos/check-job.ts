@@ -3,6 +3,7 @@ import type { Pool } from 'pg';
 import type { ToolResult } from '../../db/steps.ts';
 import type { TestRepository } from '../support/git-repository.ts';
 import type { StoredAnswer } from './check-traffic.ts';
+import type { SceneRepository } from './scene.ts';
 import type { JobPlan } from './job-plans.ts';
 
 export interface CheckedJob {
@@ -33,14 +34,14 @@ interface StepRow {
 }
 
 /** Compares what the database and the repository hold of a job with what was planned. */
-export async function checkJob(pool: Pool, repository: TestRepository, plan: JobPlan, id: string): Promise<CheckedJob> {
+export async function checkJob(pool: Pool, place: SceneRepository, plan: JobPlan, id: string): Promise<CheckedJob> {
+  const { repository } = place;
   const job = await readJob(pool, id);
   if (job === null) return { violations: [`job ${plan.index} (${id}) was acknowledged and is lost`], stored: [] };
   const steps = await readSteps(pool, id);
   const found = [...endProblems(job, plan), ...stepProblems(job, steps, plan)];
-  const { rows: requests } = await pool.query<{ head: string; link: string }>(
-    `select head, '/pulls/' || id as link from pull_requests where head like $1 or body like $2`,
-    [`docket/${id}-%`, `%docket-job: ${id} %`],
+  const requests = (await place.pullRequests()).filter(
+    ({ head, body }) => head.startsWith(`docket/${id}-`) || body.includes(`docket-job: ${id} `),
   );
   const branches = await branchesOf(repository, id);
   if (plan.ending.kind !== 'published') {

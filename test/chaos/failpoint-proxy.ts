@@ -31,6 +31,7 @@ export function createFailpoints(owner: 'api' | 'worker', file: FailpointFile) {
 
   return function instrument<Wrapped extends object>(kind: string, part: Wrapped): Wrapped {
     if (kind === 'stores') return eachOf(part, (name, store) => wrap('stores', name, store)) as Wrapped;
+    if (kind === 'clients') return part; // its parts have places of their own
     if (kind === 'client') return clientOf(part as Part) as Wrapped;
     return wrap(kind, kind === 'workspaces' ? 'workspaces' : kind, part as Part) as Wrapped;
   };

@@ -22,7 +22,7 @@ export interface LaneOptions {
   /** Variables for the API and the workers. */
   env?: NodeJS.ProcessEnv;
   /** Variables for one worker more, e.g. the address of a link that can be cut. */
-  workerEnv?(worker: string): NodeJS.ProcessEnv;
+  workerEnv?(worker: string, databaseUrl: string): NodeJS.ProcessEnv;
   apiEnv?: NodeJS.ProcessEnv;
   /** Arguments of Node for every process of the lane. */
   nodeArgs?: string[];
@@ -105,7 +105,7 @@ export async function startLane(options: LaneOptions): Promise<Lane> {
   };
   const startWorker = async (index: number) => {
     const member = servers.members.add(`${name}-worker-${index}`);
-    const own = { DOCKET_WORK_DIR: join(home, `work-${index}`), ...options.workerEnv?.(member.name) };
+    const own = { DOCKET_WORK_DIR: join(home, `work-${index}`), ...options.workerEnv?.(member.name, databaseUrl) };
     const spec: ProcessSpec = {
       ...specOf(member, entries.worker ?? 'worker/main.ts', own),
       untilReady: ({ untilLine }) => untilLine((line) => parseLogLine(line)?.message === 'worker ready'),

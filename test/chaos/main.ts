@@ -1,8 +1,11 @@
+import { runClockChaos } from './clock.ts';
 import { runCreatesChaos } from './creates.ts';
+import { runDiskChaos } from './disk.ts';
 import { runEngineChaos } from './engine.ts';
 import { runFailpointsChaos } from './failpoints.ts';
 import { runJobsChaos } from './jobs.ts';
 import { runMixedChaos } from './mixed.ts';
+import { runNetworkChaos } from './network.ts';
 import { runRepliesChaos } from './replies.ts';
 import { runStoresChaos } from './stores.ts';
 
@@ -14,6 +17,9 @@ const suites: Record<string, (args: string[]) => Promise<number>> = {
   stores: runStoresChaos,
   creates: runCreatesChaos,
   engine: runEngineChaos,
+  network: runNetworkChaos,
+  disk: runDiskChaos,
+  clock: runClockChaos,
   replies: runRepliesChaos,
 };
 

@@ -1,11 +1,20 @@
 import { join } from 'node:path';
 import { Pool } from 'pg';
 import { createProjectStore } from '../../db/projects.ts';
+import type { FakeGithub } from '../support/fake-github.ts';
 import { createTestRepository, type TestRepository } from '../support/git-repository.ts';
+
+export interface SceneRepository {
+  repository: TestRepository;
+  projectId: string;
+  baseCommit: string;
+  /** What its forge has. `link` is the end of the address. */
+  pullRequests(): Promise<{ head: string; body: string; link: string }[]>;
+}
 
 export interface Scene extends AsyncDisposable {
   pool: Pool;
-  repositories: { repository: TestRepository; projectId: string; baseCommit: string }[];
+  repositories: SceneRepository[];
 }
 
 const notes = 16;
@@ -36,7 +45,7 @@ export async function setScene(place: Place, contents: ReadonlyMap<string, strin
   made.defer(() => pool.end());
   const projects = createProjectStore(pool);
   const { organizationId } = place;
-  const repositories: Scene['repositories'] = [];
+  const repositories: SceneRepository[] = [];
   for (const [index, files] of contents.entries()) {
     const path = join(place.home, 'repositories', `notes-${index}.git`);
     const repository = made.use(await createTestRepository(Object.fromEntries(files), { path }));
@@ -50,8 +59,45 @@ export async function setScene(place: Place, contents: ReadonlyMap<string, strin
       allowedRepositories: [],
     });
     const baseCommit = await repository.git('rev-parse', 'refs/heads/main');
-    repositories.push({ repository, projectId: project.id, baseCommit });
+    const pullRequests = async () => {
+      const { rows } = await pool.query<{ head: string; body: string; link: string }>(
+        `select head, body, '/pulls/' || id as link from pull_requests where repository = $1`,
+        [repository.path],
+      );
+      return rows;
+    };
+    repositories.push({ repository, projectId: project.id, baseCommit, pullRequests });
   }
   const kept = made.move();
   return { pool, repositories, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+}
+
+/** The same with one repository on a server that speaks GitHub's interface, whose address is `origin`. */
+export async function setGithubScene(
+  place: Place,
+  github: FakeGithub,
+  { origin, files }: { origin: string; files: ReadonlyMap<string, string> },
+): Promise<Scene> {
+  const pool = new Pool({ connectionString: place.databaseUrl, max: 3 });
+  pool.on('error', () => undefined);
+  const repository = await github.addRepository('acme/notes', Object.fromEntries(files));
+  const project = await createProjectStore(pool).create({
+    organizationId: place.organizationId,
+    name: 'Notes',
+    repository: `${origin}/acme/notes`,
+    defaultRef: null,
+    model: null,
+    forge: 'github',
+    allowedRepositories: [],
+  });
+  const baseCommit = await repository.git('rev-parse', 'refs/heads/main');
+  const pullRequests = () =>
+    Promise.resolve(
+      github.pullRequests('acme/notes').map(({ head, body, number }) => ({ head, body, link: `/pull/${number}` })),
+    );
+  return {
+    pool,
+    repositories: [{ repository, projectId: project.id, baseCommit, pullRequests }],
+    [Symbol.asyncDispose]: () => pool.end(),
+  };
 }

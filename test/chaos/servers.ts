@@ -16,6 +16,7 @@ export interface ChaosServers extends AsyncDisposable {
   postgres: Member;
   temporal: Member;
   temporalAddress: string;
+  postgresPort: number;
   /** Makes a database with the newest schema and answers its address. */
   createDatabase(name: string): Promise<string>;
   /** Makes a namespace of the engine. */
@@ -49,6 +50,7 @@ export async function startServers({ startEngine = startDevelopmentEngine }: { s
     postgres,
     temporal,
     temporalAddress: engine.address,
+    postgresPort: database.port,
     async createDatabase(name: string) {
       const client = new Client({ connectionString: database.url });
       await client.connect();

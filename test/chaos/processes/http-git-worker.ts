@@ -1,0 +1,23 @@
+import { join } from 'node:path';
+import { createGit } from '../../../activities/clients/git.ts';
+import { createRedactor } from '../../../activities/redaction.ts';
+import { readConfig, secretsOf } from '../../../worker/config.ts';
+import { createLogger, installRuntime } from '../../../worker/log.ts';
+import { stopSignal } from '../../../worker/stop-signal.ts';
+import { runWorkerProcess } from '../../../worker/worker-process.ts';
+
+// The worker as it runs in production, but that it may speak to a forge on this machine without TLS.
+const config = readConfig(process.env);
+const log = createLogger({ level: config.logLevel, redact: createRedactor(secretsOf(config)) });
+installRuntime(log);
+Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false });
+const git = createGit({ home: join(config.workDirectory, 'git-home'), transports: ['https', 'http', 'file'] });
+await runWorkerProcess({
+  config,
+  log,
+  signal: stopSignal(log),
+  instrument(name, part) {
+    if (name === 'git') return { ...part, ...git };
+    return name === 'clients' ? { ...part, problemWithRepository: () => null } : part;
+  },
+});
