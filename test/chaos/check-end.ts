@@ -2,6 +2,7 @@ import type { Pool } from 'pg';
 import { checkExecutions, type Engine } from './check-engine.ts';
 import { checkJob } from './check-job.ts';
 import { checkCalls, checkExchanges, type StoredAnswer } from './check-traffic.ts';
+import { publishedBy } from './job-plans.ts';
 import type { JobRun } from './job-run.ts';
 import type { Scene } from './scene.ts';
 
@@ -38,7 +39,7 @@ export async function checkStores(run: JobRun, scene: Scene, engine: Engine): Pr
 
 /** Nothing is there twice, and nothing that no job asked for. */
 async function countProblems({ pool, repositories }: Scene, { plans }: JobRun): Promise<string[]> {
-  const published = plans.filter(({ ending }) => ending.kind === 'published').length;
+  const published = plans.filter((plan) => publishedBy(plan) !== null).length;
   const wanted = { jobs: plans.length, outbox: 0 };
   const counted = await countRows(
     pool,

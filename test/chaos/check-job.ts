@@ -4,7 +4,7 @@ import type { ToolResult } from '../../db/steps.ts';
 import type { TestRepository } from '../support/git-repository.ts';
 import type { StoredAnswer } from './check-traffic.ts';
 import type { SceneRepository } from './scene.ts';
-import type { JobPlan } from './job-plans.ts';
+import { publishedBy, type JobPlan } from './job-plans.ts';
 
 export interface CheckedJob {
   violations: string[];
@@ -44,14 +44,15 @@ export async function checkJob(pool: Pool, place: SceneRepository, plan: JobPlan
     ({ head, body }) => head.startsWith(`docket/${id}-`) || body.includes(`docket-job: ${id} `),
   );
   const branches = await branchesOf(repository, id);
-  if (plan.ending.kind !== 'published') {
+  const files = publishedBy(plan);
+  if (files === null) {
     if (branches.length + requests.length > 0)
       found.push(`has ${branches.length} branches and ${requests.length} pull requests`);
   } else {
     if (branches.length !== 1 || branches[0] !== job.branch) found.push(`has the branches ${branches.join(', ')}`);
     if (requests.length !== 1 || requests[0]!.head !== job.branch) found.push(`has ${requests.length} pull requests`);
     if (!job.prLink?.endsWith(requests[0]?.link ?? 'none')) found.push(`links to ${job.prLink}`);
-    found.push(...(await treeProblems(repository, job, { ...plan, ...plan.ending })));
+    found.push(...(await treeProblems(repository, job, { files, turns: plan.turns })));
   }
   return {
     violations: found.map((problem) => `job ${plan.index} (${id}) ${problem}`),
@@ -63,8 +64,9 @@ export async function checkJob(pool: Pool, place: SceneRepository, plan: JobPlan
 
 async function readJob(pool: Pool, id: string): Promise<JobRow | null> {
   const { rows } = await pool.query<JobRow>(
-    `select id, jobs.status, phase, steps, input_tokens::float8 as "inputTokens", failure_category as category, branch,
-            base_commit as "baseCommit", head_commit as "headCommit", pr_link as "prLink", job_turns.status as "turnStatus"
+    `select id, jobs.status, phase, jobs.steps, jobs.input_tokens::float8 as "inputTokens",
+            jobs.failure_category as category, jobs.branch, jobs.base_commit as "baseCommit",
+            jobs.head_commit as "headCommit", jobs.pr_link as "prLink", job_turns.status as "turnStatus"
      from jobs join job_turns on job_turns.job_id = jobs.id and job_turns.turn = jobs.turn where id = $1`,
     [id],
   );

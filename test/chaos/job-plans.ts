@@ -1,4 +1,4 @@
-import type { ScriptedToolCall } from '../support/scripted-model-server.ts';
+import type { ScriptedReply, ScriptedToolCall } from '../support/scripted-model-server.ts';
 import { createPlannedTree } from './planned-tree.ts';
 import type { Random } from './random.ts';
 
@@ -22,13 +22,22 @@ export interface JobPlan {
   repository: number;
   ref: string | null;
   steps: PlannedStep[];
+  /** Stands in for the steps: what the model answers, whatever it is asked. */
+  reply?(step: number): ScriptedReply;
   /** How many of the steps each turn has; a further turn begins with a message after the end of the one before. */
   turns: number[];
   /** `files`: what the branch holds in the end. */
   ending:
     | { kind: 'published'; files: Map<string, string> }
     | { kind: 'unchanged' }
-    | { kind: 'failed'; category: string };
+    /** `kept`: what was done before the failure, published as a draft; null: nothing. */
+    | { kind: 'failed'; category: string; kept: Map<string, string> | null };
+}
+
+/** What the branch of a job holds in the end; null: it has none. */
+export function publishedBy({ ending }: JobPlan): Map<string, string> | null {
+  if (ending.kind === 'published') return ending.files;
+  return ending.kind === 'failed' ? ending.kept : null;
 }
 
 export interface PlanOptions {
@@ -73,7 +82,9 @@ function planJob({ index, kind, repository, files, random }: JobSketch): JobPlan
   const tree = createPlannedTree({ files, name: `job-${index}`, random });
   const count = kind === 'no-ref' ? 0 : random.between(3, 7);
   const steps: PlannedStep[] = [];
+  let before = tree.files();
   for (let step = 1; step <= count; step += 1) {
+    before = tree.files();
     const { calls, reads } = kind === 'reads' ? tree.look(step) : tree.change(step);
     const isRefused = kind === 'refused' && step === count;
     const isUnlucky = random.next() < 0.08;
@@ -89,7 +100,7 @@ function planJob({ index, kind, repository, files, random }: JobSketch): JobPlan
     ref: kind === 'no-ref' ? 'no-such-branch' : null,
     steps,
     turns: [steps.length],
-    ending: endingOf(kind, tree.files()),
+    ending: endingOf(kind, kind === 'refused' ? before : tree.files()),
   };
 }
 
@@ -116,5 +127,6 @@ function lastStep(index: number, kind: Kind, random: Random): PlannedStep {
 function endingOf(kind: Kind, files: Map<string, string>): JobPlan['ending'] {
   if (kind === 'edits') return { kind: 'published', files };
   if (kind === 'reads') return { kind: 'unchanged' };
-  return { kind: 'failed', category: kind === 'refused' ? 'model_refused' : 'ref_not_found' };
+  if (kind === 'refused') return { kind: 'failed', category: 'model_refused', kept: files };
+  return { kind: 'failed', category: 'ref_not_found', kept: null };
 }

@@ -6,6 +6,7 @@ import { runFailpointsChaos } from './failpoints.ts';
 import { runJobsChaos } from './jobs.ts';
 import { runMixedChaos } from './mixed.ts';
 import { runNetworkChaos } from './network.ts';
+import { runPoisonChaos } from './poison.ts';
 import { runRepliesChaos } from './replies.ts';
 import { runStoresChaos } from './stores.ts';
 
@@ -20,6 +21,7 @@ const suites: Record<string, (args: string[]) => Promise<number>> = {
   network: runNetworkChaos,
   disk: runDiskChaos,
   clock: runClockChaos,
+  poison: runPoisonChaos,
   replies: runRepliesChaos,
 };
 

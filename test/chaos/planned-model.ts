@@ -33,6 +33,11 @@ export function playPlans(model: ScriptedModelServer, plans: JobPlan[]): Planned
     const plan = plans.find(({ marker }) => JSON.stringify(promptOf(request)).includes(marker));
     if (plan === undefined) throw new Error('A request belongs to no job.');
     const step = request.body.messages.filter(({ role }) => role === 'assistant').length + 1;
+    if (plan.reply !== undefined) {
+      const reply = plan.reply(step);
+      calls.push({ job: plan.index, step, atMs: Date.now(), status: reply.status ?? 200 });
+      return reply;
+    }
     const planned = plan.steps[step - 1];
     if (planned === undefined) throw new Error(`Job ${plan.index} asks for step ${step}, which it does not have.`);
     const isFirst = !calls.some((call) => call.job === plan.index && call.step === step);

@@ -1,0 +1,82 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Pool } from 'pg';
+import { expect, it } from 'vitest';
+import { createApiStores } from '../../../api/stores.ts';
+import { createWorkerStores } from '../../../worker/stores.ts';
+import { readConfig } from '../../../worker/config.ts';
+import { createClients } from '../../../worker/clients.ts';
+import { createJobActivities } from '../../../worker/job-activities.ts';
+import { createIndexActivities } from '../../../worker/site-activities.ts';
+import { createFailpointFile, type Failpoint } from '../../chaos/failpoint-file.ts';
+import { createFailpoints } from '../../chaos/failpoint-proxy.ts';
+
+const pool = { query: () => Promise.resolve({ rows: [], rowCount: 1 }) } as unknown as Pool;
+
+async function withFolder(work: (folder: string) => Promise<void>): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'docket-failpoints-'));
+  try {
+    await work(folder);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+async function placesIn(folder: string): Promise<string[]> {
+  return (await readFile(join(folder, 'names.txt'), 'utf8')).split('\n').filter(Boolean);
+}
+
+function arm(folder: string, point: Omit<Failpoint, 'id'>): Promise<void> {
+  return writeFile(join(folder, 'armed.json'), JSON.stringify({ id: '1', ...point }));
+}
+
+it('has a place for every function of every store and for every activity', () =>
+  withFolder(async (folder) => {
+    const config = readConfig({ DATABASE_URL: 'postgres://docket@127.0.0.1:1/docket', DOCKET_WORK_DIR: folder });
+    const instrument = createFailpoints('worker', createFailpointFile(folder));
+    const stores = createWorkerStores(pool);
+    const clients = createClients({ config, pullRequests: stores.pullRequests, instrument });
+    const wiring = { config, stores: instrument('stores', stores), clients, instrument };
+    const activities = { ...createJobActivities(wiring), ...createIndexActivities(wiring) };
+    const apiStores = createApiStores({ pool, keyPepper: 'pepper' });
+    createFailpoints('api', createFailpointFile(folder))('stores', apiStores);
+
+    const places = new Set(await placesIn(folder));
+    for (const [owner, all] of Object.entries({ worker: stores, api: apiStores })) {
+      for (const [name, store] of Object.entries(all)) {
+        const functions = Object.keys(store).map((key) => `${owner}/${name}.${key}`);
+        expect(functions.length).toBeGreaterThan(0);
+        expect(functions.filter((place) => !places.has(place))).toEqual([]);
+      }
+    }
+    const names = Object.keys(activities).map((name) => `worker/activities.${name}`);
+    expect(names.length).toBeGreaterThan(8);
+    expect(names.filter((place) => !places.has(place))).toEqual([]);
+  }));
+
+it('loses the connection before or after the work, at the pass that is named, and once', () =>
+  withFolder(async (folder) => {
+    let done = 0;
+    const parts = { jobs: { finish: async () => (done += 1) } };
+    const { jobs } = createFailpoints('worker', createFailpointFile(folder))('stores', parts);
+    const name = 'worker/jobs.finish';
+
+    await arm(folder, { name, edge: 'before', hit: 2, action: 'lose' });
+    expect(await jobs.finish()).toBe(1);
+    await expect(jobs.finish()).rejects.toThrow('Connection terminated unexpectedly');
+    expect(await jobs.finish()).toBe(2);
+
+    await arm(folder, { name, edge: 'after', hit: 1, action: 'lose' });
+    await expect(jobs.finish()).rejects.toThrow('Connection terminated unexpectedly');
+    expect(done).toBe(3);
+  }));
+
+it('tells the commands of git apart', () =>
+  withFolder(async (folder) => {
+    const git = { run: async ({ args }: { args: string[] }) => args.length };
+    const failing = createFailpoints('worker', createFailpointFile(folder))('git', git);
+    await arm(folder, { name: 'worker/git.push', edge: 'before', hit: 1, action: 'lose' });
+    expect(await failing.run({ args: ['-c', 'a=b', 'fetch', 'origin'] })).toBe(4);
+    await expect(failing.run({ args: ['-c', 'a=b', 'push', 'origin'] })).rejects.toThrow(/did not answer git/);
+  }));
