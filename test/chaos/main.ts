@@ -10,7 +10,7 @@ import { runPoisonChaos } from './poison.ts';
 import { runRepliesChaos } from './replies.ts';
 import { runStoresChaos } from './stores.ts';
 
-/** `npm run chaos -- [jobs] --jobs n --kills n --halts n --seed n`, `npm run chaos -- replies --runs n --kills n --seed n` */
+/** `npm run chaos -- <suite> --seed n …`; without a suite, `mixed` runs. */
 const suites: Record<string, (args: string[]) => Promise<number>> = {
   jobs: runJobsChaos,
   mixed: runMixedChaos,

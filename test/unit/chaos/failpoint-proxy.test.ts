@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Pool } from 'pg';
 import { expect, it } from 'vitest';
+import { createKnownSecrets } from '../../../activities/known-secrets.ts';
 import { createApiStores } from '../../../api/stores.ts';
+import { createSecretBox } from '../../../encryption/secret-box.ts';
 import { createWorkerStores } from '../../../worker/stores.ts';
 import { readConfig } from '../../../worker/config.ts';
 import { createClients } from '../../../worker/clients.ts';
@@ -35,9 +37,10 @@ it('has a place for every function of every store and for every activity', () =>
   withFolder(async (folder) => {
     const config = readConfig({ DATABASE_URL: 'postgres://docket@127.0.0.1:1/docket', DOCKET_WORK_DIR: folder });
     const instrument = createFailpoints('worker', createFailpointFile(folder));
-    const stores = createWorkerStores(pool);
+    const stores = createWorkerStores({ pool, box: createSecretBox([]) });
     const clients = createClients({ config, pullRequests: stores.pullRequests, instrument });
-    const wiring = { config, stores: instrument('stores', stores), clients, instrument };
+    const secrets = createKnownSecrets([]);
+    const wiring = { config, stores: instrument('stores', stores), clients, secrets, instrument };
     const activities = { ...createJobActivities(wiring), ...createIndexActivities(wiring) };
     const apiStores = createApiStores({ pool, keyPepper: 'pepper' });
     createFailpoints('api', createFailpointFile(folder))('stores', apiStores);
