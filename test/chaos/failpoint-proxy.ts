@@ -20,7 +20,15 @@ const losses: Record<string, () => Error> = {
 };
 
 /** Functions that answer at once: what they answer is wrapped, they are not. */
-const immediate = new Set(['forKind', 'credential', 'languageModel', 'problemWith', 'getHandle', 'withDeadline']);
+const immediate = new Set([
+  'forProject',
+  'credential',
+  'credentialOf',
+  'languageModel',
+  'problemWith',
+  'getHandle',
+  'withDeadline',
+]);
 
 /**
  * Stands before the parts of a process. Each function of a part is a place with two edges; which places there are follows
@@ -56,7 +64,7 @@ export function createFailpoints(owner: 'api' | 'worker', file: FailpointFile) {
         const value = bound(target, key);
         if (typeof value !== 'function' || typeof key !== 'string') return value;
         const call = value as Callable;
-        if (key === 'forKind') return (...args: unknown[]) => wrap('forge', 'forge', call(...args) as Part);
+        if (key === 'forProject') return (...args: unknown[]) => wrap('forge', 'forge', call(...args) as Part);
         if (key === 'languageModel')
           return (...args: unknown[]) => wrap('model', 'model', call(...args) as Part, new Set(['doStream']));
         if (immediate.has(key) || only?.has(key) === false) return value;

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { createFakeGithub } from '../support/fake-github.ts';
+import { createFakeGithub } from '../support/forges/fake-github.ts';
 import { startScriptedModelServer } from '../support/scripted-model-server.ts';
 import { checkEnd } from './check-end.ts';
 import type { Fault } from './faults.ts';

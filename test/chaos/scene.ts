@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { Pool } from 'pg';
 import { createProjectStore } from '../../db/projects.ts';
-import type { FakeGithub } from '../support/fake-github.ts';
+import type { FakeGithub } from '../support/forges/fake-github.ts';
 import { createTestRepository, type TestRepository } from '../support/git-repository.ts';
 
 export interface SceneRepository {
