@@ -1,7 +1,6 @@
 import { createRedactor } from '../../../activities/redaction.ts';
 import { readConfig, secretsOf } from '../../../worker/config.ts';
 import { createLogger, installRuntime } from '../../../worker/log.ts';
-import { stopSignal } from '../../../worker/stop-signal.ts';
 import { runWorkerProcess } from '../../../worker/worker-process.ts';
 import { createFailpointFile } from '../failpoint-file.ts';
 import { createFailpoints } from '../failpoint-proxy.ts';
@@ -11,5 +10,7 @@ const config = readConfig(process.env);
 const log = createLogger({ level: config.logLevel, redact: createRedactor(secretsOf(config)) });
 installRuntime(log);
 Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false });
+const stopping = new AbortController();
+process.on('SIGTERM', () => stopping.abort());
 const instrument = createFailpoints('worker', createFailpointFile(process.env['CHAOS_FAILPOINTS']!));
-await runWorkerProcess({ config, log, signal: stopSignal(log), instrument });
+await runWorkerProcess({ config, log, signal: stopping.signal, instrument });

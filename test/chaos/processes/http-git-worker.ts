@@ -3,7 +3,6 @@ import { createGit } from '../../../activities/clients/git.ts';
 import { createRedactor } from '../../../activities/redaction.ts';
 import { readConfig, secretsOf } from '../../../worker/config.ts';
 import { createLogger, installRuntime } from '../../../worker/log.ts';
-import { stopSignal } from '../../../worker/stop-signal.ts';
 import { runWorkerProcess } from '../../../worker/worker-process.ts';
 
 // The worker as it runs in production, but that it may speak to a forge on this machine without TLS.
@@ -11,11 +10,13 @@ const config = readConfig(process.env);
 const log = createLogger({ level: config.logLevel, redact: createRedactor(secretsOf(config)) });
 installRuntime(log);
 Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false });
+const stopping = new AbortController();
+process.on('SIGTERM', () => stopping.abort());
 const git = createGit({ home: join(config.workDirectory, 'git-home'), transports: ['https', 'http', 'file'] });
 await runWorkerProcess({
   config,
   log,
-  signal: stopSignal(log),
+  signal: stopping.signal,
   instrument(name, part) {
     if (name === 'git') return { ...part, ...git };
     return name === 'clients' ? { ...part, problemWithRepository: () => null } : part;
