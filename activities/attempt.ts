@@ -1,4 +1,5 @@
 import { ApplicationFailure, Context, log } from '@temporalio/activity';
+import { ApplicationFailureCategory } from '@temporalio/common';
 import { FailureType } from '../workflows/contract/failures.ts';
 import type { TurnRef } from '../workflows/contract/job.ts';
 import { verdictOf } from './failures.ts';
@@ -83,7 +84,8 @@ export function takenOver(): ApplicationFailure {
 /** Ends this attempt only: the next one begins at once, on a worker that stays. */
 function handedBack(): ApplicationFailure {
   const message = 'The worker is about to go and hands this back.';
-  return ApplicationFailure.create({ message, type: FailureType.Superseded, nextRetryDelay: 1 });
+  const category = ApplicationFailureCategory.BENIGN;
+  return ApplicationFailure.create({ message, type: FailureType.Superseded, nextRetryDelay: 1, category });
 }
 
 function whenDraining(draining: AbortSignal | undefined): Disposable & { signal: AbortSignal } {

@@ -24,7 +24,7 @@ export interface PublisherDeps {
   effects: EffectStore;
   branches: Pick<JobBranchStore, 'follow'>;
   access: JobAccess;
-  workspaces: Pick<Workspaces, 'publish'>;
+  workspaces: Pick<Workspaces, 'publish' | 'withdraw'>;
   redact(text: string): string;
 }
 
@@ -42,6 +42,7 @@ interface Publication extends Work {
 }
 
 const author = { name: 'Docket', email: 'docket@noreply.invalid' };
+const withdrawTimeoutMs = 15_000;
 const pushResultSchema = z.object({ commit: z.string(), tree: z.string() });
 
 /** What a turn may publish. `stopped` says why the agent is not done: its work becomes a draft that says so. */
@@ -104,13 +105,51 @@ export function createPublisher(deps: PublisherDeps): Publisher {
 
   async function publishChange(publication: Publication): Promise<string> {
     const { ref, branch, text } = publication;
-    const { commit, tree } = await push(publication);
-    const { id, url, state, notes } = await openPullRequest(publication);
+    const { pushed, pullRequest } = await pushAndOpen(publication);
+    const { commit, tree } = pushed;
+    const { id, url, state, notes } = pullRequest;
     const message = [text.message, ...notes].filter((part) => part !== '').join('\n\n');
     if (notes.length > 0) await jobs.setSummary({ ...ref, title: text.jobTitle, message });
     const stored = { branch, headCommit: commit, headTree: tree, prId: id, prLink: url, prState: state };
     if (!(await jobs.setPublished({ ...ref, ...stored }))) throw turnEnded();
     return url;
+  }
+
+  async function pushAndOpen(publication: Publication) {
+    // whether there may be a pull request of the branch, from this attempt or an earlier one; null: not known yet
+    let mayBeOpen: boolean | null = null;
+    try {
+      const pushed = await push(publication);
+      const { fence } = await effects.claim({ ...publication.ref, effect: 'pull-request' });
+      mayBeOpen = fence > 1;
+      const pullRequest = await openPullRequest(publication, { fence, onOpening: () => (mayBeOpen = true) });
+      return { pushed, pullRequest };
+    } catch (error) {
+      // what could not be taken back stays a branch without a pull request
+      if (mayBeOpen !== true) await withdraw(publication, mayBeOpen).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  /** A turn that was cancelled while it pushed for the first time leaves no branch behind. */
+  async function withdraw({ ref, job, text, branch, snapshot }: Publication, mayBeOpen: boolean | null): Promise<void> {
+    if (branch === job.branch || (await access.isActive(ref))) return;
+    if (mayBeOpen === null && (await effects.claim({ ...ref, effect: 'pull-request' })).fence > 1) return;
+    await workspaces.withdraw({
+      ...(await access.repositoryOf(job, AbortSignal.timeout(withdrawTimeoutMs))),
+      ...changeOf({ job, text, branch, snapshot }),
+    });
+  }
+
+  function changeOf({ job, text, branch, snapshot }: Pick<Publication, 'job' | 'text' | 'branch' | 'snapshot'>) {
+    return {
+      jobId: job.id,
+      branch,
+      baseCommit: baseOf(job).commit,
+      snapshot,
+      message: commitMessageOf(text),
+      author: { ...author, date: job.createdAt },
+    };
   }
 
   async function push({ ref, job, text, branch, snapshot, signal }: Publication): Promise<PushedTree> {
@@ -121,12 +160,7 @@ export function createPublisher(deps: PublisherDeps): Publisher {
     if (pushed.success && pushed.data.tree === snapshot.tree) return pushed.data;
     const publication = await workspaces.publish({
       ...(await access.repositoryOf(job, signal)),
-      jobId: job.id,
-      branch,
-      baseCommit: baseOf(job).commit,
-      snapshot,
-      message: commitMessageOf(text),
-      author: { ...author, date: job.createdAt },
+      ...changeOf({ job, text, branch, snapshot }),
       published: await publishedOf(steps, job),
       beforePush: () => mayAct({ ...effect, fence }),
     });
@@ -136,9 +170,11 @@ export function createPublisher(deps: PublisherDeps): Publisher {
     return done;
   }
 
-  async function openPullRequest({ ref, job, text, branch, stopped, signal }: Publication) {
+  async function openPullRequest(
+    { ref, job, text, branch, stopped, signal }: Publication,
+    { fence, onOpening }: { fence: number; onOpening(): void },
+  ) {
     const effect = { ...ref, effect: 'pull-request' };
-    const { fence } = await effects.claim(effect);
     const forge = await access.forgeOf(job);
     const { reviewers, labels, assignees } = await access.projectOf(job);
     return forge.ensurePullRequest({
@@ -151,7 +187,10 @@ export function createPublisher(deps: PublisherDeps): Publisher {
       // people may have changed them since
       marks: job.prId === null || isOver(job) ? { reviewers, labels, assignees } : null,
       signal,
-      beforeEffect: () => mayAct({ ...effect, fence }),
+      async beforeEffect() {
+        await mayAct({ ...effect, fence });
+        onOpening();
+      },
     });
   }
 

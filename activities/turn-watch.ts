@@ -1,4 +1,5 @@
 import { ApplicationFailure } from '@temporalio/activity';
+import { ApplicationFailureCategory } from '@temporalio/common';
 import type { TurnRef } from '../workflows/contract/job.ts';
 import { FailureType } from '../workflows/contract/failures.ts';
 
@@ -45,7 +46,12 @@ export function createTurnWatch({ endedTurns, everyMs = 400 }: TurnWatchDeps): W
 
 /** The failure of an activity whose turn is over. */
 export function turnEnded(): ApplicationFailure {
-  return ApplicationFailure.nonRetryable('The turn has ended or a newer one began.', FailureType.Superseded);
+  return ApplicationFailure.create({
+    message: 'The turn has ended or a newer one began.',
+    type: FailureType.Superseded,
+    nonRetryable: true,
+    category: ApplicationFailureCategory.BENIGN, // an expected end: no warning in the log
+  });
 }
 
 function nameOf({ jobId, turn }: TurnRef): string {

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { fetchHead, remoteHead, treeOf } from './branch-head.ts';
 import type { Git } from './git.ts';
 import { GitError } from './git-error.ts';
@@ -6,13 +7,17 @@ import type { JobDirectory } from './job-directory.ts';
 import { mergeTrees } from './merge-trees.ts';
 import { networkTimeoutMs, receivePackOf, remoteCall, type RepositoryAccess } from './remote.ts';
 
-export interface PublishRequest extends RepositoryAccess {
+/** The one commit that a job's first turn makes on the base commit. */
+export interface FirstCommit extends RepositoryAccess {
   job: JobDirectory;
   branch: string;
   baseCommit: string;
   tree: string;
   message: string;
   author: { name: string; email: string; date: Date };
+}
+
+export interface PublishRequest extends FirstCommit {
   /** What an earlier turn left in the branch; null before the first one. */
   published: { commit: string; tree: string } | null;
   beforePush(): Promise<void>;
@@ -21,6 +26,8 @@ export interface PublishRequest extends RepositoryAccess {
 const jobTrailer = /^Agent-Job: .+$/gm;
 
 const mostTries = 3;
+/** What a push that was stopped on this side may take to arrive on the other. */
+const latePushMs = 1_000;
 
 export interface PublishedBranch {
   commit: string;
@@ -33,6 +40,25 @@ export async function publishBranch(git: Git, request: PublishRequest): Promise<
   const ref = refOf(request.branch);
   if (request.published !== null) return addToBranch(git, request, { ref, published: request.published });
   return { commit: await makeBranch(git, request, ref), tree: request.tree };
+}
+
+/**
+ * Takes back a branch that `publishBranch` made, or was about to make when it was stopped, unless somebody has pushed to it
+ * since. Answers whether there was one.
+ */
+export async function withdrawBranch(git: Git, request: FirstCommit): Promise<boolean> {
+  const ref = refOf(request.branch);
+  const commit = await commitTree(git, request, { tree: request.tree, parent: request.baseCommit });
+  for (const waitMs of [0, latePushMs]) {
+    await delay(waitMs, undefined, { signal: request.signal });
+    const head = await remoteHead(git, request, ref);
+    if (head !== null && head !== commit) return false;
+    if (head === null) continue;
+    const refused = await push(git, request, { ref, commit: '', lease: commit });
+    if (refused !== null) throw refused;
+    return true;
+  }
+  return false;
 }
 
 /** One commit on the base commit. */
@@ -84,7 +110,7 @@ function refOf(branch: string): string {
 
 async function commitTree(
   git: Git,
-  { job, message, author, signal }: PublishRequest,
+  { job, message, author, signal }: FirstCommit,
   { tree, parent }: { tree: string; parent: string },
 ): Promise<string> {
   const date = `@${Math.floor(author.date.getTime() / 1000)} +0000`;
@@ -127,10 +153,10 @@ async function readCommit(
   return { parents, trailer: text.slice(header.length).match(jobTrailer)?.at(-1) ?? '' };
 }
 
-/** Pushes with a lease; answers how the remote refused the branch, null when it took it. */
+/** Pushes with a lease, without a commit deletes; answers how the remote refused the branch, null when it took it. */
 async function push(
   git: Git,
-  request: PublishRequest,
+  request: FirstCommit,
   { ref, commit, lease }: { ref: string; commit: string; lease: string },
 ): Promise<GitError | null> {
   const { stdout, exitCode } = await git.run({

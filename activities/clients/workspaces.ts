@@ -12,7 +12,7 @@ import { followBranch } from './follow-branch.ts';
 import { describeTree, takeSnapshot } from './job-snapshot.ts';
 import { ensureObjects, ensureTree, rebuildingOnce, type JobTreeDeps } from './job-tree.ts';
 import { createMirrors } from './mirrors.ts';
-import { publishBranch } from './publish-branch.ts';
+import { publishBranch, withdrawBranch } from './publish-branch.ts';
 import { readFileAt } from './read-file-at.ts';
 import type { RepositoryAccess } from './remote.ts';
 import { resolveRef } from './resolve-ref.ts';
@@ -65,6 +65,17 @@ export interface Workspaces {
       beforePush(): Promise<void>;
     },
   ): Promise<{ commit: string; snapshot: Snapshot }>;
+  /** Takes back what `publish` pushed, or was about to, when nothing had been published before and nobody has pushed since. */
+  withdraw(
+    access: RepositoryAccess & {
+      jobId: string;
+      branch: string;
+      baseCommit: string;
+      snapshot: Snapshot;
+      message: string;
+      author: { name: string; email: string; date: Date };
+    },
+  ): Promise<boolean>;
   /**
    * Joins the job's own change with what others did to a branch since it was `published`; null when the branch is gone. With
    * `asBase` the head of the branch is the new base commit. Throws `rejected` when the changes contradict each other.
@@ -197,6 +208,11 @@ export function createWorkspaces({ git, directory, keepMs = defaultKeepMs }: Wor
     });
   };
 
+  const withdraw: Workspaces['withdraw'] = async ({ snapshot: taken, ...request }) =>
+    withObjects(request, { own: taken, published: null }, ({ job }) =>
+      withdrawBranch(git, { ...request, job, tree: taken.tree }),
+    );
+
   const follow: Workspaces['follow'] = async ({ snapshot: own, published, asBase, ...request }) => {
     const { repository, signal } = request;
     const known = { commit: published.commit, tree: published.snapshot.tree };
@@ -236,6 +252,7 @@ export function createWorkspaces({ git, directory, keepMs = defaultKeepMs }: Wor
     open: translated(open),
     snapshot: translated(snapshot),
     publish: translated(publish),
+    withdraw: translated(withdraw),
     follow: translated(follow),
     readFile: translated(async ({ commit, path, maxBytes, ...access }) => {
       await mirrors.ensureCommit(access, commit);

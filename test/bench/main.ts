@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { benchChanges } from './changes.ts';
+import { benchCancel } from './cancel.ts';
 import { benchEvents } from './events.ts';
 import { benchGetJob } from './get-job.ts';
 import { benchLeave } from './leave.ts';
@@ -13,6 +14,7 @@ import { createBenchServers } from './support/servers.ts';
 import type { BenchServers } from './support/servers.ts';
 
 const benches: Record<string, (servers: BenchServers, options: BenchOptions) => Promise<void>> = {
+  cancel: benchCancel,
   events: benchEvents,
   'get-job': benchGetJob,
   steps: benchSteps,

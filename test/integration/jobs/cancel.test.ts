@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { GitError } from '../../../activities/clients/git.ts';
 import { createJobCanceller } from '../../../api/job-canceller.ts';
 import { createOutboxSweeper } from '../../../api/outbox-sweeper.ts';
 import { createJobEndings } from '../../../db/job-endings.ts';
@@ -65,6 +66,7 @@ describe('a cancel by a person', () => {
     model.script(writing[1]!);
     const second = await worker.followUp(id, 'Go on');
     expect(second).toMatchObject({ status: 'completed', failureCategory: null });
+    await recordHistory('follow-up-after-failed', worker.client.workflow.getHandle(`agent-job/${id}/turn-2`));
     expect(await repository.read(second.headCommit!)).toMatchObject({ 'new.txt': '100644 new' });
     expect(model.violations).toEqual([]);
   });
@@ -90,6 +92,35 @@ describe('a cancel by a person', () => {
     const job = await worker.runJob({ prompt: 'Go', repository: repository.path });
     expect(job).toMatchObject({ status: 'failed', failureCategory: 'cancelled', prLink: null });
     expect(await repository.git('for-each-ref', '--format=%(refname)')).toBe('refs/heads/main');
+  });
+
+  it.each(['ends', 'is stopped'])('while a push %s takes the branch back', async (how) => {
+    await using repository = await createTestRepository();
+    await using model = await startScriptedModelServer();
+    model.script(...writing);
+    const endings = createJobEndings(database.pool);
+    const heads = () => repository.git('for-each-ref', '--format=%(refname)');
+    let afterPush = '';
+    await using worker = await startTestWorker({
+      database,
+      modelUrl: model.baseUrl,
+      change: ({ workspaces }) => ({
+        workspaces: {
+          ...workspaces,
+          async publish(request) {
+            const published = await workspaces.publish(request);
+            afterPush = await heads();
+            await endings.cancel(request.jobId);
+            if (how === 'is stopped') throw new GitError('aborted');
+            return published;
+          },
+        },
+      }),
+    });
+    const job = await worker.runJob({ prompt: 'Go', repository: repository.path });
+    expect(job).toMatchObject({ status: 'failed', failureCategory: 'cancelled', prLink: null });
+    expect(afterPush).toContain('refs/heads/docket/');
+    expect(await heads()).toBe('refs/heads/main');
   });
 
   it('of a job that never began is done when the engine knows nothing of it', async () => {

@@ -75,6 +75,7 @@ it(
         const last = await client.workflow.getHandle(handle.workflowId).describe();
         expect(last.runId).not.toBe(handle.firstExecutionRunId);
         expect(last.historyLength).toBeLessThan(300);
+        await recordHistory('continuing', client.workflow.getHandle(handle.workflowId, handle.firstExecutionRunId));
         await recordHistory('continued', client.workflow.getHandle(handle.workflowId));
       });
     } finally {

@@ -148,6 +148,7 @@ describe.each(['local', 'github'] as const)('a follow-up on the %s forge', (forg
         prState: 'open',
         branch: `docket/${first.id}-2-write-two-txt`,
       });
+      await recordHistory('follow-up-after-closed', worker.client.workflow.getHandle(`agent-job/${first.id}/turn-2`));
       expect(await pullRequestHeads()).toEqual([first.branch, second.branch]);
       expect(await repository.git('rev-parse', first.branch!)).toBe(first.headCommit);
       expect(Object.keys(await repository.read(second.headCommit!))).toEqual(['README.md', 'one.txt', 'two.txt']);
@@ -161,6 +162,7 @@ describe.each(['local', 'github'] as const)('a follow-up on the %s forge', (forg
       await repository.git('update-ref', '-d', `refs/heads/${first.branch}`);
       model.script(...writing('two.txt'));
       const second = await worker.followUp(first.id, 'Write two');
+      await recordHistory('follow-up-after-merged', worker.client.workflow.getHandle(`agent-job/${first.id}/turn-2`));
       expect(second).toMatchObject({ status: 'completed', prState: 'open', baseCommit: main });
       expect(await pullRequestHeads()).toEqual([first.branch, second.branch]);
       expect(await repository.git('rev-parse', `${second.headCommit}^`)).toBe(main);
