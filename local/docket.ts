@@ -5,6 +5,7 @@ import { CommanderError } from 'commander';
 import { createPool } from '../db/pool.ts';
 import { isStoreDown } from '../db/store-down.ts';
 import { EncryptionKeysError, parseEncryptionKeys } from '../encryption/keys.ts';
+import { parseWebhookHosts } from '../workflows/contract/webhook-address.ts';
 import { CommandError } from './commands/context.ts';
 import type { WithContext } from './commands/context.ts';
 import { createProgram } from './commands/program.ts';
@@ -12,7 +13,7 @@ import { findEncryptionKey, homeOf, readEncryptionKey, readKeyPepper } from './h
 import { readLocalJson } from './local-json.ts';
 import { codeOf, messageOf } from './start-error.ts';
 
-/** `npm run docket -- …`: administers organizations, projects, sites and keys, of the local stack or of `DATABASE_URL`. */
+/** `npm run docket -- …`: administers organizations, projects, sites, keys and webhooks, of the local stack or of `DATABASE_URL`. */
 
 const checkout = resolve(import.meta.dirname, '..');
 /** PostgreSQL's code. */
@@ -49,6 +50,7 @@ async function settingsOf(env: NodeJS.ProcessEnv) {
     encryptionKeys: await encryptionKeysOf(env, home, isLocal),
     localRoot: localRoot === undefined ? null : resolve(localRoot),
     allowedHosts: (env['DOCKET_ALLOWED_HOSTS'] || 'github.com').split(',').map((host) => host.trim().toLowerCase()),
+    webhookAllowedHosts: parseWebhookHosts(env['DOCKET_WEBHOOK_ALLOWED_HOSTS'] ?? ''),
     temporal: {
       address: env['TEMPORAL_ADDRESS'] || local?.temporalAddress || '127.0.0.1:7233',
       namespace: env['TEMPORAL_NAMESPACE'] || 'default',

@@ -12,6 +12,8 @@ export interface CommandContext {
   localRoot: string | null;
   /** Hosts whose repositories may be named. */
   allowedHosts: string[];
+  /** `host` or `host:port` that webhooks may lead to though it is private, and without TLS. */
+  webhookAllowedHosts: string[];
   /** Temporal's frontend. */
   temporal: { address: string; namespace: string };
   /** All that standard input has. */

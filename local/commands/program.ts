@@ -5,11 +5,12 @@ import { addKeyCommands } from './key.ts';
 import { addOrganizationCommands } from './organization.ts';
 import { addProjectCommands } from './project.ts';
 import { addSiteCommands } from './site.ts';
+import { addWebhookCommands } from './webhook.ts';
 
 /** The `docket` command line. A mistake in its use is printed and thrown as a CommanderError. */
 export function createProgram(withContext: WithContext): Command {
   const program = new Command('docket')
-    .description('administers organizations, projects, sites and keys')
+    .description('administers organizations, projects, sites, keys and webhooks')
     .option('--json', 'print JSON')
     .showHelpAfterError('(--help shows what there is)')
     .exitOverride();
@@ -18,5 +19,6 @@ export function createProgram(withContext: WithContext): Command {
   addSiteCommands(program, withContext);
   addKeyCommands(program, withContext);
   addEncryptionCommands(program, withContext);
+  addWebhookCommands(program, withContext);
   return program;
 }

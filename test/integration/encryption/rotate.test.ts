@@ -41,6 +41,7 @@ async function rotate(keys: string[], address = inject('temporalAddress')) {
     readInput: () => Promise.resolve(''),
     localRoot: null,
     allowedHosts: [],
+    webhookAllowedHosts: [],
     temporal: { address, namespace: 'default' },
   };
   const program = createProgram((work) => work(context));

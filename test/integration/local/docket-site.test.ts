@@ -24,6 +24,7 @@ async function docket(...args: string[]): Promise<string> {
       readInput: () => Promise.resolve(''),
       localRoot: '/srv/git',
       allowedHosts: ['github.com'],
+      webhookAllowedHosts: [],
       temporal: { address: '127.0.0.1:1', namespace: 'default' },
     }),
   );

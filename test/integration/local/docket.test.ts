@@ -39,6 +39,7 @@ async function docket(...args: string[]): Promise<string> {
       readInput: () => Promise.resolve(input),
       localRoot: '/srv/git',
       allowedHosts: ['github.com'],
+      webhookAllowedHosts: ['127.0.0.1:9000'],
       temporal: { address: '127.0.0.1:1', namespace: 'default' },
     }),
   );

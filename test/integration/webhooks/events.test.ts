@@ -11,7 +11,7 @@ import { createWebhookStore, mostWebhooks } from '../../../db/webhook-endpoints.
 import { presentJob } from '../../../workflows/contract/agent-job.ts';
 import { buildJob, buildProject } from '../../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { testBox } from './webhook-worker.ts';
+import { testBox, untilBlocked } from './webhook-worker.ts';
 
 let database: TestDatabase;
 let pool: Pool;
@@ -170,22 +170,12 @@ describe('what happens to a job is told once', () => {
     await client.query('begin');
     await client.query('delete from webhook_endpoints where id = $1', [webhookId]);
     const ended = finish(id, 'completed');
-    await untilBlocked();
+    await untilBlocked(database);
     await client.query('commit');
     client.release();
     expect(await ended).toBe(true);
   });
 });
-
-/** Until a statement waits for another transaction. */
-async function untilBlocked(): Promise<void> {
-  for (;;) {
-    const { rows } = await pool.query(
-      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-    );
-    if (rows.length > 0) return;
-  }
-}
 
 describe('what is kept of messages', () => {
   it('goes after 30 days, unless it is still on its way', async () => {

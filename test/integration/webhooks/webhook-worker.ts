@@ -14,13 +14,13 @@ import {
   type WebhookRow,
   type WebhookStore,
 } from '../../../db/webhook-endpoints.ts';
-import { parseEncryptionKeys } from '../../../encryption/keys.ts';
 import { createSecretBox } from '../../../encryption/secret-box.ts';
 import { createWorkers, webhookQueue } from '../../../worker/create-worker.ts';
 import { createWebhookChores } from '../../../worker/webhook-chores.ts';
 import { prepareWorkflowBundle } from '../../../worker/workflow-bundle.ts';
 import { deliverWebhookWorkflowId } from '../../../workflows/contract/messages.ts';
 import type { TestDatabase } from '../../support/database.ts';
+import { testKeys } from '../../support/encryption.ts';
 import { quietRuntime } from '../../support/worker.ts';
 
 export interface WebhookWorkerOptions extends Partial<WebhookSenderOptions> {
@@ -42,8 +42,7 @@ export interface WebhookWorker extends AsyncDisposable {
   handleOf(webhook: WebhookRow, delivery: DeliveryRow, round?: number): ReturnType<Client['workflow']['getHandle']>;
 }
 
-export const testEncryptionKeys = `test:${Buffer.alloc(32, 7).toString('base64')}`;
-export const testBox = createSecretBox(parseEncryptionKeys(testEncryptionKeys));
+export const testBox = createSecretBox(testKeys('test'));
 
 /** The shortest wait there is, again and again. */
 export const shortWaitsMs: readonly number[] = [1_000, 1_000, 1_000];
@@ -118,4 +117,14 @@ export async function startWebhookWorker(options: WebhookWorkerOptions): Promise
       ),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
+}
+
+/** Until a statement of somebody waits for a transaction of another. */
+export async function untilBlocked({ pool }: TestDatabase): Promise<void> {
+  for (;;) {
+    const { rows } = await pool.query(
+      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    );
+    if (rows.length > 0) return;
+  }
 }

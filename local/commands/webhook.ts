@@ -1,0 +1,197 @@
+import type { Command } from 'commander';
+import { createProjectStore } from '../../db/projects.ts';
+import { createWebhookDeliveryStore } from '../../db/webhook-deliveries.ts';
+import { createWebhookStore, mostWebhooks, type WebhookRow, type WebhookStore } from '../../db/webhook-endpoints.ts';
+import { createSecretBox } from '../../encryption/secret-box.ts';
+import { parseWebhookAddress } from '../../workflows/contract/webhook-address.ts';
+import { webhookEventTypes } from '../../workflows/contract/webhook.ts';
+import { integerBetween } from './checks.ts';
+import { CommandError } from './context.ts';
+import type { CommandContext, WithContext } from './context.ts';
+import { printList, printRecord } from './output.ts';
+
+interface OfProject {
+  project: string;
+}
+
+const projectOption = ['--project <id>', 'the project it belongs to'] as const;
+
+/** `docket webhook create|list|enable|delete|ping|deliveries|redeliver` */
+export function addWebhookCommands(program: Command, withContext: WithContext): void {
+  const group = program
+    .command('webhook')
+    .description('webhooks: who is told of what happens to the jobs of a project');
+  addEndpointCommands(group, withContext);
+  addDeliveryCommands(group, withContext);
+}
+
+function addEndpointCommands(group: Command, withContext: WithContext): void {
+  group
+    .command('create')
+    .description('create a webhook; its secret is shown once')
+    .requiredOption(...projectOption)
+    .requiredOption('--url <url>', 'where messages are posted to')
+    .option('--description <text>', 'what it is for')
+    .option(
+      '--event <type>',
+      `what is sent (repeatable); without it everything: ${webhookEventTypes.join(', ')}`,
+      collect,
+      [],
+    )
+    .action((options: OfProject & { url: string; description?: string; event: string[] }, command: Command) =>
+      withContext(async (context) => {
+        const projectId = await projectOf(context, options.project);
+        const parsed = parseWebhookAddress(options.url, context.webhookAllowedHosts);
+        if (!parsed.ok) throw new CommandError(parsed.problem);
+        const created = await storeOf(context).create({
+          projectId,
+          url: parsed.url,
+          description: options.description ?? null,
+          eventTypes: options.event.map(readEventType),
+        });
+        if (created === null) {
+          throw new CommandError(`A project has at most ${mostWebhooks} webhooks; delete one first.`);
+        }
+        printRecord(command, { secret: created.secret, ...created.webhook });
+      }),
+    );
+
+  group
+    .command('list')
+    .description('list the webhooks of a project, without their secrets')
+    .requiredOption(...projectOption)
+    .action((options: OfProject, command: Command) =>
+      withContext(async (context) =>
+        printList(command, await storeOf(context).list(await projectOf(context, options.project)), {
+          id: (row) => row.id,
+          url: (row) => row.url,
+          events: (row) => row.eventTypes.join(', ') || 'all',
+          state: stateOf,
+          description: (row) => row.description,
+        }),
+      ),
+    );
+
+  group
+    .command('enable')
+    .description('enable a webhook that was disabled; its failures are forgotten')
+    .argument('<id>', 'the webhook')
+    .requiredOption(...projectOption)
+    .action((id: string, options: OfProject, command: Command) =>
+      withContext(async (context) => {
+        const change = { enabled: true };
+        const webhook = await storeOf(context).update({ projectId: options.project, id, change });
+        if (webhook === null) throw noWebhook(id);
+        printRecord(command, { ...webhook });
+      }),
+    );
+
+  group
+    .command('delete')
+    .description('delete a webhook and what is on its way to it')
+    .argument('<id>', 'the webhook')
+    .requiredOption(...projectOption)
+    .action((id: string, options: OfProject, command: Command) =>
+      withContext(async (context) => {
+        if (!(await storeOf(context).remove(options.project, id))) throw noWebhook(id);
+        printRecord(command, { id, deleted: true });
+      }),
+    );
+}
+
+function addDeliveryCommands(group: Command, withContext: WithContext): void {
+  group
+    .command('ping')
+    .description('send a message of the type webhook.ping')
+    .argument('<id>', 'the webhook')
+    .requiredOption(...projectOption)
+    .action((id: string, options: OfProject, command: Command) =>
+      withContext(async (context) => {
+        await enabledWebhook(context, options.project, id);
+        const delivery = await storeOf(context).ping(options.project, id);
+        printRecord(command, { id, delivery });
+      }),
+    );
+
+  group
+    .command('deliveries')
+    .description('list what was sent to a webhook in the last 30 days, newest first')
+    .argument('<id>', 'the webhook')
+    .requiredOption(...projectOption)
+    .option('--limit <number>', 'how many', integerBetween(1, 100), 20)
+    .action((id: string, options: OfProject & { limit: number }, command: Command) =>
+      withContext(async (context) => {
+        const webhook = await webhookOf(context, options.project, id);
+        const page = await createWebhookDeliveryStore(context.pool).list(webhook.id, { limit: options.limit });
+        printList(command, page.deliveries, {
+          id: (row) => row.id,
+          type: (row) => row.type,
+          job: (row) => row.jobId,
+          status: (row) => row.status,
+          attempts: (row) => row.attempts.length,
+          answer: (row) => row.attempts[0]?.statusCode,
+          created: (row) => row.createdAt,
+          'next attempt': (row) => row.nextAttemptAt,
+          error: (row) => row.error ?? row.attempts[0]?.error,
+        });
+      }),
+    );
+
+  group
+    .command('redeliver')
+    .description('send a message again')
+    .argument('<id>', 'the webhook')
+    .argument('<delivery>', 'the delivery, as "docket webhook deliveries" shows it')
+    .requiredOption(...projectOption)
+    .action((id: string, delivery: string, options: OfProject, command: Command) =>
+      withContext(async (context) => {
+        const webhook = await enabledWebhook(context, options.project, id);
+        if (!(await createWebhookDeliveryStore(context.pool).redeliver(webhook.id, delivery))) {
+          throw new CommandError(`There is no delivery ${JSON.stringify(delivery)} to this webhook.`);
+        }
+        printRecord(command, { id: delivery, status: 'pending' });
+      }),
+    );
+}
+
+function storeOf({ pool, encryptionKeys }: CommandContext): WebhookStore {
+  return createWebhookStore(pool, createSecretBox(encryptionKeys));
+}
+
+async function projectOf({ pool }: CommandContext, id: string): Promise<string> {
+  const project = await createProjectStore(pool).get(id);
+  if (project !== null) return project.id;
+  throw new CommandError(`There is no project ${JSON.stringify(id)}; "docket project list" shows those that exist.`);
+}
+
+async function webhookOf(context: CommandContext, projectId: string, id: string): Promise<WebhookRow> {
+  const webhook = await storeOf(context).find(projectId, id);
+  if (webhook === null) throw noWebhook(id);
+  return webhook;
+}
+
+async function enabledWebhook(context: CommandContext, projectId: string, id: string): Promise<WebhookRow> {
+  const webhook = await webhookOf(context, projectId, id);
+  if (!webhook.enabled) throw new CommandError('The webhook is disabled; run "docket webhook enable" first.');
+  return webhook;
+}
+
+function noWebhook(id: string): CommandError {
+  return new CommandError(
+    `There is no webhook ${JSON.stringify(id)} in this project; "docket webhook list" shows them.`,
+  );
+}
+
+function readEventType(text: string): string {
+  if (webhookEventTypes.some((type) => type === text)) return text;
+  throw new CommandError(`--event must be one of ${webhookEventTypes.join(', ')}.`);
+}
+
+function collect(text: string, before: string[]): string[] {
+  return [...before, text];
+}
+
+function stateOf({ enabled, disabledReason, failingSince }: WebhookRow): string {
+  if (!enabled) return `disabled${disabledReason === null ? '' : `: ${disabledReason}`}`;
+  return failingSince === null ? 'enabled' : `failing since ${failingSince.toISOString()}`;
+}

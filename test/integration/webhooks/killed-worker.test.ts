@@ -1,0 +1,106 @@
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Connection } from '@temporalio/client';
+import { expect, inject, it } from 'vitest';
+import { createWebhookDeliveryStore } from '../../../db/webhook-deliveries.ts';
+import { createWebhookStore } from '../../../db/webhook-endpoints.ts';
+import { buildProject } from '../../support/build.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { testKeysText } from '../../support/encryption.ts';
+import { startReceiver } from './receiver.ts';
+import { testBox, untilBlocked } from './webhook-worker.ts';
+
+const main = join(import.meta.dirname, '../../../worker/main.ts');
+
+/** A namespace of this test: other worker processes poll the queues of the default one. */
+async function createNamespace(address: string): Promise<string> {
+  const connection = await Connection.connect({ address });
+  const namespace = `test-${randomUUID()}`;
+  try {
+    const workflowExecutionRetentionPeriod = { seconds: 86_400 as never };
+    await connection.workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod });
+  } finally {
+    await connection.close();
+  }
+  return namespace;
+}
+
+async function startWorker(env: NodeJS.ProcessEnv) {
+  const directory = await mkdtemp(join(tmpdir(), 'docket-worker-'));
+  const child = spawn(process.execPath, [main], {
+    env: { PATH: process.env['PATH'], DOCKET_WORK_DIR: directory, ...env },
+    stdio: 'ignore',
+  });
+  const closed = once(child, 'close');
+  const kill = async () => {
+    child.kill('SIGKILL');
+    await closed;
+  };
+  return {
+    kill,
+    async [Symbol.asyncDispose]() {
+      await kill();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+async function delivered({ pool }: TestDatabase, webhookId: string) {
+  for (;;) {
+    const [delivery] = (await createWebhookDeliveryStore(pool).list(webhookId, { limit: 1 })).deliveries;
+    if (delivery?.status === 'delivered') return delivery;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+it(
+  'a worker that is killed after it sent and before it noted that sends once more, under the same id',
+  { timeout: 240_000 },
+  async () => {
+    await using database = await createTestDatabase();
+    await using receiver = await startReceiver();
+    const env = {
+      DATABASE_URL: database.url,
+      TEMPORAL_ADDRESS: inject('temporalAddress'),
+      TEMPORAL_NAMESPACE: await createNamespace(inject('temporalAddress')),
+      DOCKET_WEBHOOK_ALLOWED_HOSTS: receiver.host,
+      DOCKET_ENCRYPTION_KEYS: testKeysText('test'),
+    };
+    const project = await buildProject(database.pool);
+    const webhooks = createWebhookStore(database.pool, testBox);
+    const created = await webhooks.create({
+      projectId: project.id,
+      url: receiver.url,
+      description: null,
+      eventTypes: [],
+    });
+    const { id } = created!.webhook;
+
+    // holds the record back
+    const holder = await database.pool.connect();
+    await holder.query('begin');
+    await holder.query('select from webhook_endpoints where id = $1 for no key update', [id]);
+    await webhooks.ping(project.id, id);
+    {
+      await using worker = await startWorker(env);
+      await receiver.until(1);
+      await untilBlocked(database);
+      await worker.kill();
+    }
+    await holder.query('rollback');
+    holder.release();
+    expect(await createWebhookDeliveryStore(database.pool).list(id, { limit: 1 })).toMatchObject({
+      deliveries: [{ status: 'pending', attempts: [] }],
+    });
+
+    await using _worker = await startWorker(env);
+    const delivery = await delivered(database, id);
+    expect(delivery.attempts).toHaveLength(1);
+    expect(receiver.received.map((message) => message.id)).toEqual([delivery.messageId, delivery.messageId]);
+    expect(receiver.received[1]!.text).toBe(receiver.received[0]!.text);
+  },
+);
