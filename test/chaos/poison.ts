@@ -24,8 +24,8 @@ const poisons: Record<string, (step: number) => ScriptedReply> = {
   'answers nothing': () => ({ stall: true }),
   'breaks off': () => ({ text: 'I begin to', cut: true }),
   'asks the same for ever': () => call('read', { path: 'notes/0/note-0.md' }),
-  'writes megabytes': (step) => call('write', { path: `big/${step}.txt`, content: 'All work. '.repeat(150_000) }),
-  'says megabytes': () => ({ ...call('list', { path: '.' }), text: ['No play. '.repeat(200_000)] }),
+  'writes too much': (step) => call('write', { path: `big/${step}.txt`, content: 'All work. '.repeat(40_000) }),
+  'says too much': () => ({ ...call('list', { path: '.' }), text: ['No play. '.repeat(40_000)] }),
   'breaks out': (step) =>
     step % 2 === 0
       ? call('read', { path: '../../../../etc/passwd' })

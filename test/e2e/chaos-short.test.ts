@@ -1,6 +1,18 @@
 import { expect, it } from 'vitest';
+import { runFailpointsChaos } from '../chaos/failpoints.ts';
 import { runMixedChaos } from '../chaos/mixed.ts';
+import { runNetworkChaos } from '../chaos/network.ts';
 
-it('nothing is lost and nothing happens twice while processes are killed', { timeout: 600_000 }, async () => {
+const options = { timeout: 600_000 };
+
+it('nothing is lost and nothing happens twice while processes are killed', options, async () => {
   expect(await runMixedChaos(['--jobs', '6', '--kills', '4', '--halts', '0', '--seed', '8'])).toBe(0);
+});
+
+it('a job ends with the same tree wherever its worker or its connections fail', options, async () => {
+  expect(await runFailpointsChaos(['--runs', '4', '--lanes', '2', '--seed', '8'])).toBe(0);
+});
+
+it('a worker that is cut off does nothing twice', options, async () => {
+  expect(await runNetworkChaos(['--cuts', '4', '--jobs', '3', '--seed', '8'])).toBe(0);
 });
