@@ -1,3 +1,5 @@
+import type { BudgetStore, Budgets } from '../db/budgets.ts';
+import type { JobContextStore } from '../db/job-context.ts';
 import type { JobEventStore } from '../db/job-events.ts';
 import type { JobBranchStore } from '../db/job-branches.ts';
 import type { IdleJobs } from '../db/idle-jobs.ts';
@@ -17,6 +19,10 @@ import type { Forges } from './clients/forge.ts';
 import type { Workspaces } from './clients/workspaces.ts';
 import { createJobAccess } from './job-access.ts';
 import type { KnownSecrets } from './known-secrets.ts';
+import { createCompaction } from './compaction.ts';
+import { createConversation } from './conversation.ts';
+import { createSpending } from './spending.ts';
+import { createTranscripts } from './transcripts.ts';
 import { createModelActivities } from './model.ts';
 import { createProjectForges } from './project-forges.ts';
 import { createPublishActivities } from './publish.ts';
@@ -38,6 +44,10 @@ export interface ActivityDeps {
   credentials: Pick<ProjectCredentialStore, 'read'>;
   models: ModelRegistry;
   prices: PriceBook;
+  context: JobContextStore;
+  budgets: BudgetStore;
+  /** What may be spent for projects that have no budgets of their own. */
+  budgetDefaults: Budgets;
   forges: Forges;
   workspaces: Workspaces;
   toolset: Toolset;
@@ -58,11 +68,17 @@ export type Activities = ReturnType<typeof createActivities>;
 /** The activities of jobs; each is safe to run twice. */
 export function createActivities(deps: ActivityDeps) {
   const { timing, secrets } = deps;
-  const { redact } = secrets;
+  const { redact, mask: maskSecrets } = secrets;
+  const askModel = createAskModel({ ...deps, timeoutMs: timing?.modelTimeoutMs });
+  const holdCost = createSpending(deps);
+  const compact = createCompaction({ ...deps, askModel, holdCost, maskSecrets });
+  const conversation = createConversation({ ...deps, compact, readTranscript: createTranscripts(deps) });
   const shared = {
     ...deps,
     redact,
-    maskSecrets: secrets.mask,
+    maskSecrets,
+    holdCost,
+    conversation,
     secrets: secrets.values,
     access: createJobAccess({ ...deps, projectForges: createProjectForges(deps) }),
     attempt: createAttempt({
@@ -72,7 +88,7 @@ export function createActivities(deps: ActivityDeps) {
       watchTurn: createTurnWatch(deps.idleJobs),
       draining: deps.draining,
     }),
-    askModel: createAskModel({ ...deps, timeoutMs: timing?.modelTimeoutMs }),
+    askModel,
   };
   return {
     ...createWorkspaceActivities(shared),

@@ -23,6 +23,19 @@ const longestWaitMs = 3_600_000;
 /** Refusals: the same request gets the same answer. */
 const finalStatuses = new Set([400, 401, 402, 403, 404, 405, 406, 410, 413, 415, 422, 451]);
 
+/** How providers say that a request does not fit; only OpenAI has a code for it. */
+const overflow =
+  /context_length_exceeded|context[ _-](?:length|window)|maximum context|prompt is too long|input token count|too many (?:input )?tokens|exceeds? the (?:maximum|limit).{0,40}tokens/i;
+
+/** Whether the provider refused a request because it is longer than the model's context window. */
+export function isContextOverflow(error: unknown): boolean {
+  if (!(error instanceof ModelCallError)) return false;
+  const { cause } = error;
+  if (!APICallError.isInstance(cause)) return false;
+  if (cause.statusCode === 413) return true;
+  return cause.statusCode === 400 && overflow.test(`${cause.message} ${cause.responseBody ?? ''}`);
+}
+
 /** Temporary troubles are retried when the provider says; a refusal ends the job with a fixed sentence. */
 export function verdictOfModelFailure({ cause }: ModelCallError): Verdict {
   if (cause instanceof DeclinedAnswerError) return refused('The model declined to work on the task.');

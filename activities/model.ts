@@ -1,5 +1,4 @@
 import type { JobEventStore } from '../db/job-events.ts';
-import type { JobStore } from '../db/jobs.ts';
 import type { JobMessageStore } from '../db/job-messages.ts';
 import type { EffectStore, StepAnswerEvents, StepResponse, StepStore } from '../db/steps.ts';
 import type { PriceBook } from '../models/prices.ts';
@@ -11,20 +10,24 @@ import type { ModelAnswer, ModelQuestion } from './ask-model.ts';
 import { takenOver, type Attempt } from './attempt.ts';
 import type { JobAccess } from './job-access.ts';
 import { eventsOfAnswer } from './job-events.ts';
+import type { Conversation, ConversationCall } from './conversation.ts';
+import { isContextOverflow } from './model-failures.ts';
 import { keepAnswer } from './keep-answer.ts';
 import { maskDeep } from './known-secrets.ts';
 import { readInstructions } from './instructions.ts';
 import { createLiveText, type LivePiece, type LiveText, type SpokenText } from './live-text.ts';
 import { createStreamRedactor } from './redact-stream.ts';
-import { conversationOf } from './transcript.ts';
+import type { HoldCost } from './spending.ts';
+import { conversationOf, type Transcript } from './transcript.ts';
 
 export interface ModelActivityDeps {
-  jobs: Pick<JobStore, 'prompts'>;
-  steps: Pick<StepStore, 'claimAnswer' | 'list' | 'storeResponse' | 'countModelFailure'>;
+  steps: Pick<StepStore, 'claimAnswer' | 'storeResponse' | 'countModelFailure'>;
   events: Pick<JobEventStore, 'appendText'>;
   messages: Pick<JobMessageStore, 'take'>;
   effects: Pick<EffectStore, 'claim'>;
   access: JobAccess;
+  conversation: Conversation;
+  holdCost: HoldCost;
   askModel(question: ModelQuestion): Promise<ModelAnswer>;
   attempt: Attempt;
   maskSecrets(text: string): string;
@@ -35,32 +38,27 @@ export interface ModelActivityDeps {
 }
 
 export function createModelActivities(deps: ModelActivityDeps) {
-  const { jobs, steps, messages, effects, access, askModel, attempt, maskSecrets, redact, secrets, prices, toolset } =
-    deps;
+  const { steps, messages, effects, access, conversation, holdCost, askModel, attempt, maskSecrets } = deps;
+  const { redact, secrets, prices, toolset } = deps;
   const { finish } = toolset;
   const finishOnly: Toolset = finish === undefined ? {} : { finish };
   return {
     /**
      * Safe to run twice: the answer is stored before the activity completes, and a stored answer is not asked for again.
      */
-    async callModel({ jobId, turn, step, lastBefore = null }: ModelCall): Promise<ModelStep> {
+    async callModel(call: ModelCall): Promise<ModelStep> {
+      const { jobId, turn, step, lastBefore = null } = call;
       const ref = { jobId, turn, step };
       return attempt({ turn: ref, countFailure: () => steps.countModelFailure(ref) }, async (signal) => {
         const { fence, response, finishReason, usage } = await steps.claimAnswer(ref);
         if (response !== null) return stepOf(ref, { response, finishReason: finishReason ?? 'other', usage });
         const job = await access.activeJob(ref);
         if (job.waitingMessages > 0) await messages.take(ref);
-        const [prompts, ledger] = [await jobs.prompts(ref.jobId, ref.turn), await steps.list(ref.jobId, ref.turn)];
+        const system = systemPrompt(await readInstructions(effects, jobId));
+        const tools = lastBefore === null ? toolset : finishOnly;
         const text = liveTextOf({ ...ref, fence });
-        const answer = await speaking(text, async () =>
-          askModel({
-            model: job.model,
-            system: systemPrompt(await readInstructions(effects, ref.jobId)),
-            messages: conversationOf({ prompts, steps: ledger }),
-            toolset: lastBefore === null ? toolset : finishOnly,
-            signal,
-            onText: text.push,
-          }),
+        const { answer, prompts } = await speaking(text, () =>
+          answerTo({ call, job, system, signal }, tools, text.push),
         );
         const masked = maskedResponse(answer.response, maskSecrets);
         const costMicros = prices.costMicrosOf(job.model, answer.details);
@@ -78,6 +76,26 @@ export function createModelActivities(deps: ModelActivityDeps) {
       });
     },
   };
+
+  /** A provider that finds the request too long is asked once more, without the older part of the conversation. */
+  async function answerTo(asking: ConversationCall, tools: Toolset, onText: (delta: string) => void) {
+    const { call, job, system, signal } = asking;
+    const { jobId, turn, step } = call;
+    const ask = async (transcript: Transcript) => {
+      const messages = conversationOf(transcript);
+      const characters = JSON.stringify(messages).length + system.length;
+      await holdCost({ ref: { jobId, turn, step }, job, characters, signal });
+      const answer = await askModel({ model: job.model, system, messages, toolset: tools, signal, onText });
+      return { answer, prompts: transcript.prompts };
+    };
+    const transcript = await conversation.forCall(asking);
+    try {
+      return await ask(transcript);
+    } catch (error) {
+      if (!isContextOverflow(error)) throw error;
+      return ask(await conversation.shortened(asking, transcript));
+    }
+  }
 
   async function stepOf(
     ref: StepRef,

@@ -56,9 +56,7 @@ type ProjectDefaults = Pick<
 export type NewProject = Omit<ProjectRow, 'id' | 'createdAt' | 'hasCredential' | keyof ProjectDefaults> &
   Partial<ProjectDefaults>;
 
-export type ProjectChange = Partial<
-  Pick<ProjectRow, 'forgeUrl' | 'reviewers' | 'labels' | 'assignees' | 'allowedPaths' | 'mayChangeWorkflows'>
->;
+export type ProjectChange = Partial<ProjectDefaults>;
 
 export interface OrganizationStore {
   create(organization: { name: string }): Promise<OrganizationRow>;
@@ -167,7 +165,9 @@ export function createProjectStore(pool: Pool): ProjectStore {
       `update projects
        set forge_url = case when $2 then $3 else forge_url end, reviewers = coalesce($4, reviewers),
            labels = coalesce($5, labels), assignees = coalesce($6, assignees),
-           allowed_paths = coalesce($7, allowed_paths), may_change_workflows = coalesce($8, may_change_workflows)
+           allowed_paths = coalesce($7, allowed_paths), may_change_workflows = coalesce($8, may_change_workflows),
+           job_budget_micros = case when $9 then $10 else job_budget_micros end,
+           daily_budget_micros = case when $11 then $12 else daily_budget_micros end
        where id = $1 returning ${projectColumns}`,
       [
         id,
@@ -178,6 +178,10 @@ export function createProjectStore(pool: Pool): ProjectStore {
         change.assignees ?? null,
         change.allowedPaths ?? null,
         change.mayChangeWorkflows ?? null,
+        change.jobBudgetMicros !== undefined,
+        change.jobBudgetMicros ?? null,
+        change.dailyBudgetMicros !== undefined,
+        change.dailyBudgetMicros ?? null,
       ],
     );
     return rows[0] ?? null;

@@ -47,6 +47,8 @@ export interface StepRow {
   modelFailures: number;
 }
 
+type StepPlace = Pick<StepRef, 'turn' | 'step'>;
+
 export interface Snapshot {
   tree: string;
   commit: string;
@@ -104,6 +106,8 @@ export interface StepStore {
   countModelFailure(ref: StepRef): Promise<number>;
   /** All steps of a job up to and with the turn, in order. */
   list(jobId: string, turn: number): Promise<StepRow[]>;
+  /** Those between two. */
+  listBetween(jobId: string, range: { after: StepPlace; before: StepPlace }): Promise<StepRow[]>;
   /** The newest step of a turn that has an answer. */
   lastAnswered(ref: TurnRef): Promise<StepRow | null>;
   /** The newest tree of the job, null while nothing has changed since the base commit. */
@@ -230,11 +234,13 @@ export function createStepStore(pool: Pool): StepStore {
     return rows[0]?.failures ?? 0;
   }
 
-  async function list(jobId: string, turn: number): Promise<StepRow[]> {
+  async function listBetween(jobId: string, range: { after: StepPlace; before: StepPlace }): Promise<StepRow[]> {
+    const { after, before } = range;
     const { rows } = await pool.query<StepRow>({
       name: 'list-steps',
-      text: `select ${stepColumns} from job_steps where job_id = $1 and turn <= $2 order by turn, step`,
-      values: [jobId, turn],
+      text: `select ${stepColumns} from job_steps
+             where job_id = $1 and (turn, step) > ($2, $3) and (turn, step) < ($4, $5) order by turn, step`,
+      values: [jobId, after.turn, after.step, before.turn, before.step],
     });
     return rows;
   }
@@ -279,7 +285,8 @@ export function createStepStore(pool: Pool): StepStore {
     storeResponse,
     storeResults,
     countModelFailure,
-    list,
+    list: (jobId, turn) => listBetween(jobId, { after: { turn: 0, step: 0 }, before: { turn: turn + 1, step: 0 } }),
+    listBetween,
     lastAnswered,
     latestTree,
     snapshot,

@@ -19,6 +19,8 @@ export interface WorkerConfig {
   encryptionKeys: EncryptionKey[];
   models: ModelSettings;
   prices: PriceOverrides;
+  /** Of projects that have none of their own. */
+  budgets: { jobMicros: number | null; dayMicros: number | null };
   repositories: { allowedHosts: string[]; localRoot: string | null };
   siteDirectories: string | null;
   workDirectory: string;
@@ -44,6 +46,15 @@ const httpAddress = z
   .string()
   .refine((text) => URL.canParse(text) && /^https?:\/\//i.test(text), 'must be an http:// or https:// address');
 
+const dollars = z
+  .string()
+  .regex(/^\d{1,9}(?:\.\d{1,6})?$/, 'must be an amount in US dollars, such as 2.50')
+  .refine((text) => Number(text) > 0, 'must be more than 0');
+
+function microsOf(amount: string): number {
+  return Math.round(Number(amount) * 1e6);
+}
+
 function pricesOf(text: string, context: z.RefinementCtx): PriceOverrides {
   try {
     return parsePrices(text);
@@ -68,6 +79,8 @@ const environmentSchema = z.object({
   GOOGLE_GENERATIVE_AI_API_KEY: z.string().optional(),
   OPENAI_COMPATIBLE_BASE_URL: httpAddress.optional(),
   OPENAI_COMPATIBLE_API_KEY: z.string().optional(),
+  DOCKET_MAX_JOB_DOLLARS: dollars.transform(microsOf).optional(),
+  DOCKET_MAX_PROJECT_DOLLARS_PER_DAY: dollars.transform(microsOf).optional(),
   DOCKET_MODEL_PRICES: z.string().transform(pricesOf).default({}),
   DOCKET_BASE_URL: httpAddress.default('http://127.0.0.1:8080'),
   DOCKET_WORK_DIR: z.string().default('.docket/work'),
@@ -115,6 +128,10 @@ function configOf(env: z.infer<typeof environmentSchema>): WorkerConfig {
     encryptionKeys: env.DOCKET_ENCRYPTION_KEYS,
     models: modelsOf(env),
     prices: env.DOCKET_MODEL_PRICES,
+    budgets: {
+      jobMicros: env.DOCKET_MAX_JOB_DOLLARS ?? null,
+      dayMicros: env.DOCKET_MAX_PROJECT_DOLLARS_PER_DAY ?? null,
+    },
     repositories: {
       allowedHosts: hosts.filter((host) => host !== ''),
       localRoot: pathOrNull(env.DOCKET_LOCAL_REPOSITORIES),

@@ -26,6 +26,7 @@ export function createJobActivities(wiring: ActivityWiring): Activities {
     ...stores,
     models: instrument('models', createModelRegistry(config.models)),
     prices: createPriceBook(config.prices),
+    budgetDefaults: config.budgets,
     toolset: createToolset(),
     secrets,
     draining,

@@ -1,4 +1,6 @@
 import type { Pool } from 'pg';
+import { createBudgetStore } from '../db/budgets.ts';
+import { createJobContextStore } from '../db/job-context.ts';
 import { createIdleJobs } from '../db/idle-jobs.ts';
 import { createJobBranchStore } from '../db/job-branches.ts';
 import { createJobEndings } from '../db/job-endings.ts';
@@ -36,5 +38,7 @@ export function createWorkerStores({ pool, box }: { pool: Pool; box: SecretBox }
     idleJobs: createIdleJobs(pool),
     deliveries: createWebhookDeliveryStore(pool),
     webhookAttempts: createWebhookAttemptStore(pool, box),
+    context: createJobContextStore(pool),
+    budgets: createBudgetStore(pool),
   };
 }

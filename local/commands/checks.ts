@@ -32,6 +32,14 @@ export function integerBetween(minimum: number, maximum: number): (text: string)
   };
 }
 
+/** An amount in US dollars such as `2.50`, in millionths of a dollar; `none` is null. */
+export function readDollars(text: string): number | null {
+  if (text === 'none') return null;
+  const micros = /^\d{1,9}(?:\.\d{1,6})?$/.test(text) ? Math.round(Number(text) * 1e6) : 0;
+  if (micros <= 0) throw new InvalidArgumentError('It must be an amount in US dollars such as 2.50, or "none".');
+  return micros;
+}
+
 /** A name of up to 200 characters that is not blank. */
 export function readName(text: string): string {
   const name = text.trim();

@@ -10,9 +10,10 @@ import { organizationOf, readName, repositoryOf } from './checks.ts';
 import { CommandError } from './context.ts';
 import type { CommandContext, WithContext } from './context.ts';
 import { printList, printRecord } from './output.ts';
+import { addBudgetOptions, budgetsOf, type BudgetOptions } from './project-budget.ts';
 import { addReviewOptions, reviewOf, type ReviewOptions } from './project-review.ts';
 
-interface CreateOptions extends ReviewOptions {
+interface CreateOptions extends ReviewOptions, BudgetOptions {
   org: string;
   repository: string;
   name?: string;
@@ -23,7 +24,7 @@ interface CreateOptions extends ReviewOptions {
   tokenStdin?: true;
 }
 
-interface UpdateOptions extends ReviewOptions {
+interface UpdateOptions extends ReviewOptions, BudgetOptions {
   tokenStdin?: true;
   removeToken?: true;
 }
@@ -52,7 +53,7 @@ export function addProjectCommands(program: Command, withContext: WithContext): 
     )
     .option('--allow <url>', 'a further repository that jobs may name (repeatable)', collect, [])
     .option(...tokenOption);
-  addReviewOptions(create).action((options: CreateOptions, command: Command) =>
+  addBudgetOptions(addReviewOptions(create)).action((options: CreateOptions, command: Command) =>
     withContext(async (context) => {
       const organization = await organizationOf(context, options.org);
       const { repository, kind } = repositoryOf(context, options.repository);
@@ -73,6 +74,7 @@ export function addProjectCommands(program: Command, withContext: WithContext): 
         forge,
         allowedRepositories: options.allow.map((text) => repositoryOf(context, text).repository),
         ...reviewOf(options),
+        ...budgetsOf(options),
       });
       if (token !== null) await credentialsOf(context).write(project.id, token);
       printRecord(command, { ...project, hasCredential: token !== null });
@@ -85,14 +87,14 @@ export function addProjectCommands(program: Command, withContext: WithContext): 
     .argument('<id>', 'the id of the project')
     .option(...tokenOption)
     .addOption(new Option('--remove-token', "forget its token; jobs use the worker's").conflicts('tokenStdin'));
-  addReviewOptions(update).action((id: string, options: UpdateOptions, command: Command) =>
+  addBudgetOptions(addReviewOptions(update)).action((id: string, options: UpdateOptions, command: Command) =>
     withContext(async (context) => {
       const projects = createProjectStore(context.pool);
       const project = await projects.get(id);
       if (project === null) {
         throw new CommandError(`There is no project ${JSON.stringify(id)}; "docket project list" shows the ids.`);
       }
-      const change = reviewOf(options);
+      const change = { ...reviewOf(options), ...budgetsOf(options) };
       const isTokenGiven = options.tokenStdin === true || options.removeToken === true;
       if (!isTokenGiven && Object.keys(change).length === 0) {
         throw new CommandError('Say what to change, such as --token-stdin or --reviewer; --help shows what there is.');

@@ -5,6 +5,7 @@ import { benchCancel } from './cancel.ts';
 import { benchEvents } from './events.ts';
 import { benchGetJob } from './get-job.ts';
 import { benchLeave } from './leave.ts';
+import { benchLongJob } from './long-job.ts';
 import { benchSearch } from './search.ts';
 import { benchSteps } from './steps.ts';
 import { benchStreams } from './streams.ts';
@@ -18,6 +19,7 @@ const benches: Record<string, (servers: BenchServers, options: BenchOptions) => 
   events: benchEvents,
   'get-job': benchGetJob,
   steps: benchSteps,
+  'long-job': benchLongJob,
   streams: benchStreams,
   leave: benchLeave,
   search: benchSearch,

@@ -13,7 +13,9 @@ import { createWorkspaces } from '../../activities/clients/workspaces.ts';
 import { createActivities, type ActivityDeps } from '../../activities/index.ts';
 import { createKnownSecrets } from '../../activities/known-secrets.ts';
 import { createIdleJobs } from '../../db/idle-jobs.ts';
+import { createBudgetStore } from '../../db/budgets.ts';
 import { newId } from '../../db/ids.ts';
+import { createJobContextStore } from '../../db/job-context.ts';
 import { createJobEventStore } from '../../db/job-events.ts';
 import { createJobBranchStore } from '../../db/job-branches.ts';
 import { createJobEndings } from '../../db/job-endings.ts';
@@ -138,7 +140,7 @@ export async function startTestWorker(options: TestWorkerOptions): Promise<TestW
       workflowId: jobWorkflowId(jobId, turn),
       taskQueue,
       args: [{ jobId, turn, limits: { ...defaultLimits, ...limits } }],
-      workflowRunTimeout: '3 minutes',
+      workflowRunTimeout: '12 minutes',
     });
   }
 
@@ -195,6 +197,9 @@ function depsOf(
     forges: createForges({ local, github: null, gitlab: null, gitea: null, ...servers }),
     workspaces: createWorkspaces({ git, directory }),
     prices: createPriceBook(),
+    context: createJobContextStore(pool),
+    budgets: createBudgetStore(pool),
+    budgetDefaults: { jobMicros: null, dayMicros: null },
     toolset: createToolset(),
     secrets: createKnownSecrets(['model-key-0123456789', ...tokensOf(servers)]),
     problemWithRepository: () => null,

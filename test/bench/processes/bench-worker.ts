@@ -23,7 +23,8 @@ const activities = createActivities({
   ...createClients({ config, pullRequests: stores.pullRequests }),
   ...stores,
   models: { languageModel: createAgentModel, problemWith: () => null },
-  prices: createPriceBook(),
+  prices: createPriceBook(config.prices),
+  budgetDefaults: config.budgets,
   toolset: createToolset(),
   secrets: createKnownSecrets([]),
 });

@@ -7,7 +7,8 @@ import type {
 
 /** What a step of a job does: nothing to files, read one, or change one. */
 export const stepKinds = ['todo', 'read', 'write'] as const;
-export type StepKind = (typeof stepKinds)[number];
+/** `long`: reads, and a change now and then. */
+export type StepKind = (typeof stepKinds)[number] | 'long';
 
 /** A prompt that tells the model below what to do. */
 export function promptFor({ kind, steps }: { kind: StepKind; steps: number }): string {
@@ -30,11 +31,16 @@ export function createAgentModel(): LanguageModelV4 {
     modelId: 'agent',
     supportedUrls: {},
     doGenerate: (options) => Promise.resolve({ ...finish, content: [nextCall(options)], warnings: [] }),
+
     doStream(options) {
       const stream = new ReadableStream<LanguageModelV4StreamPart>({
         start(controller) {
           controller.enqueue({ type: 'stream-start', warnings: [] });
-          controller.enqueue(nextCall(options));
+          if (options.tools === undefined || options.tools.length === 0) {
+            controller.enqueue({ type: 'text-start', id: 'notes' });
+            controller.enqueue({ type: 'text-delta', id: 'notes', delta: 'The pages are alike.' });
+            controller.enqueue({ type: 'text-end', id: 'notes' });
+          } else controller.enqueue(nextCall(options));
           controller.enqueue({ type: 'finish', ...finish });
           controller.close();
         },
@@ -47,7 +53,9 @@ export function createAgentModel(): LanguageModelV4 {
 function nextCall({ prompt }: LanguageModelV4CallOptions): LanguageModelV4ToolCall {
   const asked = prompt.find(({ role }) => role === 'user');
   const match = /bench: (\d+) steps that (\w+)/.exec(JSON.stringify(asked?.content));
-  const step = prompt.filter(({ role }) => role === 'assistant').length + 1;
+  // old answers may be left out: the newest one knows how many there were
+  const newest = prompt.findLast(({ role }) => role === 'assistant');
+  const step = Number(/"call_(\d+)"/.exec(JSON.stringify(newest?.content ?? ''))?.[1] ?? 0) + 1;
   const [, steps, kind] = match ?? [];
   const { toolName, input } =
     step > Number(steps)
@@ -61,7 +69,9 @@ function callOf(kind: string | undefined, step: number): { toolName: string; inp
     case 'todo':
       return { toolName: 'todo', input: { items: [{ text: `Do part ${step}`, done: false }] } };
     case 'read':
-      return { toolName: 'read', input: { path: 'docs/page-1.md' } };
+      return { toolName: 'read', input: { path: `docs/page-${step % 50}.md` } };
+    case 'long':
+      return callOf(step % 25 === 0 ? 'write' : 'read', step);
     case 'write':
       return {
         toolName: 'write',

@@ -261,9 +261,10 @@ it('a job that failed goes on with what it had done', async () => {
   await using worker = await startTestWorker({ database, modelUrl: model.baseUrl });
   model.script(writing('one.txt')[0]!, { status: 400 });
   const first = await worker.runJob({ prompt: 'Write one', repository: repository.path });
-  expect(first).toMatchObject({ status: 'failed', failureCategory: 'model_refused', branch: null });
+  expect(first).toMatchObject({ status: 'failed', failureCategory: 'model_refused' });
+  expect(await createPullRequestStore(database.pool).get(first.prId!)).toMatchObject({ draft: true });
   model.script(writing('one.txt')[1]!);
   const second = await worker.followUp(first.id, 'Go on');
-  expect(second).toMatchObject({ status: 'completed', failureCategory: null, turn: 2 });
+  expect(second).toMatchObject({ status: 'completed', failureCategory: null, turn: 2, prId: first.prId });
   expect(Object.keys(await repository.read(second.headCommit!))).toEqual(['README.md', 'one.txt']);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { conversationOf } from '../../../activities/transcript.ts';
+import { conversationOf, transcriptAt, type Transcript } from '../../../activities/transcript.ts';
 import { buildStep } from './build-step.ts';
 
 function buildRead(id: string, output: string) {
@@ -7,6 +7,10 @@ function buildRead(id: string, output: string) {
     toolCalls: [{ toolCallId: id, toolName: 'read', input: { path: 'a' } }],
     toolResults: [{ toolCallId: id, toolName: 'read', output, isError: false }],
   };
+}
+
+function build(transcript: Partial<Transcript>): Transcript {
+  return { prompts: [{ turn: 1, step: 0, prompt: 'Go' }], steps: [], notes: [], compaction: null, ...transcript };
 }
 
 function outputsOf(messages: ReturnType<typeof conversationOf>): string[] {
@@ -28,7 +32,7 @@ describe('the conversation of a job', () => {
       buildStep({ step: 2, text: 'Done' }),
       buildStep({ turn: 2, text: 'Again' }),
     ];
-    const shape = conversationOf({ prompts, steps }).map(({ role, content }) =>
+    const shape = conversationOf(build({ prompts, steps })).map(({ role, content }) =>
       typeof content === 'string' ? content : role,
     );
     expect(shape).toEqual(['First', 'assistant', 'tool', 'assistant', 'Second', 'assistant']);
@@ -47,7 +51,7 @@ describe('the conversation of a job', () => {
       buildStep({ step: 2, text: '1.2' }),
       buildStep({ turn: 2, text: '2.1' }),
     ];
-    const words = conversationOf({ prompts, steps }).map(({ content }) =>
+    const words = conversationOf(build({ prompts, steps })).map(({ content }) =>
       typeof content === 'string' ? content : content.map((part) => (part.type === 'text' ? part.text : '')).join(),
     );
     expect(words).toEqual(['First', '1.1', 'Wait', '1.2', 'Too late', 'Second', '2.1', 'Now']);
@@ -55,7 +59,7 @@ describe('the conversation of a job', () => {
 
   it('answers a call that was never run, so that no provider refuses the transcript', () => {
     const steps = [buildStep({ ...buildRead('c1', ''), toolResults: null })];
-    const messages = conversationOf({ prompts: [{ turn: 1, step: 0, prompt: 'Go' }], steps });
+    const messages = conversationOf(build({ steps }));
     expect(messages.at(-1)).toMatchObject({
       role: 'tool',
       content: [{ toolCallId: 'c1', output: { type: 'error-text', value: 'This call was not run.' } }],
@@ -64,7 +68,7 @@ describe('the conversation of a job', () => {
 
   it('leaves out a step without an answer, and an answer without content', () => {
     const open = { ...buildStep(), response: null };
-    const messages = conversationOf({ prompts: [{ turn: 1, step: 0, prompt: 'Go' }], steps: [buildStep(), open] });
+    const messages = conversationOf(build({ steps: [buildStep(), open] }));
     expect(messages).toEqual([{ role: 'user', content: 'Go' }]);
   });
 
@@ -72,7 +76,7 @@ describe('the conversation of a job', () => {
     const steps = Array.from({ length: 30 }, (_, index) =>
       buildStep({ step: index + 1, ...buildRead(`c${index}`, 'x'.repeat(1_000)) }),
     );
-    const outputs = outputsOf(conversationOf({ prompts: [{ turn: 1, step: 0, prompt: 'Go' }], steps }));
+    const outputs = outputsOf(conversationOf(build({ steps })));
     expect(outputs.every((output) => output.length === 1_000)).toBe(true);
   });
 
@@ -80,10 +84,66 @@ describe('the conversation of a job', () => {
     const steps = Array.from({ length: 30 }, (_, index) =>
       buildStep({ step: index + 1, ...buildRead(`c${index}`, 'x'.repeat(10_000)) }),
     );
-    const outputs = outputsOf(conversationOf({ prompts: [{ turn: 1, step: 0, prompt: 'Go' }], steps }));
+    const outputs = outputsOf(conversationOf(build({ steps })));
     expect(outputs.slice(0, 20).every((output) => output.startsWith('[10000 characters of an earlier read'))).toBe(
       true,
     );
     expect(outputs.slice(20).every((output) => output.length === 10_000)).toBe(true);
+  });
+});
+
+describe('what the service says', () => {
+  const note = { turn: 1, step: 2, kind: 'nudge' as const, text: 'Stop that.' };
+
+  it('stands in the last tool result, whatever is masked there', () => {
+    const steps = Array.from({ length: 30 }, (_, index) =>
+      buildStep({ step: index + 1, ...buildRead(`c${index}`, 'x'.repeat(10_000)) }),
+    );
+    const outputs = outputsOf(conversationOf(build({ steps, notes: [note] })));
+    expect(outputs[0]).toMatch(
+      /^\[10000 characters of an earlier read of a left out; .*\]\n\n\(Note of the service: Stop/,
+    );
+    expect(outputs[1]).not.toContain('Note');
+  });
+
+  it('stands behind what a person said, when no tool ran before', () => {
+    const steps = [buildStep({ text: 'one' }), buildStep({ step: 2, text: 'two' })];
+    const words = conversationOf(build({ steps, notes: [note] })).map(({ role }) => role);
+    expect(words).toEqual(['user', 'assistant', 'user', 'assistant']);
+  });
+});
+
+describe('a compacted conversation', () => {
+  const ledger = { read: { 'a.ts': 'abc123' }, changed: ['b.ts'], todo: [{ text: 'Test it', done: false }] };
+  const compaction = {
+    turn: 1,
+    step: 4,
+    uptoTurn: 1,
+    uptoStep: 2,
+    summary: 'The lamp is in a.ts.',
+    ledger,
+    tree: null,
+  };
+  const steps = [1, 2, 3, 4, 5].map((step) => buildStep({ step, text: `answer ${step}` }));
+  const prompts = [
+    { turn: 1, step: 0, prompt: 'First' },
+    { turn: 1, step: 2, prompt: 'Meanwhile' },
+    { turn: 1, step: 4, prompt: 'Later' },
+  ];
+  const record = { prompts, steps, notes: [], compactions: [compaction] };
+  const textsOf = (step: number) =>
+    conversationOf(transcriptAt(record, { turn: 1, step })).map(({ content }) =>
+      typeof content === 'string' ? content : content.map((part) => (part.type === 'text' ? part.text : '')).join(),
+    );
+
+  it('has all that was asked, the notes, the ledger and the steps behind them', () => {
+    const [first, meanwhile, notes, ...rest] = textsOf(6);
+    expect([first, meanwhile, ...rest]).toEqual(['First', 'Meanwhile', 'answer 3', 'Later', 'answer 4', 'answer 5']);
+    for (const part of ['The lamp is in a.ts.', '- a.ts (etag abc123)', '- b.ts', '[ ] Test it'])
+      expect(notes).toContain(part);
+  });
+
+  it('is the whole one for the calls before it', () => {
+    expect(textsOf(3)).toEqual(['First', 'answer 1', 'Meanwhile', 'answer 2']);
   });
 });

@@ -21,6 +21,7 @@ it('needs nothing but a database', () => {
       compatible: undefined,
     },
     prices: {},
+    budgets: { jobMicros: null, dayMicros: null },
     repositories: { allowedHosts: ['github.com'], localRoot: null },
     siteDirectories: null,
     webhookAllowedHosts: [],

@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createProjectStore } from '../../../db/projects.ts';
+import { createPriceBook } from '../../../models/prices.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { createTestRepository } from '../../support/git-repository.ts';
+import { startScriptedModelServer } from '../../support/scripted-model-server.ts';
+import { startTestWorker, type TestWorkerOptions } from '../../support/worker.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database[Symbol.asyncDispose]());
+
+/** A call costs 1,200 millionths of a dollar. */
+const prices = createPriceBook({ 'compatible/scripted': { input: 10, output: 10 } });
+const callMicros = 1_200;
+
+async function startStack(change?: TestWorkerOptions['change']) {
+  await using resources = new AsyncDisposableStack();
+  const repository = resources.use(await createTestRepository());
+  const model = resources.use(await startScriptedModelServer());
+  const options = { database, modelUrl: model.baseUrl };
+  const worker = resources.use(
+    await startTestWorker({ ...options, change: (deps) => ({ prices, ...change?.(deps) }) }),
+  );
+  const running = resources.move();
+  let writes = 0;
+  model.respondWith(() => {
+    writes += 1;
+    return { toolCalls: [{ name: 'write', input: { path: `${writes}.txt`, content: `${writes}\n` } }] };
+  });
+  const job = { prompt: 'Write', repository: repository.path };
+  return { repository, model, worker, job, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
+
+async function projectOf(jobId: string): Promise<string> {
+  const { rows } = await database.pool.query('select project_id as id from jobs where id = $1', [jobId]);
+  return rows[0].id;
+}
+
+describe('a limit on money', () => {
+  it('of a job is passed by one call at most, and its work is kept', async () => {
+    await using stack = await startStack(() => ({ budgetDefaults: { jobMicros: 3_000, dayMicros: null } }));
+    const job = await stack.worker.runJob(stack.job);
+    expect(job).toMatchObject({
+      status: 'failed',
+      failureCategory: 'budget_limit',
+      steps: 3,
+      costMicros: 3 * callMicros,
+    });
+    expect(job.message).toMatch(
+      /limit of \$0\.003000 \(the job budget of the project, or DOCKET_MAX_JOB_DOLLARS\); it used \$0\.003600\./,
+    );
+    expect(job.prLink).not.toBe(null);
+  });
+
+  it('of the project comes before the setting, and a message has the whole of it again', async () => {
+    await using stack = await startStack(() => ({ budgetDefaults: { jobMicros: 1, dayMicros: null } }));
+    const id = await stack.worker.createJob(stack.job);
+    await createProjectStore(database.pool).update(await projectOf(id), { jobBudgetMicros: 2_000 });
+    await stack.worker.startJob(id);
+    expect(await stack.worker.ended(id)).toMatchObject({ failureCategory: 'budget_limit', steps: 2 });
+    expect(await stack.worker.followUp(id, 'Go on')).toMatchObject({ failureCategory: 'budget_limit', steps: 4 });
+  });
+
+  it('refuses a model whose price is not known, before it is called', async () => {
+    await using stack = await startStack(() => ({
+      prices: createPriceBook(),
+      budgetDefaults: { jobMicros: 1e6, dayMicros: null },
+    }));
+    const job = await stack.worker.runJob(stack.job);
+    expect(job).toMatchObject({ status: 'failed', failureCategory: 'budget_limit', steps: 0 });
+    expect(job.message).toContain('its price is not known; name it in DOCKET_MODEL_PRICES');
+    expect(stack.model.requests).toHaveLength(0);
+  });
+
+  it('of a project and day holds for jobs that run at the same time: one call too many at most', async () => {
+    await using stack = await startStack();
+    const budget = 10_000;
+    const ids = [await stack.worker.createJob(stack.job)];
+    const project = await projectOf(ids[0]!);
+    await createProjectStore(database.pool).update(project, { dailyBudgetMicros: budget });
+    for (let more = 0; more < 5; more += 1) ids.push(await stack.worker.createJob(stack.job));
+    await database.pool.query('update jobs set project_id = $1 where id = any($2)', [project, ids]);
+    await Promise.all(ids.map((id) => stack.worker.startJob(id)));
+    const jobs = await Promise.all(ids.map((id) => stack.worker.ended(id)));
+    expect(jobs.map(({ failureCategory }) => failureCategory)).toEqual(ids.map(() => 'budget_limit'));
+    expect(jobs[0]!.message).toContain('that it may a day');
+    const { rows } = await database.pool.query(
+      'select cost_micros::int as spent from project_spending where project_id = $1',
+      [project],
+    );
+    expect(rows).toEqual([{ spent: Math.ceil(budget / callMicros) * callMicros }]);
+    expect(jobs.reduce((sum, { costMicros }) => sum + costMicros!, 0)).toBe(rows[0].spent);
+  });
+});
