@@ -1,4 +1,5 @@
 import type { JobEventStore } from '../db/job-events.ts';
+import type { Compaction, JobContextStore } from '../db/job-context.ts';
 import type { JobMessageStore } from '../db/job-messages.ts';
 import type { EffectStore, StepAnswerEvents, StepResponse, StepStore } from '../db/steps.ts';
 import type { PriceBook } from '../models/prices.ts';
@@ -25,6 +26,7 @@ export interface ModelActivityDeps {
   events: Pick<JobEventStore, 'appendText'>;
   messages: Pick<JobMessageStore, 'take'>;
   effects: Pick<EffectStore, 'claim'>;
+  context: Pick<JobContextStore, 'compactions'>;
   access: JobAccess;
   conversation: Conversation;
   holdCost: HoldCost;
@@ -38,7 +40,7 @@ export interface ModelActivityDeps {
 }
 
 export function createModelActivities(deps: ModelActivityDeps) {
-  const { steps, messages, effects, access, conversation, holdCost, askModel, attempt, maskSecrets } = deps;
+  const { steps, messages, effects, context, access, conversation, holdCost, askModel, attempt, maskSecrets } = deps;
   const { redact, secrets, prices, toolset } = deps;
   const { finish } = toolset;
   const finishOnly: Toolset = finish === undefined ? {} : { finish };
@@ -51,13 +53,16 @@ export function createModelActivities(deps: ModelActivityDeps) {
       const ref = { jobId, turn, step };
       return attempt({ turn: ref, countFailure: () => steps.countModelFailure(ref) }, async (signal) => {
         const { fence, response, finishReason, usage } = await steps.claimAnswer(ref);
-        if (response !== null) return stepOf(ref, { response, finishReason: finishReason ?? 'other', usage });
+        if (response !== null) {
+          const [compaction = null] = await context.compactions(jobId, 1);
+          return stepOf(ref, { response, finishReason: finishReason ?? 'other', usage, compaction });
+        }
         const job = await access.activeJob(ref);
         if (job.waitingMessages > 0) await messages.take(ref);
         const system = systemPrompt(await readInstructions(effects, jobId));
         const tools = lastBefore === null ? toolset : finishOnly;
         const text = liveTextOf({ ...ref, fence });
-        const { answer, prompts } = await speaking(text, () =>
+        const { answer, transcript } = await speaking(text, () =>
           answerTo({ call, job, system, signal }, tools, text.push),
         );
         const masked = maskedResponse(answer.response, maskSecrets);
@@ -67,12 +72,13 @@ export function createModelActivities(deps: ModelActivityDeps) {
           fence,
           eventsOfAnswer({ ...answer, toolCalls: masked.toolCalls, costMicros }, redact),
         );
+        const { prompts, compaction } = transcript;
         const knownMessages = prompts.filter(({ turn, step }) => turn === ref.turn && step === ref.step).length;
         const cost = { cachedTokens: answer.details.cachedInputTokens, costMicros };
         const store = () =>
           steps.storeResponse({ ...ref, ...answer, ...cost, response: masked, knownMessages, events });
         if (!(await keepAnswer(store, signal))) throw takenOver();
-        return stepOf(ref, { ...answer, response: masked });
+        return stepOf(ref, { ...answer, response: masked, compaction });
       });
     },
   };
@@ -86,7 +92,7 @@ export function createModelActivities(deps: ModelActivityDeps) {
       const characters = JSON.stringify(messages).length + system.length;
       await holdCost({ ref: { jobId, turn, step }, job, characters, signal });
       const answer = await askModel({ model: job.model, system, messages, toolset: tools, signal, onText });
-      return { answer, prompts: transcript.prompts };
+      return { answer, transcript };
     };
     const transcript = await conversation.forCall(asking);
     try {
@@ -99,8 +105,11 @@ export function createModelActivities(deps: ModelActivityDeps) {
 
   async function stepOf(
     ref: StepRef,
-    { response, finishReason, usage }: { response: StepResponse; finishReason: string; usage: TokenUsage },
+    { response, finishReason, usage: ofAnswer, compaction }: AnsweredStep,
   ): Promise<ModelStep> {
+    const isForCall = compaction?.turn === ref.turn && compaction.step === ref.step;
+    // notes that were made for the call count as its own
+    const usage = isForCall ? sumOf(ofAnswer, compaction.usage) : ofAnswer;
     const toolCallCount = response.toolCalls.length;
     if (toolCallCount > 0) return { toolCallCount, finishReason, usage };
     return { toolCallCount, finishReason, usage, hasMessages: await access.hasMessages(ref) };
@@ -112,6 +121,21 @@ export function createModelActivities(deps: ModelActivityDeps) {
       append: (piece) => deps.events.appendText({ ...step, ...piece }),
     });
   }
+}
+
+interface AnsweredStep {
+  response: StepResponse;
+  finishReason: string;
+  usage: TokenUsage;
+  /** The newest one. */
+  compaction: Compaction | null;
+}
+
+function sumOf(one: TokenUsage, other: TokenUsage): TokenUsage {
+  return {
+    inputTokens: one.inputTokens + other.inputTokens,
+    outputTokens: one.outputTokens + other.outputTokens,
+  };
 }
 
 /** Ends the text also when the call fails. */

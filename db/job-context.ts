@@ -32,9 +32,11 @@ export interface Compaction {
   ledger: Ledger;
   /** The job's tree then; null while nothing had changed. */
   tree: string | null;
+  /** What the call that made it used. */
+  usage: TokenUsage;
 }
 
-export interface NewCompaction extends Compaction {
+export interface NewCompaction extends Omit<Compaction, 'usage'> {
   jobId: string;
   usage: TokenUsage & { cachedTokens: number };
   costMicros: number | null;
@@ -98,7 +100,8 @@ export function createJobContextStore(pool: Pool): JobContextStore {
     async compactions(jobId, limit) {
       const { rows } = await pool.query<Compaction>({
         name: 'newest-compactions',
-        text: `select turn, step, upto_turn as "uptoTurn", upto_step as "uptoStep", summary, ledger, tree
+        text: `select turn, step, upto_turn as "uptoTurn", upto_step as "uptoStep", summary, ledger, tree,
+                      jsonb_build_object('inputTokens', input_tokens, 'outputTokens', output_tokens) as usage
                from job_compactions where job_id = $1 order by turn desc, step desc limit $2`,
         values: [jobId, limit],
       });

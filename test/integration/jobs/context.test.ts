@@ -108,6 +108,18 @@ describe('a conversation that fills the window', () => {
     expect(job).toMatchObject({ inputTokens: 15 * 100 + 1_000, costMicros: 15 * 120 + 1_010 });
   });
 
+  it('counts the notes against the limit on tokens', async () => {
+    await using stack = await startStack(small);
+    let reads = 0;
+    stack.model.respondWith((request) =>
+      isSummary(request) ? { text: 'Notes.', usage: { inputTokens: 90_000, outputTokens: 10 } } : read((reads += 1)),
+    );
+    const job = await stack.worker.runJob(stack.job, { maxTokens: 50_000, maxSteps: 40 });
+    expect(job).toMatchObject({ status: 'failed', failureCategory: 'budget_limit' });
+    expect(stack.model.requests.filter(isSummary)).toHaveLength(1);
+    expect(stack.model.requests.findIndex(isSummary)).toBe(stack.model.requests.length - 2);
+  });
+
   it('is not summed up again when the worker is lost after the notes were stored', async () => {
     let isLost = false;
     await using stack = await startStack(small, ({ context }) => ({

@@ -123,6 +123,7 @@ describe('a compacted conversation', () => {
     summary: 'The lamp is in a.ts.',
     ledger,
     tree: null,
+    usage: { inputTokens: 1, outputTokens: 1 },
   };
   const steps = [1, 2, 3, 4, 5].map((step) => buildStep({ step, text: `answer ${step}` }));
   const prompts = [
