@@ -9,6 +9,7 @@ export interface GiteaOptions {
   token: string;
   /** Where people reach the server, e.g. `https://codeberg.org`. */
   url: string;
+  pageSize?: number;
 }
 
 interface Call {
@@ -21,7 +22,8 @@ interface Call {
 const forge = 'Gitea';
 const draftPrefix = 'WIP: ';
 const draftPattern = /^\s*(?:wip:|\[wip\])\s*/i;
-const pageSize = 50;
+/** Of the list of open pull requests, newest changes first. */
+const mostPages = 20;
 const pullRequestSchema = z.object({
   number: z.number().int(),
   html_url: z.url({ protocol: /^https?$/ }),
@@ -36,7 +38,7 @@ const pullRequestSchema = z.object({
 const labelsSchema = z.array(z.object({ name: z.string() }));
 
 /** Makes the forge for Gitea and Forgejo. The token goes to its own server only. */
-export function createGiteaForge({ token, url }: GiteaOptions): Forge {
+export function createGiteaForge({ token, url, pageSize = 50 }: GiteaOptions): Forge {
   const root = url.replace(/\/+$/, '');
 
   function requestOf(repository: string, signal: AbortSignal, { method = 'GET', path, body }: Call) {
@@ -79,7 +81,7 @@ export function createGiteaForge({ token, url }: GiteaOptions): Forge {
 
   /** The server's own filter by head does nothing: the open ones are read page by page. */
   async function findInList({ repository, head, signal }: PullRequestDraft): Promise<FoundPullRequest | null> {
-    for (let page = 1; ; page += 1) {
+    for (let page = 1; page <= mostPages; page += 1) {
       const path = `/pulls?state=open&sort=recentupdate&limit=${pageSize}&page=${page}`;
       const { data } = await sent(repository, signal, { path });
       const listed = parsed(z.array(pullRequestSchema), data);
@@ -87,6 +89,7 @@ export function createGiteaForge({ token, url }: GiteaOptions): Forge {
       if (own !== undefined) return presented(own);
       if (listed.length === 0) return null;
     }
+    return null;
   }
 
   async function create(draft: PullRequestDraft): Promise<FoundPullRequest | null> {
@@ -95,11 +98,20 @@ export function createGiteaForge({ token, url }: GiteaOptions): Forge {
     const response = await askForge(
       requestOf(repository, signal, { method: 'POST', path: '/pulls', body: { head, base, title, body } }),
     );
-    if (response.status === 201) return presented(parsed(pullRequestSchema, response.data));
+    if (response.status === 201) return firstOf(presented(parsed(pullRequestSchema, response.data)), draft);
     if (response.status === 409) return null;
     const failure = failureOfAnswer({ forge, status: response.status, headers: response.headers });
     if (failure.kind !== 'not-found') throw failure;
     throw (await missingPart(draft)) ?? failure;
+  }
+
+  /** It makes one for each of several requests that arrive together: all but the first are closed again. */
+  async function firstOf(made: FoundPullRequest, draft: PullRequestDraft): Promise<FoundPullRequest> {
+    const first = await find(draft);
+    if (first === null || first.state !== 'open' || Number(first.id) >= Number(made.id)) return made;
+    const call = { method: 'PATCH' as const, path: `/pulls/${made.id}`, body: { state: 'closed' } };
+    await sent(draft.repository, draft.signal, call);
+    return first;
   }
 
   /** It answers 404 for a missing repository and for a missing branch alike. */

@@ -7,7 +7,7 @@ import { createPullRequestStore } from '../../../db/pull-requests.ts';
 import type { TestDatabase } from '../../support/database.ts';
 import type { FakeForge } from '../../support/forges/fake-forge.ts';
 import type { FakeGithub } from '../../support/forges/fake-github.ts';
-import { createTestRepository, type TestRepository } from '../../support/git-repository.ts';
+import { createTestRepository, type TestFiles, type TestRepository } from '../../support/git-repository.ts';
 import { live } from './setup.ts';
 
 /** A pull request as the server has it; a title is without the mark of a draft. */
@@ -24,8 +24,8 @@ export interface SeenPullRequest {
 
 export interface StageRepository {
   url: string;
-  /** Makes a branch on top of main; without files it holds nothing that main does not. */
-  addBranch(name: string, files?: Record<string, string>): Promise<unknown>;
+  /** Makes branches on top of main; one without files holds nothing that main does not. */
+  addBranches(branches: Record<string, TestFiles>): Promise<unknown>;
   /** One more commit on main. */
   moveMain(): Promise<unknown>;
   seen(): Promise<SeenPullRequest[]>;
@@ -122,11 +122,13 @@ function fakeStage(fake: () => FakeForge) {
   };
 }
 
-function branchesOf(repository: TestRepository): Pick<StageRepository, 'addBranch' | 'moveMain'> {
+export function branchesOf(repository: TestRepository): Pick<StageRepository, 'addBranches' | 'moveMain'> {
   return {
-    async addBranch(name, files) {
-      await repository.git('update-ref', `refs/heads/${name}`, 'main');
-      if (files !== undefined) await repository.commit(files, { branch: name });
+    async addBranches(branches) {
+      for (const [branch, files] of Object.entries(branches)) {
+        await repository.git('update-ref', `refs/heads/${branch}`, 'main');
+        if (Object.keys(files).length > 0) await repository.commit(files, { branch });
+      }
     },
     moveMain: () => repository.commit({ 'moved.txt': 'moved' }),
   };
@@ -135,10 +137,8 @@ function branchesOf(repository: TestRepository): Pick<StageRepository, 'addBranc
 /** A repository with branches to make pull requests of; `docket/same` holds nothing that main does not. */
 export async function addLamp(stage: Stage): Promise<StageRepository> {
   const repository = await stage.addRepository();
-  await repository.addBranch('trunk');
-  await repository.addBranch('docket/1', { 'a.txt': 'a' });
-  await repository.addBranch('docket/2', { 'b.txt': 'b' });
-  await repository.addBranch('docket/same');
+  const changes = { 'docket/1': { 'a.txt': 'a' }, 'docket/2': { 'b.txt': 'b' } };
+  await repository.addBranches({ trunk: {}, 'docket/same': {}, ...changes });
   return repository;
 }
 

@@ -1,0 +1,24 @@
+import { join } from 'node:path';
+import { buildGoProgram, findGoProgram, type BuildContext, type GoProgram } from '../../../local/go-program.ts';
+
+const gitea: GoProgram = {
+  moduleDirectory: join(import.meta.dirname, 'gitea'),
+  source: 'code.gitea.io/gitea',
+  name: 'gitea',
+  title: 'Gitea',
+  duration: 'about 6 minutes on two cores',
+  tags: ['sqlite', 'sqlite_unlock_notify'],
+  version: '1.26.0',
+  usesC: true,
+  assets: { module: 'code.gitea.io/gitea', folders: ['templates', 'options', 'public/assets/img'] },
+};
+
+/** A real Gitea, built from the pinned module and kept in the user's cache. It needs Go and a C compiler. */
+export function buildGitea(context: BuildContext): Promise<string> {
+  return buildGoProgram(gitea, context);
+}
+
+/** The Gitea that was built before; null where there is none. */
+export function findGitea(env: NodeJS.ProcessEnv): Promise<string | null> {
+  return findGoProgram(gitea, env);
+}
