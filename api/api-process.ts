@@ -68,6 +68,7 @@ export async function runApiProcess({ config, log, signal, instrument = uninstru
       log,
       models,
       modelName: config.models.assistant,
+      embeddingModel: config.models.embedding === null ? null : models.embeddingModel(config.models.embedding),
       cacheDirectory: config.cacheDirectory,
     }),
   );

@@ -144,7 +144,7 @@ function assistantRouters({ assistant: parts, config, stores, log }: AppDeps, ga
   });
   return [
     createAssistantRouter({ ...parts, access, logger: log }),
-    createSearchRouter({ access, indexes: parts.indexes }),
+    createSearchRouter({ access, indexes: parts.indexes, findPassages: parts.findPassages }),
     createThreadsRouter({ access, threads: parts.threads }),
   ];
 }

@@ -1,20 +1,25 @@
+import type { EmbeddingModelV4 } from '@ai-sdk/provider';
 import type { Logger } from 'pino';
 import type { ReplyStore } from '../db/replies.ts';
 import type { ThreadStore } from '../db/threads.ts';
 import type { ModelRegistry } from '../models/registry.ts';
 import { createAssistant } from './assistant/assistant.ts';
 import type { Assistant } from './assistant/assistant.ts';
+import { createPassageFinder } from './assistant/find-passages.ts';
+import type { FindPassages } from './assistant/find-passages.ts';
 import { createFlushQueue } from './assistant/flush-queue.ts';
 import type { ScheduleFlush } from './assistant/flush-queue.ts';
 import { LoadShedder } from './assistant/load-shedder.ts';
 import { OpenStreams } from './assistant/open-streams.ts';
 import { SiteIndexes } from './assistant/site-indexes.ts';
+import { createReranker } from './assistant/rerank.ts';
 import type { StreamTimes } from './routes/assistant.ts';
 import type { ApiStores } from './stores.ts';
 
 /** What the assistant's routes share: the open indexes, the running streams, the model. */
 export interface AssistantParts extends AsyncDisposable {
   assistant: Assistant;
+  findPassages: FindPassages;
   indexes: SiteIndexes;
   streams: OpenStreams;
   shedder: LoadShedder;
@@ -30,6 +35,8 @@ export interface AssistantPartsDeps {
   models: Pick<ModelRegistry, 'languageModel'>;
   /** `provider/model` of the answers. */
   modelName: string;
+  /** Helps to rank passages by their meaning; null: they are ranked by their words alone. */
+  embeddingModel: EmbeddingModelV4 | null;
   /** Folder for the files of the indexes in use. */
   cacheDirectory: string;
   times?: Partial<StreamTimes & { modelStalledMs: number; indexPollMs: number; maxLoopDelayMs: number }>;
@@ -56,12 +63,15 @@ export function createAssistantParts({
   log,
   models,
   modelName,
+  embeddingModel,
   cacheDirectory,
   times,
 }: AssistantPartsDeps): AssistantParts {
   const allTimes = { ...defaultTimes, ...times };
   const { threads, replies } = stores;
   const model = models.languageModel(modelName);
+  const rerank = embeddingModel === null ? null : createReranker({ model: embeddingModel, log });
+  const findPassages = createPassageFinder(rerank);
   const indexes = new SiteIndexes({
     store: stores.indexes,
     directory: cacheDirectory,
@@ -74,10 +84,12 @@ export function createAssistantParts({
       model,
       modelName,
       threads,
+      findPassages,
       logger: log,
       maxSteps,
       modelStalledMs: allTimes.modelStalledMs,
     }),
+    findPassages,
     indexes,
     streams: new OpenStreams(),
     shedder,

@@ -17,7 +17,7 @@ export interface ApiConfig {
   encryptionKeys: EncryptionKey[];
   /** Folder for the files of the search indexes in use. */
   cacheDirectory: string;
-  models: { settings: ModelSettings; agent: string; assistant: string };
+  models: { settings: ModelSettings; agent: string; assistant: string; embedding: string | null };
   repositories: { allowedHosts: string[]; localRoot: string | null };
   /** `host` or `host:port` that webhooks may lead to though it is private, and without TLS. */
   webhookAllowedHosts: string[];
@@ -69,6 +69,7 @@ const environmentSchema = z.object({
     .default('info'),
   DOCKET_AGENT_MODEL: z.string().default('offline/editor'),
   DOCKET_ASSISTANT_MODEL: z.string().default('offline/extract'),
+  DOCKET_EMBEDDING_MODEL: z.string().optional(),
   ANTHROPIC_API_KEY: z.string().optional(),
   OPENAI_API_KEY: z.string().optional(),
   GOOGLE_GENERATIVE_AI_API_KEY: z.string().optional(),
@@ -116,7 +117,12 @@ function configOf(env: z.infer<typeof environmentSchema>): ApiConfig {
     keyPepper: env.DOCKET_KEY_PEPPER,
     encryptionKeys: env.DOCKET_ENCRYPTION_KEYS,
     cacheDirectory: resolve(env.DOCKET_CACHE_DIR ?? join(tmpdir(), `docket-cache-${userInfo().uid}`)),
-    models: { settings: modelSettingsOf(env), agent: env.DOCKET_AGENT_MODEL, assistant: env.DOCKET_ASSISTANT_MODEL },
+    models: {
+      settings: modelSettingsOf(env),
+      agent: env.DOCKET_AGENT_MODEL,
+      assistant: env.DOCKET_ASSISTANT_MODEL,
+      embedding: env.DOCKET_EMBEDDING_MODEL ?? null,
+    },
     repositories: {
       allowedHosts: env.DOCKET_ALLOWED_HOSTS.split(',')
         .map((host) => host.trim().toLowerCase())

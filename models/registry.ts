@@ -2,7 +2,7 @@ import { createAnthropic } from '@ai-sdk/anthropic';
 import { createGoogle } from '@ai-sdk/google';
 import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
-import type { LanguageModelV4 } from '@ai-sdk/provider';
+import type { EmbeddingModelV4, LanguageModelV4 } from '@ai-sdk/provider';
 import { createOfflineEditor } from './offline-editor/offline-editor.ts';
 import { createOfflineExtract } from './offline-extract/offline-extract.ts';
 
@@ -20,6 +20,11 @@ export interface ModelRegistry {
   problemWith(name: string): string | null;
 }
 
+export interface EmbeddingModelRegistry {
+  /** Resolves `provider/model` of an embedding model. Throws UnknownModelError, also when the provider has none. */
+  embeddingModel(name: string): EmbeddingModelV4;
+}
+
 export class UnknownModelError extends Error {
   override name = 'UnknownModelError';
 }
@@ -30,12 +35,14 @@ interface Provider {
   /** Every model of the provider, where they are known. */
   models?: string[];
   create(model: string): LanguageModelV4;
+  /** Absent: the provider has no embedding models. */
+  createEmbedding?(model: string): EmbeddingModelV4;
 }
 
 const longestName = 200;
 
-/** Makes language models by name, from the providers that have what they need here. */
-export function createModelRegistry(settings: ModelSettings): ModelRegistry {
+/** Makes language and embedding models by name, from the providers that have what they need here. */
+export function createModelRegistry(settings: ModelSettings): ModelRegistry & EmbeddingModelRegistry {
   const providers = providersOf(settings);
 
   function find(name: string): { provider: Provider; model: string } | string {
@@ -60,6 +67,13 @@ export function createModelRegistry(settings: ModelSettings): ModelRegistry {
       const found = find(name);
       if (typeof found === 'string') throw new UnknownModelError(found);
       return found.provider.create(found.model);
+    },
+    embeddingModel(name) {
+      const found = find(name);
+      if (typeof found === 'string') throw new UnknownModelError(found);
+      const { provider, model } = found;
+      if (provider.createEmbedding !== undefined) return provider.createEmbedding(model);
+      throw new UnknownModelError(`The provider of ${quoted(name)} has no embedding models.`);
     },
     problemWith(name) {
       const found = find(name);
@@ -87,6 +101,7 @@ function providersOf({
       {
         missing: isSet(openaiApiKey) ? null : 'OPENAI_API_KEY',
         create: (model) => createOpenAI({ apiKey: openaiApiKey })(model),
+        createEmbedding: (model) => createOpenAI({ apiKey: openaiApiKey }).embeddingModel(model),
       },
     ],
     [
@@ -94,24 +109,23 @@ function providersOf({
       {
         missing: isSet(googleApiKey) ? null : 'GOOGLE_GENERATIVE_AI_API_KEY',
         create: (model) => createGoogle({ apiKey: googleApiKey })(model),
+        createEmbedding: (model) => createGoogle({ apiKey: googleApiKey }).embeddingModel(model),
       },
     ],
     [
       'compatible',
       {
         missing: isSet(compatible?.baseUrl) ? null : 'OPENAI_COMPATIBLE_BASE_URL',
-        create: (model) => createCompatible(model, compatible),
+        create: (model) => compatibleProvider(compatible)(model),
+        createEmbedding: (model) => compatibleProvider(compatible).embeddingModel(model),
       },
     ],
     ['offline', { missing: null, models: ['editor', 'extract'], create: createOffline }],
   ]);
 }
 
-function createCompatible(
-  model: string,
-  { baseUrl = '', apiKey }: Partial<NonNullable<ModelSettings['compatible']>> = {},
-) {
-  return createOpenAICompatible({ name: 'compatible', baseURL: baseUrl, apiKey, includeUsage: true })(model);
+function compatibleProvider({ baseUrl = '', apiKey }: Partial<NonNullable<ModelSettings['compatible']>> = {}) {
+  return createOpenAICompatible({ name: 'compatible', baseURL: baseUrl, apiKey, includeUsage: true });
 }
 
 function createOffline(model: string): LanguageModelV4 {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { SearchHit, SiteIndex } from '../../search/site-index.ts';
+import type { SearchHit, SearchRequest, SiteIndex } from '../../search/site-index.ts';
 import type { AnswerTool } from './generate.ts';
 import type { MessageFilter } from './message-request.ts';
 import { matchesFilter } from './page-filter.ts';
@@ -16,13 +16,15 @@ const pageInput = z.object({ path: z.string().min(1).max(500) });
  * and `read`, so that the addresses in it count as known.
  */
 export function createAnswerTools({
+  search,
   index,
   filter,
   baseUrl,
   found,
   read,
 }: {
-  index: SiteIndex;
+  search(request: SearchRequest): Promise<SearchHit[]>;
+  index: Pick<SiteIndex, 'page'>;
   filter: MessageFilter | null;
   baseUrl: string | null;
   found(hits: SearchHit[]): void;
@@ -41,10 +43,10 @@ export function createAnswerTools({
           additionalProperties: false,
         },
       },
-      run(input) {
+      async run(input) {
         const parsed = searchInput.safeParse(parseJson(input));
         if (!parsed.success) return 'The input must be {"query": "…"}.';
-        const hits = index.search({ query: parsed.data.query, limit: resultsOfSearch, filter });
+        const hits = await search({ query: parsed.data.query, limit: resultsOfSearch, filter });
         found(hits);
         if (hits.length === 0) return 'Nothing was found.';
         return JSON.stringify(

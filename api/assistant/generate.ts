@@ -10,7 +10,7 @@ import type { ReplyUsage } from './reply.ts';
 /** What the model may look up while it answers. `run` answers text for the model, also when it finds nothing. */
 export interface AnswerTool {
   definition: LanguageModelV4FunctionTool;
-  run(input: string): string;
+  run(input: string): string | Promise<string>;
 }
 
 export interface GenerateOptions {
@@ -79,7 +79,7 @@ export async function generate(options: GenerateOptions, usage: ReplyUsage, take
     hasText ||= text.trim() !== '';
     if (options.signal.aborted) return;
     if (calls.length === 0 || !mayCall) break;
-    prompt.push(...messagesOf(text, calls, options.tools));
+    prompt.push(...(await messagesOf(text, calls, options.tools)));
   }
   if (!hasText) throw new GenerationError(saidNothing);
 }
@@ -170,7 +170,11 @@ function rejectOnAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> 
   return Promise.race([promise, aborted]).finally(() => signal.removeEventListener('abort', onAbort));
 }
 
-function messagesOf(text: string, calls: LanguageModelV4ToolCall[], tools: AnswerTool[]): LanguageModelV4Message[] {
+async function messagesOf(
+  text: string,
+  calls: LanguageModelV4ToolCall[],
+  tools: AnswerTool[],
+): Promise<LanguageModelV4Message[]> {
   return [
     {
       role: 'assistant',
@@ -187,15 +191,17 @@ function messagesOf(text: string, calls: LanguageModelV4ToolCall[], tools: Answe
     },
     {
       role: 'tool',
-      content: calls.map(({ toolCallId, toolName, input }, position) => {
-        const value = position < mostCallsOfAStep ? resultOf(toolName, input, tools) : tooManyCalls;
-        return { type: 'tool-result' as const, toolCallId, toolName, output: { type: 'text' as const, value } };
-      }),
+      content: await Promise.all(
+        calls.map(async ({ toolCallId, toolName, input }, position) => {
+          const value = position < mostCallsOfAStep ? await resultOf(toolName, input, tools) : tooManyCalls;
+          return { type: 'tool-result' as const, toolCallId, toolName, output: { type: 'text' as const, value } };
+        }),
+      ),
     },
   ];
 }
 
-function resultOf(toolName: string, input: string, tools: AnswerTool[]): string {
+async function resultOf(toolName: string, input: string, tools: AnswerTool[]): Promise<string> {
   const tool = tools.find(({ definition }) => definition.name === toolName);
   return tool === undefined ? `There is no tool ${toolName}.` : tool.run(input);
 }

@@ -1,4 +1,5 @@
 import type { SearchHit, SiteIndex } from '../../search/site-index.ts';
+import type { FindPassages } from './find-passages.ts';
 import type { MessageRequest } from './message-request.ts';
 
 /** Passages shown to the model, about 3,000 tokens in all. */
@@ -10,14 +11,18 @@ const hintsFromHistory = 2;
  * The passages for a question: `retrievalPageSize` hits for the question, with the conversation, the current page and the
  * context that the reader gave helping to rank. What would not fit the model's share is left out, the best passages first kept.
  */
-export function retrieve(index: SiteIndex, request: MessageRequest): SearchHit[] {
-  const hits = index.search({
+export async function retrieve(
+  findPassages: FindPassages,
+  { index, request, signal }: { index: SiteIndex; request: MessageRequest; signal: AbortSignal },
+): Promise<SearchHit[]> {
+  const search = {
     query: request.question,
     limit: request.retrievalPageSize,
     filter: request.filter,
     currentPath: request.currentPath ?? undefined,
     hints: hintsOf(request),
-  });
+  };
+  const hits = await findPassages(index, search, signal);
   let length = 0;
   return hits.filter((hit, position) => {
     length += hit.content.length;

@@ -2,6 +2,7 @@ import { Router } from '@koa/router';
 import { z } from 'zod';
 import type { AppRouter, AppState } from '../app-context.ts';
 import { filterSchema, toSearchFilter } from '../assistant/message-request.ts';
+import type { FindPassages } from '../assistant/find-passages.ts';
 import type { SiteIndexes } from '../assistant/site-indexes.ts';
 import { pageNotFound, siteNotIndexed } from '../errors.ts';
 import { readJsonBody } from '../json-body.ts';
@@ -22,7 +23,15 @@ export const searchBodySchema = z.looseObject({
 export const pageBodySchema = z.looseObject({ path: z.string().min(1).max(1_000) });
 
 /** `POST /discovery/v1/search/{domain}` and `POST /discovery/v1/page/{domain}`. */
-export function createSearchRouter({ access, indexes }: { access: SiteAccess; indexes: SiteIndexes }): AppRouter {
+export function createSearchRouter({
+  access,
+  indexes,
+  findPassages,
+}: {
+  access: SiteAccess;
+  indexes: SiteIndexes;
+  findPassages: FindPassages;
+}): AppRouter {
   const router = new Router<AppState>();
 
   router.post('/discovery/v1/search/:domain', async (ctx) => {
@@ -30,9 +39,14 @@ export function createSearchRouter({ access, indexes }: { access: SiteAccess; in
     const { query, pageSize, filter } = searchBodySchema.parse(await readJsonBody(ctx.req, { maxBytes: largestBody }));
     const lease = await indexes.lease(site.id);
     if (lease === null) throw siteNotIndexed();
+    const gone = new AbortController();
+    const leave = () => gone.abort();
+    ctx.res.once('close', leave);
     try {
-      ctx.body = lease.index.search({ query, limit: pageSize, filter: toSearchFilter(filter) }).map(presentHit);
+      const request = { query, limit: pageSize, filter: toSearchFilter(filter) };
+      ctx.body = (await findPassages(lease.index, request, gone.signal)).map(presentHit);
     } finally {
+      ctx.res.off('close', leave);
       lease.release();
     }
   });

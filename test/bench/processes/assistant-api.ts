@@ -25,7 +25,9 @@ const onAbort = () => abortedAt.push(performance.timeOrigin + performance.now())
 const models = { languageModel: () => createStreamModel({ onAbort }), problemWith: () => null };
 // measured beyond the load at which new streams are refused
 const times = { maxLoopDelayMs: 60_000 };
-const assistant = createAssistantParts({ stores, log, models, modelName: 'bench/stream', cacheDirectory, times });
+const modelName = 'bench/stream';
+const parts = { stores, log, models, modelName, embeddingModel: null, cacheDirectory, times };
+const assistant = createAssistantParts(parts);
 const wakeups = createJobEventWakeups({ url: config.database.url, events: stores.events });
 const { koa } = createApp({
   config,

@@ -53,7 +53,15 @@ export async function serveApi(
   const stores = createApiStores({ pool, config });
   const models = createModelRegistry(config.models.settings);
   const assistant = cleanup.use(
-    createAssistantParts({ stores, log, models, modelName: config.models.assistant, cacheDirectory, times }),
+    createAssistantParts({
+      stores,
+      log,
+      models,
+      modelName: config.models.assistant,
+      embeddingModel: config.models.embedding === null ? null : models.embeddingModel(config.models.embedding),
+      cacheDirectory,
+      times,
+    }),
   );
   const created = { count: 0 };
   const url = pool.options.connectionString ?? '';

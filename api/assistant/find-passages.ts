@@ -1,0 +1,20 @@
+import type { SearchHit, SearchRequest, SiteIndex } from '../../search/site-index.ts';
+import type { Reranker } from './rerank.ts';
+
+/** Finds the best passages of a site. Never fails for want of a model. */
+export type FindPassages = (index: SiteIndex, request: SearchRequest, signal: AbortSignal) => Promise<SearchHit[]>;
+
+const candidatesPerHit = 4;
+const fewestCandidates = 20;
+const mostCandidates = 50;
+
+/** The search of the index; with a reranker its best candidates are put in order by meaning as well. */
+export function createPassageFinder(rerank: Reranker | null): FindPassages {
+  if (rerank === null) return (index, request) => Promise.resolve(index.search(request));
+  return async (index, request, signal) => {
+    const wanted = Math.max(fewestCandidates, candidatesPerHit * request.limit);
+    const candidates = index.search({ ...request, limit: Math.min(wanted, mostCandidates) });
+    if (candidates.length < 2) return candidates;
+    return (await rerank(request.query, candidates, signal)).slice(0, request.limit);
+  };
+}
