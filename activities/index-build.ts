@@ -15,15 +15,18 @@ export interface IndexBuildRequest extends IndexBuildData {
   signal: AbortSignal;
 }
 
-/** Builds an index in a thread; null when the files hold no page. An abort ends the thread and rejects. */
-export async function buildIndexInThread({ signal, ...request }: IndexBuildRequest): Promise<BuiltIndex | null> {
+/** `unread`: files that came without their content are needed; `no-pages`: the files hold none. */
+export type BuildResult = BuiltIndex | 'unread' | 'no-pages';
+
+/** Builds an index in a thread. An abort ends the thread and rejects. */
+export async function buildIndexInThread({ signal, ...request }: IndexBuildRequest): Promise<BuildResult> {
   signal.throwIfAborted();
   const workerData: IndexBuildData = request;
   const thread = new Worker(new URL('./index-build-thread.ts', import.meta.url), { workerData });
   const stop = () => void thread.terminate();
   signal.addEventListener('abort', stop, { once: true });
   try {
-    return await new Promise<BuiltIndex | null>((resolve, reject) => {
+    return await new Promise<BuildResult>((resolve, reject) => {
       thread.once('message', resolve);
       thread.once('error', reject);
       thread.once('exit', () => reject(new Error('The thread that builds the index ended early.')));

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { ApplicationFailure, Context, log } from '@temporalio/activity';
 import type { SiteIndexStore, SiteRow, SiteStore, StoredIndex } from '../db/sites.ts';
+import { readKnownSources, sourceKey } from '../search/known-pages.ts';
 import { indexFormat } from '../search/site-index.ts';
 import { FailureType } from '../workflows/contract/failures.ts';
 import type {
@@ -11,9 +12,9 @@ import type {
 } from '../workflows/contract/site.ts';
 import type { Attempt } from './attempt.ts';
 import { SourceFolderError } from './clients/source-folder.ts';
-import { buildIndexInThread } from './index-build.ts';
+import { buildIndexInThread, type BuildResult, type IndexBuildRequest } from './index-build.ts';
 import { createSiteArtifacts } from './site-artifacts.ts';
-import { createSiteSource, type SiteSourceDeps } from './site-source.ts';
+import { createSiteSource, type SiteSource, type SiteSourceDeps } from './site-source.ts';
 
 export interface SiteActivityDeps extends SiteSourceDeps {
   sites: SiteStore;
@@ -81,9 +82,8 @@ export function createSiteActivities(deps: SiteActivityDeps) {
     await using build = await artifacts.openBuild();
     const file = join(build.folder, 'index.sqlite');
     const previousFile = await previousOf(site, current, build.folder);
-    const files = await source.read();
-    const built = await buildOrForget(site, { files, file, previousFile, signal });
-    if (built === null) throw unreadable('The folder of the site holds no Markdown, MDX or OpenAPI pages.');
+    const built = await buildFrom(source, site, { file, previousFile, signal });
+    if (built === 'no-pages') throw unreadable('The folder of the site holds no Markdown, MDX or OpenAPI pages.');
     signal.throwIfAborted();
     const { changedPages, ...index } = built;
     const { revision } = source;
@@ -105,8 +105,24 @@ export function createSiteActivities(deps: SiteActivityDeps) {
     return isUsable ? artifacts.fetch(site.id, current, folder) : undefined;
   }
 
+  /** Reads what the previous artifact does not hold, or all where that is not enough. */
+  async function buildFrom(
+    source: SiteSource,
+    site: SiteRow,
+    request: Omit<IndexBuildRequest, 'files'>,
+  ): Promise<Exclude<BuildResult, 'unread'>> {
+    const { previousFile } = request;
+    const known = previousFile === undefined ? new Set<string>() : readKnownSources(previousFile);
+    const changed = await source.read(({ path, name }) => known.has(sourceKey({ file: path, name })));
+    const built = await buildOrForget(site, { ...request, files: changed });
+    if (built !== 'unread') return built;
+    const complete = await buildOrForget(site, { ...request, files: await source.read(() => false) });
+    if (complete === 'unread') throw new Error('The index asks for a file that was not read.');
+    return complete;
+  }
+
   /** A kept artifact that a build failed on is not used again. */
-  async function buildOrForget(site: SiteRow, request: Parameters<typeof buildIndexInThread>[0]) {
+  async function buildOrForget(site: SiteRow, request: IndexBuildRequest): Promise<BuildResult> {
     try {
       return await buildIndexInThread(request);
     } catch (error) {

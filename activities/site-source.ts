@@ -4,7 +4,7 @@ import { ApplicationFailure } from '@temporalio/activity';
 import type { SiteRow } from '../db/sites.ts';
 import { FailureType } from '../workflows/contract/failures.ts';
 import type { GitCredential } from './clients/git.ts';
-import { readDirectory, SourceFolderError, type FolderFile } from './clients/source-folder.ts';
+import { readDirectory, SourceFolderError, type FolderFile, type IsKnownFile } from './clients/source-folder.ts';
 import type { Workspaces } from './clients/workspaces.ts';
 
 export interface SiteSourceDeps {
@@ -20,7 +20,8 @@ export interface SiteSourceDeps {
 export interface SiteSource {
   /** Names the content: an equal one means that nothing changed. */
   revision: string;
-  read(): Promise<FolderFile[]>;
+  /** All its files; those that are known may come without their content. */
+  read(isKnown: IsKnownFile): Promise<FolderFile[]>;
 }
 
 /** Opens the source of a site. Errors: GitError, SourceFolderError. */
@@ -45,12 +46,14 @@ export function createSiteSource(deps: SiteSourceDeps): OpenSiteSource {
 
   async function openDirectory(directory: string, signal: AbortSignal): Promise<SiteSource> {
     const files = await readDirectory({ directory, root: deps.siteDirectories, signal });
-    return { revision: revisionOf(files), read: () => Promise.resolve(files) };
+    const read = (isKnown: IsKnownFile) =>
+      Promise.resolve(files.map((file) => (isKnown(file) ? { ...file, content: null } : file)));
+    return { revision: revisionOf(files), read };
   }
 }
 
 function revisionOf(files: FolderFile[]): string {
   const hash = createHash('sha256');
-  for (const { path, content } of files) hash.update(`${path}\0${content.byteLength}\0`).update(content);
+  for (const { path, name } of files) hash.update(`${path}\0${name}\0`);
   return hash.digest('hex');
 }

@@ -1,5 +1,6 @@
 import { posix } from 'node:path';
 import { listOf, readFrontMatter, textOf } from './front-matter.ts';
+import { fingerprintOf, type KnownPage, type KnownPages, sourceKey, type WantedPage } from './known-pages.ts';
 import { headingText, linesOf } from './markdown-lines.ts';
 import { mdxToMarkdown, stripComments } from './mdx.ts';
 import { readNavigation } from './navigation.ts';
@@ -9,12 +10,21 @@ import type { Operation } from './openapi.ts';
 import { pathOf } from './paths.ts';
 import { placePage } from './place-page.ts';
 import type { PageMetadata, SourcePage } from './site-index.ts';
-import { withSnippets } from './snippets.ts';
+import { usesSnippets, withSnippets } from './snippets.ts';
 
 /** A file below the site's folder, by its path with forward slashes. */
 export interface SourceFile {
   path: string;
+  /** Names the content: files of an equal path and name are equal. */
+  name?: string;
+  /** Throws UnreadError where the file was taken to be unchanged. */
   read(): string;
+}
+
+export interface ReadPages<Page> {
+  pages: Page[];
+  /** Fingerprint of the navigation. */
+  navigation: string;
 }
 
 interface OperationFile {
@@ -27,6 +37,24 @@ interface OperationFile {
  * Damaged files never throw. Pages outside the navigation stay; hidden is what says so itself or lies in a hidden part of it.
  */
 export function readPages(files: Iterable<SourceFile>): SourcePage[] {
+  return collectPages<never>(files, () => null).pages;
+}
+
+/**
+ * As readPages, reading no file whose page is known. Throws UnreadError when the navigation or another file that has a part in
+ * pages asks for files that were not read.
+ */
+export function readChangedPages(files: Iterable<SourceFile>, known: KnownPages | null): ReadPages<WantedPage> {
+  return collectPages<KnownPage>(files, ({ path, name }, navigation) => {
+    if (known === null || name === undefined || navigation !== known.navigation) return null;
+    return known.bySource.get(sourceKey({ file: path, name })) ?? null;
+  });
+}
+
+function collectPages<Known extends KnownPage>(
+  files: Iterable<SourceFile>,
+  find: (file: SourceFile, navigation: string) => Known | null,
+): ReadPages<SourcePage | Known> {
   const byPath = new Map([...files].filter(({ path }) => isWanted(path)).map((file) => [file.path, file]));
   const navigation = readNavigation(byPath);
   const sorted = [...byPath.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
@@ -35,16 +63,17 @@ export function readPages(files: Iterable<SourceFile>): SourcePage[] {
     const operations = readOperations(file.read());
     if (operations !== null) apis.push({ path: file.path, operations });
   }
-  const pages = new Map<string, SourcePage>();
+  const fingerprint = fingerprintOf(navigation);
+  const pages = new Map<string, SourcePage | Known>();
   const documented = new Set<Operation>();
   for (const file of sorted) {
     if (!/\.(?:md|mdx|markdown)$/i.test(file.path) || isPartial(file.path, navigation)) continue;
-    const page = readPage(file, { files: byPath, navigation, apis, documented });
+    const page = find(file, fingerprint) ?? readPage(file, { files: byPath, navigation, apis, documented });
     if (!pages.has(page.path)) pages.set(page.path, page);
   }
   for (const page of apis.flatMap((api) => operationPages(api, documented, navigation)))
     if (!pages.has(page.path)) pages.set(page.path, page);
-  return [...pages.values()];
+  return { pages: [...pages.values()], navigation: fingerprint };
 }
 
 function isWanted(path: string): boolean {
@@ -98,7 +127,9 @@ function readPage(file: SourceFile, { files, navigation, apis, documented }: Sur
   const boost = typeof values.boost === 'number' ? values.boost : null;
   const isDeprecated = isOld || operation?.isDeprecated === true;
   const page = { path, content, metadata, isHidden, isDeprecated, boost, values };
-  return placePage(page, { navigation, key: pathOf(file.path), isOperation: false });
+  const placed = placePage(page, { navigation, key: pathOf(file.path), isOperation: false });
+  const isAlone = values.openapi === undefined && !(isMdx && usesSnippets(body));
+  return isAlone && file.name !== undefined ? { ...placed, source: { file: file.path, name: file.name } } : placed;
 }
 
 /** A page may say in its front matter or in its first words that something else has taken its place. */

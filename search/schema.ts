@@ -9,6 +9,7 @@ create table pages (
   id integer primary key, path text not null unique, hash text not null, title text not null, metadata text not null, language text not null, boost real not null,
   first_chunk integer not null, chunk_count integer not null, anchors text not null, is_packed integer not null, content blob not null
 );
+create table sources (page integer primary key, file text not null, name text not null, position integer);
 create table page_order (position integer primary key, page integer not null);
 create table chunks (
   id integer primary key, page integer not null, ordinal integer not null, start integer not null, end integer not null,

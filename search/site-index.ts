@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { createPassageFinder } from './find-passages.ts';
+import type { PageSource } from './known-pages.ts';
 import { pathOf } from './paths.ts';
 import { openArtifact } from './schema.ts';
 import { contentOf, metadataOf, textsOf } from './stored-page.ts';
@@ -27,6 +28,8 @@ export interface SourcePage {
   /** Position in the navigation; null where there is none. */
   order: number | null;
   boost: number;
+  /** Left out where other files have a part in it, or the content has no name. */
+  source?: PageSource;
 }
 
 export interface SearchFilter {
@@ -71,8 +74,8 @@ export interface SiteIndex {
   [Symbol.dispose](): void;
 }
 
-/** Format of the artifact: an index of another format is rebuilt. */
-export const indexFormat = 2;
+/** Format of the artifact and of what is made of a page: an index of another format is rebuilt from all files. */
+export const indexFormat = 3;
 
 /** Below this score of its best hit a question counts as not answered by the documentation. */
 export const weakEvidence = 0.4;

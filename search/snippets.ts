@@ -9,10 +9,7 @@ const mostUses = 50;
 export function withSnippets(source: string, files: ReadonlyMap<string, SourceFile>): string {
   let uses = 0;
   let text = source;
-  const imports = [
-    ...source.slice(0, 20_000).matchAll(/^import\s+([A-Z]\w{0,80})\s+from\s+["']([^"'\n]{1,300}\.mdx?)["']/gm),
-  ];
-  for (const [, name = '', from = ''] of imports.slice(0, mostUses)) {
+  for (const [, name = '', from = ''] of importsOf(source)) {
     const file = fileNamed(from, files);
     if (file === undefined) continue;
     const snippet = readFrontMatter(file.read()).body.slice(0, longestSnippet);
@@ -21,6 +18,18 @@ export function withSnippets(source: string, files: ReadonlyMap<string, SourceFi
     );
   }
   return text;
+}
+
+/** Whether a page may hold text of other files. */
+export function usesSnippets(source: string): boolean {
+  return importsOf(source).length > 0;
+}
+
+function importsOf(source: string): RegExpExecArray[] {
+  const imports = source
+    .slice(0, 20_000)
+    .matchAll(/^import\s+([A-Z]\w{0,80})\s+from\s+["']([^"'\n]{1,300}\.mdx?)["']/gm);
+  return [...imports].slice(0, mostUses);
 }
 
 function fileNamed(from: string, files: ReadonlyMap<string, SourceFile>): SourceFile | undefined {

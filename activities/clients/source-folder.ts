@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { lstat, open, readdir, realpath } from 'node:fs/promises';
 import { join, sep } from 'node:path';
@@ -7,8 +8,14 @@ import { GitError } from './git-error.ts';
 /** A text file of a documentation folder, by its path below it with forward slashes; UTF-8. */
 export interface FolderFile {
   path: string;
-  content: Uint8Array;
+  /** Names the content: equal names, equal contents. */
+  name: string;
+  /** Null where the reader knows the file already. */
+  content: Uint8Array | null;
 }
+
+/** Whether a reader knows the content of a file. */
+export type IsKnownFile = (file: { path: string; name: string }) => boolean;
 
 /** The folder cannot be read as a site's source; `message` is a sentence for the owner of the site. */
 export class SourceFolderError extends Error {
@@ -43,10 +50,13 @@ export async function folderRevision(
   return object === null ? null : resolve(`${object}^{tree}`);
 }
 
-/** Reads the text files of a folder from git's objects, without a checkout. Errors: GitError, SourceFolderError. */
+/**
+ * Lists the text files of a folder and reads those that are not known from git's objects, without a checkout.
+ * Errors: GitError, SourceFolderError.
+ */
 export async function readGitFolder(
   git: Git,
-  { gitDir, tree, signal }: { gitDir: string; tree: string; signal: AbortSignal },
+  { gitDir, tree, isKnown, signal }: { gitDir: string; tree: string; isKnown: IsKnownFile; signal: AbortSignal },
 ): Promise<FolderFile[]> {
   const listed = await git.run({
     gitDir,
@@ -56,21 +66,23 @@ export async function readGitFolder(
   });
   const blobs = listed.stdout.toString().split('\0').flatMap(blobOf);
   checkLimits(blobs);
-  const files: FolderFile[] = [];
-  for (let start = 0; start < blobs.length; start += filesPerBatch) {
-    const batch = blobs.slice(start, start + filesPerBatch);
+  const files = blobs.map(({ path, object }): FolderFile => ({ path, name: object, content: null }));
+  const unknown = blobs.flatMap((blob, at) => (isKnown({ path: blob.path, name: blob.object }) ? [] : [{ blob, at }]));
+  for (let start = 0; start < unknown.length; start += filesPerBatch) {
+    const batch = unknown.slice(start, start + filesPerBatch);
     const { stdout } = await git.run({
       gitDir,
       args: ['cat-file', '--batch', '--buffer'],
-      input: batch.map(({ object }) => `${object}\n`).join(''),
+      input: batch.map(({ blob }) => `${blob.object}\n`).join(''),
       maxOutputBytes: largestFolder + mostFiles * 100,
       signal,
     });
     let offset = 0;
-    for (const { path, object, size } of batch) {
+    for (const { blob, at } of batch) {
+      const { path, object, size } = blob;
       const start = stdout.indexOf(0x0a, offset) + 1;
       if (stdout.toString('latin1', offset, start) !== `${object} blob ${size}\n`) throw new GitError('corrupt');
-      files.push({ path, content: stdout.subarray(start, start + size) });
+      files[at] = { path, name: object, content: stdout.subarray(start, start + size) };
       offset = start + size + 1;
     }
   }
@@ -85,8 +97,8 @@ function blobOf(entry: string): Blob[] {
 }
 
 /**
- * Reads the text files of a directory on this machine that lies below `root`. Symbolic links are not followed.
- * Errors: SourceFolderError.
+ * Reads the text files of a directory on this machine that lies below `root`; each is named after its content. Symbolic links
+ * are not followed. Errors: SourceFolderError.
  */
 export async function readDirectory({
   directory,
@@ -106,7 +118,7 @@ export async function readDirectory({
   for (const { path } of found) {
     signal.throwIfAborted();
     const content = await existing(path, () => readRegularFile(join(top, path)));
-    if (content !== null) files.push({ path, content });
+    if (content !== null) files.push({ path, name: createHash('sha256').update(content).digest('hex'), content });
   }
   return files;
 

@@ -17,7 +17,7 @@ import { readFileAt } from './read-file-at.ts';
 import type { RepositoryAccess } from './remote.ts';
 import { resolveRef } from './resolve-ref.ts';
 import { folderRevision, readGitFolder } from './source-folder.ts';
-import type { FolderFile } from './source-folder.ts';
+import type { FolderFile, IsKnownFile } from './source-folder.ts';
 
 export type { RepositoryAccess } from './remote.ts';
 
@@ -92,10 +92,10 @@ export interface Workspaces {
   ): Promise<{ commit: string; headTree: string; tree: string; snapshot: Snapshot | null } | null>;
   /** A regular file as a commit has it, at most `maxBytes` of it; null when the commit has no such file. */
   readFile(access: RepositoryAccess & { commit: string; path: string; maxBytes: number }): Promise<Buffer | null>;
-  /** A folder as a commit has it: git's id of its content (null: no such folder), and its text files, read when asked for. */
+  /** A folder as a commit has it: git's id of its content (null: no such folder), and its text files, the unknown ones read. */
   readFolder(
     access: RepositoryAccess & { commit: string; path: string },
-  ): Promise<{ revision: string | null; read(): Promise<FolderFile[]> }>;
+  ): Promise<{ revision: string | null; read(isKnown: IsKnownFile): Promise<FolderFile[]> }>;
   /** Removes the job's tree. */
   remove(jobId: string): Promise<void>;
   /**
@@ -264,10 +264,10 @@ export function createWorkspaces({ git, directory, keepMs = defaultKeepMs }: Wor
       const { signal } = access;
       const gitDir = mirrors.directoryOf(access.repository);
       const revision = await folderRevision(git, { gitDir, commit, path, signal });
-      const read = async () => {
+      const read = async (isKnown: IsKnownFile) => {
         if (revision === null) return [];
         try {
-          return await readGitFolder(git, { gitDir, tree: revision, signal });
+          return await readGitFolder(git, { gitDir, tree: revision, isKnown, signal });
         } catch (error) {
           if (error instanceof GitError && error.kind === 'corrupt') await mirrors.suspect(access.repository);
           throw error;

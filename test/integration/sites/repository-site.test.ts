@@ -61,14 +61,27 @@ it('builds what changed of a folder, and nothing when nothing did', async () => 
   expect(await search(database, site, 'otter')).toEqual([]);
 });
 
-it('begins with the artifact of the last build, wherever that was made', async () => {
+it('begins with the artifact of the last build, wherever that was made, and reads only what changed since', async () => {
   const more = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`docs/more-${at}.md`, `# More ${at}\n`]));
   await using repository = await createTestRepository({ ...docs, ...more });
   const downloads: string[] = [];
+  const filesRead: number[] = [];
   const start = (name: string) =>
     startSiteWorker({
       database,
-      change: ({ indexes }) => ({
+      change: ({ indexes, workspaces }) => ({
+        workspaces: {
+          ...workspaces,
+          async readFolder(folder) {
+            const { revision, read } = await workspaces.readFolder(folder);
+            const counted: typeof read = async (isKnown) => {
+              const files = await read(isKnown);
+              filesRead.push(files.filter(({ content }) => content !== null).length);
+              return files;
+            };
+            return { revision, read: counted };
+          },
+        },
         indexes: {
           ...indexes,
           download(id, version, target) {
@@ -90,6 +103,7 @@ it('begins with the artifact of the last build, wherever that was made', async (
   await change('finch');
   expect(await one.index(site)).toMatchObject({ version: 4, changedPages: 1 });
   expect(downloads).toEqual(['two 2', 'one 3']);
+  expect(filesRead).toEqual([22, 1, 1, 1]);
   expect(await search(database, site, 'finch')).toEqual(['Start']);
 });
 

@@ -27,7 +27,7 @@ describe('readDirectory', () => {
 
   async function read(directory = root): Promise<Record<string, string>> {
     const files = await readDirectory({ directory, root, signal });
-    return Object.fromEntries(files.map(({ path, content }) => [path, Buffer.from(content).toString()]));
+    return Object.fromEntries(files.map(({ path, content }) => [path, Buffer.from(content ?? []).toString()]));
   }
 
   it('reads text files of all folders in a fixed order, and nothing else', async () => {
@@ -103,15 +103,20 @@ describe('readGitFolder', () => {
     };
   }
 
-  const read = (answer: string) => readGitFolder(gitAnswering(answer), { gitDir: '/x', tree: 'b'.repeat(40), signal });
+  const read = (answer: string, isKnown = () => false) =>
+    readGitFolder(gitAnswering(answer), { gitDir: '/x', tree: 'b'.repeat(40), isKnown, signal });
 
   it('reads regular files', async () => {
     const [file, ...more] = await read(`${object} blob 5\nhello\n`);
-    expect({ path: file?.path, text: Buffer.from(file!.content).toString(), more }).toEqual({
+    expect({ path: file?.path, text: Buffer.from(file!.content ?? []).toString(), more }).toEqual({
       path: 'a.md',
       text: 'hello',
       more: [],
     });
+  });
+
+  it('lists what is known without reading it', async () => {
+    expect(await read('nothing is asked', () => true)).toEqual([{ path: 'a.md', name: object, content: null }]);
   });
 
   it.each([`${object} missing\n`, `${object} blob 4\nhell\n`, `${'c'.repeat(40)} blob 5\nhello\n`, ''])(

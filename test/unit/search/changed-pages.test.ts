@@ -1,0 +1,253 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it, vi } from 'vitest';
+import { buildIndex, type BuiltIndex } from '../../../search/build-index.ts';
+import { readKnownPages, readKnownSources, sourceKey, UnreadError } from '../../../search/known-pages.ts';
+import { readChangedPages, readPages } from '../../../search/read-pages.ts';
+import { openSiteIndex } from '../../../search/site-index.ts';
+import { fileOf, temporaryFolder } from './build.ts';
+
+vi.setConfig({ testTimeout: 300_000 });
+
+type Files = ReadonlyMap<string, string>;
+
+const folder = temporaryFolder();
+const queries = ['heron', 'walrus', 'token', 'createThing', 'retry limit', 'list users', 'note', 'heron walrus'];
+let builds = 0;
+
+interface Build {
+  file: string;
+  built: BuiltIndex;
+  /** Files that were read. */
+  read: string[];
+}
+
+const newFile = () => join(folder, `${++builds}.db`);
+const nameOf = (text: string) => createHash('sha1').update(text).digest('hex');
+
+function buildFull(files: Files): Build {
+  const file = newFile();
+  const built = buildIndex(readPages([...files].map(([path, text]) => fileOf(path, text))), { file });
+  return { file, built, read: [...files.keys()] };
+}
+
+/** As the indexing of a site does: what is known stays unread, and all is read where that is not enough. */
+function buildChanged(files: Files, previous: Build | null): Build {
+  const known = previous === null ? new Set<string>() : readKnownSources(previous.file);
+  const isRead = (path: string, text: string) => !known.has(sourceKey({ file: path, name: nameOf(text) }));
+  try {
+    return build(files, previous, isRead);
+  } catch (error) {
+    if (!(error instanceof UnreadError)) throw error;
+    return build(files, previous, () => true);
+  }
+}
+
+function build(files: Files, previous: Build | null, isRead: (path: string, text: string) => boolean): Build {
+  const file = newFile();
+  const read: string[] = [];
+  const unread: string[] = [];
+  const sources = [...files].map(([path, text]) => {
+    (isRead(path, text) ? read : unread).push(path);
+    return {
+      path,
+      name: nameOf(text),
+      read() {
+        if (isRead(path, text)) return text;
+        throw new UnreadError(path);
+      },
+    };
+  });
+  const known = unread.length > 0 && previous !== null ? readKnownPages(previous.file) : null;
+  const { pages, navigation } = readChangedPages(sources, known);
+  const built = buildIndex(pages, { file, navigation, ...(previous !== null && { previousFile: previous.file }) });
+  return { file, built, read };
+}
+
+function expectSame(one: Build, two: Build): void {
+  const { changedPages: _one, ...oneBuilt } = one.built;
+  const { changedPages: _two, ...twoBuilt } = two.built;
+  expect(oneBuilt).toEqual(twoBuilt);
+  using changed = openSiteIndex(one.file);
+  using full = openSiteIndex(two.file);
+  expect(changed.pages()).toEqual(full.pages());
+  for (const { path } of full.pages()) expect(changed.page(path)).toEqual(full.page(path));
+  for (const query of queries) {
+    for (const filter of [null, { language: 'de' }, { version: '2' }, { tag: 'setup' }]) {
+      const request = { query, limit: 20, filter, currentPath: 'guides/a' };
+      expect(changed.search(request)).toEqual(full.search(request));
+    }
+  }
+}
+
+const words = fc.constantFrom('heron', 'walrus', 'token', 'createThing', 'retry', 'limit', 'note', 'users');
+const front = fc.constantFrom(
+  '',
+  '---\ntitle: Named\nhidden: true\n---\n',
+  '---\ntitle: Named\ntags: [setup]\n---\n',
+  '---\nlanguage: de\n---\n',
+  '---\nversion: 2\nboost: 3\n---\n',
+  '---\nslug: /moved/here\n---\n',
+  '---\nopenapi: GET /users\n---\n',
+);
+const markdown = fc
+  .tuple(front, fc.boolean(), fc.array(words, { minLength: 1, maxLength: 6 }))
+  .map(([head, usesNote, said]) => {
+    const note = usesNote ? "import Note from '/snippets/note.mdx'\n\n<Note />\n\n" : '';
+    return `${head}${note}# ${said[0]} page\n\n${said.join(' ')}\n\n## ${said.at(-1)}\n\nMore ${said.join(', ')}.\n`;
+  });
+const pagePath = fc.constantFrom(
+  'index.md',
+  'README.md',
+  'SUMMARY.md',
+  'snippets/note.mdx',
+  '_part.md',
+  'moved/here.md',
+  ...['a', 'b', 'c', 'd', 'e', 'f'].flatMap((name) => [`guides/${name}.md`, `guides/${name}.mdx`, `de/${name}.mdx`]),
+);
+const listed = fc.subarray(['index', 'guides/a', 'guides/b', 'de/a', 'de/b', 'GET /users', 'moved/here', 'guides/c']);
+const navigation = fc.tuple(listed, fc.boolean(), listed).map(([main, hidden, german]) =>
+  JSON.stringify({
+    navigation: {
+      languages: [
+        { language: 'en', groups: [{ group: 'Start', hidden, pages: main }] },
+        { language: 'de', version: '2', pages: german },
+      ],
+    },
+  }),
+);
+const api = words.map((word) =>
+  JSON.stringify({
+    openapi: '3.1.0',
+    paths: { '/users': { get: { summary: 'List users', description: `About ${word}.` } }, [`/${word}`]: { get: {} } },
+  }),
+);
+const summary = fc
+  .array(pagePath, { maxLength: 4 })
+  .map((paths) => paths.map((path) => `- [A page](${path})`).join('\n'));
+
+type Change = (files: Map<string, string>) => void;
+const put =
+  (path: string, text: string): Change =>
+  (files) =>
+    void files.set(path, text);
+const edit: fc.Arbitrary<Change> = fc.oneof(
+  { weight: 6, arbitrary: fc.tuple(pagePath, markdown).map(([path, text]) => put(path, text)) },
+  {
+    weight: 2,
+    arbitrary: pagePath.map(
+      (path): Change =>
+        (files) =>
+          void files.delete(path),
+    ),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.tuple(pagePath, pagePath, fc.boolean()).map(([from, to, isCopy]): Change => (files) => {
+      const text = files.get(from);
+      if (text === undefined) return;
+      if (!isCopy) files.delete(from);
+      files.set(to, text);
+    }),
+  },
+  { weight: 1, arbitrary: navigation.map((text) => put('docs.json', text)) },
+  { weight: 1, arbitrary: fc.constant<Change>((files) => void files.delete('docs.json')) },
+  { weight: 2, arbitrary: api.map((text) => put('api/users.json', text)) },
+  { weight: 2, arbitrary: words.map((word) => put('snippets/note.mdx', `A ${word}.\n`)) },
+  { weight: 1, arbitrary: summary.map((text) => put('SUMMARY.md', text)) },
+);
+
+/** Enough that a few changes are no reason to begin anew. */
+const base: [string, string][] = Array.from({ length: 60 }, (_, at) => [
+  `base/page-${at}.md`,
+  `# Page ${at}\n\nA ${queries[at % queries.length]} of ${at}.\n\n## Part\n\nMore of the token.\n`,
+]);
+const note = (word: string) => `A ${word}.\n`;
+const users = (word: string) =>
+  JSON.stringify({ openapi: '3.1.0', paths: { '/users': { get: { summary: 'List users', description: word } } } });
+/** Pages that other files have a part in. */
+const joined: [string, string][] = [
+  ['guides/users.md', '---\nopenapi: GET /users\n---\n\nUsers.\n'],
+  ['api/users.json', users('walrus')],
+  ['guides/noted.mdx', "import Note from '/snippets/note.mdx'\n\n# Noted\n\n<Note />\n"],
+  ['snippets/note.mdx', note('heron')],
+];
+
+describe('an index that is built of the changed files', () => {
+  it('answers as one of all files, whatever was edited, removed or moved', () => {
+    let savedReads = 0;
+    fc.assert(
+      fc.property(
+        fc.array(fc.array(edit, { minLength: 1, maxLength: 3 }), { minLength: 2, maxLength: 6 }),
+        (rounds) => {
+          const files = new Map([...base, ...joined]);
+          let previous = buildChanged(files, null);
+          for (const changes of rounds) {
+            for (const change of changes) change(files);
+            previous = buildChanged(files, previous);
+            savedReads += files.size - previous.read.length;
+            expectSame(previous, buildFull(files));
+          }
+        },
+      ),
+      { numRuns: 15 },
+    );
+    expect(savedReads).toBeGreaterThan(500);
+  });
+
+  const files = new Map([...base, ...joined, ['docs.json', '{"navigation":{"pages":["base/page-1","base/page-2"]}}']]);
+  const always = [...joined.map(([path]) => path), 'docs.json'];
+  const change = (path: string, text: string | null) => {
+    const changed = new Map(files);
+    if (text === null) changed.delete(path);
+    else changed.set(path, text);
+    return changed;
+  };
+
+  it('reads one file for one changed page, with those that have a part in others', () => {
+    const first = buildChanged(files, null);
+    expect(first.read).toHaveLength(files.size);
+    const second = buildChanged(change('base/page-7.md', '# Seven\n\nA zebra.\n'), first);
+    expect(second.read).toEqual(['base/page-7.md', ...always]);
+    expect(second.built).toMatchObject({ changedPages: 1, pages: 62 });
+    const third = buildChanged(change('base/page-7.md', null), second);
+    expect(third.read).toEqual(always);
+    expect(third.built).toMatchObject({ changedPages: 1, pages: 61 });
+    const fourth = buildChanged(files, third);
+    expect(fourth.read).toEqual(['base/page-7.md', ...always]);
+    expectSame(fourth, buildFull(files));
+  });
+
+  it.each([
+    ['an OpenAPI file', 'api/users.json', users('quokka'), 'guides/users'],
+    ['a snippet', 'snippets/note.mdx', note('quokka'), 'guides/noted'],
+  ])('brings %s to the page that shows it', (_kind, path, text, page) => {
+    const second = buildChanged(change(path, text), buildChanged(files, null));
+    expect(second.read).toEqual(always);
+    using index = openSiteIndex(second.file);
+    expect(index.search({ query: 'quokka', limit: 5 }).map((hit) => hit.path)).toEqual([page]);
+  });
+
+  it('reads a file anew whose page stayed as it was only once', () => {
+    const first = buildChanged(files, null);
+    const touched = change('base/page-7.md', `${files.get('base/page-7.md')}<!-- not shown -->`);
+    const second = buildChanged(touched, first);
+    expect(buildChanged(touched, second).read).not.toContain('base/page-7.md');
+  });
+
+  it('reads all files when the navigation changed, and none twice when only what it says elsewhere did', () => {
+    const first = buildChanged(files, null);
+    const placed = change('docs.json', '{"navigation":{"pages":["base/page-2","base/page-1"]}}');
+    const second = buildChanged(placed, first);
+    expect(second.read).toHaveLength(files.size);
+    expectSame(second, buildFull(placed));
+    const renamed = change('docs.json', '{"name":"Docs","navigation":{"pages":["base/page-1","base/page-2"]}}');
+    expect(buildChanged(renamed, first).read).toEqual(always);
+  });
+
+  it('reads all files when the previous index is damaged', () => {
+    const first = buildChanged(files, null);
+    expect(buildChanged(files, { ...first, file: join(folder, 'missing.db') }).read).toHaveLength(files.size);
+  });
+});
