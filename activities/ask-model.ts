@@ -65,7 +65,7 @@ export function createAskModel({ models, timeoutMs = 9 * 60_000 }: AskModelDeps)
       const details = pricedUsage(await result.usage);
       const content = (await result.responseMessages).find(({ role }) => role === 'assistant')?.content ?? [];
       return {
-        requestHash: hashOf([model, system, messages, Object.keys(tools)]),
+        requestHash: requestHashOf({ model, system, messages, tools: Object.keys(tools) }),
         response: {
           content: typeof content === 'string' ? [{ type: 'text', text: content }] : content,
           text,
@@ -129,6 +129,14 @@ function problemWith({ finishReason, isCut, isEmpty }: AnswerEnd): Error | null 
   return isEmpty && finishReason !== 'stop' ? new UnusableAnswerError('The answer was empty.') : null;
 }
 
-function hashOf(request: unknown): string {
-  return createHash('sha256').update(JSON.stringify(request)).digest('hex');
+/** Equal for calls that ask a model the same; `tools` are their names. */
+export function requestHashOf({
+  model,
+  system,
+  messages,
+  tools,
+}: Pick<ModelQuestion, 'model' | 'system' | 'messages'> & { tools: string[] }): string {
+  return createHash('sha256')
+    .update(JSON.stringify([model, system, messages, tools]))
+    .digest('hex');
 }

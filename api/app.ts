@@ -114,7 +114,7 @@ export function createApp(deps: AppDeps): App {
       onBegun: deps.onJobCreated,
       onCancelled: deps.onJobCancelled,
     }),
-    createJobRecordsRouter({ ...gate, ...stores, readJob }),
+    createJobRecordsRouter({ ...gate, ...stores, readJob, log }),
     createWebhooksRouter({ ...gate, ...stores, allowedHosts: config.webhookAllowedHosts }),
     ...assistantRouters(deps, gate),
   ];

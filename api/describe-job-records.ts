@@ -28,5 +28,22 @@ export function describeJobRecords(): Record<string, PathItem> {
         },
       },
     },
+    '/v2/agent/{projectId}/job/{id}/bundle': {
+      get: {
+        operationId: 'getAgentJobBundle',
+        summary: 'Everything that is kept of the job, in one file',
+        description:
+          'Turns, messages, steps with answers and results, snapshots, effects and histories, as gzip of JSON lines: "docket job replay FILE" tells the job from it on any machine. It holds what the model read and wrote, and no key.',
+        security,
+        parameters: [projectId, jobId],
+        responses: {
+          200: {
+            description: 'The bundle. One that was cut off is refused by its reader.',
+            content: { 'application/gzip': { schema: { type: 'string', format: 'binary' } } },
+          },
+          ...errorResponses(401, 403, 404, 429, 503),
+        },
+      },
+    },
   };
 }

@@ -3,6 +3,7 @@ import { createJobEndings } from '../db/job-endings.ts';
 import { createJobEventStore } from '../db/job-events.ts';
 import { createJobMessageStore } from '../db/job-messages.ts';
 import { createJobHistoryStore } from '../db/job-histories.ts';
+import { createJobRecordStore } from '../db/job-records.ts';
 import { createJobStore } from '../db/jobs.ts';
 import { createKeyStore } from '../db/keys.ts';
 import { createCancelStore, createOutboxStore } from '../db/outbox.ts';
@@ -31,6 +32,7 @@ export function createApiStores({
   return {
     jobs: createJobStore(pool),
     histories: createJobHistoryStore(pool),
+    records: createJobRecordStore(pool),
     steps: createStepStore(pool),
     messages: createJobMessageStore(pool),
     endings: createJobEndings(pool),

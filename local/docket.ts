@@ -51,6 +51,7 @@ async function settingsOf(env: NodeJS.ProcessEnv) {
     localRoot: localRoot === undefined ? null : resolve(localRoot),
     allowedHosts: (env['DOCKET_ALLOWED_HOSTS'] || 'github.com').split(',').map((host) => host.trim().toLowerCase()),
     webhookAllowedHosts: parseWebhookHosts(env['DOCKET_WEBHOOK_ALLOWED_HOSTS'] ?? ''),
+    workDirectory: resolve(env['DOCKET_WORK_DIR'] || (isLocal ? join(home, 'work') : '.docket/work')),
     temporal: {
       address: env['TEMPORAL_ADDRESS'] || local?.temporalAddress || '127.0.0.1:7233',
       namespace: env['TEMPORAL_NAMESPACE'] || 'default',

@@ -1,5 +1,8 @@
 import { Router } from '@koa/router';
+import type { Logger } from 'pino';
+import { writeBundle } from '../../db/bundle-file.ts';
 import type { HistoryExport, JobHistoryStore } from '../../db/job-histories.ts';
+import type { JobRecordStore } from '../../db/job-records.ts';
 import type { JobRow } from '../../db/jobs.ts';
 import { historyAsJson } from '../../db/stored-history.ts';
 import type { AppContext, AppRouter, AppState } from '../app-context.ts';
@@ -13,10 +16,18 @@ export interface JobRecordRouteDeps {
   authenticate: Authenticate;
   readJob: ReadJob;
   histories: Pick<JobHistoryStore, 'find' | 'read'>;
+  records: JobRecordStore;
+  log: Logger;
 }
 
 /** What is kept of a job for whoever wants to know why it ended as it did. */
-export function createJobRecordsRouter({ authenticate, readJob, histories }: JobRecordRouteDeps): AppRouter {
+export function createJobRecordsRouter({
+  authenticate,
+  readJob,
+  histories,
+  records,
+  log,
+}: JobRecordRouteDeps): AppRouter {
   const router = new Router<AppState>({ prefix: '/v2/agent/:projectId/job/:id' });
 
   async function jobOf(ctx: AppContext & { params: Record<string, string | undefined> }): Promise<JobRow> {
@@ -37,6 +48,25 @@ export function createJobRecordsRouter({ authenticate, readJob, histories }: Job
     if (wanted < found.runs) ctx.append('Link', `<?turn=${turn}&run=${wanted + 1}>; rel="next"`);
     ctx.type = 'application/json';
     ctx.body = await historyAsJson(history);
+  });
+
+  router.get('/bundle', async (ctx) => {
+    const { id } = await jobOf(ctx);
+    const headers = {
+      'Content-Type': 'application/gzip',
+      'Content-Disposition': `attachment; filename="${id}.docket.gz"`,
+      'Cache-Control': 'no-store',
+    };
+    ctx.respond = false; // from here on a failure cuts the file off, which its reader notices
+    ctx.res.writeHead(200, headers);
+    if (ctx.method === 'HEAD') return void ctx.res.end();
+    try {
+      await writeBundle(records.read(id), ctx.res);
+    } catch (error) {
+      if (!ctx.res.destroyed) ctx.res.destroy();
+      const hasLeft = error instanceof Error && 'code' in error && error.code === 'ERR_STREAM_PREMATURE_CLOSE';
+      if (!hasLeft) log.warn({ err: error, jobId: id }, 'the bundle of a job was cut off');
+    }
   });
 
   return router;

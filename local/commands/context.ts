@@ -14,6 +14,8 @@ export interface CommandContext {
   allowedHosts: string[];
   /** `host` or `host:port` that webhooks may lead to though it is private, and without TLS. */
   webhookAllowedHosts: string[];
+  /** Where a worker on this machine keeps its mirrors. */
+  workDirectory?: string;
   /** Temporal's frontend. */
   temporal: { address: string; namespace: string };
   /** All that standard input has. */

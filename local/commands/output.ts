@@ -27,8 +27,16 @@ export function printList<Row extends object>(
     console.log('(none)');
     return;
   }
-  const table = [Object.keys(columns), ...rows.map((row) => Object.values(columns).map((cell) => cellText(cell(row))))];
-  const widths = Object.keys(columns).map((_, index) => Math.max(...table.map((cells) => cells[index]?.length ?? 0)));
+  printTable(
+    Object.keys(columns),
+    rows.map((row) => Object.values(columns).map((cell) => cellText(cell(row)))),
+  );
+}
+
+/** Prints rows below their titles, in columns. */
+export function printTable(titles: string[], rows: string[][]): void {
+  const table = [titles, ...rows];
+  const widths = titles.map((_, index) => Math.max(...table.map((cells) => cells[index]?.length ?? 0)));
   for (const cells of table) {
     console.log(
       cells
@@ -39,7 +47,8 @@ export function printList<Row extends object>(
   }
 }
 
-function isJson(command: Command): boolean {
+/** Whether --json was given. */
+export function isJson(command: Command): boolean {
   return command.optsWithGlobals<{ json?: boolean }>().json === true;
 }
 

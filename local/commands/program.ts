@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import type { WithContext } from './context.ts';
 import { addEncryptionCommands } from './encryption.ts';
+import { addJobCommands } from './job.ts';
 import { addKeyCommands } from './key.ts';
 import { addOrganizationCommands } from './organization.ts';
 import { addProjectCommands } from './project.ts';
@@ -10,7 +11,7 @@ import { addWebhookCommands } from './webhook.ts';
 /** The `docket` command line. A mistake in its use is printed and thrown as a CommanderError. */
 export function createProgram(withContext: WithContext): Command {
   const program = new Command('docket')
-    .description('administers organizations, projects, sites, keys and webhooks')
+    .description('administers organizations, projects, sites, keys and webhooks, and replays jobs')
     .option('--json', 'print JSON')
     .showHelpAfterError('(--help shows what there is)')
     .exitOverride();
@@ -20,5 +21,6 @@ export function createProgram(withContext: WithContext): Command {
   addKeyCommands(program, withContext);
   addEncryptionCommands(program, withContext);
   addWebhookCommands(program, withContext);
+  addJobCommands(program, withContext);
   return program;
 }

@@ -1,0 +1,99 @@
+import { createReadStream } from 'node:fs';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip, createGzip } from 'node:zlib';
+import { z } from 'zod';
+import { jobPieceSchema, type JobPiece } from './job-record.ts';
+
+/** The file is no bundle, or a damaged one; the message says which. */
+export class BundleFileError extends Error {
+  override name = 'BundleFileError';
+}
+
+const format = 'docket-job-bundle';
+const version = 1;
+const cutOff = 'The bundle is cut off; download it again.';
+const headSchema = z.object({ format: z.literal(format), version: z.number() });
+const endSchema = z.object({ pieces: z.number() });
+
+/** Writes pieces of a job as a bundle: gzip of JSON lines, a head and an end around them. Ends the target. */
+export async function writeBundle(
+  pieces: AsyncIterable<JobPiece>,
+  target: NodeJS.WritableStream,
+  signal?: AbortSignal,
+): Promise<void> {
+  await pipeline(Readable.from(linesOf(pieces)), createGzip(), target, { signal });
+}
+
+async function* linesOf(pieces: AsyncIterable<JobPiece>): AsyncGenerator<string> {
+  yield `${JSON.stringify({ format, version })}\n`;
+  let count = 0;
+  for await (const piece of pieces) {
+    count += 1;
+    yield `${JSON.stringify(piece)}\n`;
+  }
+  yield `${JSON.stringify({ pieces: count })}\n`;
+}
+
+/** Reads a bundle. Errors: BundleFileError, and those of the file system. */
+export async function* readBundle(path: string): AsyncGenerator<JobPiece> {
+  let count = 0;
+  let isFirst = true;
+  for await (const line of linesIn(path)) {
+    const json = parseLine(line);
+    if (isFirst) checkHead(json);
+    else if (endSchema.safeParse(json).data?.pieces === count) return;
+    else {
+      count += 1;
+      yield pieceOf(json);
+    }
+    isFirst = false;
+  }
+  throw new BundleFileError(isFirst ? 'The file is not a bundle of a job.' : cutOff);
+}
+
+async function* linesIn(path: string): AsyncGenerator<string> {
+  const unpacked = createGunzip();
+  const file = createReadStream(path).on('error', (error) => unpacked.destroy(error));
+  let rest = '';
+  try {
+    for await (const text of file.pipe(unpacked).setEncoding('utf8')) {
+      const lines = `${rest}${text}`.split('\n');
+      rest = lines.pop() ?? '';
+      yield* lines;
+    }
+  } catch (error) {
+    throw fileErrorOf(error);
+  } finally {
+    file.destroy();
+  }
+}
+
+function fileErrorOf(error: unknown): unknown {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  if (code === 'Z_BUF_ERROR') return new BundleFileError(cutOff, { cause: error });
+  return code.startsWith('Z_') ? new BundleFileError('The file is not a bundle of a job.', { cause: error }) : error;
+}
+
+function parseLine(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}
+
+function checkHead(json: unknown): void {
+  const head = headSchema.safeParse(json);
+  if (!head.success) throw new BundleFileError('The file is not a bundle of a job.');
+  if (head.data.version > version)
+    throw new BundleFileError('The bundle was made by a newer version of Docket; use that one to read it.');
+}
+
+function pieceOf(json: unknown): JobPiece {
+  const parsed = jobPieceSchema.safeParse(json);
+  if (parsed.success) return parsed.data;
+  throw new BundleFileError('The bundle holds something that this version of Docket cannot read.', {
+    cause: parsed.error,
+  });
+}

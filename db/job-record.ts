@@ -1,0 +1,160 @@
+import { z } from 'zod';
+
+/** Everything that is kept of a job, piece by piece: what a bundle holds a line of, and what a replay reads. */
+
+const place = { turn: z.number(), step: z.number() };
+const text = z.string();
+const time = z.string();
+
+const toolCallSchema = z.object({
+  toolCallId: text,
+  toolName: text,
+  input: z.unknown(),
+  invalid: text.optional(),
+});
+
+const jobPiece = z.object({
+  piece: z.literal('job'),
+  id: text,
+  projectId: text,
+  status: text,
+  turn: z.number(),
+  repository: text,
+  requestedRef: text.nullable(),
+  baseBranch: text.nullable(),
+  baseCommit: text.nullable(),
+  model: text,
+  draft: z.boolean(),
+  title: text.nullable(),
+  message: text.nullable(),
+  branch: text.nullable(),
+  headCommit: text.nullable(),
+  prLink: text.nullable(),
+  failureCategory: text.nullable(),
+  forkedFrom: z.object({ jobId: text, ...place }).nullable(),
+  recordsRemovedAt: time.nullable(),
+  createdAt: time,
+  endedAt: time.nullable(),
+  archivedAt: time.nullable(),
+});
+
+const turnPiece = z.object({
+  piece: z.literal('turn'),
+  turn: z.number(),
+  prompt: text,
+  status: text,
+  baseCommit: text.nullable(),
+  tree: text.nullable(),
+  treeStep: z.number().nullable(),
+  createdAt: time,
+  endedAt: time.nullable(),
+});
+
+const messagePiece = z.object({
+  piece: z.literal('message'),
+  turn: z.number(),
+  position: z.number(),
+  /** The step that was the first to read it. */
+  step: z.number().nullable(),
+  prompt: text,
+  createdAt: time,
+});
+
+const notePiece = z.object({ piece: z.literal('note'), ...place, kind: text, text });
+
+const compactionPiece = z.object({
+  piece: z.literal('compaction'),
+  ...place,
+  uptoTurn: z.number(),
+  uptoStep: z.number(),
+  summary: text,
+  ledger: z.unknown(),
+  tree: text.nullable(),
+});
+
+const effectPiece = z.object({
+  piece: z.literal('effect'),
+  turn: z.number(),
+  effect: text,
+  fence: z.number(),
+  failures: z.number(),
+  result: z.unknown(),
+});
+
+/** Without those of the type `text`: the whole text is in the step. */
+const eventPiece = z.object({
+  piece: z.literal('event'),
+  seq: z.number(),
+  turn: z.number(),
+  step: z.number().nullable(),
+  type: text,
+  data: z.record(z.string(), z.unknown()),
+  createdAt: time,
+});
+
+const exportPiece = z.object({
+  piece: z.literal('export'),
+  turn: z.number(),
+  state: z.enum(['waiting', 'exported', 'lost', 'removed']),
+  isWhole: z.boolean(),
+});
+
+const historyPiece = z.object({
+  piece: z.literal('history'),
+  turn: z.number(),
+  run: z.number(),
+  runId: text,
+  eventCount: z.number(),
+  buildIds: z.array(text),
+  /** As `packHistory` makes it, in base64. */
+  history: text,
+});
+
+const stepPiece = z.object({
+  piece: z.literal('step'),
+  ...place,
+  fence: z.number(),
+  requestHash: text.nullable(),
+  response: z.object({ content: z.array(z.unknown()), text, toolCalls: z.array(toolCallSchema) }).nullable(),
+  finishReason: text.nullable(),
+  inputTokens: z.number(),
+  outputTokens: z.number(),
+  cachedTokens: z.number(),
+  costMicros: z.number().nullable(),
+  toolResults: z.array(z.object({ toolCallId: text, toolName: text, output: text, isError: z.boolean() })).nullable(),
+  tree: text.nullable(),
+  modelFailures: z.number(),
+  startedAt: time,
+  answeredAt: time.nullable(),
+  endedAt: time.nullable(),
+});
+
+const snapshotPiece = z.object({
+  piece: z.literal('snapshot'),
+  tree: text,
+  commit: text,
+  baseCommit: text,
+  patch: text,
+  changedFiles: z.number(),
+});
+
+/** A part of the snapshot before it, in base64; thin: relative to the base commit. */
+const packPiece = z.object({ piece: z.literal('pack'), tree: text, data: text });
+
+export const jobPieceSchema = z.discriminatedUnion('piece', [
+  jobPiece,
+  turnPiece,
+  messagePiece,
+  notePiece,
+  compactionPiece,
+  effectPiece,
+  eventPiece,
+  exportPiece,
+  historyPiece,
+  stepPiece,
+  snapshotPiece,
+  packPiece,
+]);
+
+export type JobPiece = z.infer<typeof jobPieceSchema>;
+export type PieceOf<Name extends JobPiece['piece']> = Extract<JobPiece, { piece: Name }>;

@@ -1,0 +1,53 @@
+import type { ExactQuestion } from '../../worker/replay/exact-question.ts';
+import type { StepStory } from '../../worker/replay/job-story.ts';
+import type { StepDiff } from '../../worker/replay/step-diff.ts';
+import { costText, timeText } from './print-story.ts';
+
+export interface ShownStep {
+  jobId: string;
+  story: StepStory;
+  question: ExactQuestion;
+  /** Null when the step changed nothing. */
+  diff: StepDiff | null;
+}
+
+const matches: Record<ExactQuestion['match'], string> = {
+  exact: 'exactly as it was asked: its hash is the one stored with the answer',
+  different:
+    'as today’s code would ask it: its hash is another than the one stored with the answer, so prompt or tools have changed since, or a secret was masked',
+  unknown: 'as today’s code would ask it: there is no answer to compare it with',
+};
+
+/** Prints all of one step for a person. */
+export function printStep({ jobId, story, question, diff }: ShownStep): void {
+  const { turn, step, toolCalls, toolResults } = story;
+  console.log(`Step ${step} of turn ${turn} of ${jobId}`);
+  heading('Asked', matches[question.match]);
+  console.log(`model: ${question.model}\ntools: ${question.tools.join(', ')}`);
+  part('system', question.system);
+  for (const { role, content } of question.messages) {
+    part(role, typeof content === 'string' ? content : JSON.stringify(content, null, 2));
+  }
+  const spent = `${story.inputTokens} tokens in, ${story.outputTokens} out, ${costText(story.costMicros)}, ${timeText(story.modelMs)}`;
+  heading('Answered', story.finishReason === null ? 'not yet' : `${story.finishReason}; ${spent}`);
+  if (story.text !== '') console.log(story.text);
+  for (const { toolName, input } of toolCalls) part(toolName, JSON.stringify(input, null, 2));
+  if (toolCalls.length > 0)
+    heading('Tool results', toolResults === null ? 'none: the calls were not run' : timeText(story.toolsMs));
+  for (const { toolName, output, isError } of toolResults ?? [])
+    part(isError ? `${toolName} (error)` : toolName, output);
+  if (diff === null) return heading('Changed', 'nothing');
+  const note =
+    'objects of the base commit are missing here, so that files stand as compared with it; name a clone with --repository';
+  heading('Changed', diff.kind === 'exact' ? 'from the tree before the step to the one after it' : note);
+  for (const { path, change } of diff.files) console.log(`${change.padEnd(8)} ${path}`);
+  console.log(`\n${diff.patch}`);
+}
+
+function heading(name: string, note: string): void {
+  console.log(`\n== ${name} (${note})`);
+}
+
+function part(name: string, text: string): void {
+  console.log(`-- ${name}\n${text}`);
+}

@@ -1,0 +1,101 @@
+import { existsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { isAbsolute, join } from 'node:path';
+import { DefaultLogger, Runtime } from '@temporalio/worker';
+import { createGit } from '../../activities/clients/git.ts';
+import { createMirrors } from '../../activities/clients/mirrors.ts';
+import type { JobPiece } from '../../db/job-record.ts';
+import { collectJob, treesAround, type CollectedJob } from '../../worker/replay/collect-job.ts';
+import { exactQuestionOf } from '../../worker/replay/exact-question.ts';
+import { tellJob } from '../../worker/replay/job-story.ts';
+import { diffOfStep, type StepDiff } from '../../worker/replay/step-diff.ts';
+import { prepareWorkflowBundle } from '../../worker/workflow-bundle.ts';
+import { CommandError } from './context.ts';
+import { printStep } from './print-step.ts';
+import { printStory } from './print-story.ts';
+
+export interface ReplayRequest {
+  /** As the person named it. */
+  job: string;
+  pieces: AsyncIterable<JobPiece>;
+  /** Where the worker's mirrors are, if that is known. */
+  workDirectory: string | null;
+  isJson: boolean;
+  turn?: number;
+  step?: number;
+  repository?: string;
+}
+
+/** Prints what `docket job replay` tells of a job, or of one of its steps. */
+export async function replayJob(request: ReplayRequest): Promise<void> {
+  const { job, pieces, isJson, step, turn } = request;
+  // before the whole is read, so that only the packs of one step are kept
+  const wanted = (at: CollectedJob) => (step === undefined ? null : { turn: turn ?? at.job.turn, step });
+  const collected = await collectJob(pieces, {
+    keepsTree(tree, at) {
+      const place = wanted(at);
+      const around = place === null ? null : treesAround(at, place);
+      return tree === around?.before || tree === around?.after;
+    },
+  });
+  if (collected === null) throw new CommandError(`There is no job and no file ${JSON.stringify(job)}.`);
+  if (turn !== undefined && !collected.turns.some((one) => one.turn === turn)) {
+    throw new CommandError(`The job has no turn ${turn}; it has turns 1 to ${collected.job.turn}.`);
+  }
+  const place = wanted(collected);
+  if (place !== null) return showStep(request, collected, place);
+
+  const selected =
+    turn === undefined ? collected : { ...collected, turns: collected.turns.filter((one) => one.turn === turn) };
+  const hasHistory = selected.turns.some((one) => collected.histories.some((kept) => kept.turn === one.turn));
+  const story = await tellJob(selected, hasHistory ? await prepareReplay() : null);
+  if (isJson) console.log(JSON.stringify(story, null, 2));
+  else printStory(story, job);
+}
+
+async function showStep(
+  request: ReplayRequest,
+  collected: CollectedJob,
+  place: { turn: number; step: number },
+): Promise<void> {
+  const { steps } = (await tellJob(collected, null)).turns.find(({ turn }) => turn === place.turn) ?? { steps: [] };
+  const story = steps.find(({ step }) => step === place.step);
+  if (story === undefined) {
+    const there = steps.length === 0 ? 'it has none' : `it has steps 1 to ${steps.at(-1)?.step ?? 0}`;
+    throw new CommandError(`Turn ${place.turn} has no step ${place.step}; ${there}.`);
+  }
+  const question = exactQuestionOf(collected, place);
+  const diff = await diffOf(request, collected, place);
+  if (request.isJson) console.log(JSON.stringify({ step: story, question, diff }, null, 2));
+  else printStep({ jobId: collected.job.id, story, question, diff });
+}
+
+async function diffOf(
+  { workDirectory, repository }: ReplayRequest,
+  job: CollectedJob,
+  place: { turn: number; step: number },
+): Promise<StepDiff | null> {
+  const { before, after } = treesAround(job, place);
+  if (after === undefined || after === before) return null;
+  const places = [repository, isAbsolute(job.job.repository) ? job.job.repository : undefined];
+  const objectDirectories = places
+    .flatMap((path) => (path === undefined ? [] : [join(path, 'objects'), join(path, '.git/objects')]))
+    .concat(workDirectory === null ? [] : mirrorOf(workDirectory, job.job.repository))
+    .filter((path) => existsSync(path));
+  return diffOfStep({ job, before, after, objectDirectories, signal: new AbortController().signal });
+}
+
+function mirrorOf(directory: string, repository: string): string {
+  const mirrors = createMirrors({ git: createGit({ home: join(tmpdir(), 'docket-replay-home') }), directory });
+  return join(mirrors.directoryOf(repository), 'objects');
+}
+
+/** What replays must not be heard: its verdict is what counts. */
+async function prepareReplay(): Promise<string> {
+  Runtime.install({
+    logger: new DefaultLogger('ERROR', () => undefined),
+    shutdownSignals: [],
+    telemetryOptions: { logging: { forward: {}, filter: 'OFF' } },
+  });
+  return prepareWorkflowBundle({ directory: join(tmpdir(), 'docket-bundles') });
+}

@@ -1,0 +1,238 @@
+import { mkdtemp, rm, writeFile, readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { historyFromJSON, historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { createJobHistoryStore } from '../../../db/job-histories.ts';
+import type { JobRow } from '../../../db/jobs.ts';
+import { packHistory, unpackHistory } from '../../../db/stored-history.ts';
+import { createHistoryChores } from '../../../worker/history-chores.ts';
+import { createClosedExecutionReader } from '../../../worker/history-export.ts';
+import { jobWorkflowId } from '../../../workflows/contract/messages.ts';
+import { buildKey, testPepper } from '../../support/build.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { runDocket } from '../../support/docket-process.ts';
+import { createTestRepository, type TestRepository } from '../../support/git-repository.ts';
+import { startScriptedModelServer } from '../../support/scripted-model-server.ts';
+import { startTestWorker } from '../../support/worker.ts';
+import { serveApi } from '../api/serve.ts';
+
+const call = (name: string, input: object) => ({ name, input });
+
+let database: TestDatabase;
+let repository: TestRepository;
+let folder: string;
+let job: JobRow;
+let bundle: string;
+/** What the model was asked at each step, as the provider got it. */
+let requests: { messages: unknown[] }[];
+
+/** A job of two turns: the first completes, the second fails in the middle. The engine's records are deleted. */
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'docket-replay-test-'));
+  database = await createTestDatabase();
+  repository = await createTestRepository({ 'README.md': '# Lamp\n', 'old.txt': 'old\n', 'AGENTS.md': 'Be brief.\n' });
+  await using model = await startScriptedModelServer();
+  await using worker = await startTestWorker({ database, modelUrl: model.baseUrl });
+  const { client, deps } = worker;
+  await using _exporter = createHistoryChores({
+    histories: createJobHistoryStore(database.pool),
+    readClosedExecution: createClosedExecutionReader({ client, encryptionKeys: [] }),
+    log: pino({ level: 'silent' }),
+    keepDays: 0,
+    everyMs: 20,
+  });
+  model.script(
+    { text: 'I look.', toolCalls: [call('read', { path: 'README.md' }), call('read', { path: 'none.txt' })] },
+    { toolCalls: [call('write', { path: 'one.txt', content: 'one\n' }), call('delete', { path: 'old.txt' })] },
+    { toolCalls: [call('finish', { title: 'Write one', summary: 'Wrote one.' })] },
+    { toolCalls: [call('edit', { path: 'one.txt', old: 'one', new: 'two' })] },
+    { status: 400 },
+  );
+  const first = await worker.runJob({ prompt: 'Write one', repository: repository.path });
+  expect(first.status).toBe('completed');
+  job = await worker.followUp(first.id, 'Make it two');
+  expect(job).toMatchObject({ status: 'failed', failureCategory: 'model_refused' });
+  expect(model.violations).toEqual([]);
+  requests = model.requests.map(({ body }) => body);
+  const histories = createJobHistoryStore(database.pool);
+  for (const turn of [1, 2]) {
+    const state = async () => (await histories.find({ jobId: job.id, turn }))?.state;
+    await vi.waitUntil(async () => (await state()) === 'exported', { timeout: 30_000 });
+    const workflowExecution = { workflowId: jobWorkflowId(job.id, turn) };
+    await client.workflowService.deleteWorkflowExecution({ namespace: 'default', workflowExecution });
+  }
+  await using api = await serveApi(database.pool);
+  const { key } = await buildKey(database.pool, { organizationId: (await deps.jobs.get(job.id))!.organizationId });
+  const response = await fetch(`${api.url}/v2/agent/${job.projectId}/job/${job.id}/bundle`, {
+    headers: { authorization: `Bearer ${key}` },
+  });
+  expect(response.headers.get('content-disposition')).toBe(`attachment; filename="${job.id}.docket.gz"`);
+  bundle = join(folder, 'moved.gz');
+  await writeFile(bundle, Buffer.from(await response.arrayBuffer()));
+});
+afterAll(async () => {
+  await database[Symbol.asyncDispose]();
+  await repository[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const withDatabase = () => ({ DATABASE_URL: database.url, DOCKET_KEY_PEPPER: testPepper });
+
+async function replayJson(...args: string[]): Promise<any> {
+  const { out, error, code } = await runDocket(['job', 'replay', bundle, ...args, '--json']);
+  expect({ error, code }).toEqual({ error: '', code: 0 });
+  return JSON.parse(out);
+}
+
+describe('docket job replay', { timeout: 240_000 }, () => {
+  it('tells a job whose record the engine has deleted, from the database', async () => {
+    const { out, error, code } = await runDocket(['job', 'replay', job.id], withDatabase());
+    expect({ error, code }).toEqual({ error: '', code: 0 });
+    expect(out).toContain('Turn 1, completed');
+    expect(out).toMatch(/history: \d+ events; today's workflow code takes the same decisions/);
+    expect(out).toMatch(/^1 +read README\.md; read none\.txt +1 of 2 failed: .*none\.txt/m);
+    expect(out).toMatch(/^2 +write one\.txt; delete old\.txt +ok +D old\.txt, A one\.txt/m);
+    expect(out).toContain('Turn 2, failed');
+    expect(out).toMatch(/^1 +edit one\.txt +ok +C one\.txt/m);
+    expect(out).toContain('Failed: The model provider refused the request (model_refused)');
+    expect(out).toContain('What to do: Check the model name');
+    expect(out).toContain(`docket job fork ${job.id} --turn 2 --step 1`);
+  });
+
+  it('tells it from a bundle that was moved, without a database', async () => {
+    const { job: told, turns } = await replayJson();
+    expect(told).toMatchObject({ id: job.id, status: 'failed', failureCategory: 'model_refused' });
+    expect(turns.map(({ replay }: any) => replay.verdict.matches)).toEqual([true, true]);
+    expect(turns[0].replay.buildIds[0]).toContain('@temporalio/worker@1.24.0');
+    expect(turns[0].steps.map(({ attempts }: any) => attempts)).toEqual([
+      { model: 1, tools: 1 },
+      { model: 1, tools: 1 },
+      { model: 1, tools: 1 },
+    ]);
+    for (const { modelMs, toolsMs, waitingMs } of turns[0].steps)
+      for (const time of [modelMs, toolsMs, waitingMs]) expect(time).toBeGreaterThanOrEqual(0);
+    expect(turns[1]).toMatchObject({
+      status: 'failed',
+      failure: { category: 'model_refused', remedy: expect.any(String) },
+    });
+    expect(turns[1].steps.at(-1)).toMatchObject({ step: 2, toolCalls: [], toolResults: null, modelFailures: 1 });
+    const { out } = await runDocket(['job', 'replay', bundle, '--turn', '1']);
+    expect(out).not.toContain('Turn 2');
+  });
+
+  it('shows the exact prompt of each step, and proves it', async () => {
+    const places = [
+      [1, 1],
+      [1, 2],
+      [1, 3],
+      [2, 1],
+      [2, 2],
+    ];
+    for (const [index, [turn, step]] of places.entries()) {
+      const { question } = await replayJson('--turn', String(turn), '--step', String(step));
+      expect(question.match).toBe(turn === 2 && step === 2 ? 'unknown' : 'exact');
+      const [system, ...rest] = requests[index]!.messages as { role: string; content: unknown }[];
+      expect(system!.content).toBe(question.system);
+      expect(question.system).toContain('Be brief.');
+      const toldRoles = question.messages.flatMap(({ role, content }: any) =>
+        role === 'tool' ? content.map(() => 'tool') : [role],
+      );
+      expect(rest.map(({ role }) => role)).toEqual(toldRoles);
+    }
+    const { out } = await runDocket(['job', 'replay', bundle, '--turn', '1', '--step', '2']);
+    expect(out).toContain('exactly as it was asked');
+    expect(out).toContain('-- user\nWrite one');
+    expect(out).toMatch(/added +one\.txt/);
+    expect(out).toContain('deleted file mode 100644');
+    expect(out).toContain('+one');
+  });
+
+  it('says so when the prompt is not the one that was asked', async () => {
+    const changed = await rewritten((piece) =>
+      piece.piece === 'turn' && piece.turn === 1 ? { ...piece, prompt: 'Write three' } : piece,
+    );
+    const { out } = await runDocket(['job', 'replay', changed, '--turn', '1', '--step', '2']);
+    expect(out).toContain('its hash is another than the one stored with the answer');
+  });
+
+  it('compares the trees of a step with the objects of the repository, and says when they are missing', async () => {
+    const here = await replayJson('--turn', '2', '--step', '1');
+    expect(here.diff).toMatchObject({ kind: 'exact', files: [{ path: 'one.txt', change: 'changed' }] });
+    expect(here.diff.patch).toContain('-one\n+two\n');
+    expect(here.diff.patch).not.toContain('old.txt');
+    const elsewhere = await rewritten((piece) =>
+      piece.piece === 'job' ? { ...piece, repository: 'https://github.com/acme/lamp' } : piece,
+    );
+    const away = await runDocket(['job', 'replay', elsewhere, '--turn', '2', '--step', '1', '--json']);
+    expect(JSON.parse(away.out).diff).toMatchObject({ kind: 'base', files: [{ path: 'one.txt', change: 'changed' }] });
+    const cloned = ['job', 'replay', elsewhere, '--turn', '2', '--step', '1', '--repository', repository.path];
+    expect((await runDocket(cloned)).out).toContain('-one\n+two\n');
+  });
+
+  it('names the event from which today’s code decides otherwise', async () => {
+    const changed = await rewritten(async (piece) => {
+      if (piece.piece !== 'history' || piece.turn !== 1) return piece;
+      const history = await unpackHistory(Buffer.from(piece.history, 'base64'));
+      const json = historyToJSON(history).replaceAll('"publish"', '"announce"');
+      const planted = await packHistory(historyFromJSON(JSON.parse(json)));
+      return { ...piece, history: planted.toString('base64') };
+    });
+    const { out } = await runDocket(['job', 'replay', changed, '--json']);
+    const [{ replay }, second] = JSON.parse(out).turns;
+    expect(second.replay.verdict.matches).toBe(true);
+    expect(replay.verdict).toMatchObject({ matches: false, run: 1, problem: expect.stringContaining("'announce'") });
+    const planted = replay.verdict.events.find(({ subject }: any) => subject === 'announce');
+    expect(planted).toMatchObject({ type: 'ActivityTaskScheduled', id: expect.any(Number) });
+    const text = (await runDocket(['job', 'replay', changed])).out;
+    expect(text).toContain("today's workflow code no longer matches it");
+    expect(text).toContain(`event ${planted.id} (ActivityTaskScheduled announce)`);
+  });
+
+  it('refuses what is no bundle, a cut one, and what is not there, with one sentence', async () => {
+    const whole = await readFile(bundle);
+    const files: [string, Buffer, string][] = [
+      ['cut.gz', whole.subarray(0, whole.length / 2), 'cut off'],
+      ['cut-lines.gz', gzipSync(gunzipSync(whole).subarray(0, 5_000)), 'cut off'],
+      ['text.txt', Buffer.from('hello'), 'not a bundle'],
+      ['other.gz', gzipSync('{"a": 1}\n'), 'not a bundle'],
+      ['newer.gz', gzipSync('{"format": "docket-job-bundle", "version": 9}\n'), 'newer version'],
+    ];
+    for (const [name, content, words] of files) {
+      const path = join(folder, name);
+      await writeFile(path, content);
+      const { code, out, error } = await runDocket(['job', 'replay', path]);
+      expect({ name, code, out }).toEqual({ name, code: 1, out: '' });
+      expect(error).toMatch(/^[^\n]+\n$/);
+      expect(error).toContain(words);
+    }
+    const unknown = await runDocket(['job', 'replay', 'job_none'], withDatabase());
+    expect(unknown).toMatchObject({ code: 1, error: 'There is no job and no file "job_none".\n' });
+    const step = await runDocket(['job', 'replay', bundle, '--step', '9']);
+    expect(step).toMatchObject({ code: 1, error: 'Turn 2 has no step 9; it has steps 1 to 2.\n' });
+    const turn = await runDocket(['job', 'replay', bundle, '--turn', '9']);
+    expect(turn.error).toBe('The job has no turn 9; it has turns 1 to 2.\n');
+  });
+});
+
+it('docket job bundle writes the same file, without a key or token', { timeout: 120_000 }, async () => {
+  const output = join(folder, 'own.gz');
+  const made = await runDocket(['job', 'bundle', job.id, '--output', output], withDatabase());
+  expect(made).toMatchObject({ code: 0, error: '' });
+  const [own, served] = [await readFile(output), await readFile(bundle)].map((file) => gunzipSync(file).toString());
+  expect(own).toBe(served);
+  expect(own).not.toMatch(/model-key-0123456789|svc_|digest|idempotency/);
+});
+
+async function rewritten(change: (piece: any) => unknown): Promise<string> {
+  const lines = gunzipSync(await readFile(bundle))
+    .toString()
+    .trimEnd()
+    .split('\n');
+  const changed = await Promise.all(lines.map(async (line) => JSON.stringify(await change(JSON.parse(line)))));
+  const path = join(folder, `changed-${Math.random()}.gz`);
+  await writeFile(path, gzipSync(`${changed.join('\n')}\n`));
+  return path;
+}

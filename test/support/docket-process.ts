@@ -1,0 +1,16 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
+
+const program = resolve(import.meta.dirname, '../../local/docket.ts');
+
+/** Runs `npm run docket`'s program with an environment of its own; without variables it knows no database. */
+export async function runDocket(args: string[], env: NodeJS.ProcessEnv = {}) {
+  const child = spawn(process.execPath, [program, ...args], {
+    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], DOCKET_HOME: '/nowhere/docket', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const [out, error, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+  return { out, error, code: code as number | null };
+}

@@ -1,0 +1,60 @@
+import type { ModelMessage } from 'ai';
+import { z } from 'zod';
+import { systemPrompt } from '../../activities/agent-prompt.ts';
+import { createToolset } from '../../activities/agent-tools/toolset.ts';
+import { requestHashOf } from '../../activities/ask-model.ts';
+import { conversationOf } from '../../activities/transcript.ts';
+import type { Prompt } from '../../db/jobs.ts';
+import type { StepRow } from '../../db/steps.ts';
+import type { CollectedJob } from './collect-job.ts';
+
+/** What a step asked its model, put together again by the code that asked it. */
+export interface ExactQuestion {
+  model: string;
+  system: string;
+  messages: ModelMessage[];
+  /** Names of the tools that were offered. */
+  tools: string[];
+  /**
+   * Whether its hash is the one that was stored with the answer: `exact`; `different` when the code that puts questions together
+   * has changed since; `unknown` for a step without an answer.
+   */
+  match: 'exact' | 'different' | 'unknown';
+}
+
+const instructionsSchema = z.object({ text: z.string().nullable() });
+
+/** The question of a step, from what is stored of the job. */
+export function exactQuestionOf(job: CollectedJob, { turn, step }: { turn: number; step: number }): ExactQuestion {
+  const isBefore = (at: { turn: number; step: number }) => at.turn < turn || (at.turn === turn && at.step < step);
+  const model = job.job.model;
+  const system = systemPrompt(instructionsOf(job));
+  const steps = job.steps.filter(isBefore).map((piece) => rowOf(job.job.id, piece));
+  const messages = conversationOf({ prompts: promptsOf(job, { turn, step }), steps });
+  const stored = job.steps.find((at) => at.turn === turn && at.step === step)?.requestHash ?? null;
+  const offered = [Object.keys(createToolset()), ['finish']]; // the last call that a limit allows can only finish
+  const asked = offered.find((tools) => requestHashOf({ model, system, messages, tools }) === stored);
+  const question = { model, system, messages, tools: asked ?? Object.keys(createToolset()) };
+  if (stored === null) return { ...question, match: 'unknown' };
+  return { ...question, match: asked === undefined ? 'different' : 'exact' };
+}
+
+function instructionsOf({ effects }: CollectedJob): string | null {
+  const stored = effects.find(({ turn, effect }) => turn === 1 && effect === 'instructions');
+  return instructionsSchema.safeParse(stored?.result).data?.text ?? null;
+}
+
+/** What had been said when the step asked: of its own turn, what it or an earlier step was the first to read. */
+function promptsOf({ turns, messages }: CollectedJob, { turn, step }: { turn: number; step: number }): Prompt[] {
+  const said = [
+    ...turns.map(({ turn, prompt }) => ({ turn, position: 0, step: 0, prompt })),
+    ...messages.filter((message) => message.turn < turn || (message.step !== null && message.step <= step)),
+  ].filter((prompt) => prompt.turn <= turn);
+  said.sort((left, right) => left.turn - right.turn || left.position - right.position);
+  return said.map(({ turn, step, prompt }) => ({ turn, step, prompt }));
+}
+
+function rowOf(jobId: string, piece: CollectedJob['steps'][number]): StepRow {
+  const { inputTokens, outputTokens } = piece;
+  return { ...piece, jobId, usage: { inputTokens, outputTokens } };
+}

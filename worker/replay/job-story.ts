@@ -1,0 +1,166 @@
+import { unpackHistory, type History } from '../../db/stored-history.ts';
+import { failureOf, type Failure } from '../../workflows/contract/failures.ts';
+import { jobWorkflowId } from '../../workflows/contract/messages.ts';
+import { stepTimesOf, type ActivityTimes, type StepTimes } from './activity-times.ts';
+import { treesAround, type CollectedJob } from './collect-job.ts';
+import type { ChangedFile } from './patch-files.ts';
+import { replayRuns, type ReplayVerdict } from './replay-history.ts';
+import { filesOfStep } from './step-diff.ts';
+
+/** What happened in a step; times in milliseconds, null where nothing tells. */
+export interface StepStory {
+  turn: number;
+  step: number;
+  /** The step was another job's: this one is a fork of it. */
+  isCopied: boolean;
+  /** What people said that the step was the first to read. */
+  said: string[];
+  text: string;
+  toolCalls: { toolCallId: string; toolName: string; input: unknown }[];
+  toolResults: { toolCallId: string; toolName: string; output: string; isError: boolean }[] | null;
+  files: ChangedFile[];
+  modelMs: number | null;
+  toolsMs: number | null;
+  /** For a worker, for what failed before, and for the engine. */
+  waitingMs: number | null;
+  attempts: { model: number; tools: number };
+  /** Why attempts had to be repeated, in the order of model and tools. */
+  lastFailures: string[];
+  modelFailures: number;
+  finishReason: string | null;
+  inputTokens: number;
+  outputTokens: number;
+  costMicros: number | null;
+}
+
+/** Null where there is no history to replay; `reason` says why. */
+export type TurnReplay =
+  | { verdict: ReplayVerdict; runs: number; buildIds: string[] }
+  | { verdict: null; reason: string };
+
+export interface TurnStory {
+  turn: number;
+  prompt: string;
+  status: string;
+  isCopied: boolean;
+  startedAt: string;
+  endedAt: string | null;
+  replay: TurnReplay;
+  steps: StepStory[];
+  failure: (Failure & { message: string | null }) | null;
+  message: string | null;
+}
+
+export interface JobStory {
+  job: CollectedJob['job'];
+  turns: TurnStory[];
+}
+
+/** Tells a job from what is kept of it; `bundle` is the path of today's workflow code. Null runs nothing again. */
+export async function tellJob(job: CollectedJob, bundle: string | null): Promise<JobStory> {
+  const turns: TurnStory[] = [];
+  for (const { turn } of job.turns) turns.push(await tellTurn(job, turn, bundle));
+  return { job: job.job, turns };
+}
+
+async function tellTurn(job: CollectedJob, turn: number, bundle: string | null): Promise<TurnStory> {
+  const kept = job.histories.filter((history) => history.turn === turn);
+  const runs = await Promise.all(kept.map(({ history }) => unpackHistory(Buffer.from(history, 'base64'))));
+  const times = stepTimesOf(runs);
+  const { prompt, status, createdAt, endedAt } = job.turns.find((one) => one.turn === turn) ?? { ...missingTurn };
+  const forked = job.job.forkedFrom;
+  return {
+    turn,
+    prompt,
+    status,
+    isCopied: forked !== null && turn < forked.turn,
+    startedAt: createdAt,
+    endedAt,
+    replay: await replayTurn(job, { turn, runs, bundle }),
+    steps: job.steps.filter((step) => step.turn === turn).map((step) => tellStep(job, step, times.get(step.step))),
+    ...endOf(job, turn),
+  };
+}
+
+const missingTurn = { prompt: '', status: 'active', createdAt: '', endedAt: null };
+
+async function replayTurn(
+  job: CollectedJob,
+  { turn, runs, bundle }: { turn: number; runs: History[]; bundle: string | null },
+): Promise<TurnReplay> {
+  const kept = job.histories.filter((history) => history.turn === turn);
+  const state = job.exports.find((one) => one.turn === turn);
+  if (kept.length === 0 || bundle === null) return { verdict: null, reason: whyNoHistory(job, turn, state?.state) };
+  const verdict = await replayRuns({ bundle, workflowId: jobWorkflowId(job.job.id, turn), runs });
+  return { verdict, runs: runs.length, buildIds: [...new Set(kept.flatMap(({ buildIds }) => buildIds))] };
+}
+
+function whyNoHistory({ job }: CollectedJob, turn: number, state: string | undefined): string {
+  if (job.forkedFrom !== null && turn < job.forkedFrom.turn) return `The turn was copied from ${job.forkedFrom.jobId}.`;
+  switch (state) {
+    case undefined:
+      return 'The turn is under way; its history is kept when it has ended.';
+    case 'waiting':
+      return 'The turn has ended, but its history is not kept yet; try again in a moment.';
+    case 'lost':
+      return 'The engine has no history of this turn: it never started, or its record was deleted before it could be kept.';
+    case 'removed':
+      return 'The history was removed, as the job was archived long ago.';
+    default:
+      return 'The history was not run again.';
+  }
+}
+
+function tellStep(job: CollectedJob, piece: CollectedJob['steps'][number], times: StepTimes | undefined): StepStory {
+  const { turn, step, response, inputTokens, outputTokens, costMicros } = piece;
+  const { before, after } = treesAround(job, piece);
+  const forked = job.job.forkedFrom;
+  return {
+    turn,
+    step,
+    isCopied: forked !== null && (turn < forked.turn || (turn === forked.turn && step <= forked.step)),
+    said: job.messages.filter((said) => said.turn === turn && said.step === step).map(({ prompt }) => prompt),
+    text: response?.text ?? '',
+    toolCalls: response?.toolCalls.map(({ toolCallId, toolName, input }) => ({ toolCallId, toolName, input })) ?? [],
+    toolResults: piece.toolResults,
+    files: after === undefined ? [] : filesOfStep(job, before, after),
+    ...durationsOf(piece, times),
+    attempts: { model: times?.model?.attempts ?? 0, tools: times?.tools?.attempts ?? 0 },
+    lastFailures: [times?.model?.lastFailure, times?.tools?.lastFailure].flatMap((failure) => failure ?? []),
+    modelFailures: piece.modelFailures,
+    finishReason: piece.finishReason,
+    inputTokens,
+    outputTokens,
+    costMicros,
+  };
+}
+
+function durationsOf(
+  { startedAt, answeredAt, endedAt }: CollectedJob['steps'][number],
+  times: StepTimes | undefined,
+): Pick<StepStory, 'modelMs' | 'toolsMs' | 'waitingMs'> {
+  if (times?.model === null || times?.model === undefined) {
+    const between = (from: string | null, to: string | null) =>
+      from === null || to === null ? null : Date.parse(to) - Date.parse(from);
+    return { modelMs: between(startedAt, answeredAt), toolsMs: between(answeredAt, endedAt), waitingMs: null };
+  }
+  const ran = (activity: ActivityTimes | null) =>
+    activity === null || activity.startedMs === null || activity.endedMs === null
+      ? null
+      : activity.endedMs - activity.startedMs;
+  const [modelMs, toolsMs] = [ran(times.model), ran(times.tools)];
+  const end = times.tools?.endedMs ?? times.model.endedMs;
+  const waitingMs = end === null ? null : end - times.model.scheduledMs - (modelMs ?? 0) - (toolsMs ?? 0);
+  return { modelMs, toolsMs, waitingMs };
+}
+
+/** How a turn ended, as it was told then; titles and remedies are today's. */
+function endOf({ job, events }: CollectedJob, turn: number): Pick<TurnStory, 'failure' | 'message'> {
+  const event = events.findLast((one) => one.turn === turn && (one.type === 'failure' || one.type === 'finish'));
+  const message = typeof event?.data['message'] === 'string' ? event.data['message'] : null;
+  const isNewest = turn === job.turn;
+  const category = event?.type === 'failure' ? event.data['category'] : isNewest ? job.failureCategory : null;
+  const said = isNewest ? (job.message ?? message) : message;
+  if (typeof category !== 'string') return { failure: null, message: said };
+  return { failure: { ...failureOf(category), message: said }, message: said };
+}
