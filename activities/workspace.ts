@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { JobRow, JobStore } from '../db/jobs.ts';
 import type { JobBranchStore } from '../db/job-branches.ts';
 import type { EffectStore, StepStore } from '../db/steps.ts';
-import type { TurnRef } from '../workflows/contract/job.ts';
+import type { PreparedTurn, TurnRef } from '../workflows/contract/job.ts';
 import { takenOver, type Attempt } from './attempt.ts';
 import type { Workspaces } from './clients/workspaces.ts';
 import { followUp } from './follow-up.ts';
@@ -28,8 +28,8 @@ export function createWorkspaceActivities(deps: WorkspaceActivityDeps) {
      * Leaves the job with a base commit and this worker with a warm working copy, in a further turn with what others did to
      * the branch. Safe to run twice: the ref is resolved once a job, the branch is followed once a turn.
      */
-    async prepare(ref: TurnRef): Promise<void> {
-      await attempt(
+    async prepare(ref: TurnRef): Promise<PreparedTurn | undefined> {
+      return attempt(
         { turn: ref, isRestartable: true, countFailure: () => effects.countFailure({ ...ref, effect: 'prepare' }) },
         async (signal) => {
           await access.activeJob(ref);
@@ -45,6 +45,8 @@ export function createWorkspaceActivities(deps: WorkspaceActivityDeps) {
           await workspace.release();
           await storeInstructions({ effects, workspaces }, { jobId: job.id, commit, access: repository });
           await jobs.setPhase({ ...ref, phase: 'running' });
+          const { forkedFrom } = job;
+          return forkedFrom?.turn === ref.turn ? { firstStep: forkedFrom.step + 1 } : undefined;
         },
       );
     },

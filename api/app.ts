@@ -37,6 +37,7 @@ import { createRateLimiter } from './rate-limiter.ts';
 import { createAssistantRouter } from './routes/assistant.ts';
 import { createJobEventsRouter } from './routes/job-events.ts';
 import { createJobActionsRouter } from './routes/job-actions.ts';
+import { createJobForksRouter } from './routes/job-forks.ts';
 import { createJobRecordsRouter } from './routes/job-records.ts';
 import { createJobsRouter } from './routes/jobs.ts';
 import { createPullRequestsRouter } from './routes/pull-requests.ts';
@@ -113,6 +114,14 @@ export function createApp(deps: AppDeps): App {
       readJob,
       onBegun: deps.onJobCreated,
       onCancelled: deps.onJobCancelled,
+    }),
+    createJobForksRouter({
+      ...gate,
+      ...stores,
+      jobPolicy: { name: 'job', limit: config.rateLimits.jobsPerHour, windowSeconds: 3600 },
+      problemWithModel: (name) => deps.models.problemWith(name),
+      readJob,
+      onCreated: deps.onJobCreated,
     }),
     createJobRecordsRouter({ ...gate, ...stores, readJob, log }),
     createWebhooksRouter({ ...gate, ...stores, allowedHosts: config.webhookAllowedHosts }),

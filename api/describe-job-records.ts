@@ -1,9 +1,12 @@
 import { jobId, projectId, security } from './describe-jobs.ts';
-import { errorResponses } from './openapi.ts';
+import { agentJobSchema } from '../workflows/contract/agent-job.ts';
+import { forkJobSchema } from './job-schemas.ts';
+import { errorResponses, jsonResponse, schemaOf } from './openapi.ts';
 import type { PathItem } from './openapi.ts';
 
 /** OpenAPI paths of what is kept of an agent job. */
 export function describeJobRecords(): Record<string, PathItem> {
+  const job = schemaOf(agentJobSchema);
   const counted = { type: 'integer', minimum: 1 };
   return {
     '/v2/agent/{projectId}/job/{id}/history': {
@@ -25,6 +28,34 @@ export function describeJobRecords(): Record<string, PathItem> {
             content: { 'application/json': { schema: { type: 'object' } } },
           },
           ...errorResponses(400, 401, 403, 404, 409, 429, 503),
+        },
+      },
+    },
+    '/v2/agent/{projectId}/job/{id}/fork': {
+      post: {
+        operationId: 'forkAgentJob',
+        summary: 'Create a job that goes on from a step of this one',
+        description:
+          'The new job takes over the conversation and the working copy up to and with the step, and goes on with the next one, on a branch and pull request of its own. It counts as a new job.',
+        security,
+        parameters: [
+          projectId,
+          jobId,
+          {
+            name: 'Idempotency-Key',
+            in: 'header',
+            schema: { type: 'string', minLength: 1, maxLength: 255 },
+            description: 'A repetition with the same key and body answers the first job with 200.',
+          },
+        ],
+        requestBody: {
+          required: true,
+          content: { 'application/json': { schema: schemaOf(forkJobSchema, 'input') } },
+        },
+        responses: {
+          201: jsonResponse('The new job, which is active.', job),
+          200: jsonResponse('The job that the same request created before (Idempotent-Replay: true).', job),
+          ...errorResponses(400, 401, 403, 404, 409, 413, 415, 429, 503),
         },
       },
     },

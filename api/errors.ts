@@ -93,6 +93,15 @@ export function historyWaiting(): ApiError {
   });
 }
 
+export function stepNotFinished(turn: number, lastStep: number | null): ApiError {
+  const there = lastStep === null ? 'no step of it has ended' : `the last one that has ended is ${lastStep}`;
+  return new ApiError(409, `A job goes on from a step of turn ${turn} that has ended; ${there}.`);
+}
+
+export function forkNeedsPrompt(): ApiError {
+  return new ApiError(409, 'The agent had nothing more to do at this step; send a prompt to go on from it.');
+}
+
 export function bodyTooLarge(maxBytes: number): ApiError {
   return new ApiError(413, `The body is larger than ${maxBytes} bytes.`);
 }

@@ -46,6 +46,16 @@ export const createJobSchema = z.object({
 });
 export type CreateJobBody = z.infer<typeof createJobSchema>;
 
+const count = z.number().int().min(1).max(999_999);
+
+/** The body of `POST …/job/{id}/fork`. */
+export const forkJobSchema = z.object({
+  turn: count.optional().meta({ description: 'Without it the newest turn.' }),
+  step: count.meta({ description: 'The last step that the new job takes over; it must have ended.' }),
+  model: createJobSchema.shape.model,
+  prompt: promptSchema.optional().meta({ description: 'A message that the first new step reads.' }),
+});
+
 const pageSize = /^(?:[1-9]|[1-9][0-9]|100)$/;
 
 /** The query of `GET …/jobs`. */

@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import { createJobEndings } from '../db/job-endings.ts';
 import { createJobEventStore } from '../db/job-events.ts';
+import { createJobForkStore } from '../db/job-forks.ts';
 import { createJobMessageStore } from '../db/job-messages.ts';
 import { createJobHistoryStore } from '../db/job-histories.ts';
 import { createJobRecordStore } from '../db/job-records.ts';
@@ -33,6 +34,7 @@ export function createApiStores({
     jobs: createJobStore(pool),
     histories: createJobHistoryStore(pool),
     records: createJobRecordStore(pool),
+    forks: createJobForkStore(pool),
     steps: createStepStore(pool),
     messages: createJobMessageStore(pool),
     endings: createJobEndings(pool),

@@ -93,6 +93,8 @@ async function setHead(client: PoolClient, { jobId, turn, head }: TurnRef & { he
      set base_commit = $3, branch = null, head_commit = null, head_tree = null, updated_at = now() ${ours}`,
     [jobId, turn, head.baseCommit],
   );
+  const values = [jobId, turn, head.baseCommit];
+  await client.query('update job_turns set base_commit = $3 where job_id = $1 and turn = $2', values);
 }
 
 /** The working copy has this tree after the steps that are there now. */

@@ -136,6 +136,7 @@ async function begin(client: PoolClient, { id, turn }: JobRow, prompt: string): 
   return onlyRow(rows);
 }
 
-function messageEvent(prompt: string): NewJobEvent {
+/** What watchers are told of a message. */
+export function messageEvent(prompt: string): NewJobEvent {
   return { type: 'message', data: { text: prompt.slice(0, longestEventText), characters: prompt.length } };
 }

@@ -6,6 +6,8 @@ export const jobColumns = `
   pr_state as "prState", waiting_messages as "waitingMessages", steps,
   input_tokens::float8 as "inputTokens", output_tokens::float8 as "outputTokens",
   cost_micros::float8 as "costMicros", failure_category as "failureCategory",
+  case when forked_from is not null
+       then jsonb_build_object('jobId', forked_from, 'turn', forked_turn, 'step', forked_step) end as "forkedFrom",
   created_at as "createdAt", updated_at as "updatedAt", ended_at as "endedAt", archived_at as "archivedAt"`;
 
 export const findJobs = {

@@ -17,6 +17,12 @@ const setPhaseStatement = `
   )
   select case when previous is distinct from $3 then append_job_events(id, turn, null, $4) end from changed`;
 
+const setBaseStatement = `
+  with based as (
+    update job_turns set base_commit = $4 where job_id = $1 and turn = $2
+  )
+  update jobs set base_branch = $3, base_commit = $4, updated_at = now() ${whileOurs}`;
+
 const finishStatement = `
   with ended as (
     update jobs
@@ -54,12 +60,8 @@ export function createJobWrites(pool: Pool) {
   }
 
   function setBase(ref: { jobId: string; turn: number; baseBranch: string; baseCommit: string }): Promise<boolean> {
-    return write(`update jobs set base_branch = $3, base_commit = $4, updated_at = now() ${whileOurs}`, [
-      ref.jobId,
-      ref.turn,
-      ref.baseBranch,
-      ref.baseCommit,
-    ]);
+    const values = [ref.jobId, ref.turn, ref.baseBranch, ref.baseCommit];
+    return write(setBaseStatement, values);
   }
 
   function setSummary(ref: { jobId: string; turn: number; title: string | null; message: string }): Promise<boolean> {

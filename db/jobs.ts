@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import type { JobPhase, JobStatus, TokenUsage } from '../workflows/contract/job.ts';
+import type { JobPhase, JobStatus, StepRef, TokenUsage } from '../workflows/contract/job.ts';
 import type { PullRequestState } from './job-branches.ts';
 import { createByIdLoader } from './by-id-loader.ts';
 import { canBeId } from './ids.ts';
@@ -40,6 +40,8 @@ export interface JobRow {
   /** In millionths of a US dollar; null once a call of the model had no known price. */
   costMicros: number | null;
   failureCategory: string | null;
+  /** The step of another job that this one goes on from. */
+  forkedFrom: StepRef | null;
   createdAt: Date;
   updatedAt: Date;
   endedAt: Date | null;

@@ -12,7 +12,7 @@ export interface JobState extends JobProgress {
 }
 
 export type JobEvent =
-  | { kind: 'prepared' }
+  | { kind: 'prepared'; firstStep?: number }
   | { kind: 'answered'; answer: ModelStep }
   | { kind: 'tools-ran'; result: ToolStep }
   | { kind: 'message-arrived' };
@@ -26,8 +26,12 @@ export function initialState(input: JobInput, nowMs: number): JobState {
 /** The state after an event. An answer without tool calls and a `finish` call both end the loop, unless a message waits. */
 export function advance(state: JobState, event: JobEvent): JobState {
   switch (event.kind) {
-    case 'prepared':
-      return { ...state, stage: 'asking' };
+    case 'prepared': {
+      const { firstStep } = event;
+      return firstStep === undefined
+        ? { ...state, stage: 'asking' }
+        : { ...state, stage: 'asking', step: firstStep, firstStep };
+    }
     case 'answered': {
       const { usage, toolCallCount, finishReason, hasMessages = false } = event.answer;
       const used = usage.inputTokens + usage.outputTokens;
@@ -49,6 +53,11 @@ export function advance(state: JobState, event: JobEvent): JobState {
 
 function nextStep(state: JobState): JobState {
   return { ...state, stage: 'asking', step: state.step + 1 };
+}
+
+/** The limits as they are for this turn: steps that were taken over from another job use up none. */
+export function limitsOf(limits: JobLimits, { firstStep = 1 }: JobState): JobLimits {
+  return { ...limits, maxSteps: limits.maxSteps + firstStep - 1 };
 }
 
 /** The limit that forbids another model call, or null. Money and steps overshoot by at most one call. */
@@ -76,8 +85,8 @@ export function remainingMs(state: JobState, limits: JobLimits, nowMs: number): 
 }
 
 /** What a continue-as-new carries. */
-export function progressOf({ step, tokens, largestCall, startedAtMs }: JobState): JobProgress {
-  return { step, tokens, largestCall, startedAtMs };
+export function progressOf({ step, tokens, largestCall, startedAtMs, firstStep }: JobState): JobProgress {
+  return { step, tokens, largestCall, startedAtMs, firstStep };
 }
 
 function assertNever(event: never): never {

@@ -13,6 +13,7 @@ import {
   advance,
   initialState,
   limitAfter,
+  limitsOf,
   progressOf,
   reachedLimit,
   remainingMs,
@@ -68,15 +69,16 @@ async function runSteps(input: JobInput, begin: JobState): Promise<JobState> {
   const turn = { jobId: input.jobId, turn: input.turn };
   let state = begin;
   if (state.stage === 'preparing') {
-    await prepare(turn);
-    state = advance(state, { kind: 'prepared' });
+    const prepared = await prepare(turn);
+    state = advance(state, { kind: 'prepared', firstStep: prepared?.firstStep });
   }
+  const limits = limitsOf(input.limits, state);
   while (state.stage !== 'publishing') {
-    const limit = reachedLimit(state, input.limits, Date.now());
+    const limit = reachedLimit(state, limits, Date.now());
     if (limit !== null) throw limitFailure(limit, state, input.limits);
-    const lastBefore = limitAfter(state, input.limits, Date.now());
+    const lastBefore = limitAfter(state, limits, Date.now());
     const step = { ...turn, step: state.step };
-    const callsLeft = input.limits.maxSteps - state.step + 1;
+    const callsLeft = limits.maxSteps - state.step + 1;
     state = advance(state, { kind: 'answered', answer: await callModel({ ...step, callsLeft, lastBefore }) });
     if (state.stage === 'acting') {
       const result = await runTools(step);

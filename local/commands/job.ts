@@ -3,13 +3,14 @@ import { createWriteStream, existsSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { BundleFileError, readBundle, writeBundle } from '../../db/bundle-file.ts';
-import { canBeId } from '../../db/ids.ts';
+import { canBeId, newId } from '../../db/ids.ts';
+import { createJobForkStore } from '../../db/job-forks.ts';
 import type { JobPiece } from '../../db/job-record.ts';
-import { createJobStore } from '../../db/jobs.ts';
+import { createJobStore, type JobRow } from '../../db/jobs.ts';
 import { createJobRecordStore } from '../../db/job-records.ts';
 import { integerBetween } from './checks.ts';
 import { CommandError } from './context.ts';
-import type { WithContext } from './context.ts';
+import type { CommandContext, WithContext } from './context.ts';
 import { isJson, printRecord } from './output.ts';
 
 interface ReplayOptions {
@@ -18,7 +19,7 @@ interface ReplayOptions {
   repository?: string;
 }
 
-/** `docket job replay|bundle` */
+/** `docket job replay|fork|bundle` */
 export function addJobCommands(program: Command, withContext: WithContext): void {
   const group = program.command('job').description('agent jobs: why one ended as it did');
   const counted = integerBetween(1, 999_999);
@@ -43,6 +44,23 @@ export function addJobCommands(program: Command, withContext: WithContext): void
     });
 
   group
+    .command('fork')
+    .description('create a job that goes on from a step of another one, on a branch of its own')
+    .argument('<id>', 'the id of the job')
+    .requiredOption('--step <number>', 'the last step that it takes over', counted)
+    .option('--turn <number>', 'without it the newest turn', counted)
+    .option('--model <provider/model>', 'without it the model of the other job')
+    .option('--prompt <text>', 'a message that the first new step reads')
+    .action((id: string, options: ForkOptions, command: Command) =>
+      withContext(async (context) => {
+        const { id: jobId, model, forkedFrom, createdAt } = await fork(context, id, options);
+        const from =
+          forkedFrom === null ? null : `${forkedFrom.jobId}, turn ${forkedFrom.turn}, step ${forkedFrom.step}`;
+        printRecord(command, { id: jobId, model, forkedFrom: isJson(command) ? forkedFrom : from, createdAt });
+      }),
+    );
+
+  group
     .command('bundle')
     .description('write all that is kept of a job into one file, to be replayed on another machine')
     .argument('<id>', 'the id of the job')
@@ -60,6 +78,34 @@ export function addJobCommands(program: Command, withContext: WithContext): void
         printRecord(command, { id, file: output });
       }),
     );
+}
+
+interface ForkOptions {
+  step: number;
+  turn?: number;
+  model?: string;
+  prompt?: string;
+}
+
+async function fork({ pool }: CommandContext, jobId: string, options: ForkOptions): Promise<JobRow> {
+  const { turn, step, model = null, prompt = null } = options;
+  if (model !== null && !/^[a-z]+\/\S+$/.test(model)) {
+    throw new CommandError('--model must be a provider and a model, such as anthropic/claude-sonnet-4-5.');
+  }
+  const made = await createJobForkStore(pool).fork({
+    id: newId('job_'),
+    from: { jobId, turn, step },
+    model,
+    prompt,
+    idempotency: null,
+  });
+  if ('job' in made) return made.job;
+  if (made.kind === 'needs-prompt') {
+    throw new CommandError('The agent had nothing more to do at this step; give it a --prompt to go on from it.');
+  }
+  if (made.kind !== 'no-step') throw jobUnknown(jobId);
+  const there = made.lastStep === null ? 'no step of it has ended' : `the last one that has ended is ${made.lastStep}`;
+  throw new CommandError(`A job goes on from a step of turn ${made.turn} that has ended; ${there}.`);
 }
 
 async function reading<Result>(work: () => Promise<Result>): Promise<Result> {

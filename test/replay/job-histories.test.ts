@@ -21,6 +21,7 @@ it.each([
   'follow-up-after-failed',
   'follow-up-after-closed',
   'follow-up-after-merged',
+  'forked',
   'cancelled-by-person',
   'cancelled-in-prepare',
   'cancelled-in-call-model',

@@ -115,15 +115,16 @@ function tellStep(job: CollectedJob, piece: CollectedJob['steps'][number], times
   const { turn, step, response, inputTokens, outputTokens, costMicros } = piece;
   const { before, after } = treesAround(job, piece);
   const forked = job.job.forkedFrom;
+  const isCopied = forked !== null && (turn < forked.turn || (turn === forked.turn && step <= forked.step));
   return {
     turn,
     step,
-    isCopied: forked !== null && (turn < forked.turn || (turn === forked.turn && step <= forked.step)),
+    isCopied,
     said: job.messages.filter((said) => said.turn === turn && said.step === step).map(({ prompt }) => prompt),
     text: response?.text ?? '',
     toolCalls: response?.toolCalls.map(({ toolCallId, toolName, input }) => ({ toolCallId, toolName, input })) ?? [],
     toolResults: piece.toolResults,
-    files: after === undefined ? [] : filesOfStep(job, before, after),
+    files: after === undefined || isCopied ? [] : filesOfStep(job, before, after),
     ...durationsOf(piece, times),
     attempts: { model: times?.model?.attempts ?? 0, tools: times?.tools?.attempts ?? 0 },
     lastFailures: [times?.model?.lastFailure, times?.tools?.lastFailure].flatMap((failure) => failure ?? []),

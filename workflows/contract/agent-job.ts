@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { FailureType, failureOf } from './failures.ts';
-import { jobPhases, jobStatusSchema, type JobPhase, type JobStatus } from './job.ts';
+import { jobPhases, jobStatusSchema, type JobPhase, type JobStatus, type StepRef } from './job.ts';
 
 /** The public job, by the specification; `details` is an addition. */
 export const agentJobSchema = z.object({
@@ -34,6 +34,10 @@ export const agentJobSchema = z.object({
       .object({ category: z.enum(FailureType), title: z.string(), remedy: z.string(), retryable: z.boolean() })
       .nullable()
       .meta({ description: 'Why a failed job failed, and what to do about it.' }),
+    forkedFrom: z
+      .object({ jobId: z.string(), turn: z.number().int(), step: z.number().int() })
+      .nullable()
+      .meta({ description: 'The step of another job that this one goes on from.' }),
     pullRequest: z
       .object({ state: z.enum(['open', 'closed', 'merged']) })
       .nullable()
@@ -61,6 +65,7 @@ export interface PresentableJob {
   /** Millionths of a US dollar; null once a call had no known price. */
   costMicros: number | null;
   failureCategory: string | null;
+  forkedFrom: StepRef | null;
   createdAt: Date;
   archivedAt: Date | null;
 }
@@ -87,6 +92,7 @@ export function presentJob(row: PresentableJob): AgentJob {
         costUsd: row.costMicros === null ? null : row.costMicros / 1e6,
       },
       failure: isActive || row.failureCategory === null ? null : failureOf(row.failureCategory),
+      forkedFrom: row.forkedFrom,
       pullRequest: row.prLink === null ? null : { state: row.prState ?? 'open' },
     },
   };

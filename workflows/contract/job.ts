@@ -32,6 +32,13 @@ export interface JobProgress {
   /** Tokens of the largest call so far; absent in older histories. */
   largestCall?: number;
   startedAtMs: number;
+  /** The step that the turn begins with, when the ones before it were taken over from another job. */
+  firstStep?: number;
+}
+
+/** What `prepare` tells the workflow of a turn that goes on from a step of another job. */
+export interface PreparedTurn {
+  firstStep: number;
 }
 
 export interface TokenUsage {

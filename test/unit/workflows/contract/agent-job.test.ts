@@ -29,6 +29,7 @@ const row: JobRow = {
   outputTokens: 0,
   costMicros: 250_000,
   failureCategory: null,
+  forkedFrom: null,
   createdAt: new Date('2026-01-02T03:04:05.678Z'),
   updatedAt: new Date('2026-01-02T03:04:05.678Z'),
   endedAt: null,
@@ -52,6 +53,7 @@ describe('presentJob', () => {
         steps: 0,
         usage: { inputTokens: 0, outputTokens: 0, costUsd: 0.25 },
         failure: null,
+        forkedFrom: null,
         pullRequest: null,
       },
     });

@@ -1,0 +1,76 @@
+import { Router } from '@koa/router';
+import { newId } from '../../db/ids.ts';
+import type { Fork, JobForkStore } from '../../db/job-forks.ts';
+import type { RateLimitPolicy } from '../../db/rate-limits.ts';
+import { presentJob } from '../../workflows/contract/agent-job.ts';
+import type { AppRouter, AppState } from '../app-context.ts';
+import type { ApiError } from '../errors.ts';
+import { forkNeedsPrompt, idempotencyConflict, invalidRequest, jobNotFound, stepNotFinished } from '../errors.ts';
+import { hashOfRequest, idempotencyKeyOf } from '../idempotency-key.ts';
+import type { ReadJob } from '../job-reader.ts';
+import { forkJobSchema } from '../job-schemas.ts';
+import { readJsonBody } from '../json-body.ts';
+import type { Authenticate } from '../middleware/authentication.ts';
+import type { EnforceRateLimit } from '../middleware/rate-limit.ts';
+
+export interface JobForkRouteDeps {
+  authenticate: Authenticate;
+  enforceRateLimit: EnforceRateLimit;
+  /** The one of new jobs: a fork is one. */
+  jobPolicy: RateLimitPolicy;
+  forks: JobForkStore;
+  problemWithModel: (name: string) => string | null;
+  readJob: ReadJob;
+  /** Called after a job was written, so that its workflow starts at once. */
+  onCreated: () => void;
+}
+
+// 100,000 characters of up to four bytes, and the rest of the body
+const largestBodyBytes = 512 * 1024;
+
+/** `POST …/job/{id}/fork`: a new job that goes on from a step of another. */
+export function createJobForksRouter(deps: JobForkRouteDeps): AppRouter {
+  const router = new Router<AppState>({ prefix: '/v2/agent/:projectId/job/:id' });
+
+  router.post('/fork', async (ctx) => {
+    const apiKey = await deps.authenticate(ctx.req, 'admin');
+    const source = await deps.readJob(apiKey, ctx.params['projectId'] ?? '', ctx.params['id'] ?? '');
+    const key = idempotencyKeyOf(ctx.req.headers['idempotency-key']);
+    const body = forkJobSchema.parse(await readJsonBody(ctx.req, { maxBytes: largestBodyBytes }));
+    const { turn, step, model = null, prompt = null } = body;
+    const modelProblem = deps.problemWithModel(model ?? source.model);
+    if (modelProblem !== null) throw invalidRequest(modelProblem);
+    await deps.enforceRateLimit(ctx, [{ key: `job:${source.projectId}`, policy: deps.jobPolicy }]);
+
+    const requestHash = hashOfRequest(['fork', source.id, turn ?? null, step, model, prompt]);
+    const fork = await deps.forks.fork({
+      id: newId('job_'),
+      from: { jobId: source.id, turn, step },
+      model,
+      prompt,
+      idempotency: key === null ? null : { key, requestHash },
+    });
+    if (!('job' in fork)) throw refusalOf(fork);
+    if (fork.kind === 'created') deps.onCreated();
+    if (fork.kind === 'replayed') ctx.set('Idempotent-Replay', 'true');
+    ctx.status = fork.kind === 'created' ? 201 : 200;
+    ctx.set('Location', `/v2/agent/${source.projectId}/job/${fork.job.id}`);
+    ctx.set('Cache-Control', 'no-store');
+    ctx.body = presentJob(fork.job);
+  });
+
+  return router;
+}
+
+function refusalOf(fork: Exclude<Fork, { job: unknown }>): ApiError {
+  switch (fork.kind) {
+    case 'no-step':
+      return stepNotFinished(fork.turn, fork.lastStep);
+    case 'needs-prompt':
+      return forkNeedsPrompt();
+    case 'conflict':
+      return idempotencyConflict('job');
+    default:
+      return jobNotFound();
+  }
+}

@@ -1,0 +1,191 @@
+import type { Pool, PoolClient } from 'pg';
+import type { StepRef } from '../workflows/contract/job.ts';
+import { messageEvent } from './job-messages.ts';
+import type { JobRow } from './jobs.ts';
+import { jobColumns } from './job-statements.ts';
+import { withTransaction } from './pool.ts';
+import { toStoredJson, toStoredText } from './stored-text.ts';
+
+export interface NewFork {
+  /** Of the new job. */
+  id: string;
+  /** The job to go on from, and the last step to take over; without a turn the newest one. */
+  from: { jobId: string; turn?: number; step: number };
+  /** Without it the model of the other job. */
+  model: string | null;
+  /** What the first new step reads beside what is taken over. */
+  prompt: string | null;
+  /** Both or none: the client's key, and the hash of the body it came with. */
+  idempotency: { key: string; requestHash: string } | null;
+}
+
+/**
+ * `unknown`: there is no such job. `no-step`: the turn has no such step that has ended; `lastStep` is the last one that has,
+ * null when there is none. `needs-prompt`: the agent had nothing more to do at that step. `conflict`: the key came with another body.
+ */
+export type Fork =
+  | { kind: 'created' | 'replayed'; job: JobRow }
+  | { kind: 'no-step'; turn: number; lastStep: number | null }
+  | { kind: 'unknown' | 'needs-prompt' | 'conflict' };
+
+export interface JobForkStore {
+  /** Writes a job that goes on behind a step of another one: its conversation and tree up to there, in one transaction. */
+  fork(fork: NewFork): Promise<Fork>;
+}
+
+interface Source {
+  job: JobRow;
+  at: StepRef;
+  tree: string | null;
+}
+
+const isFinished = `response is not null and (tool_results is not null or jsonb_array_length(response -> 'toolCalls') = 0)`;
+
+/** Jobs that go on from a step of another job. */
+export function createJobForkStore(pool: Pool): JobForkStore {
+  async function fork(request: NewFork): Promise<Fork> {
+    return withTransaction(pool, async (client) => {
+      const { jobId, step } = request.from;
+      const job = await readJob(client, jobId);
+      if (job === null) return { kind: 'unknown' };
+      const at = { jobId, turn: request.from.turn ?? job.turn, step };
+      const problem = await problemWith(client, at, request.prompt);
+      if (problem !== null) return problem;
+      const source = { job, at, tree: await treeAt(client, at) };
+      if (!(await insertJob(client, request, source))) return earlierFork(client, request, job.projectId);
+      await copyRecords(client, request.id, source);
+      await begin(client, request, at);
+      const created = await readJob(client, request.id);
+      if (created === null) throw new Error('The job that was just written is not there.');
+      return { kind: 'created', job: created };
+    });
+  }
+
+  return { fork };
+}
+
+async function readJob(client: PoolClient, id: string): Promise<JobRow | null> {
+  const { rows } = await client.query<JobRow>(`select ${jobColumns} from jobs where id = $1`, [id]);
+  return rows[0] ?? null;
+}
+
+async function problemWith(client: PoolClient, at: StepRef, prompt: string | null): Promise<Fork | null> {
+  const { rows } = await client.query<{ step: number; calls: number }>(
+    `select step, jsonb_array_length(response -> 'toolCalls') as calls
+     from job_steps where job_id = $1 and turn = $2 and ${isFinished} order by step`,
+    [at.jobId, at.turn],
+  );
+  const found = rows.find(({ step }) => step === at.step);
+  if (found === undefined) return { kind: 'no-step', turn: at.turn, lastStep: rows.at(-1)?.step ?? null };
+  // a conversation that ends with the agent's own words is not one to go on with
+  return found.calls === 0 && prompt === null ? { kind: 'needs-prompt' } : null;
+}
+
+/** The tree behind a step; a working copy that was made equal to another one after it is of a later time. */
+async function treeAt(client: PoolClient, { jobId, turn, step }: StepRef): Promise<string | null> {
+  const { rows } = await client.query<{ tree: string }>(
+    `select tree from (
+       select turn, step, 0 as later, tree from job_steps where job_id = $1 and tree is not null
+       union all
+       select turn, tree_step, 1, tree from job_turns where job_id = $1 and tree is not null
+     ) as trees
+     where (turn, step, later) <= ($2, $3, 0)
+     order by turn desc, step desc, later desc limit 1`,
+    [jobId, turn, step],
+  );
+  return rows[0]?.tree ?? null;
+}
+
+/** False when another job has the idempotency key. */
+async function insertJob(client: PoolClient, request: NewFork, { at, tree }: Source): Promise<boolean> {
+  const { rowCount } = await client.query(
+    `insert into jobs (id, project_id, organization_id, status, phase, turn, repository, requested_ref, base_branch,
+                       base_commit, model, draft, waiting_messages, forked_from, forked_turn, forked_step,
+                       idempotency_key, request_hash)
+     select $1, project_id, organization_id, 'active', 'queued', $3, repository, requested_ref, base_branch,
+            coalesce(
+              (select base_commit from job_snapshots where job_id = $2 and tree = $5),
+              (select base_commit from job_turns where job_id = $2 and turn <= $3 and base_commit is not null
+               order by turn desc limit 1),
+              base_commit
+            ),
+            coalesce($6, model), draft, $7, $2, $3, $4, $8, $9
+     from jobs where id = $2
+     on conflict (project_id, idempotency_key) do nothing`,
+    [
+      request.id,
+      at.jobId,
+      at.turn,
+      at.step,
+      tree,
+      request.model,
+      request.prompt === null ? 0 : 1,
+      request.idempotency?.key ?? null,
+      request.idempotency?.requestHash ?? null,
+    ],
+  );
+  return rowCount === 1;
+}
+
+async function earlierFork(client: PoolClient, { idempotency }: NewFork, projectId: string): Promise<Fork> {
+  const { rows } = await client.query<JobRow & { sameRequest: boolean }>(
+    `select ${jobColumns}, request_hash is not distinct from $3 as "sameRequest"
+     from jobs where project_id = $1 and idempotency_key = $2`,
+    [projectId, idempotency?.key ?? null, idempotency?.requestHash ?? null],
+  );
+  const [found] = rows;
+  if (found === undefined) throw new Error('A fork was neither written nor found under its idempotency key.');
+  const { sameRequest, ...job } = found;
+  return sameRequest ? { kind: 'replayed', job } : { kind: 'conflict' };
+}
+
+/** What the conversation and the tree are made of. The steps were paid for by the other job: here they cost nothing. */
+async function copyRecords(client: PoolClient, id: string, { at, tree }: Source): Promise<void> {
+  const values = [id, at.jobId, at.turn, at.step];
+  const upToStep = '(turn < $3 or (turn = $3 and step <= $4))';
+  for (const statement of [
+    `insert into job_turns (job_id, turn, prompt, status, created_at, ended_at, tree, tree_step, base_commit)
+     select $1, turn, prompt, case when turn = $3 then 'active' else status end,
+            case when turn = $3 then now() else created_at end, case when turn = $3 then null else ended_at end,
+            case when turn < $3 or tree_step < $4 then tree end, case when turn < $3 or tree_step < $4 then tree_step end,
+            base_commit
+     from job_turns where job_id = $2 and turn <= $3 and $4::integer is not null`,
+    `insert into job_messages (job_id, turn, position, prompt, step, created_at)
+     select $1, turn, position, prompt, step, created_at
+     from job_messages where job_id = $2 and (turn < $3 or (turn = $3 and step <= $4))`,
+    `insert into job_notes (job_id, turn, step, kind, text, created_at)
+     select $1, turn, step, kind, text, created_at from job_notes where job_id = $2 and ${upToStep}`,
+    `insert into job_compactions (job_id, turn, step, upto_turn, upto_step, summary, ledger, tree, cost_micros, created_at)
+     select $1, turn, step, upto_turn, upto_step, summary, ledger, tree, 0, created_at
+     from job_compactions where job_id = $2 and ${upToStep}`,
+    `insert into job_steps (job_id, turn, step, request_hash, response, finish_reason, tool_results, tree, messages,
+                            cost_micros, started_at, answered_at, ended_at)
+     select $1, turn, step, request_hash, response, finish_reason, tool_results, tree, messages, 0, started_at,
+            answered_at, ended_at
+     from job_steps where job_id = $2 and response is not null and ${upToStep}`,
+    `insert into job_effects (job_id, turn, effect, result)
+     select $1, turn, effect, result
+     from job_effects where job_id = $2 and turn = 1 and effect = 'instructions' and $3 >= turn and $4::integer is not null`,
+  ])
+    await client.query(statement, values);
+  await client.query(
+    `insert into job_snapshots (job_id, tree, commit, base_commit, pack, patch, changed_files)
+     select $1, tree, commit, base_commit, pack, patch, changed_files
+     from job_snapshots where job_id = $2 and tree = $3`,
+    [id, at.jobId, tree],
+  );
+}
+
+async function begin(client: PoolClient, { id, prompt }: NewFork, { turn }: StepRef): Promise<void> {
+  if (prompt !== null) {
+    await client.query(
+      `insert into job_messages (job_id, turn, position, prompt)
+       select $1, $2, coalesce(max(position), 0) + 1, $3 from job_messages where job_id = $1 and turn = $2`,
+      [id, turn, toStoredText(prompt)],
+    );
+  }
+  await client.query('insert into job_outbox (job_id, turn) values ($1, $2)', [id, turn]);
+  const said = prompt === null ? [] : [messageEvent(prompt)];
+  const told = toStoredJson([...said, { type: 'phase', data: { phase: 'queued' } }]);
+  await client.query('select append_job_events($1, $2, null, $3)', [id, turn, told]);
+}

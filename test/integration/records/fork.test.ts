@@ -1,0 +1,207 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { newId } from '../../../db/ids.ts';
+import { createJobForkStore, type NewFork } from '../../../db/job-forks.ts';
+import type { JobRow } from '../../../db/jobs.ts';
+import { collectJob } from '../../../worker/replay/collect-job.ts';
+import { exactQuestionOf } from '../../../worker/replay/exact-question.ts';
+import { createJobRecordStore } from '../../../db/job-records.ts';
+import { buildKey, testPepper } from '../../support/build.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { runDocket } from '../../support/docket-process.ts';
+import { createTestRepository, type TestRepository } from '../../support/git-repository.ts';
+import { recordHistory } from '../../support/histories.ts';
+import { startScriptedModelServer, type ScriptedModelServer } from '../../support/scripted-model-server.ts';
+import { startTestWorker, type TestWorker } from '../../support/worker.ts';
+import { serveApi } from '../api/serve.ts';
+
+let database: TestDatabase;
+beforeAll(async () => void (database = await createTestDatabase()));
+afterAll(() => database[Symbol.asyncDispose]());
+
+const call = (name: string, input: object) => ({ toolCalls: [{ name, input }] });
+const write = (path: string, content = `${path}\n`) => call('write', { path, content });
+const finish = (title: string) => call('finish', { title, summary: `${title}.` });
+
+interface Scene {
+  worker: TestWorker;
+  model: ScriptedModelServer;
+  repository: TestRepository;
+  fork(from: NewFork['from'], how?: { model?: string; prompt?: string }): Promise<JobRow>;
+  /** Starts a fork as the API does, and waits for its end. */
+  run(job: JobRow): Promise<JobRow>;
+}
+
+async function scene(work: (scene: Scene) => Promise<void>): Promise<void> {
+  await using repository = await createTestRepository({
+    'README.md': '# Lamp\n',
+    'gone.txt': 'gone\n',
+    'tool.sh': { executable: '#!/bin/sh\n' },
+    'link.txt': { link: 'README.md' },
+    'AGENTS.md': 'Be brief.\n',
+  });
+  await using model = await startScriptedModelServer();
+  await using worker = await startTestWorker({ database, modelUrl: model.baseUrl });
+  const forks = createJobForkStore(database.pool);
+  await work({
+    worker,
+    model,
+    repository,
+    async fork(from, { model: name = null, prompt = null } = {} as never) {
+      const made = await forks.fork({ id: newId('job_'), from, model: name, prompt, idempotency: null });
+      if (!('job' in made)) throw new Error(made.kind);
+      return made.job;
+    },
+    async run({ id, turn }) {
+      await worker.startJob(id, {}, turn);
+      return worker.ended(id, turn);
+    },
+  });
+  expect(model.violations).toEqual([]);
+}
+
+const filesOf = async (repository: TestRepository, job: JobRow) => repository.read(job.headCommit!);
+
+describe('a fork', () => {
+  it('goes on behind a step of a failed job, with its conversation and its tree, on a branch of its own', async () => {
+    await scene(async ({ worker, model, repository, fork, run }) => {
+      model.script(
+        call('delete', { path: 'gone.txt' }),
+        call('move', { from: 'tool.sh', to: 'bin/tool.sh' }),
+        call('delete', { path: 'link.txt' }),
+        write('wrong.txt'),
+        { status: 400 },
+      );
+      const failed = await worker.runJob({ prompt: 'Tidy up', repository: repository.path });
+      expect(failed.status).toBe('failed');
+      const made = await fork({ jobId: failed.id, step: 3 });
+      const forkedFrom = { jobId: failed.id, turn: 1, step: 3 };
+      expect(made).toMatchObject({ status: 'active', phase: 'queued', turn: 1, steps: 0, inputTokens: 0, forkedFrom });
+      expect(made).toMatchObject({ baseCommit: failed.baseCommit, branch: null, prLink: null });
+
+      const before = model.requests.length;
+      model.script(write('right.txt'), finish('Tidy up'));
+      const done = await run(made);
+      await recordHistory('forked', worker.client.workflow.getHandle(`agent-job/${done.id}`));
+      expect(done).toMatchObject({ status: 'completed', steps: 2, forkedFrom });
+      expect(done.branch).toContain(done.id);
+      const files = await filesOf(repository, done);
+      expect(Object.keys(files).toSorted()).toEqual(['AGENTS.md', 'README.md', 'bin/tool.sh', 'right.txt']);
+      expect(files['bin/tool.sh']).toContain('100755');
+      expect(await repository.git('rev-parse', `${done.headCommit}^`)).toBe(failed.baseCommit);
+
+      // asked what the other job asked at its step 4
+      const collected = await collectJob(createJobRecordStore(database.pool).read(failed.id));
+      const roles = model.requests[before]!.body.messages.map(({ role }) => role);
+      expect(roles).toEqual(['system', 'user', 'assistant', 'tool', 'assistant', 'tool', 'assistant', 'tool']);
+      const own = await collectJob(createJobRecordStore(database.pool).read(done.id));
+      expect(exactQuestionOf(own!, { turn: 1, step: 4 })).toEqual(exactQuestionOf(collected!, { turn: 1, step: 4 }));
+      expect(exactQuestionOf(own!, { turn: 1, step: 4 }).match).toBe('exact');
+    });
+  });
+
+  it('has the steps of its limit for itself, and can be followed up', async () => {
+    await scene(async ({ worker, model, repository, fork }) => {
+      model.script(write('one.txt'), write('two.txt'), { status: 400 });
+      const failed = await worker.runJob({ prompt: 'Write', repository: repository.path });
+      const made = await fork({ jobId: failed.id, step: 2 }, { prompt: 'And three' });
+      model.script(write('three.txt'), finish('Write three'));
+      await worker.startJob(made.id, { maxSteps: 2 });
+      const done = await worker.ended(made.id);
+      expect(done).toMatchObject({ status: 'completed', waitingMessages: 0 });
+      expect(JSON.stringify(model.requests.at(-2)!.body.messages.at(-1))).toContain('And three');
+      model.script(write('four.txt'), finish('Write four'));
+      const next = await worker.followUp(made.id, 'Write four');
+      expect(next).toMatchObject({ status: 'completed', turn: 2, branch: done.branch });
+      expect(Object.keys(await filesOf(repository, next))).toEqual(
+        expect.arrayContaining(['one.txt', 'two.txt', 'three.txt', 'four.txt']),
+      );
+    });
+  });
+
+  it('goes on in a further turn of a job, also one that is archived', async () => {
+    await scene(async ({ worker, model, repository, fork, run }) => {
+      model.script(write('one.txt'), finish('Write one'), write('two.txt'), write('wrong.txt'), finish('Write two'));
+      const first = await worker.runJob({ prompt: 'Write one', repository: repository.path });
+      const second = await worker.followUp(first.id, 'Write two');
+      expect(second).toMatchObject({ status: 'completed', turn: 2 });
+      await database.pool.query(`update jobs set status = 'archived' where id = $1`, [first.id]);
+      const made = await fork({ jobId: first.id, turn: 2, step: 1 }, { model: 'compatible/other' });
+      expect(made).toMatchObject({ turn: 2, model: 'compatible/other' });
+      model.script(finish('Write both'));
+      const done = await run(made);
+      expect(done).toMatchObject({ status: 'completed', turn: 2 });
+      expect(model.requests.at(-1)!.body.model).toBe('other');
+      const files = Object.keys(await filesOf(repository, done));
+      expect(files).toEqual(expect.arrayContaining(['one.txt', 'two.txt']));
+      expect(files).not.toContain('wrong.txt');
+      expect(await repository.git('rev-list', '--count', `main..${done.branch}`)).toBe('1');
+
+      const earlier = await fork({ jobId: first.id, turn: 1, step: 1 });
+      model.script(finish('Write one again'));
+      expect(Object.keys(await filesOf(repository, await run(earlier)))).not.toContain('two.txt');
+    });
+  });
+
+  it('of an active job takes a step that has ended, and none that has not', async () => {
+    await scene(async ({ worker, model, repository, fork, run }) => {
+      model.script(write('one.txt'), { ...write('two.txt'), stall: true }, finish('Write two'));
+      const id = await worker.createJob({ prompt: 'Write', repository: repository.path });
+      await worker.startJob(id);
+      await expect.poll(() => model.requests.length, { timeout: 30_000 }).toBe(2);
+      await expect(fork({ jobId: id, step: 2 })).rejects.toThrow('no-step');
+      const made = await fork({ jobId: id, step: 1 });
+      model.release();
+      expect(await worker.ended(id)).toMatchObject({ status: 'completed' });
+      model.script(finish('Write one'));
+      const done = await run(made);
+      expect(Object.keys(await filesOf(repository, done))).not.toContain('two.txt');
+    });
+  });
+});
+
+it('POST …/fork creates a job once for a key, and refuses what cannot be gone on from with one sentence', async () => {
+  await scene(async ({ worker, model, repository }) => {
+    model.script(write('one.txt'), { text: 'Done.' });
+    const job = await worker.runJob({ prompt: 'Write one', repository: repository.path });
+    await using api = await serveApi(database.pool, {
+      OPENAI_COMPATIBLE_BASE_URL: model.baseUrl,
+      DOCKET_JOBS_PER_HOUR: '4',
+    });
+    const { key } = await buildKey(database.pool, { organizationId: job.organizationId });
+    const post = (json: object, headers = {}, id = job.id) =>
+      api.ask(`/v2/agent/${job.projectId}/job/${id}/fork`, { key, json, headers });
+    const once = { 'idempotency-key': 'k1' };
+    const created = await post({ step: 1 }, once);
+    expect(created).toMatchObject({ status: 201, body: { status: 'active', source: { repository: repository.path } } });
+    expect(created.body.details.forkedFrom).toEqual({ jobId: job.id, turn: 1, step: 1 });
+    expect(api.created.count).toBe(1);
+    expect(await post({ step: 1, turn: 9 })).toMatchObject({
+      status: 409,
+      body: { error: expect.stringContaining('no step of it') },
+    });
+    expect(await post({ step: 1 }, once)).toMatchObject({ status: 200, body: { id: created.body.id } });
+    expect(await post({ step: 1, prompt: 'x' }, once)).toMatchObject({ status: 409 });
+    expect((await post({ step: 1 })).status).toBe(429);
+
+    await using more = await serveApi(database.pool, { OPENAI_COMPATIBLE_BASE_URL: model.baseUrl });
+    const ask = (json: object, id = job.id) => more.ask(`/v2/agent/${job.projectId}/job/${id}/fork`, { key, json });
+    expect(await ask({ step: 2 })).toMatchObject({
+      status: 409,
+      body: { error: expect.stringContaining('send a prompt') },
+    });
+    expect(await ask({ step: 2, prompt: 'And two' })).toMatchObject({ status: 201 });
+    expect(await ask({ step: 3 })).toMatchObject({
+      status: 409,
+      body: { error: expect.stringContaining('ended is 2') },
+    });
+    expect(await ask({ step: 0 })).toMatchObject({ status: 400 });
+    expect(await ask({ step: 1, model: 'nobody/x' })).toMatchObject({ status: 400 });
+    expect(await ask({ step: 1 }, 'job_none')).toMatchObject({ status: 404 });
+
+    const env = { DATABASE_URL: database.url, DOCKET_KEY_PEPPER: testPepper };
+    const forked = await runDocket(['job', 'fork', job.id, '--step', '1', '--prompt', 'And two', '--json'], env);
+    expect(JSON.parse(forked.out)).toMatchObject({ forkedFrom: { jobId: job.id, turn: 1, step: 1 } });
+    const refused = await runDocket(['job', 'fork', job.id, '--step', '9'], env);
+    expect(refused).toMatchObject({ code: 1, error: expect.stringContaining('the last one that has ended is 2') });
+  });
+}, 120_000);
