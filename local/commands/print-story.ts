@@ -86,7 +86,8 @@ function cellsOf(story: StepStory): string[] {
 function subjectOf(input: unknown): string {
   if (typeof input !== 'object' || input === null) return '';
   const entries = Object.entries(input).filter(([, value]) => typeof value === 'string');
-  const named = entries.find(([name]) => ['path', 'from', 'pattern', 'title'].includes(name));
+  const order = ['pattern', 'path', 'from', 'title'];
+  const named = order.flatMap((name) => entries.filter(([key]) => key === name))[0];
   return String((named ?? entries[0])?.[1] ?? '');
 }
 

@@ -6,6 +6,7 @@ import { benchEvents } from './events.ts';
 import { benchGetJob } from './get-job.ts';
 import { benchLeave } from './leave.ts';
 import { benchLongJob } from './long-job.ts';
+import { benchReplay } from './replay.ts';
 import { benchSearch } from './search.ts';
 import { benchSteps } from './steps.ts';
 import { benchStreams } from './streams.ts';
@@ -18,6 +19,7 @@ const benches: Record<string, (servers: BenchServers, options: BenchOptions) => 
   cancel: benchCancel,
   events: benchEvents,
   'get-job': benchGetJob,
+  replay: benchReplay,
   steps: benchSteps,
   'long-job': benchLongJob,
   streams: benchStreams,

@@ -33,7 +33,7 @@ const published: JobOutcome = { kind: 'published', prLink: 'http://docket.test/p
 /** One step that writes, then the end. */
 function straightOn(): Activities {
   return {
-    prepare: () => Promise.resolve(),
+    prepare: () => Promise.resolve(undefined),
     callModel: () =>
       Promise.resolve({
         toolCallCount: 1,
