@@ -60,7 +60,12 @@ const messagePiece = z.object({
   createdAt: time,
 });
 
-const notePiece = z.object({ piece: z.literal('note'), ...place, kind: text, text });
+const notePiece = z.object({
+  piece: z.literal('note'),
+  ...place,
+  kind: z.enum(['nudge', 'calls-left', 'last-call']),
+  text,
+});
 
 const compactionPiece = z.object({
   piece: z.literal('compaction'),
@@ -68,7 +73,12 @@ const compactionPiece = z.object({
   uptoTurn: z.number(),
   uptoStep: z.number(),
   summary: text,
-  ledger: z.unknown(),
+  ledger: z.object({
+    read: z.record(text, text.nullable()),
+    changed: z.array(text),
+    todo: z.array(z.object({ text, done: z.boolean() })),
+  }),
+  usage: z.object({ inputTokens: z.number(), outputTokens: z.number() }),
   tree: text.nullable(),
 });
 

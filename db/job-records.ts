@@ -23,7 +23,8 @@ const smallStatements = [
   `select 'message' as piece, turn, position, step, prompt, to_json(created_at) as "createdAt"
    from job_messages where job_id = $1 order by turn, position`,
   `select 'note' as piece, turn, step, kind, text from job_notes where job_id = $1 order by turn, step, kind`,
-  `select 'compaction' as piece, turn, step, upto_turn as "uptoTurn", upto_step as "uptoStep", summary, ledger, tree
+  `select 'compaction' as piece, turn, step, upto_turn as "uptoTurn", upto_step as "uptoStep", summary, ledger, tree,
+          jsonb_build_object('inputTokens', input_tokens, 'outputTokens', output_tokens) as usage
    from job_compactions where job_id = $1 order by turn, step`,
   `select 'effect' as piece, turn, effect, fence::float8 as fence, failures, result
    from job_effects where job_id = $1 order by turn, effect`,

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { systemPrompt } from '../../activities/agent-prompt.ts';
 import { createToolset } from '../../activities/agent-tools/toolset.ts';
 import { requestHashOf } from '../../activities/ask-model.ts';
-import { conversationOf } from '../../activities/transcript.ts';
+import { conversationOf, transcriptAt } from '../../activities/transcript.ts';
 import type { Prompt } from '../../db/jobs.ts';
 import type { StepRow } from '../../db/steps.ts';
 import type { CollectedJob } from './collect-job.ts';
@@ -26,11 +26,11 @@ const instructionsSchema = z.object({ text: z.string().nullable() });
 
 /** The question of a step, from what is stored of the job. */
 export function exactQuestionOf(job: CollectedJob, { turn, step }: { turn: number; step: number }): ExactQuestion {
-  const isBefore = (at: { turn: number; step: number }) => at.turn < turn || (at.turn === turn && at.step < step);
   const model = job.job.model;
   const system = systemPrompt(instructionsOf(job));
-  const steps = job.steps.filter(isBefore).map((piece) => rowOf(job.job.id, piece));
-  const messages = conversationOf({ prompts: promptsOf(job, { turn, step }), steps });
+  const { notes, compactions } = job;
+  const steps = job.steps.map((piece) => rowOf(job.job.id, piece));
+  const messages = conversationOf(transcriptAt({ prompts: promptsOf(job), steps, notes, compactions }, { turn, step }));
   const stored = job.steps.find((at) => at.turn === turn && at.step === step)?.requestHash ?? null;
   const offered = [Object.keys(createToolset()), ['finish']]; // the last call that a limit allows can only finish
   const asked = offered.find((tools) => requestHashOf({ model, system, messages, tools }) === stored);
@@ -44,12 +44,9 @@ function instructionsOf({ effects }: CollectedJob): string | null {
   return instructionsSchema.safeParse(stored?.result).data?.text ?? null;
 }
 
-/** What had been said when the step asked: of its own turn, what it or an earlier step was the first to read. */
-function promptsOf({ turns, messages }: CollectedJob, { turn, step }: { turn: number; step: number }): Prompt[] {
-  const said = [
-    ...turns.map(({ turn, prompt }) => ({ turn, position: 0, step: 0, prompt })),
-    ...messages.filter((message) => message.turn < turn || (message.step !== null && message.step <= step)),
-  ].filter((prompt) => prompt.turn <= turn);
+/** What people said to the job, in order. */
+function promptsOf({ turns, messages }: CollectedJob): Prompt[] {
+  const said = [...turns.map(({ turn, prompt }) => ({ turn, position: 0, step: 0, prompt })), ...messages];
   said.sort((left, right) => left.turn - right.turn || left.position - right.position);
   return said.map(({ turn, step, prompt }) => ({ turn, step, prompt }));
 }
