@@ -36,7 +36,6 @@ export function createHttpServer(listener: RequestListener): HttpServer {
       listener(request, response);
     },
   );
-  server.maxRequestsPerSocket = 1_000;
   server.maxConnections = 20_000;
   server.on('checkExpectation', (_request, response: ServerResponse) => {
     const body = JSON.stringify({ error: 'The expectation of the Expect header cannot be met.' });
