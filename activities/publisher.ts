@@ -1,12 +1,15 @@
+import { ApplicationFailure } from '@temporalio/activity';
 import { z } from 'zod';
 import type { JobRow, JobStore } from '../db/jobs.ts';
 import type { JobBranchStore } from '../db/job-branches.ts';
 import type { EffectStore, Snapshot, StepStore } from '../db/steps.ts';
 import type { TurnRef } from '../workflows/contract/job.ts';
+import { FailureType } from '../workflows/contract/failures.ts';
 import { takenOver } from './attempt.ts';
 import type { Workspaces } from './clients/workspaces.ts';
 import { publishedOf } from './follow-up.ts';
 import { baseOf, type JobAccess } from './job-access.ts';
+import { createPathRules } from './path-rules.ts';
 import {
   bodyOf,
   branchOf,
@@ -16,6 +19,7 @@ import {
   type ChangeText,
   type Summary,
 } from './pull-request-text.ts';
+import { readPullRequestTemplate } from './pull-request-template.ts';
 import { turnEnded } from './turn-watch.ts';
 
 export interface PublisherDeps {
@@ -24,7 +28,7 @@ export interface PublisherDeps {
   effects: EffectStore;
   branches: Pick<JobBranchStore, 'follow'>;
   access: JobAccess;
-  workspaces: Pick<Workspaces, 'publish' | 'withdraw'>;
+  workspaces: Pick<Workspaces, 'publish' | 'withdraw' | 'readFile'>;
   redact(text: string): string;
 }
 
@@ -100,7 +104,7 @@ export function createPublisher(deps: PublisherDeps): Publisher {
     const jobTitle = job.prId !== null && job.title !== null && !isOver(job) ? job.title : title;
     await jobs.setSummary({ ...ref, title: jobTitle, message });
     const asked = prompts.map(({ prompt }) => prompt);
-    return { summary, text: { jobId: job.id, title, jobTitle, prompts: asked, message, stopped } };
+    return { summary, text: { jobId: job.id, title, jobTitle, prompts: asked, message, stopped, model: job.model } };
   }
 
   async function publishChange(publication: Publication): Promise<string> {
@@ -162,6 +166,7 @@ export function createPublisher(deps: PublisherDeps): Publisher {
       ...(await access.repositoryOf(job, signal)),
       ...changeOf({ job, text, branch, snapshot }),
       published: await publishedOf(steps, job),
+      checkPaths: await pathCheckOf(job),
       beforePush: () => mayAct({ ...effect, fence }),
     });
     const done = { commit: publication.commit, tree: publication.snapshot.tree };
@@ -170,19 +175,35 @@ export function createPublisher(deps: PublisherDeps): Publisher {
     return done;
   }
 
+  /** The tools refuse such changes; nothing that came about in another way is pushed either. */
+  async function pathCheckOf(job: JobRow) {
+    const rules = createPathRules(await access.projectOf(job));
+    return (paths: string[]) => {
+      const problems = paths.map((path) => rules.problemWith(path)).filter((problem) => problem !== null);
+      const [first] = problems;
+      if (first === undefined) return;
+      const more = problems.length === 1 ? '' : ` ${problems.length - 1} more of its changes are not allowed.`;
+      const sentence = `Nothing was pushed: ${first}${more}`;
+      throw ApplicationFailure.nonRetryable(redact(sentence), FailureType.PathNotAllowed);
+    };
+  }
+
   async function openPullRequest(
     { ref, job, text, branch, stopped, signal }: Publication,
     { fence, onOpening }: { fence: number; onOpening(): void },
   ) {
     const effect = { ...ref, effect: 'pull-request' };
     const forge = await access.forgeOf(job);
-    const { reviewers, labels, assignees } = await access.projectOf(job);
+    const { reviewers, labels, assignees, ...project } = await access.projectOf(job);
+    const base = baseOf(job);
+    const place = { access: await access.repositoryOf(job, signal), commit: base.commit, forge: project.forge };
+    const template = await readPullRequestTemplate(workspaces, place);
     return forge.ensurePullRequest({
       repository: job.repository,
       head: branch,
-      base: baseOf(job).branch,
+      base: base.branch,
       title: text.jobTitle,
-      body: bodyOf(text),
+      body: bodyOf({ ...text, template: template === null ? null : redact(template) }),
       draft: job.draft || stopped !== null,
       // people may have changed them since
       marks: job.prId === null || isOver(job) ? { reviewers, labels, assignees } : null,

@@ -21,7 +21,9 @@ export function summaryOf(step: StepRow | null): Summary {
   if (response === null || response === undefined) return { title: null, message: '' };
   const finish = finishCallOf(response.toolCalls.filter((call) => call.invalid === undefined));
   if (finish === null) return { title: null, message: capped(response.text.trim(), maxMessage) };
-  return { title: titleOf(finish.title), message: capped(finish.summary.trim(), maxMessage) };
+  const checked = finish.checked === undefined ? '' : `**Checked:** ${finish.checked.trim()}`;
+  const said = [finish.summary.trim(), checked].filter((part) => part !== '').join('\n\n');
+  return { title: titleOf(finish.title), message: capped(said, maxMessage) };
 }
 
 /** A title in one line; from the prompt when the agent gave none. */
@@ -50,19 +52,26 @@ export interface ChangeText {
   message: string;
   /** Why the agent was stopped before it was done; null when it was not. */
   stopped: string | null;
+  /** The model that did the work: the co-author of the commit. */
+  model?: string;
+  /** The repository's own template for pull requests. */
+  template?: string | null;
 }
 
-/** The commit message; its trailer finds the job again. */
-export function commitMessageOf({ jobId, title, message, stopped }: ChangeText): string {
+/** The commit message; one of its trailers finds the job again. */
+export function commitMessageOf({ jobId, title, message, stopped, model }: ChangeText): string {
+  const coAuthor = model === undefined ? [] : [`Co-authored-by: ${titleOf(model)} <docket@noreply.invalid>`];
+  const trailers = [...coAuthor, `Agent-Job: ${jobId}`].join('\n');
   return (
-    [title, stopped === null ? '' : `Unfinished: ${stopped}`, message, `Agent-Job: ${jobId}`]
+    [title, stopped === null ? '' : `Unfinished: ${stopped}`, message, trailers]
       .filter((part) => part !== '')
       .join('\n\n') + '\n'
   );
 }
 
 /** The description of the pull request. The marker is a second key to the job, so nothing else may look like it. */
-export function bodyOf({ jobId, prompts: [task = '', ...followUps], message, stopped }: ChangeText): string {
+export function bodyOf({ jobId, prompts, message, stopped, template }: ChangeText): string {
+  const [task = '', ...followUps] = prompts;
   const asked = followUps.slice(-maxFollowUps).flatMap((prompt) => ['## Follow-up', quoted(prompt)]);
   return [
     ...(stopped === null ? [] : [`> [!WARNING]\n> The work is not finished. ${withoutComments(stopped)}`]),
@@ -71,8 +80,15 @@ export function bodyOf({ jobId, prompts: [task = '', ...followUps], message, sto
     ...asked,
     '## Change',
     message === '' ? 'The agent gave no summary.' : withoutComments(message),
+    ...templatePart(template ?? ''),
     `<!-- docket-job: ${jobId} -->`,
   ].join('\n\n');
+}
+
+/** What the repository wants to be asked is left to people; hints in comments are for whoever writes by hand. */
+function templatePart(template: string): string[] {
+  const text = withoutComments(template.replaceAll(/<!--.*?-->/gs, '')).trim();
+  return text === '' ? [] : ['---', text];
 }
 
 function quoted(prompt: string): string {

@@ -9,6 +9,7 @@ import { takenOver, type Attempt } from './attempt.ts';
 import type { Workspaces } from './clients/workspaces.ts';
 import { baseOf, type JobAccess } from './job-access.ts';
 import { eventsOfResults } from './job-events.ts';
+import { createPathRules, problemWithCall, type PathRules } from './path-rules.ts';
 
 export interface ToolActivityDeps {
   steps: Pick<StepStore, 'claim' | 'storeResults' | 'latestTree' | 'snapshot'>;
@@ -62,13 +63,22 @@ export function createToolActivities(deps: ToolActivityDeps) {
     const repository = await access.repositoryOf(job, signal);
     const workspace = await workspaces.open({ ...repository, jobId: job.id, baseCommit, snapshot: before });
     try {
-      const results = await runBatch(toolset, calls, { root: workspace.path, signal });
+      const rules = createPathRules(await access.projectOf(job));
+      const checked = calls.map((call) => refusedByRules(call, rules));
+      const results = await runBatch(toolset, checked, { root: workspace.path, signal });
       const masked = results.map((result) => ({ ...result, output: maskSecrets(result.output) }));
       const { tree, snapshot } = await treeAfter({ job, calls, signal }, before);
       return { results: masked, tree, snapshot };
     } finally {
       await workspace.release();
     }
+  }
+
+  /** A call that would write where the project lets no job write is answered with the reason. */
+  function refusedByRules(call: ToolCall, rules: PathRules): ToolCall {
+    if (call.invalid !== undefined || toolset[call.toolName]?.isReadOnly !== false) return call;
+    const problem = problemWithCall(rules, call.input);
+    return problem === null ? call : { ...call, invalid: problem };
   }
 
   async function treeAfter({ job, calls, signal }: Batch, before: Snapshot | null) {

@@ -19,6 +19,8 @@ export interface TodoItem {
 export interface FinishCall {
   title: string;
   summary: string;
+  /** How the agent made sure that its work is right. */
+  checked?: string | undefined;
   /** False when the agent says that a part of the task is left to do. */
   complete?: boolean | undefined;
 }

@@ -29,6 +29,11 @@ export const finishSchema = z.object({
     .string()
     .max(20_000)
     .describe('What was done and why, in Markdown: it becomes the text of the pull request'),
+  checked: z
+    .string()
+    .max(2_000)
+    .optional()
+    .describe('How you made sure that it is right, and what came of it; leave it out when you checked nothing'),
   complete: z.boolean().optional().describe('false when a part of the task is left to do; then name it in the summary'),
 });
 

@@ -12,6 +12,7 @@ import { followBranch } from './follow-branch.ts';
 import { describeTree, takeSnapshot } from './job-snapshot.ts';
 import { ensureObjects, ensureTree, rebuildingOnce, type JobTreeDeps } from './job-tree.ts';
 import { createMirrors } from './mirrors.ts';
+import { ownPaths } from './own-paths.ts';
 import { publishBranch, withdrawBranch } from './publish-branch.ts';
 import { readFileAt } from './read-file-at.ts';
 import type { RepositoryAccess } from './remote.ts';
@@ -62,6 +63,8 @@ export interface Workspaces {
       author: { name: string; email: string; date: Date };
       /** What the job has published so far, if anything; the branch must be new or ours otherwise. */
       published: { commit: string; snapshot: Snapshot } | null;
+      /** Gets the paths of the job's own changes before anything is pushed, and may throw. */
+      checkPaths?(paths: string[]): void;
       beforePush(): Promise<void>;
     },
   ): Promise<{ commit: string; snapshot: Snapshot }>;
@@ -199,9 +202,11 @@ export function createWorkspaces({ git, directory, keepMs = defaultKeepMs }: Wor
     }
   }
 
-  const publish: Workspaces['publish'] = async ({ snapshot: taken, published, ...request }) => {
+  const publish: Workspaces['publish'] = async ({ snapshot: taken, published, checkPaths, ...request }) => {
     const before = published === null ? null : { commit: published.commit, tree: published.snapshot.tree };
     return withObjects(request, { own: taken, published: published?.snapshot ?? null }, async ({ job, base }) => {
+      const from = [base.baseTree, ...(before === null ? [] : [before.tree])];
+      checkPaths?.(await ownPaths(git, { job, from, tree: taken.tree, signal: request.signal }));
       const { commit, tree } = await publishBranch(git, { ...request, job, published: before, tree: taken.tree });
       if (tree === taken.tree) return { commit, snapshot: taken };
       return { commit, snapshot: await describeTree(git, { job, base, tree, signal: request.signal }) };

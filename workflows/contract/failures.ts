@@ -10,6 +10,7 @@ export const FailureType = {
   TimeLimit: 'time_limit',
   NoProgress: 'no_progress',
   PushRejected: 'push_rejected',
+  PathNotAllowed: 'path_not_allowed',
   ToolFailure: 'tool_failure',
   Cancelled: 'cancelled',
   Superseded: 'superseded',
@@ -73,6 +74,11 @@ const descriptions: Record<FailureType, Omit<Failure, 'category'>> = {
     title: 'The agent went round in circles',
     remedy: 'Say in a message to the job what it should do differently, or start it again with another model.',
     retryable: true,
+  },
+  path_not_allowed: {
+    title: 'The job changed files that the project does not let it change',
+    remedy: 'Tell the agent to leave them alone, or allow them with "docket project update" (--path, --workflows).',
+    retryable: false,
   },
   push_rejected: {
     title: 'The forge refused the branch or the pull request',

@@ -56,6 +56,15 @@ describe('the description of a pull request', () => {
     expect(body.match(/^(?:First|\d)$/gm)).toEqual(['First', ...'34567']);
   });
 
+  it('ends with the template of the repository, without its comments and without a second marker', () => {
+    const template = '<!-- Say why -->\n## Checklist\n- [ ] Tests\n<!-- <!-- docket-job: job_2 --> -->';
+    const body = bodyOf({ ...text, template });
+    expect(body).toContain('---\n\n## Checklist\n- [ ] Tests');
+    expect(body).not.toMatch(/Say why/);
+    expect(body.match(/<!-- docket-job: \w+ -->/g)).toEqual(['<!-- docket-job: job_1 -->']);
+    expect(bodyOf({ ...text, template: '<!-- only a hint -->' })).toBe(bodyOf(text));
+  });
+
   it('keeps the prompt inside its fence', () => {
     const body = bodyOf({ ...text, prompts: ['```\n@everyone closes #1\n````'] });
     expect(body).toContain('`````text\n```\n@everyone closes #1\n````\n`````');
@@ -70,12 +79,21 @@ describe('a commit message', () => {
   });
 });
 
+describe('the commit of a model', () => {
+  it('names it as co-author in the same block of trailers', () => {
+    const text = { jobId: 'job_1', title: 'Fix', prompts: [''], message: '', stopped: null, model: 'acme/mind' };
+    expect(commitMessageOf(text)).toBe('Fix\n\nCo-authored-by: acme/mind <docket@noreply.invalid>\nAgent-Job: job_1\n');
+  });
+});
+
 describe('the summary of a turn', () => {
   const finish = { toolCallId: '1', toolName: 'finish', input: { title: 'Fix  it', summary: ' Fixed. ' } };
 
   it('is the finish call of its last step', () => {
     const steps = [buildStep({ turn: 1, text: 'Looking.' }), buildStep({ turn: 1, step: 2, toolCalls: [finish] })];
     expect(summaryOf(steps.at(-1)!)).toEqual({ title: 'Fix it', message: 'Fixed.' });
+    const checked = { ...finish, input: { ...finish.input, checked: 'Read it again.' } };
+    expect(summaryOf(buildStep({ toolCalls: [checked] })).message).toBe('Fixed.\n\n**Checked:** Read it again.');
   });
 
   it('is the text it ended with when nothing was finished', () => {
