@@ -94,6 +94,7 @@ export function createSiteActivities(deps: SiteActivityDeps) {
       file,
       revision,
       replaces,
+      previousFile,
     });
     if (version !== replaces) await artifacts.keep(site.id, version, file);
     log.info('site indexed', { site: site.id, version, pages, changedPages });

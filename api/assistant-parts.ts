@@ -53,7 +53,7 @@ const defaultTimes = {
   deliveredAfterMs: 500,
   writerDeadSeconds: 10,
   followPollMs: 100,
-  indexPollMs: 500,
+  indexPollMs: 250,
   maxLoopDelayMs: 100,
 };
 

@@ -46,15 +46,14 @@ export interface KnownFile {
 
 /**
  * Stores what is not stored already, asking once for all that is. Each batch is a transaction and goes in by hash, so that two
- * stores never lock crosswise.
+ * stores never lock crosswise. A block that stands in `previous`, whose blocks are stored, is not hashed again.
  */
-export async function storeBlocks(client: PoolClient, file: string): Promise<StoredBlocks> {
-  const hashes: Buffer[] = [];
-  let sizeBytes = 0;
-  for await (const blocks of readBlocks(file)) {
-    hashes.push(...blocks.map(hashOf));
-    sizeBytes += blocks.reduce((sum, { length }) => sum + length, 0);
-  }
+export async function storeBlocks(
+  client: PoolClient,
+  file: string,
+  previous: { file: string; hashes: Buffer[] } | null = null,
+): Promise<StoredBlocks> {
+  const { hashes, sizeBytes } = await hashBlocks(file, previous);
   const { rows } = await client.query<{ hash: Buffer }>(
     'select hash from site_index_blocks where hash = any($1::bytea[])',
     [hashes],
@@ -72,6 +71,21 @@ export async function storeBlocks(client: PoolClient, file: string): Promise<Sto
        on conflict (hash) do nothing`,
       [batch.map(({ hash }) => hash), blocks],
     );
+  }
+  return { hashes, sizeBytes };
+}
+
+async function hashBlocks(file: string, previous: { file: string; hashes: Buffer[] } | null): Promise<StoredBlocks> {
+  const hashes: Buffer[] = [];
+  let sizeBytes = 0;
+  await using former = previous === null ? null : await open(previous.file);
+  for await (const blocks of readBlocks(file)) {
+    const earlier = former === null ? null : await readFully(former, batchBlocks * blockSize, null);
+    for (const [index, block] of blocks.entries()) {
+      const known = earlier?.subarray(index * blockSize, (index + 1) * blockSize).equals(block);
+      hashes.push((known === true ? previous?.hashes[hashes.length] : undefined) ?? hashOf(block));
+      sizeBytes += block.length;
+    }
   }
   return { hashes, sizeBytes };
 }

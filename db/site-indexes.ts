@@ -35,6 +35,8 @@ export interface NewIndex {
   file: string;
   /** Version that served when the source was read, 0: none. Left out: whichever serves is replaced. */
   replaces?: number;
+  /** The artifact of the version it replaces, as it is stored: what is equal in both is not stored again. */
+  previousFile?: string;
 }
 
 /** Another version was published since the source was read, perhaps of a newer state. */
@@ -77,7 +79,9 @@ export function createSiteIndexStore(pool: Pool): SiteIndexStore {
     const published = await withBlocksKept(pool, async (client) => {
       for (;;) {
         const unchanged = isSame(await readCurrent(client, siteId), index);
-        const stored = unchanged ? null : await storeBlocks(client, index.file);
+        const stored = unchanged
+          ? null
+          : await storeBlocks(client, index.file, await previousOf(client, siteId, index));
         const made = await inTransaction(client, () => makeCurrent(client, { siteId, index, stored }));
         if (made !== null) return made;
       }
@@ -128,6 +132,20 @@ function isSame(serving: StoredIndex | null, index: NewIndex): serving is Stored
   return serving !== null && serving.sourceHash === index.sourceHash && serving.format === index.format;
 }
 
+/** Read while no block is removed, so that those of the version stay stored. */
+async function previousOf(
+  client: PoolClient,
+  siteId: string,
+  { previousFile, replaces }: NewIndex,
+): Promise<{ file: string; hashes: Buffer[] } | null> {
+  if (previousFile === undefined || replaces === undefined) return null;
+  const { rows } = await client.query<{ hash: Buffer }>(
+    'select hash from site_index_layout where site_id = $1 and version = $2 order by position',
+    [siteId, replaces],
+  );
+  return { file: previousFile, hashes: rows.map(({ hash }) => hash) };
+}
+
 /** Null when the version that was to be kept was replaced meanwhile. */
 async function makeCurrent(
   client: PoolClient,
@@ -157,7 +175,7 @@ async function makeCurrent(
     throw new IndexReplacedError(`Version ${latest} of the index was published meanwhile.`);
   }
   if (stored === null) return null;
-  const { file: _file, replaces: _replaces, ...description } = index;
+  const { file: _file, replaces: _replaces, previousFile: _previousFile, ...description } = index;
   const made = { ...description, revision: index.revision ?? null, version: latest + 1, sizeBytes: stored.sizeBytes };
   await client.query(
     `insert into site_indexes (site_id, version, format, source_hash, size_bytes, pages, chunks, revision)

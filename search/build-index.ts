@@ -181,7 +181,6 @@ function writeSources(database: DatabaseSync, wanted: HashedPage[], ids: Readonl
     if (page.source === undefined) remove.run(id);
     else write.run(id, page.source.file, page.source.name, order);
   }
-  database.exec('delete from sources where page not in (select id from pages)');
 }
 
 /**

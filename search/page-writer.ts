@@ -21,6 +21,7 @@ export function createPageWriter(database: DatabaseSync) {
   const deleteText = database.prepare('delete from chunk_text where rowid = ?');
   const deleteChunk = database.prepare('delete from chunks where id = ?');
   const deletePage = database.prepare('delete from pages where id = ?');
+  const deleteSource = database.prepare('delete from sources where page = ?');
   const changes = new Map<string, number>();
   let nextPage = nextId(database, 'pages');
   let nextChunk = nextId(database, 'chunks');
@@ -90,6 +91,7 @@ export function createPageWriter(database: DatabaseSync) {
         deleteChunk.run(first + ordinal);
       }
       deletePage.run(id);
+      deleteSource.run(id);
     },
 
     /** By how many passages each term grew or shrank; facets are not counted. */

@@ -141,6 +141,23 @@ it('stores and fetches only the blocks that changed', async () => {
   expect(changed.equals(await readFile(file))).toBe(true);
 });
 
+it.each([
+  ['of the same length', 4 * block + 7],
+  ['longer', 6 * block + 1],
+  ['shorter', 2 * block + 7],
+])('gives back an index %s that was stored beside the one it replaces', async (_form, length) => {
+  const indexes = createSiteIndexStore(database.pool);
+  const { id } = await seedSite(database.pool);
+  const first = randomBytes(4 * block + 7);
+  const { file: previousFile, ...rest } = await build(first);
+  const { version } = await indexes.publish(id, { ...rest, file: previousFile });
+  const second = Buffer.concat([first, randomBytes(3 * block)]).subarray(0, length);
+  second[block + 5]! ^= 1;
+  const made = await indexes.publish(id, { ...(await build(second)), replaces: version, previousFile });
+  const { file } = await indexes.download(id, made.version, { file: join(folder, `beside-${length}`) });
+  expect((await readFile(file)).equals(second)).toBe(true);
+});
+
 it('keeps the version of an index whose source is the same, and clears the failure', async () => {
   const sites = createSiteStore(database.pool);
   const indexes = createSiteIndexStore(database.pool);
