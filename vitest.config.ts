@@ -7,7 +7,7 @@ const project = (name: string, settings: Record<string, unknown> = {}) => ({
 export default defineConfig({
   test: {
     projects: [
-      project('unit'),
+      project('unit', { testTimeout: 30_000 }),
       project('replay', { testTimeout: 60_000 }),
       project('integration', {
         globalSetup: ['test/support/global-stack.ts'],

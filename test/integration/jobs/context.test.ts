@@ -139,11 +139,12 @@ describe('a conversation that fills the window', () => {
       reads += 1;
       return reads <= 12 ? read(reads) : done;
     });
-    expect(await stack.worker.runJob(stack.job)).toMatchObject({ status: 'completed', steps: 13 });
+    const job = await stack.worker.runJob(stack.job);
+    expect(job).toMatchObject({ status: 'completed', steps: 13 });
     expect(isLost).toBe(true);
     expect(stack.model.requests.filter(isSummary)).toHaveLength(1);
-    const { rows } = await database.pool.query('select count(*)::int as made from job_compactions where summary = $1', [
-      'Notes.',
+    const { rows } = await database.pool.query('select count(*)::int as made from job_compactions where job_id = $1', [
+      job.id,
     ]);
     expect(rows).toEqual([{ made: 1 }]);
   });
