@@ -8,6 +8,7 @@ import { benchLeave } from './leave.ts';
 import { benchLongJob } from './long-job.ts';
 import { benchReplay } from './replay.ts';
 import { benchSearch } from './search.ts';
+import { benchSnapshot } from './snapshot.ts';
 import { benchSteps } from './steps.ts';
 import { benchStreams } from './streams.ts';
 import { canPin } from './support/bench-process.ts';
@@ -20,6 +21,7 @@ const benches: Record<string, (servers: BenchServers, options: BenchOptions) => 
   events: benchEvents,
   'get-job': benchGetJob,
   replay: benchReplay,
+  snapshot: benchSnapshot,
   steps: benchSteps,
   'long-job': benchLongJob,
   streams: benchStreams,
