@@ -22,10 +22,7 @@ interface StoredMirror {
  * Removes the mirrors that were not used for longest until the others fit. One that a working copy borrows from stays; one
  * that is needed again is fetched anew. Answers how many it removed.
  */
-export async function boundMirrors(
-  directory: string,
-  { limitBytes, keepUsedMs }: MirrorBounds,
-): Promise<{ removed: number; bytes: number }> {
+export async function boundMirrors(directory: string, { limitBytes, keepUsedMs }: MirrorBounds): Promise<number> {
   const stored = await listMirrors(join(directory, 'mirrors'));
   const borrowed = await borrowedMirrors(join(directory, 'jobs'));
   let bytes = stored.reduce((sum, mirror) => sum + mirror.bytes, 0);
@@ -36,7 +33,7 @@ export async function boundMirrors(
     bytes -= mirror.bytes;
     removed += 1;
   }
-  return { removed, bytes };
+  return removed;
 }
 
 async function listMirrors(folder: string): Promise<StoredMirror[]> {

@@ -102,13 +102,12 @@ export interface Workspaces {
   /** Removes the job's tree. */
   remove(jobId: string): Promise<void>;
   /**
-   * Frees the disk: removes the working copies of jobs that have ended (`endedAmong` tells which of the ids), and the mirrors
-   * unused for longest until all of them fit `mirrorBytes`. What is in use stays.
+   * Removes the working copies of jobs that have ended (`endedAmong` tells which of the ids), and those unused for long. What
+   * is in use stays. Answers how many jobs that have ended were tidied away.
    */
-  tidy(options: {
-    endedAmong(jobIds: string[]): Promise<string[]>;
-    mirrorBytes: number;
-  }): Promise<{ workingCopies: number; mirrors: number }>;
+  removeEnded(endedAmong: (jobIds: string[]) => Promise<string[]>): Promise<number>;
+  /** Removes the mirrors unused for longest until all of them fit `limitBytes`; answers how many. What is in use stays. */
+  boundMirrors(limitBytes: number): Promise<number>;
 }
 
 export interface WorkspacesOptions {
@@ -125,7 +124,6 @@ interface OpenJob {
 }
 
 const defaultKeepMs = 3 * 24 * 60 * 60_000;
-const expiryIntervalMs = 10 * 60_000;
 const mirrorKeepUsedMs = 10 * 60_000;
 
 /** Makes the working copies below a directory. */
@@ -133,21 +131,13 @@ export function createWorkspaces({ git, directory, keepMs = defaultKeepMs }: Wor
   const mirrors = createMirrors({ git, directory });
   const deps: JobTreeDeps = { git, mirrors, directory };
   const openJobs = new Map<string, OpenJob>();
-  let expiredAt = 0;
 
   async function lockJob(job: JobDirectory, signal: AbortSignal): Promise<FileLock> {
     await mkdir(join(directory, 'locks'), { recursive: true, mode: 0o700 });
     return await acquireLock(job.lock, signal);
   }
 
-  async function expireSometimes(): Promise<void> {
-    if (Date.now() - expiredAt < Math.min(expiryIntervalMs, keepMs)) return;
-    expiredAt = Date.now();
-    await expireJobs(directory, keepMs);
-  }
-
   const open: Workspaces['open'] = async ({ jobId, baseCommit, snapshot, ...access }) => {
-    await expireSometimes();
     const job = jobDirectoryOf(directory, jobId);
     const lock = await lockJob(job, access.signal);
     try {
@@ -242,14 +232,14 @@ export function createWorkspaces({ git, directory, keepMs = defaultKeepMs }: Wor
     }
   };
 
-  const tidy: Workspaces['tidy'] = async ({ endedAmong, mirrorBytes }) => {
-    let workingCopies = 0;
+  const removeEnded: Workspaces['removeEnded'] = async (endedAmong) => {
+    await expireJobs(directory, keepMs);
+    let removed = 0;
     for (const jobId of await endedAmong(await listJobs(directory))) {
       const isStillEnded = async () => (await endedAmong([jobId])).length > 0;
-      if (await discardIfFree(directory, jobId, isStillEnded)) workingCopies += 1;
+      if (await discardIfFree(directory, jobId, isStillEnded)) removed += 1;
     }
-    const bounds = { limitBytes: mirrorBytes, keepUsedMs: mirrorKeepUsedMs };
-    return { workingCopies, mirrors: (await boundMirrors(directory, bounds)).removed };
+    return removed;
   };
 
   return {
@@ -281,7 +271,8 @@ export function createWorkspaces({ git, directory, keepMs = defaultKeepMs }: Wor
       return { revision, read: translated(read) };
     }),
     remove: translated(remove),
-    tidy: translated(tidy),
+    removeEnded: translated(removeEnded),
+    boundMirrors: translated((limitBytes) => boundMirrors(directory, { limitBytes, keepUsedMs: mirrorKeepUsedMs })),
   };
 }
 

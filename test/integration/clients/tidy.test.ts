@@ -7,7 +7,6 @@ import { createTestRepository } from '../../support/git-repository.ts';
 import { access, createTestWorkspaces, type TestWorkspaces } from './setup.ts';
 
 const everything = Number.MAX_SAFE_INTEGER;
-const nothing = () => Promise.resolve([]);
 
 async function openJob({ workspaces }: TestWorkspaces, repository: string, jobId: string) {
   const { commit } = await workspaces.resolve({ ...access(repository), ref: null });
@@ -26,8 +25,7 @@ it('removes the working copies of ended jobs, but none that is in use or whose j
     const ended = asked === 1 ? ['ended', 'busy', 'reopened'] : ['ended', 'busy'];
     return Promise.resolve(ids.filter((id) => ended.includes(id)));
   };
-  const tidied = await test.again().tidy({ endedAmong, mirrorBytes: everything });
-  expect(tidied).toEqual({ workingCopies: 1, mirrors: 0 });
+  expect(await test.again().removeEnded(endedAmong)).toBe(1);
   expect((await readdir(join(test.directory, 'work', 'jobs'))).toSorted()).toEqual(['active', 'busy', 'reopened']);
   await busy.release();
 });
@@ -44,8 +42,8 @@ it('removes the mirrors that were unused for longest, and fetches one anew when 
   await test.workspaces.remove(`job-${mirrorNameOf(old.path)}`);
   for (const { path } of [old, borrowed]) await utimes(join(mirrorOf(path), 'HEAD'), new Date(0), new Date(0));
 
-  expect(await test.workspaces.tidy({ endedAmong: nothing, mirrorBytes: everything })).toMatchObject({ mirrors: 0 });
-  expect(await test.workspaces.tidy({ endedAmong: nothing, mirrorBytes: 1 })).toMatchObject({ mirrors: 1 });
+  expect(await test.workspaces.boundMirrors(everything)).toBe(0);
+  expect(await test.workspaces.boundMirrors(1)).toBe(1);
   expect([old, borrowed, recent].map(({ path }) => existsSync(mirrorOf(path)))).toEqual([false, true, true]);
   expect(await readdir(join(test.directory, 'work', 'trash'))).toEqual([]);
 
@@ -59,5 +57,5 @@ it('leaves a mirror alone that somebody uses', async () => {
   await using repository = await createTestRepository();
   await (await openJob(test, repository.path, 'job')).release();
   await test.workspaces.remove('job');
-  expect(await test.workspaces.tidy({ endedAmong: nothing, mirrorBytes: 1 })).toMatchObject({ mirrors: 0 });
+  expect(await test.workspaces.boundMirrors(1)).toBe(0);
 });

@@ -162,6 +162,7 @@ it('removes working copies that nobody used for a while', async () => {
   });
   const opened = await later.open({ ...access(repository.path), jobId: 'new', baseCommit: commit, snapshot: null });
   await opened.release();
+  await later.removeEnded(() => Promise.resolve([]));
   expect(await readdir(join(directory, 'jobs'))).toEqual(['new']);
   expect(await readdir(join(directory, 'trash'))).toEqual([]);
 });
