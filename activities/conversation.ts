@@ -7,7 +7,7 @@ import { FailureType } from '../workflows/contract/failures.ts';
 import type { CompactionCall } from './compaction.ts';
 import { findLoop, loopSentence, nudgeOf } from './loop-guard.ts';
 import { conversationOf, estimateTokens, type Transcript } from './transcript.ts';
-import type { ReadTranscript } from './transcripts.ts';
+import type { ReadTranscript } from './read-transcript.ts';
 
 export interface ConversationDeps {
   context: Pick<JobContextStore, 'addNote'>;

@@ -22,7 +22,7 @@ import type { KnownSecrets } from './known-secrets.ts';
 import { createCompaction } from './compaction.ts';
 import { createConversation } from './conversation.ts';
 import { createSpending } from './spending.ts';
-import { createTranscripts } from './transcripts.ts';
+import { createTranscriptReader } from './read-transcript.ts';
 import { createModelActivities } from './model.ts';
 import { createProjectForges } from './project-forges.ts';
 import { createPublishActivities } from './publish.ts';
@@ -72,7 +72,7 @@ export function createActivities(deps: ActivityDeps) {
   const askModel = createAskModel({ ...deps, timeoutMs: timing?.modelTimeoutMs });
   const holdCost = createSpending(deps);
   const compact = createCompaction({ ...deps, askModel, holdCost, maskSecrets });
-  const conversation = createConversation({ ...deps, compact, readTranscript: createTranscripts(deps) });
+  const conversation = createConversation({ ...deps, compact, readTranscript: createTranscriptReader(deps) });
   const shared = {
     ...deps,
     redact,

@@ -153,7 +153,7 @@ function assistantRouters({ assistant: parts, config, stores, log }: AppDeps, ga
   });
   return [
     createAssistantRouter({ ...parts, access, logger: log }),
-    createSearchRouter({ access, indexes: parts.indexes, findPassages: parts.findPassages }),
+    createSearchRouter({ access, indexes: parts.indexes, searchPassages: parts.searchPassages }),
     createThreadsRouter({ access, threads: parts.threads }),
   ];
 }

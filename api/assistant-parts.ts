@@ -5,8 +5,8 @@ import type { ThreadStore } from '../db/threads.ts';
 import type { ModelRegistry } from '../models/registry.ts';
 import { createAssistant } from './assistant/assistant.ts';
 import type { Assistant } from './assistant/assistant.ts';
-import { createPassageFinder } from './assistant/find-passages.ts';
-import type { FindPassages } from './assistant/find-passages.ts';
+import { createPassageSearch } from './assistant/search-passages.ts';
+import type { SearchPassages } from './assistant/search-passages.ts';
 import { createFlushQueue } from './assistant/flush-queue.ts';
 import type { ScheduleFlush } from './assistant/flush-queue.ts';
 import { LoadShedder } from './assistant/load-shedder.ts';
@@ -19,7 +19,7 @@ import type { ApiStores } from './stores.ts';
 /** What the assistant's routes share: the open indexes, the running streams, the model. */
 export interface AssistantParts extends AsyncDisposable {
   assistant: Assistant;
-  findPassages: FindPassages;
+  searchPassages: SearchPassages;
   indexes: SiteIndexes;
   streams: OpenStreams;
   shedder: LoadShedder;
@@ -71,7 +71,7 @@ export function createAssistantParts({
   const { threads, replies } = stores;
   const model = models.languageModel(modelName);
   const rerank = embeddingModel === null ? null : createReranker({ model: embeddingModel, log });
-  const findPassages = createPassageFinder(rerank);
+  const searchPassages = createPassageSearch(rerank);
   const indexes = new SiteIndexes({
     store: stores.indexes,
     directory: cacheDirectory,
@@ -84,12 +84,12 @@ export function createAssistantParts({
       model,
       modelName,
       threads,
-      findPassages,
+      searchPassages,
       logger: log,
       maxSteps,
       modelStalledMs: allTimes.modelStalledMs,
     }),
-    findPassages,
+    searchPassages,
     indexes,
     streams: new OpenStreams(),
     shedder,

@@ -1,4 +1,4 @@
-import { jobId, projectId, security } from './describe-jobs.ts';
+import { idempotencyKey, jobId, projectId, security } from './describe-jobs.ts';
 import { agentJobSchema } from '../workflows/contract/agent-job.ts';
 import { jobMessageSchema } from './job-schemas.ts';
 import { errorResponses, jsonResponse, schemaOf } from './openapi.ts';
@@ -18,12 +18,7 @@ export function describeJobActions(): Record<string, PathItem> {
         parameters: [
           projectId,
           jobId,
-          {
-            name: 'Idempotency-Key',
-            in: 'header',
-            schema: { type: 'string', minLength: 1, maxLength: 255 },
-            description: 'A repetition with the same key and body sends nothing again (Idempotent-Replay: true).',
-          },
+          idempotencyKey('A repetition with the same key and body sends nothing again (Idempotent-Replay: true).'),
         ],
         requestBody: {
           required: true,

@@ -1,4 +1,4 @@
-import { jobId, projectId, security } from './describe-jobs.ts';
+import { idempotencyKey, jobId, projectId, security } from './describe-jobs.ts';
 import { agentJobSchema } from '../workflows/contract/agent-job.ts';
 import { forkJobSchema } from './job-schemas.ts';
 import { errorResponses, jsonResponse, schemaOf } from './openapi.ts';
@@ -41,12 +41,7 @@ export function describeJobRecords(): Record<string, PathItem> {
         parameters: [
           projectId,
           jobId,
-          {
-            name: 'Idempotency-Key',
-            in: 'header',
-            schema: { type: 'string', minLength: 1, maxLength: 255 },
-            description: 'A repetition with the same key and body answers the first job with 200.',
-          },
+          idempotencyKey('A repetition with the same key and body answers the first job with 200.'),
         ],
         requestBody: {
           required: true,

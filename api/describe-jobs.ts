@@ -20,6 +20,16 @@ export const jobId = {
   description: 'Unique identifier of the agent job.',
 };
 
+/** The header of requests that may be repeated; `description` says what a repetition does. */
+export function idempotencyKey(description: string) {
+  return {
+    name: 'Idempotency-Key',
+    in: 'header',
+    schema: { type: 'string', minLength: 1, maxLength: 255 },
+    description,
+  };
+}
+
 /** OpenAPI paths of agent jobs. */
 export function describeJobs(): Record<string, PathItem> {
   const job = schemaOf(agentJobSchema);
@@ -31,12 +41,7 @@ export function describeJobs(): Record<string, PathItem> {
         security,
         parameters: [
           projectId,
-          {
-            name: 'Idempotency-Key',
-            in: 'header',
-            schema: { type: 'string', minLength: 1, maxLength: 255 },
-            description: 'A repetition with the same key and body answers the first job with 200.',
-          },
+          idempotencyKey('A repetition with the same key and body answers the first job with 200.'),
         ],
         requestBody: {
           required: true,

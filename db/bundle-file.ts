@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import { z } from 'zod';
-import { jobPieceSchema, type JobPiece } from './job-record.ts';
+import { jobPieceSchema, type JobPiece } from './job-pieces.ts';
 
 /** The file is no bundle, or a damaged one; the message says which. */
 export class BundleFileError extends Error {

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import type { JobPiece, PieceOf } from './job-record.ts';
+import type { JobPiece, PieceOf } from './job-pieces.ts';
 
 /** Steps, events and histories of one statement. */
 const page = 50;

@@ -8,7 +8,7 @@ import type { SearchHit, SiteIndex } from '../../search/site-index.ts';
 import { createAnswerTools } from './answer-tools.ts';
 import { createLinkChecker } from './check-links.ts';
 import type { CheckedText } from './check-links.ts';
-import type { FindPassages } from './find-passages.ts';
+import type { SearchPassages } from './search-passages.ts';
 import { generate, GenerationError } from './generate.ts';
 import type { MessageRequest } from './message-request.ts';
 import { notFoundSentence, promptOf } from './prompt.ts';
@@ -21,7 +21,7 @@ export interface AssistantDeps {
   /** As it was configured, `provider/model`; stored with the answers. */
   modelName: string;
   threads: ThreadStore;
-  findPassages: FindPassages;
+  searchPassages: SearchPassages;
   logger: Logger;
   /** Model calls an answer may take. */
   maxSteps: number;
@@ -55,7 +55,7 @@ export function createAssistant(deps: AssistantDeps): Assistant {
         organizationId: site.organizationId,
       });
       const opened = isNew ? openThread(deps, site, { threadId, fp: request.fp }) : null;
-      const hits = await retrieve(deps.findPassages, { index, request, signal });
+      const hits = await retrieve(deps.searchPassages, { index, request, signal });
       await opened;
       const usage: ReplyUsage = { promptTokens: 0, completionTokens: 0 };
       const messageId = newId('msg_');
@@ -128,7 +128,7 @@ async function generateChecked(
   const resolve = createLinkResolver({ index, shown, filter, baseUrl: site.baseUrl });
   const checker = createLinkChecker(resolve);
   const tools = createAnswerTools({
-    search: (query) => deps.findPassages(index, query, turn.signal),
+    search: (query) => deps.searchPassages(index, query, turn.signal),
     index,
     filter,
     baseUrl: site.baseUrl,

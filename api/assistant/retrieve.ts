@@ -1,5 +1,5 @@
 import type { SearchHit, SiteIndex } from '../../search/site-index.ts';
-import type { FindPassages } from './find-passages.ts';
+import type { SearchPassages } from './search-passages.ts';
 import type { MessageRequest } from './message-request.ts';
 
 /** Passages shown to the model, about 3,000 tokens in all. */
@@ -12,7 +12,7 @@ const hintsFromHistory = 2;
  * context that the reader gave helping to rank. What would not fit the model's share is left out, the best passages first kept.
  */
 export async function retrieve(
-  findPassages: FindPassages,
+  searchPassages: SearchPassages,
   { index, request, signal }: { index: SiteIndex; request: MessageRequest; signal: AbortSignal },
 ): Promise<SearchHit[]> {
   const search = {
@@ -22,7 +22,7 @@ export async function retrieve(
     currentPath: request.currentPath ?? undefined,
     hints: hintsOf(request),
   };
-  const hits = await findPassages(index, search, signal);
+  const hits = await searchPassages(index, search, signal);
   let length = 0;
   return hits.filter((hit, position) => {
     length += hit.content.length;

@@ -2,7 +2,7 @@ import { Router } from '@koa/router';
 import { z } from 'zod';
 import type { AppRouter, AppState } from '../app-context.ts';
 import { filterSchema, toSearchFilter } from '../assistant/message-request.ts';
-import type { FindPassages } from '../assistant/find-passages.ts';
+import type { SearchPassages } from '../assistant/search-passages.ts';
 import type { SiteIndexes } from '../assistant/site-indexes.ts';
 import { pageNotFound, siteNotIndexed } from '../errors.ts';
 import { readJsonBody } from '../json-body.ts';
@@ -26,11 +26,11 @@ export const pageBodySchema = z.looseObject({ path: z.string().min(1).max(1_000)
 export function createSearchRouter({
   access,
   indexes,
-  findPassages,
+  searchPassages,
 }: {
   access: SiteAccess;
   indexes: SiteIndexes;
-  findPassages: FindPassages;
+  searchPassages: SearchPassages;
 }): AppRouter {
   const router = new Router<AppState>();
 
@@ -44,7 +44,7 @@ export function createSearchRouter({
     ctx.res.once('close', leave);
     try {
       const request = { query, limit: pageSize, filter: toSearchFilter(filter) };
-      ctx.body = (await findPassages(lease.index, request, gone.signal)).map(presentHit);
+      ctx.body = (await searchPassages(lease.index, request, gone.signal)).map(presentHit);
     } finally {
       ctx.res.off('close', leave);
       lease.release();

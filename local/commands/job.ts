@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { BundleFileError, readBundle, writeBundle } from '../../db/bundle-file.ts';
 import { canBeId, newId } from '../../db/ids.ts';
 import { createJobForkStore } from '../../db/job-forks.ts';
-import type { JobPiece } from '../../db/job-record.ts';
+import type { JobPiece } from '../../db/job-pieces.ts';
 import { createJobStore, type JobRow } from '../../db/jobs.ts';
 import { createJobRecordStore } from '../../db/job-records.ts';
 import { integerBetween } from './checks.ts';

@@ -4,7 +4,7 @@ import { isAbsolute, join } from 'node:path';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { createGit } from '../../activities/clients/git.ts';
 import { createMirrors } from '../../activities/clients/mirrors.ts';
-import type { JobPiece } from '../../db/job-record.ts';
+import type { JobPiece } from '../../db/job-pieces.ts';
 import { collectJob, treesAround, type CollectedJob } from '../../worker/replay/collect-job.ts';
 import { exactQuestionOf } from '../../worker/replay/exact-question.ts';
 import { tellJob } from '../../worker/replay/job-story.ts';

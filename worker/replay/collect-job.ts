@@ -1,4 +1,4 @@
-import type { JobPiece, PieceOf } from '../../db/job-record.ts';
+import type { JobPiece, PieceOf } from '../../db/job-pieces.ts';
 import { filesOfPatch, type FilePatch } from './patch-files.ts';
 
 /** A tree of the working copy. */

@@ -1,7 +1,7 @@
 import { MockEmbeddingModelV4 } from 'ai/test';
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
-import { createPassageFinder } from '../../../../api/assistant/find-passages.ts';
+import { createPassageSearch } from '../../../../api/assistant/search-passages.ts';
 import { createReranker } from '../../../../api/assistant/rerank.ts';
 import type { SearchHit, SiteIndex } from '../../../../search/site-index.ts';
 
@@ -99,9 +99,9 @@ it('asks the index for more candidates than are wanted, and answers as many as a
       return hits.slice(0, limit);
     },
   };
-  const finder = createPassageFinder((_, found) => Promise.resolve(found.toReversed()));
-  const found = await finder(index as SiteIndex, { query: 'question', limit: 2 }, live);
+  const search = createPassageSearch((_, found) => Promise.resolve(found.toReversed()));
+  const found = await search(index as SiteIndex, { query: 'question', limit: 2 }, live);
   expect([limits, pathsOf(found)]).toEqual([[20], ['fourth', 'third']]);
-  await createPassageFinder(null)(index as SiteIndex, { query: 'question', limit: 2 }, live);
+  await createPassageSearch(null)(index as SiteIndex, { query: 'question', limit: 2 }, live);
   expect(limits).toEqual([20, 2]);
 });

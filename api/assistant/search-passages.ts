@@ -2,14 +2,14 @@ import type { SearchHit, SearchRequest, SiteIndex } from '../../search/site-inde
 import type { Reranker } from './rerank.ts';
 
 /** Finds the best passages of a site. Never fails for want of a model. */
-export type FindPassages = (index: SiteIndex, request: SearchRequest, signal: AbortSignal) => Promise<SearchHit[]>;
+export type SearchPassages = (index: SiteIndex, request: SearchRequest, signal: AbortSignal) => Promise<SearchHit[]>;
 
 const candidatesPerHit = 4;
 const fewestCandidates = 20;
 const mostCandidates = 50;
 
 /** The search of the index; with a reranker its best candidates are put in order by meaning as well. */
-export function createPassageFinder(rerank: Reranker | null): FindPassages {
+export function createPassageSearch(rerank: Reranker | null): SearchPassages {
   if (rerank === null) return (index, request) => Promise.resolve(index.search(request));
   return async (index, request, signal) => {
     const wanted = Math.max(fewestCandidates, candidatesPerHit * request.limit);

@@ -4,7 +4,7 @@ import type { StepRow, StepStore } from '../db/steps.ts';
 import type { StepRef } from '../workflows/contract/job.ts';
 import { isBehind, transcriptAt, uptoOf, type Transcript } from './transcript.ts';
 
-export interface TranscriptsDeps {
+export interface TranscriptReaderDeps {
   jobs: Pick<JobStore, 'prompts'>;
   steps: Pick<StepStore, 'listBetween'>;
   context: Pick<JobContextStore, 'notes' | 'compactions'>;
@@ -25,7 +25,12 @@ interface Kept {
  * Keeps the steps of the jobs this worker is at, so that a call reads from the database only what is new. A step is kept
  * once nothing writes it any more; what a worker that was killed had kept is read again.
  */
-export function createTranscripts({ jobs, steps, context, mostCharacters = 64e6 }: TranscriptsDeps): ReadTranscript {
+export function createTranscriptReader({
+  jobs,
+  steps,
+  context,
+  mostCharacters = 64e6,
+}: TranscriptReaderDeps): ReadTranscript {
   const kept = new Map<string, Kept>();
   let characters = 0;
 
