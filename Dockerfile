@@ -21,6 +21,7 @@ COPY encryption ./encryption
 # for the command line: node local/docket.ts
 COPY local ./local
 COPY models ./models
+COPY redaction ./redaction
 COPY search ./search
 COPY worker ./worker
 COPY workflows ./workflows

@@ -6,7 +6,7 @@ import { verdictOf } from './failures.ts';
 import type { WatchTurn } from './turn-watch.ts';
 
 export interface AttemptOptions {
-  /** Takes secrets out of what goes to the log. */
+  /** Takes secrets out of what goes to the log and into failures. */
   redact(text: string): string;
   /** The wait after a first failure; it doubles with each further one. */
   retryBaseMs?: number;
@@ -57,7 +57,7 @@ export function createAttempt(options: AttemptOptions): Attempt {
       return await work(signal);
     } catch (error) {
       if (signal.aborted) throw signal.reason;
-      if (error instanceof ApplicationFailure) throw error;
+      if (error instanceof ApplicationFailure) throw scrubbed(error);
       throw await failureOf(error, scope);
     } finally {
       clearTimeout(first);
@@ -65,14 +65,25 @@ export function createAttempt(options: AttemptOptions): Attempt {
     }
   };
 
+  /** Its sentence may name what a repository or a client named; message and stack travel into the engine's history. */
+  function scrubbed(failure: ApplicationFailure): ApplicationFailure {
+    failure.message = redact(failure.message);
+    failure.stack = failure.stack === undefined ? undefined : redact(failure.stack);
+    return failure;
+  }
+
   async function failureOf(error: unknown, scope: AttemptScope): Promise<ApplicationFailure> {
     const { category, message, tolerated, retryAfterMs } = verdictOf(error);
     const failures = tolerated === null ? null : await countOf(scope);
     const isFinal = failures !== null && tolerated !== null && failures > tolerated;
     log.warn('attempt failed', { category, failures, isFinal, cause: redact(describe(error)) });
-    if (isFinal) return ApplicationFailure.nonRetryable(message, category);
+    if (isFinal) return ApplicationFailure.nonRetryable(redact(message), category);
     const backoffMs = failures === null ? undefined : Math.min(retryBaseMs * 2 ** (failures - 1), longestBackoffMs);
-    return ApplicationFailure.create({ message, type: category, nextRetryDelay: retryAfterMs ?? backoffMs });
+    return ApplicationFailure.create({
+      message: redact(message),
+      type: category,
+      nextRetryDelay: retryAfterMs ?? backoffMs,
+    });
   }
 }
 

@@ -18,7 +18,7 @@ import { createAttempt } from './attempt.ts';
 import type { Forges } from './clients/forge.ts';
 import type { Workspaces } from './clients/workspaces.ts';
 import { createJobAccess } from './job-access.ts';
-import type { KnownSecrets } from './known-secrets.ts';
+import type { KnownSecrets } from '../redaction/known-secrets.ts';
 import { createCompaction } from './compaction.ts';
 import { createConversation } from './conversation.ts';
 import { createSpending } from './spending.ts';

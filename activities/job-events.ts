@@ -1,7 +1,7 @@
 import type { Snapshot, ToolCall, ToolResult } from '../db/steps.ts';
 import type { TokenUsage } from '../workflows/contract/job.ts';
 import type { JobEventData, NewJobEvent } from '../workflows/contract/job-events.ts';
-import { maskDeep } from './known-secrets.ts';
+import { maskDeep } from '../redaction/known-secrets.ts';
 
 type Redact = (text: string) => string;
 
@@ -16,7 +16,7 @@ export function eventsOfAnswer(
   redact: Redact,
 ): NewJobEvent[] {
   const calls = answer.toolCalls.map(({ toolCallId, toolName, input }): NewJobEvent => {
-    const data = { toolCallId: short(toolCallId), toolName: short(toolName), input: maskDeep(input, redact) };
+    const data = { toolCallId: short(toolCallId), toolName: short(redact(toolName)), input: maskDeep(input, redact) };
     return { type: 'tool-call', data: { ...data, input: fitted(data.input) } };
   });
   const { inputTokens, outputTokens } = answer.usage;
@@ -30,7 +30,7 @@ export function eventsOfResults(results: ToolResult[], snapshot: Snapshot | null
   const events = results.map(({ toolCallId, toolName, output, isError }): NewJobEvent => {
     // a secret that the cut would tear apart is taken out before
     const text = redact(output.slice(0, 4 * longestOutput)).slice(0, longestOutput);
-    const call = { toolCallId: short(toolCallId), toolName: short(toolName), isError };
+    const call = { toolCallId: short(toolCallId), toolName: short(redact(toolName)), isError };
     return { type: 'tool-result', data: { ...call, output: text, characters: output.length } };
   });
   return snapshot === null ? events : [...events, { type: 'diff', data: diffOf(snapshot, redact) }];

@@ -1,4 +1,4 @@
-import type { StreamRedactor } from './redact-stream.ts';
+import type { StreamRedactor } from '../redaction/redact-stream.ts';
 
 /** Text and where it stands within the attempt. */
 export interface LivePiece {

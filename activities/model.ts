@@ -14,10 +14,10 @@ import { eventsOfAnswer } from './job-events.ts';
 import type { Conversation, ConversationCall } from './conversation.ts';
 import { isContextOverflow } from './model-failures.ts';
 import { keepAnswer } from './keep-answer.ts';
-import { maskDeep } from './known-secrets.ts';
+import { maskDeep } from '../redaction/known-secrets.ts';
 import { readInstructions } from './instructions.ts';
 import { createLiveText, type LivePiece, type LiveText, type SpokenText } from './live-text.ts';
-import { createStreamRedactor } from './redact-stream.ts';
+import { createStreamRedactor } from '../redaction/redact-stream.ts';
 import type { HoldCost } from './spending.ts';
 import { conversationOf, type Transcript } from './transcript.ts';
 
@@ -159,6 +159,10 @@ function maskedResponse(response: StepResponse, mask: (text: string) => string):
   return {
     content: response.content.map((part) => maskDeep(part, mask)),
     text: mask(response.text),
-    toolCalls: response.toolCalls.map((call) => ({ ...call, input: maskDeep(call.input, mask) })),
+    toolCalls: response.toolCalls.map((call) => ({
+      ...call,
+      toolName: mask(call.toolName),
+      input: maskDeep(call.input, mask),
+    })),
   };
 }

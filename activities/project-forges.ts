@@ -1,7 +1,7 @@
 import type { ProjectCredentialStore } from '../db/project-credentials.ts';
 import type { ProjectStore } from '../db/projects.ts';
 import type { Forge, Forges } from './clients/forge.ts';
-import type { KnownSecrets } from './known-secrets.ts';
+import type { KnownSecrets } from '../redaction/known-secrets.ts';
 
 export interface ProjectForgesDeps {
   projects: Pick<ProjectStore, 'get'>;

@@ -100,11 +100,15 @@ export function createPublisher(deps: PublisherDeps): Publisher {
     }));
     const title = titleOf(redact(summary.title ?? prompts.find(({ turn }) => turn === ref.turn)?.prompt ?? ''));
     const message = redact(summary.message);
+    const reason = stopped === null ? null : redact(stopped);
     // a pull request keeps the title it was opened with
     const jobTitle = job.prId !== null && job.title !== null && !isOver(job) ? job.title : title;
     await jobs.setSummary({ ...ref, title: jobTitle, message });
     const asked = prompts.map(({ prompt }) => prompt);
-    return { summary, text: { jobId: job.id, title, jobTitle, prompts: asked, message, stopped, model: job.model } };
+    return {
+      summary,
+      text: { jobId: job.id, title, jobTitle, prompts: asked, message, stopped: reason, model: redact(job.model) },
+    };
   }
 
   async function publishChange(publication: Publication): Promise<string> {
@@ -112,7 +116,7 @@ export function createPublisher(deps: PublisherDeps): Publisher {
     const { pushed, pullRequest } = await pushAndOpen(publication);
     const { commit, tree } = pushed;
     const { id, url, state, notes } = pullRequest;
-    const message = [text.message, ...notes].filter((part) => part !== '').join('\n\n');
+    const message = redact([text.message, ...notes].filter((part) => part !== '').join('\n\n'));
     if (notes.length > 0) await jobs.setSummary({ ...ref, title: text.jobTitle, message });
     const stored = { branch, headCommit: commit, headTree: tree, prId: id, prLink: url, prState: state };
     if (!(await jobs.setPublished({ ...ref, ...stored }))) throw turnEnded();

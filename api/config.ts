@@ -160,3 +160,12 @@ function hostInUrl(host: string): string {
   if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
   return host.includes(':') ? `[${host}]` : host;
 }
+
+/** The values that must never leave the process. */
+export function secretsOf({ models, database, keyPepper, encryptionKeys }: ApiConfig): string[] {
+  const password = decodeURIComponent(new URL(database.url).password);
+  const keys = encryptionKeys.map(({ secret }) => secret.export().toString('base64'));
+  const { anthropicApiKey, openaiApiKey, googleApiKey, compatible } = models.settings;
+  const values = [anthropicApiKey, openaiApiKey, googleApiKey, compatible?.apiKey, ...keys, keyPepper, password];
+  return values.filter((value) => value !== undefined).filter((value) => value !== '');
+}

@@ -13,11 +13,12 @@ const secretNames = [
   'prompt',
 ];
 
-/** JSON lines on standard output; fields that may hold a secret are blanked. */
-export function createLogger({ level }: { level: string }): Logger {
+/** JSON lines on standard output. Secrets are taken out of every text; fields that may hold one are blanked. */
+export function createLogger({ level, redact }: { level: string; redact(text: string): string }): Logger {
   return pino({
     level,
     base: { process: 'api' },
     redact: { paths: secretNames.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]), censor: '[redacted]' },
+    hooks: { streamWrite: redact },
   });
 }

@@ -1,10 +1,15 @@
 import { runApiProcess } from './api-process.ts';
-import { ConfigError, readConfig } from './config.ts';
+import { createRedactor } from '../redaction/redactor.ts';
+import { ConfigError, readConfig, secretsOf } from './config.ts';
 import { createLogger } from './log.ts';
+
+// until the settings are read, only what is shaped like a secret is known
+let redact = createRedactor([]);
 
 async function main(): Promise<void> {
   const config = readConfig(process.env);
-  await runApiProcess({ config, log: createLogger({ level: config.logLevel }), signal: stopSignal() });
+  redact = createRedactor(secretsOf(config));
+  await runApiProcess({ config, log: createLogger({ level: config.logLevel, redact }), signal: stopSignal() });
 }
 
 /** Aborts at the first SIGTERM or SIGINT. */
@@ -26,7 +31,7 @@ function reasonOf(error: unknown): string {
 try {
   await main();
 } catch (error) {
-  const log = createLogger({ level: 'info' });
+  const log = createLogger({ level: 'info', redact });
   if (error instanceof ConfigError) log.fatal(`The configuration is wrong: ${error.message}`);
   else log.fatal({ err: error }, `The API could not run. ${reasonOf(error)}`);
   process.exitCode = 1;

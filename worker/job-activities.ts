@@ -3,7 +3,7 @@ import { createActivities, type Activities } from '../activities/index.ts';
 import { createPriceBook } from '../models/prices.ts';
 import { createModelRegistry } from '../models/registry.ts';
 import type { WorkerClients } from './clients.ts';
-import type { KnownSecrets } from '../activities/known-secrets.ts';
+import type { KnownSecrets } from '../redaction/known-secrets.ts';
 import type { WorkerConfig } from './config.ts';
 import { uninstrumented, type InstrumentWorker } from './instrument.ts';
 import type { WorkerStores } from './stores.ts';

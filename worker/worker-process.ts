@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import type { Worker } from '@temporalio/worker';
 import type { Logger } from 'pino';
-import { createKnownSecrets, type KnownSecrets } from '../activities/known-secrets.ts';
+import { createKnownSecrets, type KnownSecrets } from '../redaction/known-secrets.ts';
 import { createProjectForges } from '../activities/project-forges.ts';
 import { createPool } from '../db/pool.ts';
 import { createDataConverter } from '../encryption/data-converter.ts';

@@ -1,4 +1,4 @@
-import { redact } from '../redaction.ts';
+import { redact } from '../../redaction/redactor.ts';
 import { GitError, type GitErrorKind } from './git-error.ts';
 
 /** What git says under LC_ALL=C, most specific first: git has no exit code of its own for any of these. */
@@ -27,6 +27,10 @@ const signs: readonly { kind: GitErrorKind; pattern: RegExp }[] = [
   },
 ];
 
+/** Scrubbed before it is cut: half a secret is none that can be found. */
+const mostStderr = 64_000;
+const mostDetail = 600;
+
 /** Makes the error of a git process that ended with a non-zero exit code. */
 export function gitFailureOf({ stderr, secrets }: { stderr: string; secrets: readonly string[] }): GitError {
   // Lines of the other side are its own words and classify nothing
@@ -35,12 +39,12 @@ export function gitFailureOf({ stderr, secrets }: { stderr: string; secrets: rea
     .filter((line) => !line.startsWith('remote: '))
     .join('\n');
   const kind = signs.find(({ pattern }) => pattern.test(own))?.kind ?? 'other';
-  return new GitError(kind, { detail: redact(stderr.slice(-600), secrets) });
+  return new GitError(kind, { detail: redact(stderr.slice(-mostStderr), secrets).slice(-mostDetail) });
 }
 
 /** Makes the error of one refused ref from the reason in git's porcelain output of a push. */
 export function pushFailureOf(reason: string): GitError {
-  const detail = redact(reason.slice(0, 600), []);
+  const detail = redact(reason.slice(0, mostStderr), []).slice(0, mostDetail);
   if (/stale info|fetch first|non-fast-forward|already exists|cannot lock ref/i.test(reason)) {
     return new GitError('stale', { detail });
   }

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Pool } from 'pg';
 import { createLiveText } from '../../activities/live-text.ts';
-import { createRedactor } from '../../activities/redaction.ts';
-import { createStreamRedactor } from '../../activities/redact-stream.ts';
+import { createRedactor } from '../../redaction/redactor.ts';
+import { createStreamRedactor } from '../../redaction/redact-stream.ts';
 import { createJobEventStore } from '../../db/job-events.ts';
 import { createJobStore } from '../../db/jobs.ts';
 import { createStepStore } from '../../db/steps.ts';

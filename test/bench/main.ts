@@ -6,6 +6,7 @@ import { benchEvents } from './events.ts';
 import { benchGetJob } from './get-job.ts';
 import { benchLeave } from './leave.ts';
 import { benchLongJob } from './long-job.ts';
+import { benchRedact } from './redact.ts';
 import { benchReplay } from './replay.ts';
 import { benchSearch } from './search.ts';
 import { benchSnapshot } from './snapshot.ts';
@@ -20,6 +21,7 @@ const benches: Record<string, (servers: BenchServers, options: BenchOptions) => 
   cancel: benchCancel,
   events: benchEvents,
   'get-job': benchGetJob,
+  redact: benchRedact,
   replay: benchReplay,
   snapshot: benchSnapshot,
   steps: benchSteps,

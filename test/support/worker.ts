@@ -11,7 +11,7 @@ import { createGit } from '../../activities/clients/git.ts';
 import { createLocalForge } from '../../activities/clients/local-forge.ts';
 import { createWorkspaces } from '../../activities/clients/workspaces.ts';
 import { createActivities, type ActivityDeps } from '../../activities/index.ts';
-import { createKnownSecrets } from '../../activities/known-secrets.ts';
+import { createKnownSecrets } from '../../redaction/known-secrets.ts';
 import { createIdleJobs } from '../../db/idle-jobs.ts';
 import { createBudgetStore } from '../../db/budgets.ts';
 import { newId } from '../../db/ids.ts';

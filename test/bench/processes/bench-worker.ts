@@ -1,7 +1,7 @@
 import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
 import { createToolset } from '../../../activities/agent-tools/toolset.ts';
 import { createActivities } from '../../../activities/index.ts';
-import { createKnownSecrets } from '../../../activities/known-secrets.ts';
+import { createKnownSecrets } from '../../../redaction/known-secrets.ts';
 import { createPool } from '../../../db/pool.ts';
 import { createSecretBox } from '../../../encryption/secret-box.ts';
 import { createPriceBook } from '../../../models/prices.ts';

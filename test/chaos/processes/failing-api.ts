@@ -1,7 +1,8 @@
 import { runApiProcess } from '../../../api/api-process.ts';
-import { readConfig } from '../../../api/config.ts';
+import { readConfig, secretsOf } from '../../../api/config.ts';
 import { createLogger } from '../../../api/log.ts';
 import { createFailpointFile } from '../failpoint-file.ts';
+import { createRedactor } from '../../../redaction/redactor.ts';
 import { createFailpoints } from '../failpoint-proxy.ts';
 
 // The API as it runs in production, with failpoints before all that it touches.
@@ -9,4 +10,9 @@ const config = readConfig(process.env);
 const stopping = new AbortController();
 process.on('SIGTERM', () => stopping.abort());
 const instrument = createFailpoints('api', createFailpointFile(process.env['CHAOS_FAILPOINTS']!));
-await runApiProcess({ config, log: createLogger({ level: config.logLevel }), signal: stopping.signal, instrument });
+await runApiProcess({
+  config,
+  log: createLogger({ level: config.logLevel, redact: createRedactor(secretsOf(config)) }),
+  signal: stopping.signal,
+  instrument,
+});

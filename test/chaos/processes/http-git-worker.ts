@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { createGit } from '../../../activities/clients/git.ts';
-import { createRedactor } from '../../../activities/redaction.ts';
+import { createRedactor } from '../../../redaction/redactor.ts';
 import { readConfig, secretsOf } from '../../../worker/config.ts';
 import { createLogger, installRuntime } from '../../../worker/log.ts';
 import { runWorkerProcess } from '../../../worker/worker-process.ts';

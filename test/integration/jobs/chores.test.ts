@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { pino } from 'pino';
 import { expect, inject, it } from 'vitest';
-import { createKnownSecrets } from '../../../activities/known-secrets.ts';
+import { createKnownSecrets } from '../../../redaction/known-secrets.ts';
 import { createProjectForges } from '../../../activities/project-forges.ts';
 import { createProjectCredentialStore } from '../../../db/project-credentials.ts';
 import { createSecretBox } from '../../../encryption/secret-box.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Pool } from 'pg';
 import { expect, it } from 'vitest';
-import { createKnownSecrets } from '../../../activities/known-secrets.ts';
+import { createKnownSecrets } from '../../../redaction/known-secrets.ts';
 import { createApiStores } from '../../../api/stores.ts';
 import { createSecretBox } from '../../../encryption/secret-box.ts';
 import { createWorkerStores } from '../../../worker/stores.ts';

@@ -1,3 +1,6 @@
+import { compact, formsOf } from './known-forms.ts';
+import { mark } from './mark.ts';
+
 export interface StreamRedactor {
   /** Takes the next piece and answers what may be shown by now, scrubbed. */
   push(text: string): string;
@@ -11,23 +14,26 @@ export interface StreamRedactorDeps {
   secrets: readonly string[];
 }
 
-const mark = '[redacted]';
 /** Of a secret, so few characters tell nothing; the rest of it is still taken out. */
 const harmlessLength = 3;
 /** As much of what was shown as the beginning of a shape can take, and less than any whole one. */
 const contextLength = 12;
 
 /** How what is shaped like a credential begins. */
-const shapeBegin = /svc_|gh[pousr]_|github_pat_|glpat-|sk-|AIza|AKIA|ASIA|xox[abeprs]-|eyJ|https?:\/\//i;
+const shapeBegin =
+  /svc_|gh[pousr]_|github_pat_|gl[a-z]{2,5}-|whsec_|sk[-_]|AIza|AKIA|ASIA|xox[abeprs]-|eyJ|https?:\/\//i;
 /** A run that is encoded or random rather than a word. */
 const noWord = /[\d+=_]|[a-z][A-Z]/;
 const runLength = 12;
+/** A token of a fixed length with its line breaks is shorter. */
+const splitTokenLength = 300;
 
 /**
  * Scrubs a text that arrives in pieces as if it came at once: whatever may be the beginning of a secret is held back until it
  * is clear what it becomes.
  */
 export function createStreamRedactor({ redact, secrets }: StreamRedactorDeps): StreamRedactor {
+  const beginOfSecret = createSecretSearch(secrets);
   let held = '';
   let context = '';
 
@@ -44,7 +50,7 @@ export function createStreamRedactor({ redact, secrets }: StreamRedactorDeps): S
     push(text) {
       held += text;
       const seen = context + held;
-      const openAt = [beginOfSecret(seen, secrets), beginOfToken(seen), beginOfPrivateKey(seen)];
+      const openAt = [beginOfSecret(seen), beginOfToken(seen), beginOfSplitToken(seen), beginOfPrivateKey(seen)];
       const cut = Math.max(0, Math.min(...openAt) - context.length);
       const shown = show(held.slice(0, cut));
       held = held.slice(cut);
@@ -80,15 +86,33 @@ function beginOfPrivateKey(text: string): number {
   return text.length;
 }
 
-/** Where the end of the text may begin one of the secrets, also when blanks or line breaks are put between its characters. */
-function beginOfSecret(text: string, secrets: readonly string[]): number {
-  const longest = Math.max(0, ...secrets.map(({ length }) => length)) * 2;
-  for (let at = Math.max(0, text.length - longest); at < text.length; at += 1) {
-    if (/\s/.test(text.charAt(at))) continue;
-    const rest = text.slice(at).replaceAll(/\s|\\[nr]/g, '');
-    if (rest.length > harmlessLength && secrets.some((secret) => secret.startsWith(rest))) return at;
-  }
-  return text.length;
+/** Where a token of a fixed length may go on behind a line break. */
+function beginOfSplitToken(text: string): number {
+  const end = text.slice(-splitTokenLength);
+  const begin = end.search(
+    /(?:svc_(?:dsc_)?|gh[pousr]_|github_pat_|glpat-|AKIA)(?:[0-9A-Za-z_-]|[ \t]?\r?\n[ \t]*|\\[nr])*$/,
+  );
+  return begin === -1 ? text.length : text.length - end.length + begin;
+}
+
+/** Answers where the end of a text may begin one of the secrets, also when blanks or line breaks are put between its characters. */
+function createSecretSearch(secrets: readonly string[]): (text: string) => number {
+  // what begins a private key is looked for by its shape
+  const forms = secrets.filter((secret) => !secret.startsWith('-----BEGIN')).flatMap(formsOf);
+  const begins = Map.groupBy(
+    forms.map(({ text }) => text),
+    (text) => text.charAt(0),
+  );
+  const longest = Math.max(0, ...forms.map(({ text }) => text.length)) * 2;
+  return (text) => {
+    for (let at = Math.max(0, text.length - longest); at < text.length; at += 1) {
+      const candidates = begins.get(text.charAt(at));
+      if (candidates === undefined) continue;
+      const rest = compact(text.slice(at));
+      if (rest.length > harmlessLength && candidates.some((form) => form.startsWith(rest))) return at;
+    }
+    return text.length;
+  };
 }
 
 function commonPrefixLength(left: string, right: string): number {

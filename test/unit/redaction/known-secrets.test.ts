@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { createKnownSecrets, createSecretMask, maskDeep } from '../../../activities/known-secrets.ts';
+import { createKnownSecrets, maskDeep } from '../../../redaction/known-secrets.ts';
 
 const secret = 'tok+en/with=signs';
-const mask = createSecretMask([secret, 'ab']);
+const { mask } = createKnownSecrets([secret, 'ab']);
 
 it('masks the worker’s secrets, plain and encoded', () => {
   const text = `${secret} ${encodeURIComponent(secret)} ${Buffer.from(secret).toString('base64')}`;

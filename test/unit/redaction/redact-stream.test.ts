@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createRedactor } from '../../../activities/redaction.ts';
-import { createStreamRedactor } from '../../../activities/redact-stream.ts';
+import { createRedactor } from '../../../redaction/redactor.ts';
+import { createStreamRedactor } from '../../../redaction/redact-stream.ts';
 
 const secrets = ['model-key-0123456789', 'hunter'];
 const redact = createRedactor(secrets);

@@ -1,19 +1,5 @@
-import { createRedactor } from './redaction.ts';
-
-const mark = '[redacted]';
-const shortestSecret = 6;
-
-/**
- * Makes a mask for transcripts: it takes out the worker's own secrets and nothing else. Whatever merely looks like a
- * credential stays: masked in what the model reads or writes, it would be masked in the repository's files too.
- */
-export function createSecretMask(secrets: readonly string[]): (text: string) => string {
-  const forms = secrets
-    .filter((secret) => secret.length >= shortestSecret)
-    .flatMap((secret) => [secret, encodeURIComponent(secret), Buffer.from(secret).toString('base64')])
-    .toSorted((left, right) => right.length - left.length);
-  return (text) => forms.reduce((rest, form) => rest.replaceAll(form, mark), text);
-}
+import { createKnownScrubber } from './known-scrubber.ts';
+import { createRedactor } from './redactor.ts';
 
 /** What a process must never store or let out. */
 export interface KnownSecrets {
@@ -23,7 +9,10 @@ export interface KnownSecrets {
   add(secret: string): void;
   /** See `createRedactor`. */
   redact(text: string): string;
-  /** See `createSecretMask`. */
+  /**
+   * Takes out the known secrets and nothing else, for transcripts. Whatever merely looks like a credential stays: masked in
+   * what the model reads or writes, it would be masked in the repository's files too.
+   */
   mask(text: string): string;
 }
 
@@ -31,14 +20,14 @@ export interface KnownSecrets {
 export function createKnownSecrets(initial: readonly string[]): KnownSecrets {
   const values = [...new Set(initial)];
   let redact = createRedactor(values);
-  let mask = createSecretMask(values);
+  let mask = createKnownScrubber(values);
   return {
     values,
     add(secret) {
       if (values.includes(secret)) return;
       values.push(secret);
       redact = createRedactor(values);
-      mask = createSecretMask(values);
+      mask = createKnownScrubber(values);
     },
     redact: (text) => redact(text),
     mask: (text) => mask(text),

@@ -1,0 +1,70 @@
+import { compact, formsOf, type SecretForm } from './known-forms.ts';
+import { mark } from './mark.ts';
+
+/** From, up to and without. */
+type Range = [number, number];
+
+/**
+ * Makes what takes the given secrets out of a text, in whatever form they are written, also with line breaks and blanks
+ * between their characters. A text without any of them is only searched, which is cheap.
+ */
+export function createKnownScrubber(secrets: readonly string[]): (text: string) => string {
+  const forms = secrets.flatMap(formsOf);
+  return (text) => {
+    const tight = compact(text);
+    const inTight = tight.length === text.length ? [] : rangesOf(tight, forms);
+    const ranges = [...rangesOf(text, forms), ...(inTight.length === 0 ? [] : placedIn(text, inTight))];
+    return ranges.length === 0 ? text : without(text, ranges);
+  };
+}
+
+function rangesOf(text: string, forms: SecretForm[]): Range[] {
+  const ranges: Range[] = [];
+  for (const form of forms) {
+    for (let at = text.indexOf(form.text); at !== -1;) {
+      const range = grown(text, [at, at + form.text.length], form);
+      ranges.push(range);
+      at = text.indexOf(form.text, range[1]);
+    }
+  }
+  return ranges;
+}
+
+/** What is left of a secret that was cut off goes with the part it was known by. */
+function grown(text: string, [from, to]: Range, { text: part, partOf }: SecretForm): Range {
+  if (partOf === undefined) return [from, to];
+  const { whole, end } = partOf;
+  const most = whole.length - part.length;
+  let more = 0;
+  if (end === 'head') {
+    while (more < most && text[to + more] === whole[part.length + more]) more += 1;
+    return [from, to + more];
+  }
+  while (more < most && from > more && text[from - more - 1] === whole[most - more - 1]) more += 1;
+  return [from - more, to];
+}
+
+/** Ranges of the compacted text as ranges of the text itself. */
+function placedIn(text: string, ranges: Range[]): Range[] {
+  const places: number[] = [];
+  const gap = /\s|\\[nr]/y;
+  for (let at = 0; at < text.length;) {
+    gap.lastIndex = at;
+    if (gap.test(text)) at = gap.lastIndex;
+    else {
+      places.push(at);
+      at += 1;
+    }
+  }
+  return ranges.map(([from, to]) => [places[from] ?? 0, (places[to - 1] ?? text.length - 1) + 1]);
+}
+
+function without(text: string, ranges: Range[]): string {
+  const pieces: string[] = [];
+  let done = 0;
+  for (const [from, to] of ranges.toSorted(([left], [right]) => left - right)) {
+    if (from >= done) pieces.push(text.slice(done, from), mark);
+    done = Math.max(done, to);
+  }
+  return pieces.join('') + text.slice(done);
+}
