@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { createJobEventWakeups } from '../db/job-event-wakeups.ts';
@@ -24,6 +25,8 @@ export interface ApiProcess {
   /** Stands before the parts of the process; a test breaks them there. */
   instrument?: InstrumentApi;
 }
+
+const dashboardDirectory = join(import.meta.dirname, '../dashboard/dist');
 
 /** How long open streams may run on after the signal to stop. */
 const graceMs = 20_000;
@@ -91,6 +94,7 @@ export async function runApiProcess({ config, log, signal, instrument = uninstru
     onJobCreated: () => sweeper.wake(),
     onJobCancelled: () => canceller.wake(),
     isDraining: () => signal.aborted,
+    dashboardDirectory,
     jobEvents: { wakeups, stopping: closing.signal },
   });
   cleanup.use(
@@ -100,6 +104,7 @@ export async function runApiProcess({ config, log, signal, instrument = uninstru
         { name: 'key uses', everyMs: 15_000, run: () => verifier.flushUses(), isRunAtEnd: true },
         { name: 'reply sweep', everyMs: 60_000, run: () => assistant.replies.sweep() },
         { name: 'thread retention', everyMs: 3_600_000, run: async () => void (await assistant.threads.sweep()) },
+        { name: 'session sweep', everyMs: 3_600_000, run: () => stores.sessions.sweep() },
         { name: 'rate limit sweep', everyMs: 300_000, run: () => stores.rateLimits.sweep() },
       ],
     }),

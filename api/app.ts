@@ -14,10 +14,13 @@ import type { ApiConfig } from './config.ts';
 import { createJobCreation } from './create-job.ts';
 import { describeAssistant } from './describe-assistant.ts';
 import { describeJobActions } from './describe-job-actions.ts';
+import { describeJobLists } from './describe-job-lists.ts';
 import { describeJobRecords } from './describe-job-records.ts';
 import { describeJobs } from './describe-jobs.ts';
 import { describeSystem } from './describe-system.ts';
 import { describeWebhooks } from './describe-webhooks.ts';
+import { createDashboardFiles } from './dashboard-files.ts';
+import { describeSession } from './describe-session.ts';
 import { createFailedAttempts } from './failed-attempts.ts';
 import { createJobReader } from './job-reader.ts';
 import { createKeyVerifier } from './key-verifier.ts';
@@ -25,6 +28,7 @@ import type { KeyVerifier } from './key-verifier.ts';
 import { createAuthentication } from './middleware/authentication.ts';
 import type { Authenticate } from './middleware/authentication.ts';
 import { createCors } from './middleware/cors.ts';
+import { createDashboard } from './middleware/dashboard.ts';
 import { createErrorHandler } from './middleware/error-handler.ts';
 import { createJobPoll } from './middleware/job-poll.ts';
 import { createNoRoute } from './middleware/no-route.ts';
@@ -38,18 +42,25 @@ import { createAssistantRouter } from './routes/assistant.ts';
 import { createJobEventsRouter } from './routes/job-events.ts';
 import { createJobActionsRouter } from './routes/job-actions.ts';
 import { createJobForksRouter } from './routes/job-forks.ts';
+import { createJobListsRouter } from './routes/job-lists.ts';
 import { createJobRecordsRouter } from './routes/job-records.ts';
 import { createJobsRouter } from './routes/jobs.ts';
 import { createPullRequestsRouter } from './routes/pull-requests.ts';
 import { createSearchRouter } from './routes/search.ts';
+import { createSessionRouter } from './routes/session.ts';
 import { createSystemRouter } from './routes/system.ts';
 import { createThreadsRouter } from './routes/threads.ts';
 import { createWebhooksRouter } from './routes/webhooks.ts';
+import { createSessionCookie, type SessionCookie } from './session-cookie.ts';
 import { createSiteAccess } from './site-access.ts';
 import type { ApiStores } from './stores.ts';
+import { createVerifyKey, type VerifyKey } from './verify-key.ts';
 
 export interface AppDeps {
-  config: Pick<ApiConfig, 'http' | 'keyPepper' | 'models' | 'repositories' | 'rateLimits' | 'webhookAllowedHosts'>;
+  config: Pick<
+    ApiConfig,
+    'http' | 'keyPepper' | 'models' | 'repositories' | 'rateLimits' | 'webhookAllowedHosts' | 'temporalUiUrl'
+  >;
   /** Asked whether the database answers. */
   pool: Pool;
   stores: ApiStores;
@@ -60,6 +71,8 @@ export interface AppDeps {
   onJobCreated: () => void;
   onJobCancelled: () => void;
   isDraining: () => boolean;
+  /** Where the built dashboard lies; it may be built later. */
+  dashboardDirectory: string;
   jobEvents: { wakeups: JobEventWakeups; stopping: AbortSignal };
 }
 
@@ -71,6 +84,8 @@ export interface App {
 /** What every router needs to let a request in. */
 export interface Gate {
   authenticate: Authenticate;
+  verifyKey: VerifyKey;
+  cookie: SessionCookie;
   enforceRateLimit: EnforceRateLimit;
   addressOf: (request: IncomingMessage) => string;
 }
@@ -84,11 +99,26 @@ export function createApp(deps: AppDeps): App {
   const readJob = createJobReader({ jobs });
   const openApi = createOpenApi({
     baseUrl: config.http.baseUrl,
-    paths: [describeJobs, describeJobActions, describeJobRecords, describeAssistant, describeSystem, describeWebhooks],
+    paths: [
+      describeJobs,
+      describeJobLists,
+      describeJobActions,
+      describeJobRecords,
+      describeAssistant,
+      describeSession,
+      describeSystem,
+      describeWebhooks,
+    ],
   });
 
   const routers: AppRouter[] = [
     createSystemRouter({ checkDatabase: () => ping(pool), isDraining: deps.isDraining, openApi }),
+    createSessionRouter({
+      ...gate,
+      ...stores,
+      defaults: { agentModel: config.models.agent, assistantModel: config.models.assistant },
+      temporalUiUrl: config.temporalUiUrl,
+    }),
     createPullRequestsRouter({ pullRequests, jobs, steps }),
     createJobsRouter({
       ...gate,
@@ -105,6 +135,7 @@ export function createApp(deps: AppDeps): App {
       readJob,
       onCreated: deps.onJobCreated,
     }),
+    createJobListsRouter({ ...gate, ...deps.jobEvents, lists: stores.lists, log }),
     createJobEventsRouter({ ...gate, ...deps.jobEvents, readJob, events: stores.events, log }),
     createJobActionsRouter({
       ...gate,
@@ -139,6 +170,7 @@ export function createApp(deps: AppDeps): App {
   koa.use(createErrorHandler({ log, isStoreDown }));
   koa.use(createJobPoll({ authenticate: gate.authenticate, readJob, presentJob }));
   koa.use(createRequestGuard());
+  koa.use(createDashboard({ files: createDashboardFiles({ directory: deps.dashboardDirectory }) }));
   for (const router of routers) koa.use(router.routes());
   koa.use(createNoRoute());
   return { koa, verifier };
@@ -164,13 +196,15 @@ function createGate({ config, stores, log }: AppDeps, verifier: KeyVerifier): Ga
     store: stores.rateLimits,
     onFallback: (error) => log.warn({ err: error }, 'rate limits are counted by this process alone'),
   });
+  const verifyKey = createVerifyKey({ verifier, failures: createFailedAttempts({ limiter }), addressOf });
+  const cookie = createSessionCookie({ pepper: config.keyPepper, baseUrl: config.http.baseUrl });
   const authenticate = createAuthentication({
-    verifier,
-    failures: createFailedAttempts({ limiter }),
-    addressOf,
+    verifyKey,
+    sessions: stores.sessions,
+    cookie,
     onExposedKey: (keyId) => log.warn({ keyId }, 'an admin key came from a browser: revoke it'),
   });
-  return { authenticate, enforceRateLimit: createRateLimit({ limiter }), addressOf };
+  return { authenticate, verifyKey, cookie, enforceRateLimit: createRateLimit({ limiter }), addressOf };
 }
 
 async function ping(pool: Pool): Promise<void> {

@@ -23,6 +23,8 @@ export interface ApiConfig {
   webhookAllowedHosts: string[];
   rateLimits: { jobsPerHour: number; assistantPerHour: number; assistantPerIpPerDay: number };
   jobLimits: JobLimits;
+  /** Address of Temporal's web interface, for links. */
+  temporalUiUrl: string | null;
   /** How long the process goes on serving after the signal to stop, so that proxies turn away. */
   drainMs: number;
 }
@@ -61,6 +63,7 @@ const environmentSchema = z.object({
   DOCKET_CACHE_DIR: z.string().optional(),
   TEMPORAL_ADDRESS: z.string().default('127.0.0.1:7233'),
   TEMPORAL_NAMESPACE: z.string().default('default'),
+  DOCKET_TEMPORAL_UI_URL: httpAddress.optional(),
   LOG_LEVEL: z
     .enum(
       ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
@@ -140,6 +143,7 @@ function configOf(env: z.infer<typeof environmentSchema>): ApiConfig {
       maxTokens: env.DOCKET_MAX_TOKENS,
       maxDurationMs: env.DOCKET_MAX_JOB_MINUTES * 60_000,
     },
+    temporalUiUrl: env.DOCKET_TEMPORAL_UI_URL ?? null,
     drainMs: env.DOCKET_DRAIN_SECONDS * 1000,
   };
 }

@@ -3,7 +3,7 @@ import { errorResponses, jsonResponse, schemaOf } from './openapi.ts';
 import type { PathItem } from './openapi.ts';
 import { pageBodySchema, searchBodySchema } from './routes/search.ts';
 
-const security = [{ assistantKey: [] }];
+const security = [{ assistantKey: [] }, { session: [] }];
 const domain = pathParameter('domain', 'The domain identifier of the documentation site.');
 const streamHeaders = {
   'X-Thread-Id': { schema: { type: 'string' }, description: 'The conversation; send it as threadId to go on.' },
@@ -48,7 +48,7 @@ export function describeAssistant(): Record<string, PathItem> {
       get: {
         operationId: 'getThread',
         summary: 'A conversation with its sources',
-        security: [{ adminKey: [] }],
+        security: [{ adminKey: [] }, { session: [] }],
         responses: {
           200: jsonResponse('The conversation.', { type: 'object' }),
           ...errorResponses(401, 403, 404, 429, 503),
@@ -57,7 +57,7 @@ export function describeAssistant(): Record<string, PathItem> {
       delete: {
         operationId: 'deleteThread',
         summary: 'Delete a conversation',
-        security: [{ adminKey: [] }],
+        security: [{ adminKey: [] }, { session: [] }],
         responses: { 204: { description: 'It is deleted.' }, ...errorResponses(401, 403, 404, 429, 503) },
       },
     },

@@ -4,7 +4,8 @@ import { createJobSchema, jobEventPageSchema, jobListSchema } from './job-schema
 import { errorResponses, jsonResponse, schemaOf } from './openapi.ts';
 import type { PathItem } from './openapi.ts';
 
-export const security = [{ adminKey: [] }];
+/** An admin key, or a session of the dashboard. */
+export const security = [{ adminKey: [] }, { session: [] }];
 export const projectId = {
   name: 'projectId',
   in: 'path',

@@ -1,5 +1,5 @@
 import { projectId, security } from './describe-jobs.ts';
-import { errorResponses, jsonResponse, schemaOf } from './openapi.ts';
+import { errorResponses, jsonBody, jsonResponse, pathParameter, schemaOf } from './openapi.ts';
 import type { PathItem } from './openapi.ts';
 import {
   changeWebhookSchema,
@@ -30,7 +30,7 @@ export function describeWebhooks(): Record<string, PathItem> {
         description:
           'Messages are posted and signed by the Standard Webhooks specification: {type, timestamp, data: {job}} with the headers webhook-id, webhook-timestamp and webhook-signature. A status from 200 to 299 within 15 seconds takes a message; otherwise there are ten attempts over three days.',
         ...ofProject,
-        requestBody: bodyOf(schemaOf(createWebhookSchema, 'input')),
+        requestBody: jsonBody(schemaOf(createWebhookSchema, 'input')),
         responses: {
           201: jsonResponse('The webhook, with its secret.', schemaOf(createdWebhookSchema)),
           ...errorResponses(400, 401, 403, 404, 409, 413, 415, 429, 503),
@@ -57,7 +57,7 @@ export function describeWebhooks(): Record<string, PathItem> {
         operationId: 'changeWebhook',
         summary: 'Change a webhook; what is left out stays',
         ...ofWebhook,
-        requestBody: bodyOf(schemaOf(changeWebhookSchema, 'input')),
+        requestBody: jsonBody(schemaOf(changeWebhookSchema, 'input')),
         responses: {
           200: jsonResponse('The webhook.', webhook),
           ...errorResponses(400, 401, 403, 404, 413, 415, 429, 503),
@@ -75,7 +75,7 @@ export function describeWebhooks(): Record<string, PathItem> {
         operationId: 'rotateWebhookSecret',
         summary: 'Give a webhook a new secret; the previous one signs beside it for 24 hours',
         ...ofWebhook,
-        requestBody: { ...bodyOf(schemaOf(rotateSecretSchema, 'input')), required: false },
+        requestBody: { ...jsonBody(schemaOf(rotateSecretSchema, 'input')), required: false },
         responses: {
           200: jsonResponse('The new secret.', schemaOf(rotatedSecretSchema)),
           ...errorResponses(400, 401, 403, 404, 413, 415, 429, 503),
@@ -123,12 +123,4 @@ export function describeWebhooks(): Record<string, PathItem> {
       },
     },
   };
-}
-
-function pathParameter(name: string, description: string): unknown {
-  return { name, in: 'path', required: true, schema: { type: 'string' }, description };
-}
-
-function bodyOf(schema: unknown) {
-  return { required: true, content: { 'application/json': { schema } } };
 }

@@ -24,6 +24,11 @@ export function wrongKeyKind(needed: 'admin' | 'assistant'): ApiError {
   return new ApiError(403, `This endpoint needs an ${needed} key; the key of this request is of another kind.`);
 }
 
+/** A request with the cookie of a session that no page of ours made. */
+export function foreignPage(): ApiError {
+  return new ApiError(403, 'The request comes from a page of another site; it changes nothing.');
+}
+
 /** One body for a missing job and for one of another organization or project, so that neither can be told from the other. */
 export function jobNotFound(): ApiError {
   return new ApiError(404, 'The job was not found.');

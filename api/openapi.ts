@@ -24,6 +24,12 @@ export function createOpenApi({ baseUrl, paths }: { baseUrl: string; paths: Path
           scheme: 'bearer',
           description: 'An admin API key (svc_…): secret, for servers only.',
         },
+        session: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: 'docket_session',
+          description: 'A session of the dashboard; __Host-docket where the service is reached over https.',
+        },
         assistantKey: {
           type: 'http',
           scheme: 'bearer',
@@ -46,6 +52,27 @@ export function createOpenApi({ baseUrl, paths }: { baseUrl: string; paths: Path
 export function schemaOf(schema: z.ZodType, io: 'input' | 'output' = 'output'): Record<string, unknown> {
   const { $schema: _dialect, ...jsonSchema } = z.toJSONSchema(schema, { io, unrepresentable: 'any', reused: 'inline' });
   return jsonSchema;
+}
+
+/** A parameter of the query, which may be left out. */
+export function queryParameter(name: string, schema: unknown, description?: string) {
+  return { name, in: 'query', schema, ...(description === undefined ? {} : { description }) };
+}
+
+/** A part of the path. */
+export function pathParameter(name: string, description: string) {
+  return { name, in: 'path', required: true, schema: { type: 'string' }, description };
+}
+
+/** The parameters of a list that is given in pages. */
+export const pageParameters = [
+  queryParameter('limit', { type: 'integer', minimum: 1, maximum: 100, default: 20 }),
+  queryParameter('cursor', { type: 'string' }, 'nextCursor of the page before.'),
+];
+
+/** A request body of JSON. */
+export function jsonBody(schema: unknown) {
+  return { required: true, content: { 'application/json': { schema } } };
 }
 
 /** A response with a JSON body. */

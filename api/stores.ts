@@ -1,17 +1,20 @@
 import type { Pool } from 'pg';
+import { createAuditStore } from '../db/audit.ts';
 import { createJobEndings } from '../db/job-endings.ts';
 import { createJobEventStore } from '../db/job-events.ts';
 import { createJobForkStore } from '../db/job-forks.ts';
+import { createJobListStore } from '../db/job-lists.ts';
 import { createJobMessageStore } from '../db/job-messages.ts';
 import { createJobHistoryStore } from '../db/job-histories.ts';
 import { createJobRecordStore } from '../db/job-records.ts';
 import { createJobStore } from '../db/jobs.ts';
 import { createKeyStore } from '../db/keys.ts';
 import { createCancelStore, createOutboxStore } from '../db/outbox.ts';
-import { createProjectStore } from '../db/projects.ts';
+import { createOrganizationStore, createProjectStore } from '../db/projects.ts';
 import { createPullRequestStore } from '../db/pull-requests.ts';
 import { createRateLimitStore } from '../db/rate-limits.ts';
 import { createReplyStore } from '../db/replies.ts';
+import { createSessionStore } from '../db/sessions.ts';
 import { createSiteIndexStore, createSiteStore } from '../db/sites.ts';
 import { createStepStore } from '../db/steps.ts';
 import { createThreadStore } from '../db/threads.ts';
@@ -32,6 +35,7 @@ export function createApiStores({
 }) {
   return {
     jobs: createJobStore(pool),
+    lists: createJobListStore(pool),
     histories: createJobHistoryStore(pool),
     records: createJobRecordStore(pool),
     forks: createJobForkStore(pool),
@@ -41,9 +45,12 @@ export function createApiStores({
     events: createJobEventStore(pool),
     outbox: createOutboxStore(pool),
     cancels: createCancelStore(pool),
+    organizations: createOrganizationStore(pool),
     projects: createProjectStore(pool),
     pullRequests: createPullRequestStore(pool),
     keys: createKeyStore(pool, config.keyPepper),
+    sessions: createSessionStore(pool, config.keyPepper),
+    audit: createAuditStore(pool),
     rateLimits: createRateLimitStore(pool),
     sites: createSiteStore(pool),
     indexes: createSiteIndexStore(pool),

@@ -1,6 +1,19 @@
 import { randomText } from './random-text.ts';
 
-export type IdPrefix = 'org_' | 'prj_' | 'job_' | 'pr_' | 'site_' | 'thr_' | 'msg_' | 'rpl_' | 'whk_' | 'dlv_';
+export type IdPrefix =
+  | 'org_'
+  | 'prj_'
+  | 'job_'
+  | 'pr_'
+  | 'site_'
+  | 'thr_'
+  | 'msg_'
+  | 'rpl_'
+  | 'whk_'
+  | 'dlv_'
+  | 'ses_'
+  | 'aud_'
+  | 'gap_';
 
 const digits = '0123456789abcdefghijklmnopqrstuvwxyz';
 const timeLength = 9;

@@ -58,7 +58,11 @@ export function createJobBranchStore(pool: Pool): JobBranchStore {
     follow,
 
     async setPullRequestState({ jobId, prId, state }) {
-      await pool.query('update jobs set pr_state = $3 where id = $1 and pr_id = $2', [jobId, prId, state]);
+      await pool.query('update jobs set pr_state = $3, updated_at = now() where id = $1 and pr_id = $2', [
+        jobId,
+        prId,
+        state,
+      ]);
     },
 
     async claimOpenPullRequests({ limit, everyMs }) {

@@ -20,6 +20,8 @@ export interface JobEventBell extends Disposable {
 /** Tells the watchers of a process when their jobs have news. */
 export interface JobEventWakeups extends AsyncDisposable {
   subscribe(jobId: string): JobEventBell;
+  /** Rings for any job. */
+  subscribeAll(): JobEventBell;
 }
 
 /**
@@ -29,6 +31,7 @@ export interface JobEventWakeups extends AsyncDisposable {
 export function createJobEventWakeups(deps: JobEventWakeupDeps): JobEventWakeups {
   const { events, pollMs = 1_000 } = deps;
   const watched = new Map<string, Set<() => void>>();
+  const all = new Set<() => void>();
   const seen = new Map<string, number>();
   let connection: Client | null = null;
   let isPolling = false;
@@ -36,6 +39,7 @@ export function createJobEventWakeups(deps: JobEventWakeupDeps): JobEventWakeups
 
   function ring(jobId: string): void {
     for (const wake of watched.get(jobId) ?? []) wake();
+    for (const wake of all) wake();
   }
 
   async function listen(): Promise<void> {
@@ -56,6 +60,7 @@ export function createJobEventWakeups(deps: JobEventWakeupDeps): JobEventWakeups
       await client.query('listen job_events');
       isUp = true;
       for (const jobId of watched.keys()) ring(jobId);
+      for (const wake of all) wake();
     } catch (error) {
       drop(error);
     }
@@ -70,7 +75,7 @@ export function createJobEventWakeups(deps: JobEventWakeupDeps): JobEventWakeups
   }
 
   async function poll(): Promise<void> {
-    if (watched.size === 0 || isPolling) return;
+    if ((watched.size === 0 && all.size === 0) || isPolling) return;
     isPolling = true;
     void listen();
     try {
@@ -105,9 +110,16 @@ export function createJobEventWakeups(deps: JobEventWakeupDeps): JobEventWakeups
         },
       };
     },
+    subscribeAll() {
+      const bell = createBell();
+      all.add(bell.ring);
+      void listen();
+      return { next: bell.next, [Symbol.dispose]: () => void all.delete(bell.ring) };
+    },
     async [Symbol.asyncDispose]() {
       clearInterval(timer);
       watched.clear();
+      all.clear();
       const client = connection;
       connection = null;
       if (client !== null) await closed(client);

@@ -14,6 +14,7 @@ export interface ServiceEnvironment {
   temporalAddress: string;
   keyPepper: string;
   encryptionKeys: string;
+  temporalUiUrl: string | null;
   http: { port: number; host: string; baseUrl: string };
   workDirectory: string;
   localRepositories: string;
@@ -24,6 +25,7 @@ export function serviceEnvironment(service: ServiceEnvironment): NodeJS.ProcessE
   return {
     DOCKET_WORK_DIR: service.workDirectory,
     DOCKET_SITE_DIRECTORIES: checkout,
+    ...(service.temporalUiUrl === null ? {} : { DOCKET_TEMPORAL_UI_URL: service.temporalUiUrl }),
     ...withoutEmpty(service.env),
     DOCKET_LOCAL_REPOSITORIES: service.localRepositories,
     DATABASE_URL: service.databaseUrl,

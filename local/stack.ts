@@ -1,9 +1,11 @@
+import { parseKey } from '../db/key-format.ts';
 import { createPool } from '../db/pool.ts';
+import { createSessionStore } from '../db/sessions.ts';
 import { openHome, readEncryptionKey, readKeyPepper } from './home.ts';
 import { readLocalJson, writeLocalJson } from './local-json.ts';
 import type { ChildName, LocalJson } from './local-json.ts';
 import { findFreePort, isPortFree } from './ports.ts';
-import { provision } from './provision.ts';
+import { provision, type Provisioned } from './provision.ts';
 import { apiSpec, serviceEnvironment, workerSpec } from './services.ts';
 import { readSettings } from './settings.ts';
 import type { StackSettings } from './settings.ts';
@@ -28,6 +30,8 @@ export interface StackOptions {
 export interface Stack extends AsyncDisposable {
   /** What `local.json` says at this moment. */
   readonly localJson: LocalJson;
+  /** Signs in to the dashboard, once and soon; the part behind the # is sent to no server. */
+  readonly signInUrl: string;
   readonly api: SupervisedProcess;
   readonly worker: SupervisedProcess;
 }
@@ -67,6 +71,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     temporalAddress: temporal.address,
     keyPepper,
     encryptionKeys,
+    temporalUiUrl: temporal.uiUrl,
     http,
     workDirectory: home.work,
     localRepositories,
@@ -80,7 +85,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     services.push(service);
     return service;
   };
-  const [api, worker, provisioned] = await allOf([
+  const [api, worker, { provisioned, signInLink }] = await allOf([
     startService('api', apiSpec(environment, http.probeUrl)),
     startService('worker', workerSpec(environment)),
     provisionOnce({ databaseUrl, keyPepper, repositories: localRepositories, known }),
@@ -102,6 +107,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     get localJson() {
       return describe();
     },
+    signInUrl: `${http.baseUrl}/sign-in#link=${signInLink}`,
     api,
     worker,
     [Symbol.asyncDispose]: () => running.disposeAsync(),
@@ -124,10 +130,12 @@ async function chooseAddress({ http }: StackSettings, isDemo: boolean) {
 
 async function provisionOnce(
   options: Omit<Parameters<typeof provision>[0], 'pool'> & { databaseUrl: string },
-): ReturnType<typeof provision> {
+): Promise<{ provisioned: Provisioned; signInLink: string }> {
   const pool = createPool({ url: options.databaseUrl, maxConnections: 2, applicationName: 'docket-start' });
   try {
-    return await provision({ pool, ...options });
+    const provisioned = await provision({ pool, ...options });
+    const keyId = parseKey(provisioned.adminKey)?.id ?? '';
+    return { provisioned, signInLink: await createSessionStore(pool, options.keyPepper).createLink(keyId) };
   } finally {
     await pool.end();
   }

@@ -16,15 +16,16 @@ function loadEnvironmentFile(): void {
   if (existsSync(file)) process.loadEnvFile(file);
 }
 
-function describe({ localJson }: Stack, home: string, elapsedMs: number): string {
+function describe({ localJson, signInUrl }: Stack, home: string, elapsedMs: number): string {
   const { baseUrl, temporalUiUrl } = localJson;
   return [
     `\nDocket is ready after ${(elapsedMs / 1000).toFixed(1)} s.`,
-    `  API and dashboard  ${baseUrl}`,
+    `  Dashboard          ${signInUrl}`,
+    `  API                ${baseUrl}`,
     ...(temporalUiUrl === null ? [] : [`  Temporal           ${temporalUiUrl}`]),
     `  Keys, addresses    ${join(home, 'local.json')}`,
     `  Logs               ${join(home, 'logs')}`,
-    'Ctrl-C stops it.',
+    'The link to the dashboard signs in once, within 15 minutes; "npm run docket -- sign-in" prints another. Ctrl-C stops it.',
   ].join('\n');
 }
 

@@ -1,49 +1,54 @@
 import type { IncomingMessage } from 'node:http';
-import { tooManyRequests, unauthorized, wrongKeyKind } from '../errors.ts';
-import type { FailedAttempts } from '../failed-attempts.ts';
+import type { SessionStore } from '../../db/sessions.ts';
+import { foreignPage, unauthorized, wrongKeyKind } from '../errors.ts';
+import type { SessionCookie } from '../session-cookie.ts';
+import type { VerifyKey } from '../verify-key.ts';
 
 /** Who a request acts for. */
 export interface ApiKey {
   id: string;
   organizationId: string;
   kind: 'admin' | 'assistant';
+  /** The session of the dashboard that stands for the key. */
+  sessionId?: string;
 }
 
+/**
+ * Answers whom a request acts for: the key of its Authorization header, else the session of its cookie, which counts as a key
+ * of either kind. Throws 401 without a valid one, 403 for the wrong kind of key or a foreign page, 429 after too many wrong keys.
+ */
 export type Authenticate = (request: IncomingMessage, kind: ApiKey['kind']) => Promise<ApiKey>;
 
 export interface AuthenticationDeps {
-  verifier: { verify(text: string): Promise<ApiKey | null>; hasSeen(text: string): boolean };
-  failures: FailedAttempts;
-  addressOf: (request: IncomingMessage) => string;
+  verifyKey: VerifyKey;
+  sessions: Pick<SessionStore, 'find'>;
+  cookie: SessionCookie;
   /** Told of a secret key that came with an Origin header: it has been published in a page. */
   onExposedKey?: (keyId: string) => void;
 }
 
 const longestHeader = 200;
+const safeMethods = ['GET', 'HEAD', 'OPTIONS'];
 
-/** Answers the key of a request. Throws 401 without a valid key, 403 for the wrong kind, 429 after too many wrong ones. */
-export function createAuthentication({
-  verifier,
-  failures,
-  addressOf,
-  onExposedKey,
-}: AuthenticationDeps): Authenticate {
-  async function refuse(request: IncomingMessage): Promise<never> {
-    const waitSeconds = await failures.count(addressOf(request));
-    if (waitSeconds > 0) throw tooManyRequests(waitSeconds);
-    throw unauthorized('The API key is unknown, expired or revoked.');
+export function createAuthentication({ verifyKey, sessions, cookie, onExposedKey }: AuthenticationDeps): Authenticate {
+  async function bySession(request: IncomingMessage, kind: ApiKey['kind']): Promise<ApiKey | null> {
+    const sessionId = cookie.read(request);
+    const session = sessionId === null ? null : await sessions.find(sessionId);
+    if (session === null) return null;
+    // another site can make a browser send the cookie, but not say that the request comes from here
+    if (!safeMethods.includes(request.method ?? '') && !cookie.isFromOurPage(request)) throw foreignPage();
+    return { id: session.keyId, organizationId: session.organizationId, kind, sessionId: session.id };
   }
 
   return async function authenticate(request, kind) {
     const header = request.headers.authorization;
-    if (header === undefined) throw unauthorized('An API key is needed: Authorization: Bearer <key>.');
-    const blockedSeconds = failures.blockedSeconds(addressOf(request));
-    const text = /^bearer +([^\s]+) *$/i.exec(header)?.[1];
-    // who shares the address of a guesser goes on working with a key that is known to be good
-    if (blockedSeconds > 0 && (text === undefined || !verifier.hasSeen(text))) throw tooManyRequests(blockedSeconds);
-    if (text === undefined || header.length > longestHeader || hasSeveral(request)) return refuse(request);
-    const key = await verifier.verify(text);
-    if (key === null) return refuse(request);
+    if (header === undefined) {
+      const signedIn = await bySession(request, kind);
+      if (signedIn === null) throw unauthorized('An API key is needed: Authorization: Bearer <key>.');
+      return signedIn;
+    }
+    const text = /^bearer +([^\s]+) *$/i.exec(header)?.[1] ?? null;
+    const key = await verifyKey(request, header.length > longestHeader || hasSeveral(request) ? null : text);
     if (key.kind === 'admin' && request.headers.origin !== undefined) onExposedKey?.(key.id);
     if (key.kind !== kind) throw wrongKeyKind(kind);
     return key;

@@ -4,12 +4,12 @@ import type { JobEventWakeups } from '../../db/job-event-wakeups.ts';
 import type { JobEventStore } from '../../db/job-events.ts';
 import type { AppContext, AppRouter, AppState } from '../app-context.ts';
 import { draining } from '../errors.ts';
+import { openEventStream } from '../event-stream.ts';
 import { followJobEvents } from '../follow-job-events.ts';
 import type { ReadJob } from '../job-reader.ts';
 import { eventsQuerySchema, lastEventIdSchema } from '../job-schemas.ts';
 import type { Authenticate } from '../middleware/authentication.ts';
 import { presentJobEvent } from '../presenters/job-event.ts';
-import { createStreamOutput } from '../stream-output.ts';
 
 export interface JobEventRouteDeps {
   authenticate: Authenticate;
@@ -61,19 +61,7 @@ async function stream(deps: JobEventRouteDeps, ctx: AppContext, jobId: string, a
     ctx.status = 204;
     return;
   }
-  ctx.respond = false; // from here on a failure ends the stream, and the watcher comes back
-  ctx.res.writeHead(200, {
-    'Content-Type': 'text/event-stream; charset=utf-8',
-    'Cache-Control': 'no-cache, no-transform',
-    'X-Accel-Buffering': 'no',
-  });
-  const output = createStreamOutput({
-    response: ctx.res,
-    keepAlive: ': keep-alive\n\n',
-    keepAliveMs: times.keepAliveMs,
-    stalledMs: times.readerStalledMs,
-  });
-  output.write('retry: 1000\n\n');
+  const output = openEventStream(ctx, times);
   try {
     const { lookEveryMs } = times;
     await followJobEvents({ jobId, after: header ?? after, events, bell, output, stopping, lookEveryMs });

@@ -1,19 +1,19 @@
 import { Router } from '@koa/router';
 import { canBeId } from '../../db/ids.ts';
-import { InvalidCursorError } from '../../db/jobs.ts';
-import type { JobPage, JobStore } from '../../db/jobs.ts';
+import type { JobStore } from '../../db/jobs.ts';
 import type { ProjectRow, ProjectStore } from '../../db/projects.ts';
 import type { RateLimitPolicy } from '../../db/rate-limits.ts';
 import type { StepStore } from '../../db/steps.ts';
 import type { AppRouter, AppState } from '../app-context.ts';
 import type { JobCreation } from '../create-job.ts';
-import { idempotencyConflict, invalidRequest, projectNotFound } from '../errors.ts';
+import { idempotencyConflict, projectNotFound } from '../errors.ts';
 import { idempotencyKeyOf } from '../idempotency-key.ts';
 import type { ReadJob } from '../job-reader.ts';
 import { createJobSchema, listJobsSchema } from '../job-schemas.ts';
 import { readJsonBody } from '../json-body.ts';
 import type { ApiKey, Authenticate } from '../middleware/authentication.ts';
 import type { EnforceRateLimit } from '../middleware/rate-limit.ts';
+import { pageOf } from '../page-of.ts';
 import { presentJob } from '../../workflows/contract/agent-job.ts';
 
 export interface JobRouteDeps {
@@ -87,13 +87,4 @@ export function createJobsRouter(deps: JobRouteDeps): AppRouter {
   });
 
   return router;
-}
-
-async function pageOf(list: () => Promise<JobPage>): Promise<JobPage> {
-  try {
-    return await list();
-  } catch (error) {
-    if (error instanceof InvalidCursorError) throw invalidRequest('The cursor is not one that a page gave.');
-    throw error;
-  }
 }

@@ -1,7 +1,6 @@
 import { Router } from '@koa/router';
 import type { IncomingMessage } from 'node:http';
 import { canBeId } from '../../db/ids.ts';
-import { InvalidCursorError } from '../../db/page-cursor.ts';
 import type { ProjectRow, ProjectStore } from '../../db/projects.ts';
 import type { RateLimitPolicy } from '../../db/rate-limits.ts';
 import type { DeliveryRow, WebhookDeliveryStore } from '../../db/webhook-deliveries.ts';
@@ -19,6 +18,7 @@ import {
 import { readJsonBody } from '../json-body.ts';
 import type { Authenticate } from '../middleware/authentication.ts';
 import type { EnforceRateLimit } from '../middleware/rate-limit.ts';
+import { pageOf } from '../page-of.ts';
 import { presentDelivery, presentWebhook } from '../presenters/webhook.ts';
 import {
   changeWebhookSchema,
@@ -156,13 +156,4 @@ function bodyOf(ctx: AppContext): Promise<unknown> {
 
 function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
-}
-
-async function pageOf<Page>(list: () => Promise<Page>): Promise<Page> {
-  try {
-    return await list();
-  } catch (error) {
-    if (error instanceof InvalidCursorError) throw invalidRequest('The cursor is not one that a page gave.');
-    throw error;
-  }
 }

@@ -16,6 +16,8 @@ export interface CommandContext {
   webhookAllowedHosts: string[];
   /** Where a worker on this machine keeps its mirrors. */
   workDirectory?: string;
+  /** Where the API and the dashboard are reached. */
+  baseUrl: string;
   /** Temporal's frontend. */
   temporal: { address: string; namespace: string };
   /** All that standard input has. */

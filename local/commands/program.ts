@@ -5,6 +5,7 @@ import { addJobCommands } from './job.ts';
 import { addKeyCommands } from './key.ts';
 import { addOrganizationCommands } from './organization.ts';
 import { addProjectCommands } from './project.ts';
+import { addSignInCommand } from './sign-in.ts';
 import { addSiteCommands } from './site.ts';
 import { addWebhookCommands } from './webhook.ts';
 
@@ -19,6 +20,7 @@ export function createProgram(withContext: WithContext): Command {
   addProjectCommands(program, withContext);
   addSiteCommands(program, withContext);
   addKeyCommands(program, withContext);
+  addSignInCommand(program, withContext);
   addEncryptionCommands(program, withContext);
   addWebhookCommands(program, withContext);
   addJobCommands(program, withContext);

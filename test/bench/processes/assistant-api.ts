@@ -39,6 +39,7 @@ const { koa } = createApp({
   onJobCreated: () => {},
   onJobCancelled: () => {},
   isDraining: () => false,
+  dashboardDirectory: cacheDirectory,
   jobEvents: { wakeups, stopping: new AbortController().signal },
 });
 const http = createHttpServer(koa.callback());

@@ -77,6 +77,7 @@ export async function serveApi(
     onJobCreated: () => (created.count += 1),
     onJobCancelled: () => undefined,
     isDraining: () => false,
+    dashboardDirectory: env['DASHBOARD'] ?? cacheDirectory,
     jobEvents: { wakeups, stopping: stopping.signal },
   });
   const http = createHttpServer(koa.callback());

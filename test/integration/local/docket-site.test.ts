@@ -22,6 +22,7 @@ async function docket(...args: string[]): Promise<string> {
       keyPepper: testPepper,
       encryptionKeys: testKeys('k1'),
       readInput: () => Promise.resolve(''),
+      baseUrl: 'http://127.0.0.1:8080',
       localRoot: '/srv/git',
       allowedHosts: ['github.com'],
       webhookAllowedHosts: [],

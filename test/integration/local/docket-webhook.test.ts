@@ -23,6 +23,7 @@ async function webhook(line: string): Promise<string> {
       keyPepper: testPepper,
       encryptionKeys: testKeys('k1'),
       readInput: () => Promise.resolve(''),
+      baseUrl: 'http://127.0.0.1:8080',
       localRoot: null,
       allowedHosts: [],
       webhookAllowedHosts: ['127.0.0.1:9000'],

@@ -37,6 +37,7 @@ async function docket(...args: string[]): Promise<string> {
       keyPepper: testPepper,
       encryptionKeys: testKeys('k1'),
       readInput: () => Promise.resolve(input),
+      baseUrl: 'http://127.0.0.1:8080',
       localRoot: '/srv/git',
       allowedHosts: ['github.com'],
       webhookAllowedHosts: ['127.0.0.1:9000'],

@@ -30,6 +30,7 @@ it('gives the processes what the person set, and the addresses of the stack', ()
     temporalAddress: '127.0.0.1:1',
     keyPepper: 'pepper',
     encryptionKeys: 'local:key',
+    temporalUiUrl: 'http://127.0.0.1:6',
     http: { port: 5, host: '127.0.0.1', baseUrl: 'http://127.0.0.1:5' },
     workDirectory: '/home/work',
     localRepositories: '/home/repositories',
@@ -40,6 +41,7 @@ it('gives the processes what the person set, and the addresses of the stack', ()
     DATABASE_URL: 'postgres://new',
     DOCKET_SITE_DIRECTORIES: process.cwd(),
     PORT: '5',
+    DOCKET_TEMPORAL_UI_URL: 'http://127.0.0.1:6',
   });
 });
 

@@ -1,0 +1,87 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { extname, join, sep } from 'node:path';
+
+export interface DashboardFile {
+  type: string;
+  etag: string;
+  /** Whether its name changes with its content. */
+  isImmutable: boolean;
+  plain: Buffer;
+  brotli: Buffer | null;
+  gzip: Buffer | null;
+}
+
+export interface DashboardFiles {
+  /** The file of a path below `/`; null when there is none, or when no dashboard has been built. */
+  find(path: string): Promise<DashboardFile | null>;
+  /** The page of the app. */
+  index(): Promise<DashboardFile | null>;
+}
+
+const types: Record<string, string> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.json': 'application/json; charset=utf-8',
+  '.webmanifest': 'application/manifest+json',
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.webp': 'image/webp',
+  '.ico': 'image/x-icon',
+  '.woff2': 'font/woff2',
+  '.wasm': 'application/wasm',
+  '.txt': 'text/plain; charset=utf-8',
+};
+
+/**
+ * The built dashboard, held in memory and read anew when it was built anew. Only names that were found in the folder are
+ * answered, so no path leads out of it.
+ */
+export function createDashboardFiles({ directory }: { directory: string }): DashboardFiles {
+  let loaded: { builtAt: number; files: Promise<Map<string, DashboardFile>> } | null = null;
+
+  async function current(): Promise<Map<string, DashboardFile>> {
+    const builtAt = await stat(join(directory, 'index.html')).then(
+      ({ mtimeMs }) => mtimeMs,
+      () => null,
+    );
+    if (builtAt === null) return new Map();
+    if (loaded?.builtAt !== builtAt) loaded = { builtAt, files: load(directory) };
+    try {
+      return await loaded.files;
+    } catch {
+      // a build is under way: it is read when it has ended
+      loaded = null;
+      return new Map();
+    }
+  }
+
+  return {
+    find: async (path) => (await current()).get(path) ?? null,
+    index: async () => (await current()).get('index.html') ?? null,
+  };
+}
+
+async function load(directory: string): Promise<Map<string, DashboardFile>> {
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true });
+  const names = entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(directory.length + 1));
+  const bytes = new Map<string, Buffer>();
+  for (const name of names) bytes.set(name.split(sep).join('/'), await readFile(join(directory, name)));
+  const files = new Map<string, DashboardFile>();
+  for (const [name, plain] of bytes) {
+    const type = types[extname(name)];
+    if (type === undefined) continue;
+    files.set(name, {
+      type,
+      etag: `"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`,
+      isImmutable: /^assets\/.+-[\w-]{8,}\.\w+$/.test(name),
+      plain,
+      brotli: bytes.get(`${name}.br`) ?? null,
+      gzip: bytes.get(`${name}.gz`) ?? null,
+    });
+  }
+  return files;
+}

@@ -1,0 +1,40 @@
+import { z } from 'zod';
+import { agentJobSchema } from '../workflows/contract/agent-job.ts';
+import { jobStatusSchema } from '../workflows/contract/job.ts';
+import { listJobsSchema } from './job-schemas.ts';
+
+const id = z.string().regex(/^[\w-]{1,64}$/, 'must be the id of a project');
+
+/** The query of `GET /v1/jobs`. */
+export const jobListQuerySchema = z.object({
+  status: z
+    .string()
+    .transform((text) => text.split(','))
+    .pipe(z.array(jobStatusSchema).max(10))
+    .default([]),
+  project: id.optional(),
+  q: z.string().trim().max(200).optional(),
+  limit: listJobsSchema.shape.limit,
+  cursor: listJobsSchema.shape.cursor,
+});
+
+/** The query of `GET /v1/jobs/events`. */
+export const jobChangesQuerySchema = z.object({ project: id.optional() });
+
+/** The Last-Event-ID of a watcher that comes back: a time in microseconds; null when there is none. */
+export const lastChangeSchema = z
+  .literal('')
+  .transform(() => null)
+  .or(z.string().regex(/^\d{1,16}$/, 'must be one that the stream gave'));
+
+export const listedJobSchema = agentJobSchema.extend({
+  projectId: z.string(),
+  prompt: z.string().meta({ description: 'The first 300 characters of what the job was asked first.' }),
+  branch: z.string().nullable(),
+  turn: z.number().int().meta({ description: 'The first prompt is turn 1; each follow-up after an end is another.' }),
+  updatedAt: z.string().meta({ format: 'date-time' }),
+  endedAt: z.string().nullable().meta({ format: 'date-time' }),
+});
+export type ListedJob = z.infer<typeof listedJobSchema>;
+
+export const listedJobsSchema = z.object({ jobs: z.array(listedJobSchema), nextCursor: z.string().nullable() });

@@ -1,0 +1,62 @@
+import { Router } from '@koa/router';
+import type { Logger } from 'pino';
+import type { JobEventWakeups } from '../../db/job-event-wakeups.ts';
+import type { JobListStore } from '../../db/job-lists.ts';
+import type { AppRouter, AppState } from '../app-context.ts';
+import { draining } from '../errors.ts';
+import { openEventStream } from '../event-stream.ts';
+import { followJobChanges } from '../follow-job-changes.ts';
+import { jobChangesQuerySchema, jobListQuerySchema, lastChangeSchema } from '../job-list-schemas.ts';
+import type { Authenticate } from '../middleware/authentication.ts';
+import { pageOf } from '../page-of.ts';
+import { presentListedJob } from '../presenters/listed-job.ts';
+
+export interface JobListRouteDeps {
+  authenticate: Authenticate;
+  lists: JobListStore;
+  wakeups: JobEventWakeups;
+  /** Aborted when the process is about to go: its watchers go on at another one. */
+  stopping: AbortSignal;
+  log: Logger;
+}
+
+const times = { keepAliveMs: 10_000, readerStalledMs: 30_000, lookEveryMs: 2_000, restMs: 250 };
+
+/** The jobs of an organization, whatever their project, and a stream that keeps a list of them up to date. */
+export function createJobListsRouter({ authenticate, lists, wakeups, stopping, log }: JobListRouteDeps): AppRouter {
+  const router = new Router<AppState>();
+
+  router.get('/v1/jobs', async (ctx) => {
+    const { organizationId } = await authenticate(ctx.req, 'admin');
+    const { status, project, q, limit, cursor } = jobListQuerySchema.parse({ ...ctx.query });
+    const query = { organizationId, statuses: status, projectId: project, search: q || undefined, limit, cursor };
+    const { jobs, nextCursor } = await pageOf(() => lists.list(query));
+    ctx.set('Cache-Control', 'no-store');
+    ctx.body = { jobs: jobs.map(presentListedJob), nextCursor };
+  });
+
+  router.get('/v1/jobs/events', async (ctx) => {
+    const { organizationId } = await authenticate(ctx.req, 'admin');
+    const { project: projectId } = jobChangesQuerySchema.parse({ ...ctx.query });
+    const lastChange = lastChangeSchema.parse(ctx.get('Last-Event-ID'));
+    if (stopping.aborted) throw draining();
+    using bell = wakeups.subscribeAll();
+    const afterMicros = lastChange ?? (await lists.nowMicros());
+    if (ctx.method === 'HEAD') {
+      ctx.type = 'text/event-stream';
+      ctx.status = 200;
+      return;
+    }
+    const output = openEventStream(ctx, times);
+    // at once, so that a list that is asked for now misses nothing
+    output.write(`id: ${afterMicros}\nevent: start\ndata: {}\n\n`);
+    try {
+      await followJobChanges({ organizationId, projectId, afterMicros, lists, bell, output, stopping, ...times });
+    } catch (error) {
+      log.warn({ err: error }, 'changes of jobs could not be followed');
+      ctx.res.destroy();
+    }
+  });
+
+  return router;
+}

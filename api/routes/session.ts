@@ -1,0 +1,113 @@
+import { Router } from '@koa/router';
+import type { AuditStore } from '../../db/audit.ts';
+import type { OrganizationStore, ProjectStore } from '../../db/projects.ts';
+import type { SessionRow, SessionStore } from '../../db/sessions.ts';
+import type { SiteStore } from '../../db/sites.ts';
+import type { AppContext, AppRouter, AppState } from '../app-context.ts';
+import { foreignPage, unauthorized, wrongKeyKind } from '../errors.ts';
+import { readJsonBody } from '../json-body.ts';
+import type { Authenticate } from '../middleware/authentication.ts';
+import type { SessionCookie } from '../session-cookie.ts';
+import { signInSchema, type PublicSession } from '../session-schemas.ts';
+import type { VerifyKey } from '../verify-key.ts';
+
+export interface SessionRouteDeps {
+  authenticate: Authenticate;
+  verifyKey: VerifyKey;
+  cookie: SessionCookie;
+  sessions: SessionStore;
+  audit: Pick<AuditStore, 'write'>;
+  organizations: Pick<OrganizationStore, 'get'>;
+  projects: Pick<ProjectStore, 'list'>;
+  sites: Pick<SiteStore, 'list'>;
+  defaults: PublicSession['defaults'];
+  temporalUiUrl: string | null;
+}
+
+const largestBody = 4_096;
+
+/** Signing in to the dashboard and out of it: an admin key, or a link that works once, for a session cookie. */
+export function createSessionRouter(deps: SessionRouteDeps): AppRouter {
+  const { authenticate, cookie, sessions, audit } = deps;
+  const router = new Router<AppState>();
+
+  async function open(ctx: AppContext): Promise<SessionRow> {
+    const { key, link } = signInSchema.parse(await readJsonBody(ctx.req, { maxBytes: largestBody }));
+    if (key !== undefined) {
+      const verified = await deps.verifyKey(ctx.req, key);
+      if (verified.kind !== 'admin') throw wrongKeyKind('admin');
+      const session = await sessions.open(verified.id);
+      if (session !== null) return session;
+    }
+    const session = link === undefined ? null : await sessions.openByLink(link);
+    // a wrong link counts as a wrong key does
+    if (session === null && link !== undefined) await deps.verifyKey(ctx.req, null).catch(refuseLink);
+    if (session === null) throw unauthorized('The API key is unknown, expired or revoked.');
+    return session;
+  }
+
+  async function present({ organizationId, expiresAt }: SessionRow): Promise<PublicSession> {
+    const [organization, projects, sites] = await Promise.all([
+      deps.organizations.get(organizationId),
+      deps.projects.list(organizationId),
+      deps.sites.list(organizationId),
+    ]);
+    return {
+      organization: { id: organizationId, name: organization?.name ?? organizationId },
+      expiresAt: expiresAt.toISOString(),
+      projects: projects.map(({ id, name, repository, model }) => ({ id, name, repository, model })),
+      sites: sites.map(({ domain }) => ({ domain })),
+      defaults: deps.defaults,
+      temporalUiUrl: deps.temporalUiUrl,
+    };
+  }
+
+  router.post('/v1/session', async (ctx) => {
+    const { origin, 'sec-fetch-site': site } = ctx.req.headers;
+    if ((origin !== undefined || site !== undefined) && !cookie.isFromOurPage(ctx.req)) throw foreignPage();
+    const session = await open(ctx);
+    const { organizationId, keyId, id: sessionId } = session;
+    await audit.write({ organizationId, keyId, sessionId }, { action: 'session.open', subject: sessionId });
+    ctx.status = 201;
+    ctx.set('Set-Cookie', cookie.set(session.id));
+    ctx.set('Cache-Control', 'no-store');
+    ctx.body = await present(session);
+  });
+
+  router.get('/v1/session', async (ctx) => {
+    const sessionId = cookie.read(ctx.req);
+    const session = sessionId === null ? null : await sessions.find(sessionId);
+    if (session === null) throw unauthorized('Nobody is signed in: there is no session, or it has ended.');
+    ctx.set('Cache-Control', 'no-store');
+    ctx.body = await present(session);
+  });
+
+  router.delete('/v1/session', async (ctx) => {
+    const { organizationId, id: keyId, sessionId = null } = await authenticate(ctx.req, 'admin');
+    if (sessionId === null) throw unauthorized('Nobody is signed in: there is no session, or it has ended.');
+    await sessions.revoke(sessionId);
+    await audit.write({ organizationId, keyId, sessionId }, { action: 'session.close', subject: sessionId });
+    ctx.status = 204;
+    ctx.set('Set-Cookie', cookie.clear());
+  });
+
+  router.delete('/v1/sessions', async (ctx) => {
+    const { organizationId, id: keyId, sessionId = null } = await authenticate(ctx.req, 'admin');
+    const closed = await sessions.revokeAll(organizationId);
+    await audit.write(
+      { organizationId, keyId, sessionId },
+      { action: 'session.close-all', subject: null, details: { closed } },
+    );
+    ctx.status = 204;
+    ctx.set('Set-Cookie', cookie.clear());
+  });
+
+  return router;
+}
+
+function refuseLink(error: unknown): never {
+  const isCounted = error instanceof Error && 'status' in error && error.status === 401;
+  throw isCounted
+    ? unauthorized('The link is unknown, used or too old; sign in with an admin key, or print a new link.')
+    : error;
+}

@@ -1,0 +1,24 @@
+import { z } from 'zod';
+
+/** The body of `POST /v1/session`: one of the two. */
+export const signInSchema = z
+  .object({
+    key: z.string().max(200).optional().meta({ description: 'An admin API key.' }),
+    link: z.string().max(200).optional().meta({ description: 'The text of a sign-in link, which works once.' }),
+  })
+  .refine(({ key, link }) => (key === undefined) !== (link === undefined), 'must hold either key or link');
+
+export const sessionSchema = z.object({
+  organization: z.object({ id: z.string(), name: z.string() }),
+  expiresAt: z.string().meta({ format: 'date-time' }),
+  projects: z.array(
+    z.object({ id: z.string(), name: z.string(), repository: z.string(), model: z.string().nullable() }),
+  ),
+  sites: z.array(z.object({ domain: z.string() })),
+  defaults: z.object({ agentModel: z.string(), assistantModel: z.string() }),
+  temporalUiUrl: z
+    .string()
+    .nullable()
+    .meta({ description: "Address of Temporal's web interface, where one is known." }),
+});
+export type PublicSession = z.infer<typeof sessionSchema>;

@@ -1,0 +1,73 @@
+import type { Pool } from 'pg';
+import { newId } from './ids.ts';
+import { decodeCursor, encodeCursor } from './page-cursor.ts';
+import { toStoredJson } from './stored-text.ts';
+
+/** Who did it: an admin key, in a session of the dashboard or by itself. */
+export interface Actor {
+  organizationId: string;
+  keyId: string;
+  sessionId: string | null;
+}
+
+export interface AuditEntry {
+  id: string;
+  keyId: string | null;
+  sessionId: string | null;
+  /** Noun and verb, such as `key.create`. */
+  action: string;
+  /** The id of what it was done to. */
+  subject: string | null;
+  details: Record<string, unknown>;
+  createdAt: Date;
+}
+
+export interface AuditStore {
+  /** `details` never hold a secret. */
+  write(
+    actor: Actor,
+    entry: { action: string; subject: string | null; details?: Record<string, unknown> },
+  ): Promise<void>;
+  /** Newest first. Throws InvalidCursorError. */
+  list(
+    organizationId: string,
+    query: { limit: number; cursor?: string },
+  ): Promise<{ entries: AuditEntry[]; nextCursor: string | null }>;
+}
+
+/** What was administered in an organization. */
+export function createAuditStore(pool: Pool): AuditStore {
+  return {
+    async write({ organizationId, keyId, sessionId }, { action, subject, details = {} }) {
+      await pool.query(
+        `insert into audit_entries (id, organization_id, key_id, session_id, action, subject, details)
+         values ($1, $2, $3, $4, $5, $6, $7)`,
+        [newId('aud_'), organizationId, keyId, sessionId, action, subject, toStoredJson(details)],
+      );
+    },
+
+    async list(organizationId, { limit, cursor }) {
+      const after = cursor === undefined ? null : decodeCursor(cursor);
+      const { rows } = await pool.query<AuditEntry & { createdMicros: string }>(
+        `select id, key_id as "keyId", session_id as "sessionId", action, subject, details, created_at as "createdAt",
+                (extract(epoch from created_at) * 1000000)::bigint::text as "createdMicros"
+         from audit_entries
+         where organization_id = $1
+           and ($2::bigint is null or (created_at, id) < ('epoch'::timestamptz + $2::bigint * interval '1 microsecond', $3::text))
+         order by created_at desc, id desc limit $4`,
+        [organizationId, after?.createdMicros ?? null, after?.id ?? null, limit + 1],
+      );
+      const entries = rows.slice(0, limit);
+      const last = rows.length > limit ? entries.at(-1) : undefined;
+      return {
+        entries: entries.map(withoutCursor),
+        nextCursor: last === undefined ? null : encodeCursor(last),
+      };
+    },
+  };
+}
+
+function withoutCursor(row: AuditEntry & { createdMicros: string }): AuditEntry {
+  const { createdMicros: _, ...entry } = row;
+  return entry;
+}

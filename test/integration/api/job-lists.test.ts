@@ -1,0 +1,171 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { listedJobsSchema, type ListedJob } from '../../../api/job-list-schemas.ts';
+import { createJobEndings } from '../../../db/job-endings.ts';
+import { createJobStore } from '../../../db/jobs.ts';
+import type { ProjectRow } from '../../../db/projects.ts';
+import { buildJob, buildKey, buildProject } from '../../support/build.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { openEvents } from '../../support/watch-events.ts';
+import { serveApi, type ServedApi } from './serve.ts';
+
+let database: TestDatabase;
+let api: ServedApi;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  api = await serveApi(database.pool);
+});
+afterAll(async () => {
+  await api?.[Symbol.asyncDispose]();
+  await database?.[Symbol.asyncDispose]();
+});
+
+async function stage(): Promise<{ project: ProjectRow; sibling: ProjectRow; key: string }> {
+  const project = await buildProject(database.pool);
+  const sibling = await buildProject(database.pool, { organizationId: project.organizationId });
+  const { key } = await buildKey(database.pool, project);
+  return { project, sibling, key };
+}
+
+async function titles(key: string, query: string): Promise<(string | null)[]> {
+  const answer = await api.ask(`/v1/jobs?${query}`, { key });
+  expect(answer.status).toBe(200);
+  return listedJobsSchema.parse(answer.body).jobs.map(({ details }) => details.title);
+}
+
+interface Change {
+  id: string;
+  event: string;
+  job: ListedJob;
+}
+
+/** Server-sent events as they come. */
+async function* changes(
+  key: string,
+  { lastEventId, query = '', signal }: { lastEventId?: string; query?: string; signal: AbortSignal },
+) {
+  const response = await openEvents({
+    url: `${api.url}/v1/jobs/events${query}`,
+    key,
+    lastEventId: lastEventId as unknown as number,
+    signal,
+  });
+  expect(response.status).toBe(200);
+  let text = '';
+  for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
+    text += chunk;
+    const blocks = text.split('\n\n');
+    text = blocks.pop()!;
+    for (const block of blocks) {
+      const field = (name: string) => new RegExp(`^${name}: (.*)$`, 'm').exec(block)?.[1] ?? '';
+      if (field('event') !== '')
+        yield { id: field('id'), event: field('event'), job: JSON.parse(field('data')) } as Change;
+    }
+  }
+}
+
+describe('the jobs of an organization', () => {
+  it('are listed across projects, newest first, by status, project and words', async () => {
+    const { project, sibling, key } = await stage();
+    const { pool } = database;
+    await buildJob(pool, project, { title: 'one', prompt: 'Mend the lamp_post.', status: 'completed' });
+    await buildJob(pool, sibling, { title: 'two', status: 'failed', branch: 'docket/lamp' });
+    const { id } = await buildJob(pool, project, { title: 'three 100%' });
+    await buildJob(pool, await buildProject(pool), { title: 'theirs: lamp' });
+
+    expect(await titles(key, '')).toEqual(['three 100%', 'two', 'one']);
+    expect(await titles(key, 'status=failed')).toEqual(['two']);
+    expect(await titles(key, 'status=failed,completed')).toEqual(['two', 'one']);
+    expect(await titles(key, `project=${project.id}`)).toEqual(['three 100%', 'one']);
+    expect(await titles(key, 'q=LAMP')).toEqual(['two', 'one']);
+    expect(await titles(key, 'q=lamp_')).toEqual(['one']);
+    expect(await titles(key, `q=${encodeURIComponent('100%')}`)).toEqual(['three 100%']);
+    expect(await titles(key, `q=${id}`)).toEqual(['three 100%']);
+    expect(await titles(key, 'q=nowhere')).toEqual([]);
+  });
+
+  it('come in pages that leave out none and show none twice', async () => {
+    const { project, key } = await stage();
+    for (let count = 0; count < 7; count += 1) await buildJob(database.pool, project, { title: `job ${count}` });
+    const seen: unknown[] = [];
+    let cursor = '';
+    for (let page = 0; page < 4; page += 1) {
+      const { body } = await api.ask(`/v1/jobs?limit=2${cursor}`, { key });
+      seen.push(...body.jobs.map((job: ListedJob) => job.details.title));
+      cursor = `&cursor=${body.nextCursor}`;
+      if (body.nextCursor === null) break;
+    }
+    expect(seen).toEqual([6, 5, 4, 3, 2, 1, 0].map((count) => `job ${count}`));
+  });
+
+  it.each(['status=broken', 'limit=0', 'limit=101', 'cursor=abc', 'project=%00', `q=${'a'.repeat(201)}`])(
+    'answers 400 to %s',
+    async (query) => {
+      const { key } = await stage();
+      const answer = await api.ask(`/v1/jobs?${query}`, { key });
+      expect([answer.status, Object.keys(answer.body)]).toEqual([400, ['error']]);
+    },
+  );
+});
+
+describe('the stream of an organization’s jobs', () => {
+  it('brings what is made and what changes, of this organization only, and goes on after a cut', async () => {
+    const { project, sibling, key } = await stage();
+    const { pool } = database;
+    using watching = new AbortScope();
+    const stream = changes(key, watching);
+    expect((await stream.next()).value).toMatchObject({ event: 'start' });
+    await buildJob(pool, await buildProject(pool), { title: 'theirs' });
+    const { id } = await buildJob(pool, project);
+    const made = await nextOf(stream, (job) => job.id === id);
+    expect(made.job).toMatchObject({ status: 'active', projectId: project.id, prompt: 'Fix the typo.' });
+
+    await createJobStore(pool).finish({ jobId: id, turn: 1, status: 'completed', failureCategory: null });
+    await nextOf(stream, (job) => job.id === id && job.status === 'completed');
+    // nobody appends an event to say that a job was archived
+    await createJobEndings(pool).archive(id);
+    const archived = await nextOf(stream, (job) => job.id === id && job.status === 'archived');
+    watching.end();
+
+    const other = await buildJob(pool, sibling);
+    using again = new AbortScope();
+    const resumed = changes(key, { ...again, lastEventId: archived.id });
+    const seen = await nextOf(resumed, (job) => job.id === other.id);
+    expect(BigInt(seen.id)).toBeGreaterThan(BigInt(archived.id));
+  });
+
+  it('keeps to a project, and ends when the process stops', async () => {
+    const { project, sibling, key } = await stage();
+    await using own = await serveApi(database.pool);
+    using watching = new AbortScope();
+    const response = await openEvents({ url: `${own.url}/v1/jobs/events?project=${sibling.id}`, key, ...watching });
+    await buildJob(database.pool, project, { title: 'not this' });
+    const { id } = await buildJob(database.pool, sibling);
+    let text = '';
+    for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
+      text += chunk;
+      if (text.includes(id)) own.stop();
+    }
+    expect(text).not.toContain('not this');
+    expect((await own.ask('/v1/jobs/events', { key })).status).toBe(503);
+  });
+});
+
+class AbortScope {
+  readonly #controller = new AbortController();
+  readonly signal = this.#controller.signal;
+  end(): void {
+    this.#controller.abort();
+  }
+  [Symbol.dispose](): void {
+    this.end();
+  }
+}
+
+async function nextOf(stream: AsyncGenerator<Change>, isWanted: (job: ListedJob) => boolean): Promise<Change> {
+  for (;;) {
+    const { value, done } = await stream.next();
+    if (done === true) throw new Error('The stream has ended.');
+    expect(JSON.stringify(value)).not.toContain('theirs');
+    if (value.event === 'job' && isWanted(value.job)) return value;
+  }
+}
