@@ -39,6 +39,7 @@ async function rotate(keys: string[], address = inject('temporalAddress')) {
     keyPepper: testPepper,
     encryptionKeys: testKeys(...keys),
     readInput: () => Promise.resolve(''),
+    baseUrl: 'http://127.0.0.1:8080',
     localRoot: null,
     allowedHosts: [],
     webhookAllowedHosts: [],
