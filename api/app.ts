@@ -11,7 +11,9 @@ import type { AppRouter, AppState } from './app-context.ts';
 import type { AssistantParts } from './assistant-parts.ts';
 import { createAddressReader } from './client-address.ts';
 import type { ApiConfig } from './config.ts';
+import { createAuditTrail } from './audit-trail.ts';
 import { createJobCreation } from './create-job.ts';
+import { describeAdministration } from './describe-administration.ts';
 import { describeAssistant } from './describe-assistant.ts';
 import { describeJobActions } from './describe-job-actions.ts';
 import { describeJobLists } from './describe-job-lists.ts';
@@ -45,6 +47,9 @@ import { createJobForksRouter } from './routes/job-forks.ts';
 import { createJobListsRouter } from './routes/job-lists.ts';
 import { createJobRecordsRouter } from './routes/job-records.ts';
 import { createJobsRouter } from './routes/jobs.ts';
+import { createKeysRouter } from './routes/keys.ts';
+import { createProjectsRouter } from './routes/projects.ts';
+import { createSitesRouter } from './routes/sites.ts';
 import { createPullRequestsRouter } from './routes/pull-requests.ts';
 import { createSearchRouter } from './routes/search.ts';
 import { createSessionRouter } from './routes/session.ts';
@@ -52,7 +57,7 @@ import { createSystemRouter } from './routes/system.ts';
 import { createThreadsRouter } from './routes/threads.ts';
 import { createWebhooksRouter } from './routes/webhooks.ts';
 import { createSessionCookie, type SessionCookie } from './session-cookie.ts';
-import { createSiteAccess } from './site-access.ts';
+import { createSiteAccess, type SiteAccess } from './site-access.ts';
 import type { ApiStores } from './stores.ts';
 import { createVerifyKey, type VerifyKey } from './verify-key.ts';
 
@@ -106,6 +111,7 @@ export function createApp(deps: AppDeps): App {
       describeJobRecords,
       describeAssistant,
       describeSession,
+      describeAdministration,
       describeSystem,
       describeWebhooks,
     ],
@@ -156,6 +162,7 @@ export function createApp(deps: AppDeps): App {
     }),
     createJobRecordsRouter({ ...gate, ...stores, readJob, log }),
     createWebhooksRouter({ ...gate, ...stores, allowedHosts: config.webhookAllowedHosts }),
+    ...administrationRouters(deps, gate),
     ...assistantRouters(deps, gate),
   ];
 
@@ -176,13 +183,29 @@ export function createApp(deps: AppDeps): App {
   return { koa, verifier };
 }
 
-function assistantRouters({ assistant: parts, config, stores, log }: AppDeps, gate: Gate): AppRouter[] {
+function administrationRouters(deps: AppDeps, gate: Gate): AppRouter[] {
+  const { config, stores } = deps;
+  const note = createAuditTrail(stores);
+  const shared = { ...gate, ...stores, note, repositories: config.repositories };
+  return [
+    createProjectsRouter({ ...shared, problemWithModel: (name) => deps.models.problemWith(name) }),
+    createSitesRouter({ ...shared, access: createAccess(deps, gate) }),
+    createKeysRouter(shared),
+  ];
+}
+
+function createAccess({ config, stores }: AppDeps, gate: Gate): SiteAccess {
   const { assistantPerHour, assistantPerIpPerDay } = config.rateLimits;
-  const access = createSiteAccess({
+  return createSiteAccess({
     ...gate,
     sites: stores.sites,
     limits: { perOrganizationAndHour: assistantPerHour, perAddressAndDay: assistantPerIpPerDay },
   });
+}
+
+function assistantRouters(deps: AppDeps, gate: Gate): AppRouter[] {
+  const { assistant: parts, log } = deps;
+  const access = createAccess(deps, gate);
   return [
     createAssistantRouter({ ...parts, access, logger: log }),
     createSearchRouter({ access, indexes: parts.indexes, searchPassages: parts.searchPassages }),

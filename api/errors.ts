@@ -133,6 +133,15 @@ export function siteNotFound(): ApiError {
   return new ApiError(404, 'The site was not found.');
 }
 
+export function domainTaken(): ApiError {
+  return new ApiError(409, "The domain is another site's already; choose another one.");
+}
+
+/** One body for a missing key and for one of another organization. */
+export function keyNotFound(): ApiError {
+  return new ApiError(404, 'The key was not found.');
+}
+
 export function pageNotFound(): ApiError {
   return new ApiError(404, 'The page was not found.');
 }

@@ -10,6 +10,7 @@ import { createJobRecordStore } from '../db/job-records.ts';
 import { createJobStore } from '../db/jobs.ts';
 import { createKeyStore } from '../db/keys.ts';
 import { createCancelStore, createOutboxStore } from '../db/outbox.ts';
+import { createProjectCredentialStore } from '../db/project-credentials.ts';
 import { createOrganizationStore, createProjectStore } from '../db/projects.ts';
 import { createPullRequestStore } from '../db/pull-requests.ts';
 import { createRateLimitStore } from '../db/rate-limits.ts';
@@ -47,6 +48,7 @@ export function createApiStores({
     cancels: createCancelStore(pool),
     organizations: createOrganizationStore(pool),
     projects: createProjectStore(pool),
+    credentials: createProjectCredentialStore(pool, createSecretBox(config.encryptionKeys)),
     pullRequests: createPullRequestStore(pool),
     keys: createKeyStore(pool, config.keyPepper),
     sessions: createSessionStore(pool, config.keyPepper),

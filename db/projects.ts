@@ -56,7 +56,25 @@ type ProjectDefaults = Pick<
 export type NewProject = Omit<ProjectRow, 'id' | 'createdAt' | 'hasCredential' | keyof ProjectDefaults> &
   Partial<ProjectDefaults>;
 
-export type ProjectChange = Partial<ProjectDefaults>;
+export type ProjectChange = Partial<
+  ProjectDefaults & Pick<ProjectRow, 'name' | 'defaultRef' | 'model' | 'allowedRepositories'>
+>;
+
+/** The columns of what may be changed. */
+const changeable: Record<keyof ProjectChange, string> = {
+  name: 'name',
+  defaultRef: 'default_ref',
+  model: 'model',
+  allowedRepositories: 'allowed_repositories',
+  forgeUrl: 'forge_url',
+  reviewers: 'reviewers',
+  labels: 'labels',
+  assignees: 'assignees',
+  allowedPaths: 'allowed_paths',
+  mayChangeWorkflows: 'may_change_workflows',
+  jobBudgetMicros: 'job_budget_micros',
+  dailyBudgetMicros: 'daily_budget_micros',
+};
 
 export interface OrganizationStore {
   create(organization: { name: string }): Promise<OrganizationRow>;
@@ -161,28 +179,11 @@ export function createProjectStore(pool: Pool): ProjectStore {
 
   async function update(id: string, change: ProjectChange): Promise<ProjectRow | null> {
     if (!canBeId(id)) return null;
+    const given = Object.entries(changeable).filter(([name]) => Reflect.get(change, name) !== undefined);
+    const assignments = ['id = id', ...given.map(([, column], position) => `${column} = $${position + 2}`)];
     const { rows } = await pool.query<ProjectRow>(
-      `update projects
-       set forge_url = case when $2 then $3 else forge_url end, reviewers = coalesce($4, reviewers),
-           labels = coalesce($5, labels), assignees = coalesce($6, assignees),
-           allowed_paths = coalesce($7, allowed_paths), may_change_workflows = coalesce($8, may_change_workflows),
-           job_budget_micros = case when $9 then $10 else job_budget_micros end,
-           daily_budget_micros = case when $11 then $12 else daily_budget_micros end
-       where id = $1 returning ${projectColumns}`,
-      [
-        id,
-        change.forgeUrl !== undefined,
-        change.forgeUrl ?? null,
-        change.reviewers ?? null,
-        change.labels ?? null,
-        change.assignees ?? null,
-        change.allowedPaths ?? null,
-        change.mayChangeWorkflows ?? null,
-        change.jobBudgetMicros !== undefined,
-        change.jobBudgetMicros ?? null,
-        change.dailyBudgetMicros !== undefined,
-        change.dailyBudgetMicros ?? null,
-      ],
+      `update projects set ${assignments.join(', ')} where id = $1 returning ${projectColumns}`,
+      [id, ...given.map(([name]) => Reflect.get(change, name))],
     );
     return rows[0] ?? null;
   }

@@ -1,78 +1,11 @@
-import { RE2JS } from 're2js';
+import { compileGlob as compile, GlobError } from '../../search/glob.ts';
 import { ToolProblem } from './tool-problem.ts';
 
-const MAX_PATTERN = 500;
-
-/**
- * Compiles a glob to a test of paths. A pattern without a slash fits a name at any depth; a leading "!" turns it
- * round. The test takes time linear in the path, whatever the pattern: neither is to be trusted. Throws ToolProblem.
- */
+/** Compiles a glob that the agent gave to a test of paths. Throws ToolProblem. */
 export function compileGlob(given: string): (path: string) => boolean {
-  if (given.length > MAX_PATTERN) throw new ToolProblem(`The glob is longer than ${MAX_PATTERN} characters.`);
-  const isNegated = given.startsWith('!');
-  const glob = (isNegated ? given.slice(1) : given).replace(/^(\.?\/)+/, '');
-  if (glob === '') throw new ToolProblem('The glob is empty; "**/*.md" finds all Markdown files.');
-  const anywhere = glob.includes('/') ? '' : '(?:[^/]+/)*';
-  const expression = RE2JS.compile(`^${anywhere}${expressionOf(glob)}$`, RE2JS.DOTALL);
-  return (path) => expression.test(path) !== isNegated;
-}
-
-function expressionOf(glob: string): string {
-  let expression = '';
-  let depth = 0;
-  for (let at = 0; at < glob.length;) {
-    const [text, length] = pieceAt(glob, at, depth);
-    if (glob[at] === '{' && length === 1 && text === '(?:') depth += 1;
-    if (glob[at] === '}' && depth > 0) depth -= 1;
-    expression += text;
-    at += length;
+  try {
+    return compile(given);
+  } catch (error) {
+    throw error instanceof GlobError ? new ToolProblem(error.message, { cause: error }) : error;
   }
-  return expression;
-}
-
-/** The expression for what stands at an offset, and how much of the glob it covers. */
-function pieceAt(glob: string, at: number, depth: number): [string, number] {
-  const startsSegment = at === 0 || glob[at - 1] === '/';
-  switch (glob[at]) {
-    case '*': {
-      const stars = /^\*+/.exec(glob.slice(at))?.[0].length ?? 1;
-      const after = glob[at + stars];
-      if (stars === 2 && startsSegment && after === '/') return ['(?:[^/]+/)*', 3];
-      if (stars === 2 && startsSegment && after === undefined) return ['.+', 2];
-      return [startsSegment && (after === undefined || after === '/') ? '[^/]+' : '[^/]*', stars];
-    }
-    case '?':
-      return ['[^/]', 1];
-    case '[':
-      return classAt(glob, at) ?? ['\\[', 1];
-    case '{':
-      return isClosed(glob, at) ? ['(?:', 1] : ['\\{', 1];
-    case '}':
-      return depth > 0 ? [')', 1] : ['\\}', 1];
-    case ',':
-      return depth > 0 ? ['|', 1] : [',', 1];
-    case '\\':
-      return at + 1 < glob.length ? [RE2JS.quote(glob.charAt(at + 1)), 2] : ['\\\\', 1];
-    default:
-      return [RE2JS.quote(glob.charAt(at)), 1];
-  }
-}
-
-/** A set of characters such as `[a-z]` or `[!0-9]`; null when it is not closed. */
-function classAt(glob: string, at: number): [string, number] | null {
-  const match = /^\[([!^]?)(\]?[^\]/]*)\]/.exec(glob.slice(at));
-  const body = match?.[2];
-  if (match === null || body === undefined || body === '') return null;
-  const characters = body.replaceAll(/[\\[\]^&~]/g, (character) => `\\${character}`);
-  return [match[1] === '' ? `[${characters}]` : `[^/${characters}]`, match[0].length];
-}
-
-function isClosed(glob: string, at: number): boolean {
-  let depth = 0;
-  for (let next = at; next < glob.length; next += 1) {
-    if (glob[next] === '\\') next += 1;
-    else if (glob[next] === '{') depth += 1;
-    else if (glob[next] === '}' && --depth === 0) return true;
-  }
-  return false;
 }

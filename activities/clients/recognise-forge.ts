@@ -1,14 +1,9 @@
 import { z } from 'zod';
+import { wellKnownForges } from '../../workflows/contract/administration.ts';
 import type { HostedKind } from './forges.ts';
 import { askForge } from './forge-http.ts';
 import { ForgeError } from './forge.ts';
 
-const wellKnown: Readonly<Record<string, HostedKind>> = {
-  'github.com': 'github',
-  'gitlab.com': 'gitlab',
-  'codeberg.org': 'gitea',
-  'gitea.com': 'gitea',
-};
 const versionSchema = z.object({ version: z.string() });
 const metaSchema = z.object({
   installed_version: z.string().optional(),
@@ -21,7 +16,7 @@ const metaSchema = z.object({
  */
 export async function recogniseForge(repository: string, signal: AbortSignal): Promise<HostedKind | null> {
   const { host, origin } = new URL(repository);
-  const known = wellKnown[host];
+  const known = wellKnownForges[host];
   if (known !== undefined) return known;
   if (versionSchema.safeParse((await ask(`${origin}/api/v1/version`, signal))?.data).success) return 'gitea';
   // it answers the version to nobody without a token

@@ -1,7 +1,9 @@
 import { InvalidArgumentError } from 'commander';
+import type { z } from 'zod';
 import { createOrganizationStore } from '../../db/projects.ts';
 import type { OrganizationRow } from '../../db/projects.ts';
 import { parseRepository } from '../../workflows/contract/repository.ts';
+import { nameSchema } from '../../workflows/contract/administration.ts';
 import { CommandError } from './context.ts';
 import type { CommandContext } from './context.ts';
 
@@ -40,12 +42,23 @@ export function readDollars(text: string): number | null {
   return micros;
 }
 
-/** A name of up to 200 characters that is not blank. */
-export function readName(text: string): string {
-  const name = text.trim();
-  if (name === '' || name.length > 200) throw new InvalidArgumentError('It must have 1 to 200 characters.');
-  return name;
+/** A value by the rule of the schema, for an option. */
+export function readBy<Value>(schema: z.ZodType<Value>): (text: string) => Value {
+  return (text) => {
+    const parsed = schema.safeParse(text);
+    if (parsed.success) return parsed.data;
+    throw new InvalidArgumentError(`It ${parsed.error.issues[0]?.message ?? 'is not valid'}.`);
+  };
 }
+
+/** The same, or an empty text as it is: commander has no other word for nothing. */
+export function readOrNone<Value>(schema: z.ZodType<Value>): (text: string) => Value | '' {
+  const read = readBy(schema);
+  return (text) => (text === '' ? '' : read(text));
+}
+
+/** A name of up to 200 characters that is not blank. */
+export const readName = readBy(nameSchema);
 
 /** A day count such as `30d`, or `never`; answers the date from `now` on. */
 export function readExpiry(text: string, now: Date = new Date()): Date | null {

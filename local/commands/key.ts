@@ -34,7 +34,7 @@ export function addKeyCommands(program: Command, withContext: WithContext): void
           organizationId: organization.id,
           kind: options.kind,
           name: options.name,
-          expiresAt: options.expires ?? undefined,
+          expiresAt: options.expires || undefined,
         });
         printRecord(command, { key, ...row });
       }),

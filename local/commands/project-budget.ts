@@ -15,10 +15,10 @@ export function addBudgetOptions(command: Command): Command {
     .option('--daily-budget <dollars>', 'US dollars that all jobs of a day (UTC) may cost, or "none"', readDollars);
 }
 
-/** The change that the options ask for. */
+/** The change that the options ask for; commander gives an empty text for a null. */
 export function budgetsOf({ jobBudget, dailyBudget }: BudgetOptions): ProjectChange {
   return {
-    ...(jobBudget === undefined ? {} : { jobBudgetMicros: jobBudget }),
-    ...(dailyBudget === undefined ? {} : { dailyBudgetMicros: dailyBudget }),
+    ...(jobBudget === undefined ? {} : { jobBudgetMicros: jobBudget || null }),
+    ...(dailyBudget === undefined ? {} : { dailyBudgetMicros: dailyBudget || null }),
   };
 }

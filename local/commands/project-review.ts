@@ -1,12 +1,14 @@
 import { InvalidArgumentError } from 'commander';
 import type { Command } from 'commander';
-import { compileGlob } from '../../activities/agent-tools/glob-pattern.ts';
 import type { ProjectChange } from '../../db/projects.ts';
+import { compileGlob } from '../../search/glob.ts';
+import { forgeUrlSchema, markSchema } from '../../workflows/contract/administration.ts';
 import { messageOf } from '../start-error.ts';
+import { readBy, readOrNone } from './checks.ts';
 
 /** How the pull requests of a project are made. */
 export interface ReviewOptions {
-  forgeUrl?: string | null;
+  forgeUrl?: string;
   reviewer?: string[];
   label?: string[];
   assignee?: string[];
@@ -17,7 +19,11 @@ export interface ReviewOptions {
 /** Adds the options; a list is given by repeating its option, and emptied by an empty text. */
 export function addReviewOptions(command: Command): Command {
   return command
-    .option('--forge-url <url>', "address of the forge, where it is not the root of the repository's server", readUrl)
+    .option(
+      '--forge-url <url>',
+      "address of the forge, where it is not the root of the repository's server",
+      readOrNone(forgeUrlSchema),
+    )
     .option('--reviewer <login>', 'who is asked to review (repeatable; "" for nobody)', collect)
     .option('--label <name>', 'label of its pull requests (repeatable; "" for none)', collect)
     .option('--assignee <login>', 'who is assigned (repeatable; "" for nobody)', collect)
@@ -29,7 +35,7 @@ export function addReviewOptions(command: Command): Command {
 /** The change that the options ask for. */
 export function reviewOf({ forgeUrl, reviewer, label, assignee, path, workflows }: ReviewOptions): ProjectChange {
   return {
-    ...(forgeUrl === undefined ? {} : { forgeUrl }),
+    ...(forgeUrl === undefined ? {} : { forgeUrl: forgeUrl || null }),
     ...(reviewer === undefined ? {} : { reviewers: reviewer }),
     ...(label === undefined ? {} : { labels: label }),
     ...(assignee === undefined ? {} : { assignees: assignee }),
@@ -38,11 +44,10 @@ export function reviewOf({ forgeUrl, reviewer, label, assignee, path, workflows 
   };
 }
 
+const readMark = readBy(markSchema);
+
 function collect(text: string, earlier: string[] = []): string[] {
-  const value = text.trim();
-  if (value.length > 100 || /\p{Cc}/u.test(value))
-    throw new InvalidArgumentError('It must have up to 100 characters, without control characters.');
-  return value === '' ? [] : [...earlier, value];
+  return text.trim() === '' ? [] : [...earlier, readMark(text)];
 }
 
 function collectGlob(text: string, earlier: string[] = []): string[] {
@@ -53,13 +58,4 @@ function collectGlob(text: string, earlier: string[] = []): string[] {
     throw new InvalidArgumentError(messageOf(error));
   }
   return [...earlier, text];
-}
-
-/** An empty text: the root of the repository's server. */
-function readUrl(text: string): string | null {
-  if (text === '') return null;
-  const url = URL.parse(text);
-  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '')
-    throw new InvalidArgumentError('It must be an http:// or https:// address without a user name.');
-  return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
 }

@@ -3,10 +3,16 @@ import type { Command } from 'commander';
 import { recogniseForge } from '../../activities/clients/recognise-forge.ts';
 import { createProjectCredentialStore } from '../../db/project-credentials.ts';
 import { createProjectStore, forgeKinds } from '../../db/projects.ts';
-import type { ForgeKind } from '../../db/projects.ts';
+import type { ForgeKind, ProjectChange } from '../../db/projects.ts';
 import { createSecretBox } from '../../encryption/secret-box.ts';
-import { parseRef } from '../../workflows/contract/ref.ts';
-import { organizationOf, readName, repositoryOf } from './checks.ts';
+import {
+  branchSchema,
+  forgeTokenSchema,
+  modelNameSchema,
+  nameOfRepository,
+  nameSchema,
+} from '../../workflows/contract/administration.ts';
+import { organizationOf, readBy, readName, readOrNone, repositoryOf } from './checks.ts';
 import { CommandError } from './context.ts';
 import type { CommandContext, WithContext } from './context.ts';
 import { printList, printRecord } from './output.ts';
@@ -25,6 +31,10 @@ interface CreateOptions extends ReviewOptions, BudgetOptions {
 }
 
 interface UpdateOptions extends ReviewOptions, BudgetOptions {
+  name?: string;
+  ref?: string;
+  model?: string;
+  allow?: string[];
   tokenStdin?: true;
   removeToken?: true;
 }
@@ -44,8 +54,8 @@ export function addProjectCommands(program: Command, withContext: WithContext): 
     .requiredOption('--org <id>', 'the organization it belongs to')
     .requiredOption('--repository <url>', 'https address of the repository, or a path below the local root')
     .option('--name <name>', 'its name; without it the last part of the repository', readName)
-    .option('--ref <branch>', 'branch that jobs begin at; without it the default branch')
-    .option('--model <provider/model>', 'model of its jobs; without it DOCKET_AGENT_MODEL')
+    .option('--ref <branch>', 'branch that jobs begin at; without it the default branch', readBy(branchSchema))
+    .option('--model <provider/model>', 'model of its jobs; without it DOCKET_AGENT_MODEL', readBy(modelNameSchema))
     .addOption(
       new Option('--forge <kind>', 'where pull requests go; without it as the server of the repository says').choices(
         forgeKinds,
@@ -57,17 +67,11 @@ export function addProjectCommands(program: Command, withContext: WithContext): 
     withContext(async (context) => {
       const organization = await organizationOf(context, options.org);
       const { repository, kind } = repositoryOf(context, options.repository);
-      if (options.ref !== undefined && !parseRef(options.ref).ok) {
-        throw new CommandError(`${JSON.stringify(options.ref)} is not the name of a branch.`);
-      }
-      if (options.model !== undefined && !/^[a-z]+\/\S+$/.test(options.model)) {
-        throw new CommandError('--model must be a provider and a model, such as anthropic/claude-sonnet-4-5.');
-      }
       const forge = options.forge ?? (kind === 'local' ? 'local' : await forgeOf(repository));
       const token = options.tokenStdin === true ? await readToken(context, forge) : null;
       const project = await createProjectStore(context.pool).create({
         organizationId: organization.id,
-        name: options.name ?? nameOf(repository),
+        name: options.name ?? nameOfRepository(repository),
         repository,
         defaultRef: options.ref ?? null,
         model: options.model ?? null,
@@ -85,6 +89,10 @@ export function addProjectCommands(program: Command, withContext: WithContext): 
     .command('update')
     .description('change a project; jobs under way take its new token from their next step on')
     .argument('<id>', 'the id of the project')
+    .option('--name <name>', 'its name', readBy(nameSchema))
+    .option('--ref <branch>', 'branch that jobs begin at; "" is the default branch', readOrNone(branchSchema))
+    .option('--model <provider/model>', 'model of its jobs; "" is DOCKET_AGENT_MODEL', readOrNone(modelNameSchema))
+    .option('--allow <url>', 'a further repository that jobs may name (repeatable; "" for none)', collectOrNone)
     .option(...tokenOption)
     .addOption(new Option('--remove-token', "forget its token; jobs use the worker's").conflicts('tokenStdin'));
   addBudgetOptions(addReviewOptions(update)).action((id: string, options: UpdateOptions, command: Command) =>
@@ -94,7 +102,7 @@ export function addProjectCommands(program: Command, withContext: WithContext): 
       if (project === null) {
         throw new CommandError(`There is no project ${JSON.stringify(id)}; "docket project list" shows the ids.`);
       }
-      const change = { ...reviewOf(options), ...budgetsOf(options) };
+      const change = { ...settingsOf(context, options), ...reviewOf(options), ...budgetsOf(options) };
       const isTokenGiven = options.tokenStdin === true || options.removeToken === true;
       if (!isTokenGiven && Object.keys(change).length === 0) {
         throw new CommandError('Say what to change, such as --token-stdin or --reviewer; --help shows what there is.');
@@ -123,15 +131,26 @@ export function addProjectCommands(program: Command, withContext: WithContext): 
     );
 }
 
+function settingsOf(context: CommandContext, { name, ref, model, allow }: UpdateOptions): ProjectChange {
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(ref === undefined ? {} : { defaultRef: ref || null }),
+    ...(model === undefined ? {} : { model: model || null }),
+    ...(allow === undefined
+      ? {}
+      : { allowedRepositories: allow.map((text) => repositoryOf(context, text).repository) }),
+  };
+}
+
 function credentialsOf({ pool, encryptionKeys }: CommandContext) {
   return createProjectCredentialStore(pool, createSecretBox(encryptionKeys));
 }
 
 async function readToken({ readInput }: CommandContext, forge: ForgeKind): Promise<string> {
   if (forge === 'local') throw new CommandError('The local forge needs no token.');
-  const token = (await readInput()).trim();
-  if (/^[\x21-\x7e]{6,1000}$/.test(token)) return token;
-  throw new CommandError('Standard input must hold the token and nothing else: 6 to 1000 characters without blanks.');
+  const token = forgeTokenSchema.safeParse(await readInput());
+  if (token.success) return token.data;
+  throw new CommandError(`Standard input ${token.error.issues[0]?.message ?? 'is no token'}.`);
 }
 
 /** What the server of the repository is. */
@@ -143,16 +162,10 @@ async function forgeOf(repository: string): Promise<ForgeKind> {
   );
 }
 
-function nameOf(repository: string): string {
-  return (
-    repository
-      .replace(/\/+$/, '')
-      .split('/')
-      .at(-1)
-      ?.replace(/\.git$/, '') || repository
-  );
-}
-
 function collect(text: string, earlier: string[]): string[] {
   return [...earlier, text];
+}
+
+function collectOrNone(text: string, earlier: string[] = []): string[] {
+  return text === '' ? [] : [...earlier, text];
 }

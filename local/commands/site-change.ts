@@ -1,11 +1,19 @@
 import type { Command } from 'commander';
 import { createSiteStore } from '../../db/sites.ts';
 import type { SiteChange } from '../../db/sites.ts';
-import { integerBetween, repositoryOf } from './checks.ts';
+import {
+  branchSchema,
+  directorySchema,
+  folderSchema,
+  refreshMinutes as minutesRule,
+  retentionDays as daysRule,
+  siteUrlSchema,
+} from '../../workflows/contract/administration.ts';
+import { integerBetween, readBy, readOrNone, repositoryOf } from './checks.ts';
 import { CommandError } from './context.ts';
 import type { CommandContext, WithContext } from './context.ts';
 import { printRecord } from './output.ts';
-import { checkSource, folderOf, siteOf } from './site-checks.ts';
+import { siteOf } from './site-checks.ts';
 
 interface UpdateOptions {
   repository?: string;
@@ -24,12 +32,20 @@ export function addSiteChangeCommands(group: Command, withContext: WithContext):
     .description('change a site; it is indexed again when its pages come from elsewhere')
     .argument('<domain>', 'its identifier')
     .option('--repository <url>', 'git repository of the pages, instead of what they came from')
-    .option('--directory <path>', 'directory of the pages on the worker, instead of what they came from')
-    .option('--path <folder>', 'folder of the pages; "" is all of it')
-    .option('--ref <branch>', 'branch of the repository; "" is the default branch')
-    .option('--base-url <url>', 'address of the published site; "" is none')
-    .option('--retention-days <days>', 'how long conversations are kept; 0 stores none', integerBetween(0, 3_650))
-    .option('--refresh-minutes <minutes>', 'index again so often; 0 is never', integerBetween(0, 43_200))
+    .option(
+      '--directory <path>',
+      'directory of the pages on the worker, instead of what they came from',
+      readBy(directorySchema),
+    )
+    .option('--path <folder>', 'folder of the pages; "" is all of it', readBy(folderSchema))
+    .option('--ref <branch>', 'branch of the repository; "" is the default branch', readOrNone(branchSchema))
+    .option('--base-url <url>', 'address of the published site; "" is none', readOrNone(siteUrlSchema))
+    .option(
+      '--retention-days <days>',
+      'how long conversations are kept; 0 stores none',
+      integerBetween(daysRule.minimum, daysRule.maximum),
+    )
+    .option('--refresh-minutes <minutes>', 'index again so often; 0 is never', integerBetween(0, minutesRule.maximum))
     .action((domain: string, options: UpdateOptions, command: Command) =>
       withContext(async (context) => {
         const sites = createSiteStore(context.pool);
@@ -63,12 +79,11 @@ function changeOf(options: UpdateOptions, context: CommandContext): SiteChange {
   const { repository, directory, ref, path, baseUrl, retentionDays, refreshMinutes } = options;
   if (repository !== undefined && directory !== undefined)
     throw new CommandError('Name either --repository or --directory, where the pages come from.');
-  checkSource({ directory, ref: ref || undefined, baseUrl: baseUrl || undefined });
   const change = {
     ...(repository !== undefined && { repository: repositoryOf(context, repository).repository, directory: null }),
     ...(directory !== undefined && { directory, repository: null }),
     ...(ref !== undefined && { ref: ref || null }),
-    ...(path !== undefined && { path: folderOf(path) }),
+    ...(path !== undefined && { path }),
     ...(baseUrl !== undefined && { baseUrl: baseUrl || null }),
     ...(retentionDays !== undefined && { retentionDays }),
     ...(refreshMinutes !== undefined && { refreshMinutes: refreshMinutes || null }),

@@ -2,12 +2,21 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { createSiteStore, DomainTakenError } from '../../db/sites.ts';
 import type { SiteRow, SiteStore } from '../../db/sites.ts';
-import { integerBetween, organizationOf, repositoryOf } from './checks.ts';
+import {
+  branchSchema,
+  directorySchema,
+  domainSchema,
+  folderSchema,
+  refreshMinutes,
+  retentionDays,
+  siteUrlSchema,
+} from '../../workflows/contract/administration.ts';
+import { integerBetween, organizationOf, readBy, repositoryOf } from './checks.ts';
 import { CommandError } from './context.ts';
 import type { WithContext } from './context.ts';
 import { printList, printRecord } from './output.ts';
 import { addSiteChangeCommands } from './site-change.ts';
-import { checkSource, folderOf, siteOf } from './site-checks.ts';
+import { siteOf } from './site-checks.ts';
 
 interface CreateOptions {
   org: string;
@@ -21,6 +30,8 @@ interface CreateOptions {
   refreshMinutes?: number;
 }
 
+const daysOption = integerBetween(retentionDays.minimum, retentionDays.maximum);
+const minutesOption = integerBetween(refreshMinutes.minimum, refreshMinutes.maximum);
 const pollMs = 250;
 const longestWaitMs = 10 * 60_000;
 
@@ -32,14 +43,22 @@ export function addSiteCommands(program: Command, withContext: WithContext): voi
     .command('create')
     .description('create a site; it is indexed in the background')
     .requiredOption('--org <id>', 'the organization it belongs to')
-    .requiredOption('--domain <name>', 'its identifier in the address of the API')
+    .requiredOption('--domain <name>', 'its identifier in the address of the API', readBy(domainSchema))
     .option('--repository <url>', 'git repository of the pages')
-    .option('--directory <path>', 'directory of the pages on the worker, below DOCKET_SITE_DIRECTORIES')
-    .option('--path <folder>', 'folder of the pages below the repository or directory; without it all of it')
-    .option('--ref <branch>', 'branch of the repository; without it the default branch')
-    .option('--base-url <url>', 'address of the published site; links in answers begin with it')
-    .option('--retention-days <days>', 'how long conversations are kept; 0 stores none', integerBetween(0, 3_650), 30)
-    .option('--refresh-minutes <minutes>', 'index again so often', integerBetween(1, 43_200))
+    .option(
+      '--directory <path>',
+      'directory of the pages on the worker, below DOCKET_SITE_DIRECTORIES',
+      readBy(directorySchema),
+    )
+    .option(
+      '--path <folder>',
+      'folder of the pages below the repository or directory; without it all of it',
+      readBy(folderSchema),
+    )
+    .option('--ref <branch>', 'branch of the repository; without it the default branch', readBy(branchSchema))
+    .option('--base-url <url>', 'address of the published site; links in answers begin with it', readBy(siteUrlSchema))
+    .option('--retention-days <days>', 'how long conversations are kept; 0 stores none', daysOption, 30)
+    .option('--refresh-minutes <minutes>', 'index again so often', minutesOption)
     .action((options: CreateOptions, command: Command) =>
       withContext(async (context) => {
         const organization = await organizationOf(context, options.org);
@@ -52,7 +71,6 @@ export function addSiteCommands(program: Command, withContext: WithContext): voi
             organizationId: organization.id,
             repository:
               options.repository === undefined ? undefined : repositoryOf(context, options.repository).repository,
-            path: folderOf(options.path ?? ''),
           });
           await sites.requestIndex(created.id);
           printRecord(command, { ...created });
@@ -113,12 +131,8 @@ async function indexed(sites: SiteStore, id: string): Promise<SiteRow> {
   }
 }
 
-function checkOptions({ domain, repository, directory, ...source }: CreateOptions): void {
-  if (!/^[a-z0-9](?:[a-z0-9.-]{0,98}[a-z0-9])?$/.test(domain)) {
-    throw new CommandError('The domain must have 1 to 100 lower-case letters, digits, dots or hyphens.');
-  }
+function checkOptions({ repository, directory }: CreateOptions): void {
   if ((repository === undefined) === (directory === undefined)) {
     throw new CommandError('Name either --repository or --directory, where the pages come from.');
   }
-  checkSource({ directory, ...source });
 }

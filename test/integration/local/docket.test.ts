@@ -7,6 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { parseKey } from '../../../db/key-format.ts';
 import { createKeyStore } from '../../../db/keys.ts';
 import { createProjectCredentialStore } from '../../../db/project-credentials.ts';
+import { createSessionStore } from '../../../db/sessions.ts';
 import { createSiteStore } from '../../../db/sites.ts';
 import { createSecretBox } from '../../../encryption/secret-box.ts';
 import { createProgram } from '../../../local/commands/program.ts';
@@ -180,6 +181,41 @@ describe('docket', () => {
     ]);
   });
 
+  it('takes settings of a project back by an empty text or "none"', async () => {
+    const org = await newOrganization();
+    const words = (line: string) => line.split(' ').map((word) => (word === "''" ? '' : word));
+    const create = 'project create --repository https://github.com/acme/docs --ref trunk --model offline/editor';
+    const { id } = await docketJson(...words(`${create} --job-budget 2 --daily-budget 3 --org ${org}`));
+    const update = "--ref '' --model '' --job-budget none --daily-budget none --name Handbook --forge-url ''";
+    const changed = await docketJson(
+      ...words(`project update ${id} ${update} --allow https://github.com/acme/other.git`),
+    );
+    expect(changed).toMatchObject({
+      name: 'Handbook',
+      defaultRef: null,
+      model: null,
+      jobBudgetMicros: null,
+      dailyBudgetMicros: null,
+      forgeUrl: null,
+      allowedRepositories: ['https://github.com/acme/other'],
+    });
+    expect(
+      (await docketJson('key', 'create', '--org', org, '--kind', 'admin', '--expires', 'never')).expiresAt,
+    ).toBeNull();
+  });
+
+  it('prints a link that signs in, for the one organization or the named one', async () => {
+    const org = await newOrganization();
+    await expect(docket('sign-in', '--org', org)).rejects.toThrow('has no valid admin key');
+    await docket('key', 'create', '--org', org, '--kind', 'admin');
+    const { url } = await docketJson('sign-in', '--org', org);
+    expect(url).toMatch(/^http:\/\/127\.0\.0\.1:8080\/sign-in#link=[0-9A-Za-z]{43}$/);
+    const link = url.split('=')[1];
+    const sessions = createSessionStore(database.pool, testPepper);
+    expect(await sessions.openByLink(link)).toMatchObject({ organizationId: org });
+    expect(await sessions.openByLink(link)).toBeNull();
+  });
+
   it.each([
     [
       'an unknown organization',
@@ -200,7 +236,7 @@ describe('docket', () => {
     [
       'a ref that is an option',
       'project create --org ORG --repository /srv/git/x --ref=-x',
-      'not the name of a branch',
+      'must be the name of a branch',
     ],
     ['a model without a provider', 'project create --org ORG --repository /srv/git/x --model gpt', '--model'],
     ['a site without a source', 'site create --org ORG --domain x', '--repository or --directory'],

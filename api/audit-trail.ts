@@ -1,0 +1,15 @@
+import type { AuditStore } from '../db/audit.ts';
+import type { ApiKey } from './middleware/authentication.ts';
+
+/** Notes what the holder of a key did. */
+export type NoteAction = (
+  key: ApiKey,
+  entry: { action: string; subject: string; details?: Record<string, unknown> },
+) => Promise<void>;
+
+export function createAuditTrail({ audit }: { audit: Pick<AuditStore, 'write'> }): NoteAction {
+  return (key, entry) => {
+    const { organizationId, id: keyId, sessionId = null } = key;
+    return audit.write({ organizationId, keyId, sessionId }, entry);
+  };
+}

@@ -1,0 +1,53 @@
+import { z } from 'zod';
+import { nameSchema } from '../workflows/contract/administration.ts';
+
+const kind = z.enum(['admin', 'assistant']).meta({ description: 'admin: secret, for servers; assistant: public.' });
+
+/** The body of `POST /v1/keys`. */
+export const createKeySchema = z.object({
+  kind,
+  name: nameSchema.optional(),
+  expiresInDays: z.int().min(1).max(9_999).optional().meta({ description: 'Without it the key does not expire.' }),
+});
+
+const time = z.string().meta({ format: 'date-time' });
+const timeOrNull = z.string().nullable().meta({ format: 'date-time' });
+
+export const keySchema = z.object({
+  id: z.string(),
+  kind,
+  name: z.string().nullable(),
+  createdAt: time,
+  expiresAt: timeOrNull,
+  revokedAt: timeOrNull,
+  lastUsedAt: timeOrNull.meta({ description: 'To within half a minute.' }),
+});
+export type PublicKey = z.infer<typeof keySchema>;
+
+export const keyListSchema = z.object({ keys: z.array(keySchema) });
+export const createdKeySchema = keySchema.extend({ key: z.string().meta({ description: 'Shown this once.' }) });
+
+export const auditEntrySchema = z.object({
+  id: z.string(),
+  at: time,
+  actor: z.object({
+    keyId: z.string().nullable(),
+    sessionId: z.string().nullable().meta({ description: 'When it was done in the dashboard.' }),
+  }),
+  action: z.string().meta({ description: 'Such as key.create.' }),
+  subject: z.string().nullable().meta({ description: 'The id of what it was done to.' }),
+  details: z.record(z.string(), z.unknown()),
+});
+export type PublicAuditEntry = z.infer<typeof auditEntrySchema>;
+
+export const auditPageSchema = z.object({ entries: z.array(auditEntrySchema), nextCursor: z.string().nullable() });
+
+/** The query of a list in pages. */
+export const pageQuerySchema = z.object({
+  limit: z
+    .string()
+    .regex(/^(?:[1-9]|[1-9][0-9]|100)$/, 'must be a whole number from 1 to 100')
+    .transform(Number)
+    .default(20),
+  cursor: z.string().min(1).max(500).optional(),
+});

@@ -1,0 +1,89 @@
+import { z } from 'zod';
+import { forgeKinds } from '../db/projects.ts';
+import { compileGlob, GlobError } from '../search/glob.ts';
+import {
+  branchSchema,
+  forgeTokenSchema,
+  forgeUrlSchema,
+  markSchema,
+  modelNameSchema,
+  nameSchema,
+} from '../workflows/contract/administration.ts';
+
+const mostEntries = 100;
+const marks = z.array(markSchema).max(mostEntries);
+
+const globSchema = z.string().superRefine((text, context) => {
+  try {
+    compileGlob(text);
+  } catch (error) {
+    if (!(error instanceof GlobError)) throw error;
+    context.addIssue(`is no glob: ${error.message}`);
+  }
+});
+
+const budgetSchema = z
+  .number()
+  .refine((dollars) => dollars >= 0.000001 && dollars <= 999_999_999, 'must be an amount in US dollars, above 0')
+  .nullable();
+
+/** What may be changed of a project. */
+const settings = {
+  name: nameSchema,
+  defaultRef: branchSchema.nullable().meta({ description: 'Branch that jobs begin at; null: the default branch.' }),
+  model: modelNameSchema.nullable().meta({ description: "provider/model of its jobs; null: the service's default." }),
+  allowedRepositories: z
+    .array(z.string().max(2_048))
+    .max(mostEntries)
+    .meta({ description: 'Further repositories that jobs may name.' }),
+  forgeUrl: forgeUrlSchema.nullable().meta({ description: 'Null: the root of where the repository lies.' }),
+  reviewers: marks,
+  labels: marks,
+  assignees: marks,
+  allowedPaths: z
+    .array(globSchema)
+    .max(mostEntries)
+    .meta({ description: 'Globs of what jobs may change; none: everything.' }),
+  mayChangeWorkflows: z
+    .boolean()
+    .meta({ description: 'Whether jobs may change what the forge runs by itself, such as .github/workflows.' }),
+  jobBudgetUsd: budgetSchema.meta({ description: "What one turn of a job may cost; null: the service's setting." }),
+  dailyBudgetUsd: budgetSchema.meta({
+    description: "What all jobs of a day (UTC) may cost; null: the service's setting.",
+  }),
+  forgeToken: forgeTokenSchema
+    .nullable()
+    .meta({ writeOnly: true, description: "Its own token for the forge, which no answer shows; null: the worker's." }),
+};
+
+/** The body of `PATCH /v1/projects/{id}`. What is left out stays. */
+export const changeProjectSchema = z.object(settings).partial();
+export type ChangeProjectBody = z.infer<typeof changeProjectSchema>;
+
+/** The body of `POST /v1/projects`. */
+export const createProjectSchema = changeProjectSchema.extend({
+  repository: z.string().max(2_048).meta({ description: 'https address, or a path below the local root.' }),
+  forge: z
+    .enum(forgeKinds)
+    .optional()
+    .meta({ description: 'Needed where the host of the repository does not tell it.' }),
+});
+
+const { forgeToken: _forgeToken, ...shown } = settings;
+
+export const projectSchema = z.object({
+  id: z.string(),
+  ...shown,
+  name: z.string(),
+  forgeUrl: z.string().nullable(),
+  reviewers: z.array(z.string()),
+  labels: z.array(z.string()),
+  assignees: z.array(z.string()),
+  repository: z.string(),
+  forge: z.enum(forgeKinds),
+  hasForgeToken: z.boolean().meta({ description: 'Whether it has a token of its own.' }),
+  createdAt: z.string().meta({ format: 'date-time' }),
+});
+export type PublicProject = z.infer<typeof projectSchema>;
+
+export const projectListSchema = z.object({ projects: z.array(projectSchema) });

@@ -1,0 +1,129 @@
+import { Router } from '@koa/router';
+import { canBeId } from '../../db/ids.ts';
+import type { ProjectCredentialStore } from '../../db/project-credentials.ts';
+import type { ForgeKind, ProjectChange, ProjectRow, ProjectStore } from '../../db/projects.ts';
+import { nameOfRepository, wellKnownForges } from '../../workflows/contract/administration.ts';
+import { parseRepository, type RepositoryRules } from '../../workflows/contract/repository.ts';
+import type { AppContext, AppRouter, AppState } from '../app-context.ts';
+import type { NoteAction } from '../audit-trail.ts';
+import { invalidRequest, projectNotFound } from '../errors.ts';
+import { readJsonBody } from '../json-body.ts';
+import type { ApiKey, Authenticate } from '../middleware/authentication.ts';
+import { presentProject } from '../presenters/administration.ts';
+import { changeProjectSchema, createProjectSchema, type ChangeProjectBody } from '../project-schemas.ts';
+
+export interface ProjectRouteDeps {
+  authenticate: Authenticate;
+  projects: ProjectStore;
+  credentials: Pick<ProjectCredentialStore, 'write'>;
+  repositories: RepositoryRules;
+  problemWithModel: (name: string) => string | null;
+  note: NoteAction;
+}
+
+const largestBody = 256 * 1024;
+
+/** Projects of the organization: a repository, and how jobs on it are run. */
+export function createProjectsRouter(deps: ProjectRouteDeps): AppRouter {
+  const { authenticate, projects, credentials, note } = deps;
+  const router = new Router<AppState>({ prefix: '/v1/projects' });
+
+  async function projectOf(ctx: AppContext, id = ''): Promise<{ key: ApiKey; project: ProjectRow }> {
+    const key = await authenticate(ctx.req, 'admin');
+    const project = canBeId(id) ? await projects.get(id) : null;
+    if (project === null || project.organizationId !== key.organizationId) throw projectNotFound();
+    ctx.set('Cache-Control', 'no-store');
+    return { key, project };
+  }
+
+  function repositoryOf(text: string) {
+    const parsed = parseRepository(text, deps.repositories);
+    if (!parsed.ok) throw invalidRequest(parsed.problem);
+    return parsed;
+  }
+
+  function changeOf(body: ChangeProjectBody): ProjectChange {
+    const { allowedRepositories, jobBudgetUsd, dailyBudgetUsd, forgeToken: _, ...change } = body;
+    const problem = typeof body.model === 'string' ? deps.problemWithModel(body.model) : null;
+    if (problem !== null) throw invalidRequest(problem);
+    return {
+      ...change,
+      ...(allowedRepositories && {
+        allowedRepositories: allowedRepositories.map((text) => repositoryOf(text).repository),
+      }),
+      ...(jobBudgetUsd !== undefined && { jobBudgetMicros: microsOf(jobBudgetUsd) }),
+      ...(dailyBudgetUsd !== undefined && { dailyBudgetMicros: microsOf(dailyBudgetUsd) }),
+    };
+  }
+
+  router.get('/', async (ctx) => {
+    const { organizationId } = await authenticate(ctx.req, 'admin');
+    ctx.set('Cache-Control', 'no-store');
+    ctx.body = { projects: (await projects.list(organizationId)).map(presentProject) };
+  });
+
+  router.post('/', async (ctx) => {
+    const key = await authenticate(ctx.req, 'admin');
+    const body = createProjectSchema.parse(await readJsonBody(ctx.req, { maxBytes: largestBody }));
+    const { repository: address, forge: named, forgeToken = null, ...settings } = body;
+    const parsed = repositoryOf(address);
+    const forge = parsed.kind === 'local' ? 'local' : (named ?? wellKnownForges[parsed.host]);
+    if (forge === undefined) throw invalidRequest('forge is missing; the host of the repository does not tell it.');
+    checkForge({ kind: parsed.kind, forge: named ?? forge, token: forgeToken });
+    const project = await projects.create({
+      name: nameOfRepository(parsed.repository),
+      defaultRef: null,
+      model: null,
+      allowedRepositories: [],
+      ...changeOf(settings),
+      organizationId: key.organizationId,
+      repository: parsed.repository,
+      forge,
+    });
+    if (forgeToken !== null) await credentials.write(project.id, forgeToken);
+    await note(key, { action: 'project.create', subject: project.id, details: { repository: project.repository } });
+    ctx.status = 201;
+    ctx.set('Location', `/v1/projects/${project.id}`);
+    ctx.set('Cache-Control', 'no-store');
+    ctx.body = presentProject({ ...project, hasCredential: forgeToken !== null });
+  });
+
+  router.get('/:id', async (ctx) => {
+    ctx.body = presentProject((await projectOf(ctx, ctx.params['id'])).project);
+  });
+
+  router.patch('/:id', async (ctx) => {
+    const { key, project } = await projectOf(ctx, ctx.params['id']);
+    const body = changeProjectSchema.parse(await readJsonBody(ctx.req, { maxBytes: largestBody }));
+    const { forgeToken } = body;
+    checkForge({ kind: null, forge: project.forge, token: forgeToken ?? null });
+    const change = changeOf(body);
+    if (forgeToken !== undefined) await credentials.write(project.id, forgeToken);
+    const changed = await projects.update(project.id, change);
+    if (changed === null) throw projectNotFound();
+    await note(key, { action: 'project.change', subject: project.id, details: { fields: Object.keys(body) } });
+    ctx.body = presentProject(changed);
+  });
+
+  return router;
+}
+
+function checkForge({
+  kind,
+  forge,
+  token,
+}: {
+  kind: 'https' | 'local' | null;
+  forge: ForgeKind;
+  token: string | null;
+}) {
+  if (kind === 'https' && forge === 'local') throw invalidRequest('forge must not be local for an https repository.');
+  if (kind === 'local' && forge !== 'local')
+    throw invalidRequest('forge must be local for a repository on this machine.');
+  if (forge === 'local' && token !== null)
+    throw invalidRequest('forgeToken must be left out: the local forge needs none.');
+}
+
+function microsOf(dollars: number | null): number | null {
+  return dollars === null ? null : Math.round(dollars * 1e6);
+}

@@ -1,0 +1,113 @@
+import { Router } from '@koa/router';
+import { DomainTakenError, type SiteRow, type SiteStore } from '../../db/sites.ts';
+import { parseRepository, type RepositoryRules } from '../../workflows/contract/repository.ts';
+import type { AppContext, AppRouter, AppState } from '../app-context.ts';
+import type { NoteAction } from '../audit-trail.ts';
+import { domainTaken, invalidRequest, siteNotFound } from '../errors.ts';
+import { readJsonBody } from '../json-body.ts';
+import type { Authenticate } from '../middleware/authentication.ts';
+import { presentSite } from '../presenters/administration.ts';
+import type { SiteAccess } from '../site-access.ts';
+import { changeSiteSchema, createSiteSchema } from '../site-schemas.ts';
+
+export interface SiteRouteDeps {
+  authenticate: Authenticate;
+  access: Pick<SiteAccess, 'forAdmin'>;
+  sites: SiteStore;
+  repositories: RepositoryRules;
+  note: NoteAction;
+}
+
+const largestBody = 64 * 1024;
+
+/** Sites of the organization: where their pages come from, and their index. */
+export function createSitesRouter({ authenticate, access, sites, repositories, note }: SiteRouteDeps): AppRouter {
+  const router = new Router<AppState>({ prefix: '/v1/sites' });
+
+  function repositoryOf(text: string): string {
+    const parsed = parseRepository(text, repositories);
+    if (!parsed.ok) throw invalidRequest(parsed.problem);
+    return parsed.repository;
+  }
+
+  async function current({ id }: SiteRow): Promise<SiteRow> {
+    const site = await sites.get(id);
+    if (site === null) throw siteNotFound();
+    return site;
+  }
+
+  router.get('/', async (ctx) => {
+    const { organizationId } = await authenticate(ctx.req, 'admin');
+    ctx.set('Cache-Control', 'no-store');
+    ctx.body = { sites: (await sites.list(organizationId)).map(presentSite) };
+  });
+
+  router.post('/', async (ctx) => {
+    const key = await authenticate(ctx.req, 'admin');
+    const { repository, ref, baseUrl, refreshMinutes, ...body } = createSiteSchema.parse(await bodyOf(ctx));
+    const site = await createOrRefuse({
+      ...body,
+      organizationId: key.organizationId,
+      repository: repository === undefined ? undefined : repositoryOf(repository),
+      ref: ref ?? undefined,
+      baseUrl: baseUrl ?? undefined,
+      refreshMinutes: refreshMinutes ?? undefined,
+    });
+    await sites.requestIndex(site.id);
+    await note(key, { action: 'site.create', subject: site.domain });
+    ctx.status = 201;
+    ctx.set('Location', `/v1/sites/${site.domain}`);
+    ctx.set('Cache-Control', 'no-store');
+    ctx.body = presentSite(await current(site));
+  });
+
+  router.get('/:domain', async (ctx) => {
+    const { site } = await access.forAdmin(ctx, ctx.params['domain'] ?? '');
+    ctx.set('Cache-Control', 'no-store');
+    ctx.body = presentSite(site);
+  });
+
+  router.patch('/:domain', async (ctx) => {
+    const { site, key } = await access.forAdmin(ctx, ctx.params['domain'] ?? '');
+    const { repository, directory, ...rest } = changeSiteSchema.parse(await bodyOf(ctx));
+    const changed = await sites.update(site.id, {
+      ...rest,
+      ...(repository !== undefined && { repository: repositoryOf(repository), directory: null }),
+      ...(directory !== undefined && { directory, repository: null }),
+    });
+    if (changed === null) throw siteNotFound();
+    await note(key, { action: 'site.change', subject: site.domain });
+    ctx.set('Cache-Control', 'no-store');
+    ctx.body = presentSite(changed);
+  });
+
+  router.delete('/:domain', async (ctx) => {
+    const { site, key } = await access.forAdmin(ctx, ctx.params['domain'] ?? '');
+    await sites.remove(site.id);
+    await note(key, { action: 'site.delete', subject: site.domain });
+    ctx.status = 204;
+  });
+
+  router.post('/:domain/index', async (ctx) => {
+    const { site, key } = await access.forAdmin(ctx, ctx.params['domain'] ?? '');
+    await sites.requestIndex(site.id);
+    await note(key, { action: 'site.index', subject: site.domain });
+    ctx.status = 202;
+    ctx.set('Cache-Control', 'no-store');
+    ctx.body = presentSite(await current(site));
+  });
+
+  async function createOrRefuse(site: Parameters<SiteStore['create']>[0]): Promise<SiteRow> {
+    try {
+      return await sites.create(site);
+    } catch (error) {
+      throw error instanceof DomainTakenError ? domainTaken() : error;
+    }
+  }
+
+  return router;
+}
+
+function bodyOf(ctx: AppContext): Promise<unknown> {
+  return readJsonBody(ctx.req, { maxBytes: largestBody });
+}

@@ -1,0 +1,243 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { auditPageSchema, createdKeySchema, keyListSchema } from '../../../api/key-schemas.ts';
+import { projectListSchema, projectSchema } from '../../../api/project-schemas.ts';
+import { siteListSchema, siteSchema } from '../../../api/site-schemas.ts';
+import { createProjectCredentialStore } from '../../../db/project-credentials.ts';
+import { createSecretBox } from '../../../encryption/secret-box.ts';
+import { buildKey, buildOrganization, buildProject, buildSite } from '../../support/build.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { testKeys, testKeysText } from '../../support/encryption.ts';
+import { comparable, serveApi, type ServedApi } from './serve.ts';
+
+let database: TestDatabase;
+let api: ServedApi;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  api = await serveApi(database.pool, {
+    DOCKET_ENCRYPTION_KEYS: testKeysText('k1'),
+    DOCKET_ALLOWED_HOSTS: 'github.com,git.example.com',
+    DOCKET_LOCAL_REPOSITORIES: '/srv/git',
+  });
+});
+afterAll(async () => {
+  await api?.[Symbol.asyncDispose]();
+  await database?.[Symbol.asyncDispose]();
+});
+
+async function newAdmin(): Promise<{ organizationId: string; key: string }> {
+  const { id: organizationId } = await buildOrganization(database.pool);
+  return { organizationId, key: (await buildKey(database.pool, { organizationId })).key };
+}
+
+async function actions(key: string): Promise<string[]> {
+  const { body } = await api.ask('/v1/audit', { key });
+  return auditPageSchema.parse(body).entries.map(({ action }) => action);
+}
+
+describe('projects', () => {
+  it('are made, shown and changed; the token goes in and never comes out', async () => {
+    const { key } = await newAdmin();
+    const token = 'ghp_the_secret_token';
+    const created = await api.ask('/v1/projects', {
+      key,
+      json: {
+        repository: 'https://GitHub.com/acme/docs.git',
+        forgeToken: token,
+        jobBudgetUsd: 2.5,
+        labels: [' docs '],
+      },
+    });
+    expect(created.status).toBe(201);
+    expect(projectSchema.strict().parse(created.body)).toMatchObject({
+      name: 'docs',
+      repository: 'https://github.com/acme/docs',
+      forge: 'github',
+      hasForgeToken: true,
+      jobBudgetUsd: 2.5,
+      dailyBudgetUsd: null,
+      labels: ['docs'],
+    });
+    const path = created.headers.get('location') ?? '';
+    const changed = await api.ask(path, {
+      key,
+      method: 'PATCH',
+      json: {
+        name: 'Handbook',
+        defaultRef: 'trunk',
+        model: 'offline/editor',
+        allowedRepositories: ['https://github.com/acme/other.git'],
+        allowedPaths: ['docs/**'],
+        mayChangeWorkflows: true,
+        jobBudgetUsd: null,
+        dailyBudgetUsd: 40,
+        forgeUrl: 'https://git.example.com/x/',
+        reviewers: ['ada'],
+        assignees: ['grace'],
+      },
+    });
+    expect(changed.body).toMatchObject({
+      name: 'Handbook',
+      defaultRef: 'trunk',
+      model: 'offline/editor',
+      allowedRepositories: ['https://github.com/acme/other'],
+      allowedPaths: ['docs/**'],
+      mayChangeWorkflows: true,
+      jobBudgetUsd: null,
+      dailyBudgetUsd: 40,
+      forgeUrl: 'https://git.example.com/x',
+      reviewers: ['ada'],
+      labels: ['docs'],
+      hasForgeToken: true,
+    });
+    expect((await api.ask(path, { key })).body).toEqual(changed.body);
+    const listed = await api.ask('/v1/projects', { key });
+    expect(projectListSchema.parse(listed.body).projects).toEqual([changed.body]);
+
+    const credentials = createProjectCredentialStore(database.pool, createSecretBox(testKeys('k1')));
+    expect(await credentials.read(created.body.id)).toBe(token);
+    const removed = await api.ask(path, { key, method: 'PATCH', json: { forgeToken: null } });
+    expect(removed.body.hasForgeToken).toBe(false);
+    expect(await credentials.read(created.body.id)).toBeNull();
+    const { text } = await api.ask('/v1/audit', { key });
+    for (const said of [created.text, changed.text, listed.text, text, api.log()]) expect(said).not.toContain(token);
+    expect(await actions(key)).toEqual(['project.change', 'project.change', 'project.create']);
+  });
+
+  it('lie on this machine only at the local forge, and need a word where the host does not tell the forge', async () => {
+    const { key } = await newAdmin();
+    const made = async (json: unknown) => {
+      const { status, body } = await api.ask('/v1/projects', { key, json });
+      return [status, body.forge ?? body.error];
+    };
+    expect(await made({ repository: '/srv/git/lamp.git' })).toEqual([201, 'local']);
+    expect(await made({ repository: 'https://git.example.com/acme/docs' })).toEqual([
+      400,
+      'forge is missing; the host of the repository does not tell it.',
+    ]);
+    expect(await made({ repository: 'https://git.example.com/acme/docs', forge: 'gitea' })).toEqual([201, 'gitea']);
+    expect((await made({ repository: '/srv/git/lamp.git', forge: 'github' }))[0]).toBe(400);
+    expect((await made({ repository: '/srv/git/lamp.git', forgeToken: 'a-token' }))[0]).toBe(400);
+    expect((await made({ repository: 'https://github.com/acme/docs', forge: 'local' }))[0]).toBe(400);
+  });
+
+  it.each<[string, unknown]>([
+    ['a host that is not allowed', { repository: 'https://evil.example/a/b' }],
+    ['a password in the address', { repository: 'https://u:p@github.com/a/b' }],
+    ['a path outside of the root', { repository: '/etc/passwd' }],
+    ['a blank name', { repository: 'https://github.com/a/b', name: ' ' }],
+    ['an unknown model', { repository: 'https://github.com/a/b', model: 'nobody/nothing' }],
+    ['a ref that is an option', { repository: 'https://github.com/a/b', defaultRef: '--upload-pack=x' }],
+    ['a budget of nothing', { repository: 'https://github.com/a/b', jobBudgetUsd: 0 }],
+    ['an endless glob', { repository: 'https://github.com/a/b', allowedPaths: ['a'.repeat(501)] }],
+    ['an empty glob', { repository: 'https://github.com/a/b', allowedPaths: [''] }],
+    ['a token with a line break', { repository: 'https://github.com/a/b', forgeToken: 'abc\ndefghi' }],
+    ['a further repository elsewhere', { repository: 'https://github.com/a/b', allowedRepositories: ['file:///etc'] }],
+    ['a script for an address', { repository: 'https://github.com/a/b', forgeUrl: 'javascript:alert(1)' }],
+  ])('are refused with %s', async (_what, json) => {
+    const { key } = await newAdmin();
+    const answer = await api.ask('/v1/projects', { key, json });
+    expect([answer.status, Object.keys(answer.body)]).toEqual([400, ['error']]);
+    expect((await api.ask('/v1/projects', { key })).body).toEqual({ projects: [] });
+  });
+});
+
+describe('sites', () => {
+  it('are made, indexed, changed and removed', async () => {
+    const { key } = await newAdmin();
+    const domain = `docs-${Date.now()}`;
+    const created = await api.ask('/v1/sites', {
+      key,
+      json: { domain, repository: 'https://github.com/acme/docs', path: '/docs/', refreshMinutes: 60 },
+    });
+    expect(created.status).toBe(201);
+    expect(siteSchema.strict().parse(created.body)).toMatchObject({
+      domain,
+      path: 'docs',
+      retentionDays: 30,
+      refreshMinutes: 60,
+      index: { version: 0, pages: 0, indexedAt: null, requestedAt: expect.any(String), failure: null },
+    });
+    await database.pool.query('update sites set index_requested_at = null where domain = $1', [domain]);
+    const kept = await api.ask(`/v1/sites/${domain}`, { key, method: 'PATCH', json: { retentionDays: 7 } });
+    expect([kept.body.retentionDays, kept.body.index.requestedAt]).toEqual([7, null]);
+    const moved = await api.ask(`/v1/sites/${domain}`, { key, method: 'PATCH', json: { directory: '/srv/pages' } });
+    expect(moved.body).toMatchObject({ repository: null, directory: '/srv/pages' });
+    expect(moved.body.index.requestedAt).not.toBeNull();
+    await database.pool.query('update sites set index_requested_at = null where domain = $1', [domain]);
+    const indexed = await api.ask(`/v1/sites/${domain}/index`, { key, method: 'POST' });
+    expect([indexed.status, indexed.body.index.requestedAt === null]).toEqual([202, false]);
+    expect(siteListSchema.parse((await api.ask('/v1/sites', { key })).body).sites).toEqual([indexed.body]);
+
+    const again = await api.ask('/v1/sites', { key, json: { domain, directory: '/srv/pages' } });
+    expect(again.status).toBe(409);
+    expect((await api.ask(`/v1/sites/${domain}`, { key, method: 'DELETE' })).status).toBe(204);
+    expect((await api.ask(`/v1/sites/${domain}`, { key })).status).toBe(404);
+    expect(await actions(key)).toEqual(['site.delete', 'site.index', 'site.change', 'site.change', 'site.create']);
+  });
+
+  it.each<[string, object]>([
+    ['no source', {}],
+    ['two sources', { repository: 'https://github.com/a/b', directory: '/srv' }],
+    ['a domain with a slash', { domain: 'a/b', directory: '/srv' }],
+    ['a folder above', { directory: '/srv', path: '../x' }],
+    ['a relative directory', { directory: 'srv' }],
+    ['a script for an address', { directory: '/srv', baseUrl: 'javascript:alert(1)' }],
+    ['an index every half minute', { directory: '/srv', refreshMinutes: 0.5 }],
+  ])('are refused with %s', async (_what, json) => {
+    const { key } = await newAdmin();
+    const answer = await api.ask('/v1/sites', { key, json: { domain: 'refused', ...json } });
+    expect([answer.status, Object.keys(answer.body)]).toEqual([400, ['error']]);
+  });
+});
+
+describe('keys', () => {
+  it('are shown once, work, and stop when they are revoked', async () => {
+    const { key } = await newAdmin();
+    const created = await api.ask('/v1/keys', { key, json: { kind: 'admin', name: 'CI', expiresInDays: 30 } });
+    expect(created.status).toBe(201);
+    const made = createdKeySchema.strict().parse(created.body);
+    expect(made.key).toMatch(/^svc_[0-9A-Za-z]{61}$/);
+    const listed = await api.ask('/v1/keys', { key: made.key });
+    expect(keyListSchema.parse(listed.body).keys.map(({ name }) => name)).toEqual([null, 'CI']);
+    expect(listed.text).not.toContain(made.key.slice(16));
+    const days = (Date.parse(made.expiresAt ?? '') - Date.now()) / 86_400_000;
+    expect(Math.round(days)).toBe(30);
+
+    for (const status of [204, 204])
+      expect((await api.ask(`/v1/keys/${made.id}`, { key, method: 'DELETE' })).status).toBe(status);
+    const { body } = await api.ask('/v1/keys', { key });
+    expect(body.keys[1].revokedAt).not.toBeNull();
+    expect(await actions(key)).toEqual(['key.revoke', 'key.create']);
+  });
+
+  it('of the assistant are of the public kind', async () => {
+    const { key } = await newAdmin();
+    const { body } = await api.ask('/v1/keys', { key, json: { kind: 'assistant' } });
+    expect(body.key).toMatch(/^svc_dsc_/);
+    expect((await api.ask('/v1/keys', { key: body.key })).status).toBe(403);
+  });
+});
+
+it('hides what belongs to another organization as if it were not there', async () => {
+  const { pool } = database;
+  const { key } = await newAdmin();
+  const theirs = await buildProject(pool);
+  const site = await buildSite(pool, { organizationId: theirs.organizationId });
+  const { row } = await buildKey(pool, theirs);
+  const pairs = [
+    [`/v1/projects/${theirs.id}`, '/v1/projects/prj_none'],
+    [`/v1/sites/${site.domain}`, '/v1/sites/none'],
+    [`/v1/keys/${row.id}`, '/v1/keys/none'],
+  ] as const;
+  for (const [foreign, missing] of pairs) {
+    for (const method of foreign.startsWith('/v1/keys') ? ['DELETE'] : ['GET', 'PATCH']) {
+      const json = method === 'PATCH' ? { name: 'mine' } : undefined;
+      const answers = [await api.ask(foreign, { key, method, json }), await api.ask(missing, { key, method, json })];
+      expect(answers[0]?.status).toBe(404);
+      expect(comparable(answers[0]!)).toEqual(comparable(answers[1]!));
+    }
+  }
+  expect((await api.ask(`/v1/sites/${site.domain}`, { key, method: 'DELETE' })).status).toBe(404);
+  for (const path of ['/v1/projects', '/v1/sites', '/v1/audit'])
+    expect(Object.values((await api.ask(path, { key })).body)[0]).toEqual([]);
+});

@@ -1,0 +1,91 @@
+import { z } from 'zod';
+import { parseRef } from './ref.ts';
+
+/** The rules for what an administrator sets, on the command line and over HTTP. What a schema gives is as it is stored. */
+
+/** What a person calls a thing. */
+export const nameSchema = z
+  .string()
+  .trim()
+  .refine((text) => text !== '' && text.length <= 200, 'must have 1 to 200 characters');
+
+export const modelNameSchema = z
+  .string()
+  .max(200)
+  .regex(/^[a-z]+\/\S+$/, 'must be a provider and a model, such as anthropic/claude-sonnet-4-5');
+
+export const branchSchema = z
+  .string()
+  .max(255)
+  .refine((text) => parseRef(text).ok, 'must be the name of a branch');
+
+/** Address of a forge, without a slash at its end. */
+export const forgeUrlSchema = z
+  .string()
+  .max(2_048)
+  .transform((text, context) => {
+    const url = URL.parse(text);
+    if (url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '')
+      return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
+    context.addIssue('must be an http:// or https:// address without a user name');
+    return z.NEVER;
+  });
+
+/** A login, or the name of a label. */
+export const markSchema = z
+  .string()
+  .trim()
+  .refine(
+    (text) => text !== '' && text.length <= 100 && !/\p{Cc}/u.test(text),
+    'must have 1 to 100 characters, without control characters',
+  );
+
+/** A token for a forge. */
+export const forgeTokenSchema = z
+  .string()
+  .trim()
+  .regex(/^[\x21-\x7e]{6,1000}$/, 'must hold the token and nothing else: 6 to 1000 characters without blanks');
+
+/** The identifier of a site in addresses. */
+export const domainSchema = z
+  .string()
+  .regex(/^[a-z0-9](?:[a-z0-9.-]{0,98}[a-z0-9])?$/, 'must have 1 to 100 lower-case letters, digits, dots or hyphens');
+
+/** A folder below a source, without slashes around it; empty: all of it. */
+export const folderSchema = z
+  .string()
+  .max(1_000)
+  .transform((text, context) => {
+    const parts = text.split('/').filter((part) => part !== '' && part !== '.');
+    if (!parts.includes('..') && !parts.includes('.git')) return parts.join('/');
+    context.addIssue('must be a folder below the repository or directory');
+    return z.NEVER;
+  });
+
+/** A directory on the worker's machine. */
+export const directorySchema = z.string().max(4_096).regex(/^\//, 'must be an absolute path');
+
+/** The address of a published site. */
+export const siteUrlSchema = z
+  .string()
+  .max(2_048)
+  .refine((text) => URL.canParse(text) && /^https?:\/\//.test(text), 'must be an http or https address');
+
+/** How long conversations are kept; 0 stores none. */
+export const retentionDays = { minimum: 0, maximum: 3_650 };
+/** How often a site is indexed by itself. */
+export const refreshMinutes = { minimum: 1, maximum: 43_200 };
+
+/** The forges of servers that need not be asked what they are. */
+export const wellKnownForges: Readonly<Record<string, 'github' | 'gitlab' | 'gitea'>> = {
+  'github.com': 'github',
+  'gitlab.com': 'gitlab',
+  'codeberg.org': 'gitea',
+  'gitea.com': 'gitea',
+};
+
+/** What a project is called when nobody says: the last part of its repository. */
+export function nameOfRepository(repository: string): string {
+  const last = repository.replace(/\/+$/, '').split('/').at(-1) ?? '';
+  return last.replace(/\.git$/, '') || repository;
+}
