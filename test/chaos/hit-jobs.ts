@@ -42,20 +42,23 @@ export async function createHitFinder({ temporalAddress, namespace = 'default' }
 
 /**
  * How long each job that was hit took from the kill to its next useful step: an answer or a batch of tools that was stored,
- * or its end. A job that was hit again before it came to one is counted from the newer kill.
+ * or its end. A job that was hit again before it came to one is counted from the newer kill; one that had ended, of which
+ * only the record was still to be kept, is not counted.
  */
 export async function measureRecovery(pool: Pool, hits: HitJob[]): Promise<number[]> {
-  const { rows } = await pool.query<{ id: string; atMs: number }>(
-    `select job_id as id, extract(epoch from useful_at)::float8 * 1000 as "atMs"
+  const { rows } = await pool.query<{ id: string; atMs: number; isEnd: boolean }>(
+    `select job_id as id, extract(epoch from useful_at)::float8 * 1000 as "atMs", "isEnd"
      from (
-       select job_id, answered_at as useful_at from job_steps
-       union all select job_id, ended_at from job_steps
-       union all select id, ended_at from jobs
+       select job_id, answered_at as useful_at, false as "isEnd" from job_steps
+       union all select job_id, ended_at, false from job_steps
+       union all select id, ended_at, true from jobs
      ) as useful where useful_at is not null order by useful_at`,
   );
   const useful = Map.groupBy(rows, ({ id }) => id);
   return hits.flatMap(({ id, atMs }) => {
-    const next = useful.get(id)?.find((row) => row.atMs > atMs)?.atMs ?? Number.POSITIVE_INFINITY;
+    const own = useful.get(id) ?? [];
+    if (own.some((row) => row.isEnd && row.atMs <= atMs)) return [];
+    const next = own.find((row) => row.atMs > atMs)?.atMs ?? Number.POSITIVE_INFINITY;
     const isHitAgain = hits.some((hit) => hit.id === id && hit.atMs > atMs && hit.atMs < next);
     return isHitAgain ? [] : [next - atMs];
   });

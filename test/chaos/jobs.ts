@@ -19,6 +19,8 @@ export interface JobsOptions {
   jobs: number;
   kills: number;
   workers: number;
+  /** From one kill to the next, on average. A worker that boots takes the machine from the others, so this is part of the harm. */
+  gapMs: number;
   seed: number;
 }
 
@@ -30,23 +32,27 @@ const replyPatienceMs = 1_000;
  * Prints how soon the jobs that were hit went on.
  */
 export function runJobsChaos(args: string[]): Promise<number> {
-  return runWorkerKills('jobs', readJobsOptions(args, { jobs: 100, kills: 200, workers: 3 }));
+  return runWorkerKills('jobs', readJobsOptions(args, { jobs: 100, kills: 200, workers: 3, gapMs: 1_500 }));
 }
 
 export function readJobsOptions(args: string[], defaults: Omit<JobsOptions, 'seed'>): JobsOptions {
   const option = { type: 'string' } as const;
-  const { values } = parseArgs({ args, options: { jobs: option, kills: option, workers: option, seed: option } });
+  const { values } = parseArgs({
+    args,
+    options: { jobs: option, kills: option, workers: option, gap: option, seed: option },
+  });
   return {
     jobs: Number(values.jobs ?? defaults.jobs),
     kills: Number(values.kills ?? defaults.kills),
     workers: Number(values.workers ?? defaults.workers),
+    gapMs: Number(values.gap ?? defaults.gapMs),
     seed: Number(values.seed ?? Math.floor(Math.random() * 1e6)),
   };
 }
 
 export async function runWorkerKills(name: string, options: JobsOptions, startEngine?: StartEngine): Promise<number> {
-  const { jobs, kills, workers, seed } = options;
-  console.log(`${name}: jobs: ${jobs}, kills: ${kills}, workers: ${workers}, seed: ${seed}`);
+  const { jobs, kills, workers, gapMs, seed } = options;
+  console.log(`${name}: jobs: ${jobs}, kills: ${kills}, workers: ${workers}, gap: ${gapMs} ms, seed: ${seed}`);
   const random = createRandom(seed);
   const repositories = [0, 1].map(repositoryFiles);
   const plans = planJobs({ count: jobs, repositories, random: random.fork(1) });
@@ -68,7 +74,7 @@ export async function runWorkerKills(name: string, options: JobsOptions, startEn
   };
   await Promise.all([
     runJobs(run, pace),
-    killWorkers({ kills, lane, random: random.fork(2), run, hits, finder, nextReply }),
+    killWorkers({ kills, gapMs, lane, random: random.fork(2), run, hits, finder, nextReply }),
   ]);
   run.endedMs = Date.now();
   for (const plan of plans) if (client.jobs.has(plan.index)) await client.get(plan);
@@ -85,6 +91,7 @@ export async function runWorkerKills(name: string, options: JobsOptions, startEn
 
 interface Kills {
   kills: number;
+  gapMs: number;
   lane: Lane;
   random: Random;
   run: JobRun;
@@ -93,11 +100,11 @@ interface Kills {
   nextReply(): Promise<void>;
 }
 
-async function killWorkers({ kills, lane, random, run, hits, finder, nextReply }: Kills): Promise<void> {
+async function killWorkers({ kills, gapMs, lane, random, run, hits, finder, nextReply }: Kills): Promise<void> {
   const recoveries: Promise<void>[] = [];
   const ready = new Set(lane.workers);
   while (run.faults.length < kills) {
-    await delay(random.between(100, 900));
+    await delay(random.between(0.2 * gapMs, 1.8 * gapMs));
     if (random.next() < 0.6) await Promise.race([nextReply(), delay(replyPatienceMs)]);
     await delay(random.pick([0, 5, 10, 20, 50, 100, 300]) * random.next());
     while (ready.size === 0) await delay(pollMs);
