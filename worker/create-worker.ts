@@ -20,8 +20,7 @@ export interface WorkerDeps {
   /** Path of the bundle, made with the same failure converter. */
   bundle: string;
   dataConverter?: DataConverter;
-  /** One worker for each queue. */
-  queues: QueueWorker[];
+  queue: QueueWorker;
   /** How long running activities may go on after a shutdown was asked for. */
   shutdownGraceMs?: number;
   /** Names the code of the workers; an execution then stays with the code it began on. Null or absent: not versioned. */
@@ -48,29 +47,25 @@ function versionOf(buildId: string, defaultVersioningBehavior: VersioningBehavio
   return { useWorkerVersioning: true, version, defaultVersioningBehavior };
 }
 
-/** Makes the workers of a process, one for each queue; none polls before `run`. */
-export async function createWorkers(deps: WorkerDeps): Promise<Worker[]> {
-  const { connection, namespace, bundle, dataConverter, queues, shutdownGraceMs = 20_000, buildId = null } = deps;
-  const workers: Worker[] = [];
-  for (const { taskQueue, activities, maxConcurrentActivities = 20, versioning = 'PINNED' } of queues) {
-    const worker = await Worker.create({
-      connection,
-      namespace,
-      taskQueue,
-      activities,
-      workflowBundle: { codePath: bundle },
-      dataConverter,
-      maxConcurrentActivityTaskExecutions: maxConcurrentActivities,
-      maxCachedWorkflows: 200,
-      // a workflow whose worker was killed waits this long before another takes it
-      stickyQueueScheduleToStartTimeout: '1s',
-      // a cancel arrives with the answer to a heartbeat
-      maxHeartbeatThrottleInterval: '1s',
-      shutdownGraceTime: shutdownGraceMs,
-      shutdownForceTime: shutdownGraceMs + forceAfterMs,
-      ...(buildId === null ? {} : { workerDeploymentOptions: versionOf(buildId, versioning) }),
-    });
-    workers.push(worker);
-  }
-  return workers;
+/** Makes the worker of one queue; it polls from `run` on. */
+export function createWorker(deps: WorkerDeps): Promise<Worker> {
+  const { connection, namespace, bundle, dataConverter, queue, shutdownGraceMs = 20_000, buildId = null } = deps;
+  const { taskQueue, activities, maxConcurrentActivities = 20, versioning = 'PINNED' } = queue;
+  return Worker.create({
+    connection,
+    namespace,
+    taskQueue,
+    activities,
+    workflowBundle: { codePath: bundle },
+    dataConverter,
+    maxConcurrentActivityTaskExecutions: maxConcurrentActivities,
+    maxCachedWorkflows: 200,
+    // a workflow whose worker was killed waits this long before another takes it
+    stickyQueueScheduleToStartTimeout: '1s',
+    // a cancel arrives with the answer to a heartbeat
+    maxHeartbeatThrottleInterval: '1s',
+    shutdownGraceTime: shutdownGraceMs,
+    shutdownForceTime: shutdownGraceMs + forceAfterMs,
+    ...(buildId === null ? {} : { workerDeploymentOptions: versionOf(buildId, versioning) }),
+  });
 }

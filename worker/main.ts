@@ -1,28 +1,9 @@
-import { createKnownSecrets } from '../redaction/known-secrets.ts';
-import { createRedactor } from '../redaction/redactor.ts';
-import { ConfigError, readConfig, secretsOf } from './config.ts';
-import { createLogger, installRuntime } from './log.ts';
-import { stopSignal } from './stop-signal.ts';
-import { runWorkerProcess } from './worker-process.ts';
+import { enableCompileCache, flushCompileCache } from 'node:module';
+import { join } from 'node:path';
 
-// until the settings are read, only what is shaped like a secret is known
-let redact = createRedactor([]);
-
-async function main(): Promise<void> {
-  const config = readConfig(process.env);
-  const secrets = createKnownSecrets(secretsOf(config));
-  ({ redact } = secrets);
-  const log = createLogger({ level: config.logLevel, redact });
-  installRuntime(log);
-  Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false });
-  await runWorkerProcess({ config, log, secrets, signal: stopSignal({ log, graceMs: config.graceMs }) });
-}
-
-try {
-  await main();
-} catch (error) {
-  if (error instanceof ConfigError)
-    process.stderr.write(`${redact(JSON.stringify({ level: 60, msg: error.message }))}\n`);
-  else process.stderr.write(`${redact(JSON.stringify({ level: 60, msg: 'worker failed', error: String(error) }))}\n`);
-  process.exitCode = 1;
-}
+// A worker that takes the place of a killed one finds its code compiled: half of its start was that. The cache is written
+// here and not at the end of the process, which a killed one does not come to.
+enableCompileCache(join(import.meta.dirname, '../node_modules/.cache/docket/compiled'));
+const { runMain } = await import('./run-main.ts');
+flushCompileCache();
+await runMain();

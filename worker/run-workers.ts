@@ -4,7 +4,8 @@ import type { Logger } from 'pino';
 
 export interface WorkerRunDeps {
   address: string;
-  createWorkers(connection: NativeConnection): Promise<Worker[]>;
+  /** Each makes a worker; one polls as soon as it is made, before the next is. */
+  createWorker: ((connection: NativeConnection) => Promise<Worker>)[];
   log: Logger;
   /** Told of the workers that poll from now on; none while there is no engine. */
   onWorkers?(workers: readonly Worker[]): void;
@@ -19,7 +20,7 @@ const longestWaitMs = 10_000;
  * Keeps workers polling until the signal. An engine that is not up yet, or went away for longer than the SDK bears, is
  * waited for.
  */
-export async function runWorkers({ address, createWorkers, log, onWorkers, signal }: WorkerRunDeps): Promise<void> {
+export async function runWorkers({ address, createWorker, log, onWorkers, signal }: WorkerRunDeps): Promise<void> {
   let waitMs = firstWaitMs;
   while (!signal.aborted) {
     try {
@@ -36,18 +37,34 @@ export async function runWorkers({ address, createWorkers, log, onWorkers, signa
   async function runOnce(): Promise<void> {
     const connection = await NativeConnection.connect({ address });
     try {
-      const workers = await createWorkers(connection);
-      const runs = workers.map((worker) => worker.run());
-      const stop = () => shutDown(workers);
+      const workers: Worker[] = [];
+      const runs: Promise<void>[] = [];
+      const stopping = new AbortController();
+      const stop = () => {
+        stopping.abort();
+        shutDown(workers);
+      };
       signal.addEventListener('abort', stop, { once: true });
       if (signal.aborted) stop();
-      // one that fails takes the others along, so that all begin anew
-      for (const run of runs) run.catch(stop);
-      onWorkers?.(workers);
-      log.info('worker ready');
       try {
+        for (const create of createWorker) {
+          if (stopping.signal.aborted) break;
+          const worker = await create(connection);
+          const run = worker.run();
+          // one that fails takes the others along, so that all begin anew
+          run.catch(stop);
+          workers.push(worker);
+          runs.push(run);
+        }
+        if (stopping.signal.aborted) {
+          shutDown(workers);
+        } else {
+          onWorkers?.(workers);
+          log.info('worker ready');
+        }
         await Promise.all(runs);
       } finally {
+        stop();
         await Promise.allSettled(runs);
         onWorkers?.([]);
         signal.removeEventListener('abort', stop);

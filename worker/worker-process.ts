@@ -10,7 +10,7 @@ import { createSecretBox } from '../encryption/secret-box.ts';
 import { indexFormat } from '../search/site-index.ts';
 import { createClients } from './clients.ts';
 import { secretsOf, type WorkerConfig } from './config.ts';
-import { createWorkers, jobQueue, siteQueue, webhookQueue } from './create-worker.ts';
+import { createWorker, jobQueue, siteQueue, webhookQueue } from './create-worker.ts';
 import { uninstrumented, type InstrumentWorker } from './instrument.ts';
 import { createHistoryChores } from './history-chores.ts';
 import { createClosedExecutionReader } from './history-export.ts';
@@ -76,23 +76,19 @@ export async function runWorkerProcess(wiring: WorkerProcess): Promise<void> {
     failureConverterPath,
   });
   const shared = { config, stores, clients, secrets, instrument, draining: signal };
+  // jobs first: somebody waits for them
   const queues = [
     jobQueue(createJobActivities(shared)),
     siteQueue(createIndexActivities(shared)),
     webhookQueue(createDeliveryActivities(shared)),
   ];
+  const { graceMs: shutdownGraceMs, buildId } = config;
   await runWorkers({
     address,
-    createWorkers: (connection) =>
-      createWorkers({
-        connection,
-        namespace,
-        bundle,
-        dataConverter,
-        queues,
-        shutdownGraceMs: config.graceMs,
-        buildId: config.buildId,
-      }),
+    createWorker: queues.map(
+      (queue) => (connection) =>
+        createWorker({ connection, namespace, bundle, dataConverter, queue, shutdownGraceMs, buildId }),
+    ),
     onWorkers: (workers) => (polling = workers),
     log,
     signal,

@@ -3,7 +3,7 @@ import { Client, Connection } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
 import type { Activities } from '../../activities/index.ts';
 import { unpackHistory } from '../../db/stored-history.ts';
-import { createWorkers, jobQueue } from '../../worker/create-worker.ts';
+import { createWorker, jobQueue } from '../../worker/create-worker.ts';
 import { createClosedExecutionReader } from '../../worker/history-export.ts';
 import { replayRuns } from '../../worker/replay/replay-history.ts';
 import { prepareWorkflowBundle } from '../../worker/workflow-bundle.ts';
@@ -58,15 +58,14 @@ async function recordRuns({ address, bundle, steps }: { address: string; bundle:
   resources.defer(() => connection.close());
   const client = new Client({ connection });
   const taskQueue = `bench-${randomUUID()}`;
-  const queues = [jobQueue(activitiesOf(steps), taskQueue)];
-  const [worker] = await createWorkers({
+  const queue = jobQueue(activitiesOf(steps), taskQueue);
+  const worker = await createWorker({
     connection: native,
     namespace: 'default',
     bundle,
-    queues,
+    queue,
     shutdownGraceMs: 0,
   });
-  if (worker === undefined) throw new Error('There is no worker.');
   return await worker.runUntil(async () => {
     const limits = { maxSteps: steps + 1, maxTokens: 1e9, maxDurationMs: 600_000 };
     const handle = await client.workflow.start(jobWorkflowName, {

@@ -30,7 +30,7 @@ import { createDataConverter } from '../../encryption/data-converter.ts';
 import type { EncryptionKey } from '../../encryption/keys.ts';
 import { createSecretBox } from '../../encryption/secret-box.ts';
 import { createModelRegistry } from '../../models/registry.ts';
-import { createWorkers, jobQueue } from '../../worker/create-worker.ts';
+import { createWorker, jobQueue } from '../../worker/create-worker.ts';
 import { prepareWorkflowBundle } from '../../worker/workflow-bundle.ts';
 import type { JobLimits } from '../../workflows/contract/job.ts';
 import { jobWorkflowId, jobWorkflowName } from '../../workflows/contract/messages.ts';
@@ -92,19 +92,19 @@ export async function startTestWorker(options: TestWorkerOptions): Promise<TestW
   const dataConverter = createDataConverter(encryptionKeys);
   const { failureConverterPath } = dataConverter;
   const bundle = await prepareWorkflowBundle({ failureConverterPath });
-  const queues = [jobQueue(createActivities(deps), taskQueue)];
-  const workers = await createWorkers({
+  const queue = jobQueue(createActivities(deps), taskQueue);
+  const worker = await createWorker({
     connection: native,
     namespace: 'default',
     bundle,
     dataConverter,
-    queues,
+    queue,
     shutdownGraceMs: 0,
   });
-  const runs = workers.map((worker) => worker.run());
+  const run = worker.run();
   resources.defer(async () => {
-    for (const worker of workers) worker.shutdown();
-    await Promise.all(runs);
+    worker.shutdown();
+    await run;
   });
 
   const client = new Client({ connection, dataConverter });

@@ -7,7 +7,7 @@ import { createSecretBox } from '../../../encryption/secret-box.ts';
 import { createPriceBook } from '../../../models/prices.ts';
 import { createClients } from '../../../worker/clients.ts';
 import { readConfig } from '../../../worker/config.ts';
-import { createWorkers, jobQueue } from '../../../worker/create-worker.ts';
+import { createWorker, jobQueue } from '../../../worker/create-worker.ts';
 import { createWorkerStores } from '../../../worker/stores.ts';
 import { prepareWorkflowBundle } from '../../../worker/workflow-bundle.ts';
 import { createAgentModel } from '../support/agent-model.ts';
@@ -28,17 +28,17 @@ const activities = createActivities({
   toolset: createToolset(),
   secrets: createKnownSecrets([]),
 });
-const workers = await createWorkers({
+const worker = await createWorker({
   connection,
   namespace: config.temporal.namespace,
   bundle: await prepareWorkflowBundle(),
-  queues: [jobQueue(activities)],
+  queue: jobQueue(activities),
 });
-const runs = workers.map((worker) => worker.run());
+const run = worker.run();
 
 answerParent({}, async () => {
-  for (const worker of workers) worker.shutdown();
-  await Promise.all(runs);
+  worker.shutdown();
+  await run;
   await connection.close();
   await pool.end();
 });

@@ -3,7 +3,7 @@ import { Client, Connection } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
 import { expect, inject, it } from 'vitest';
 import type { Activities } from '../../../activities/index.ts';
-import { createWorkers, jobQueue } from '../../../worker/create-worker.ts';
+import { createWorker, jobQueue } from '../../../worker/create-worker.ts';
 import { prepareWorkflowBundle } from '../../../worker/workflow-bundle.ts';
 import type { JobOutcome, StepRef } from '../../../workflows/contract/job.ts';
 import { jobWorkflowName } from '../../../workflows/contract/messages.ts';
@@ -54,17 +54,17 @@ it(
     const native = await NativeConnection.connect({ address });
     const connection = await Connection.connect({ address });
     const client = new Client({ connection });
-    const queues = [jobQueue(activities, taskQueue)];
+    const queue = jobQueue(activities, taskQueue);
     const bundle = await prepareWorkflowBundle();
-    const [worker] = await createWorkers({
+    const worker = await createWorker({
       connection: native,
       namespace: 'default',
       bundle,
-      queues,
+      queue,
       shutdownGraceMs: 0,
     });
     try {
-      await worker!.runUntil(async () => {
+      await worker.runUntil(async () => {
         const limits = { maxSteps: steps, maxTokens: 2 * steps + 1, maxDurationMs: 600_000 };
         const handle = await client.workflow.start(jobWorkflowName, {
           workflowId: `agent-job/job_${randomUUID()}`,

@@ -4,7 +4,7 @@ import { ApplicationFailure, Context } from '@temporalio/activity';
 import { NativeConnection } from '@temporalio/worker';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import type { Activities } from '../../../activities/index.ts';
-import { createWorkers, jobQueue } from '../../../worker/create-worker.ts';
+import { createWorker, jobQueue } from '../../../worker/create-worker.ts';
 import { prepareWorkflowBundle } from '../../../worker/workflow-bundle.ts';
 import { FailureType } from '../../../workflows/contract/failures.ts';
 import type { JobLimits, JobOutcome } from '../../../workflows/contract/job.ts';
@@ -77,15 +77,15 @@ async function runTurn(name: string, { activities, turn = 1, cancelledIn, ...run
       return activities.recordOutcome?.(ref) ?? base.recordOutcome(ref);
     },
   };
-  const queues = [jobQueue(all, taskQueue)];
-  const [worker] = await createWorkers({
+  const queue = jobQueue(all, taskQueue);
+  const worker = await createWorker({
     connection: native,
     namespace: 'default',
     bundle,
-    queues,
+    queue,
     shutdownGraceMs: 0,
   });
-  await worker!.runUntil(async () => {
+  await worker.runUntil(async () => {
     const jobId = `job_${randomUUID()}`;
     const handle = await client.workflow.start(jobWorkflowName, {
       workflowId: jobWorkflowId(jobId, turn),
@@ -151,15 +151,15 @@ it('a follow-up that changes nothing records that', async () => {
 
 it('what the daily schedule starts archives the idle jobs', async () => {
   const taskQueue = `test-${randomUUID()}`;
-  const queues = [jobQueue(straightOn(), taskQueue)];
-  const [worker] = await createWorkers({
+  const queue = jobQueue(straightOn(), taskQueue);
+  const worker = await createWorker({
     connection: native,
     namespace: 'default',
     bundle,
-    queues,
+    queue,
     shutdownGraceMs: 0,
   });
-  await worker!.runUntil(async () => {
+  await worker.runUntil(async () => {
     const handle = await client.workflow.start(archiveJobsWorkflowName, {
       workflowId: `archive-jobs-${randomUUID()}`,
       taskQueue,

@@ -14,7 +14,7 @@ import { createSiteActivities, type SiteActivityDeps } from '../../../activities
 import { SiteIndexes } from '../../../api/assistant/site-indexes.ts';
 import { createSiteIndexStore, createSiteStore, type SiteRow } from '../../../db/sites.ts';
 import { indexFormat } from '../../../search/site-index.ts';
-import { createWorkers, siteQueue } from '../../../worker/create-worker.ts';
+import { createWorker, siteQueue } from '../../../worker/create-worker.ts';
 import { createSiteChores } from '../../../worker/site-chores.ts';
 import { prepareWorkflowBundle } from '../../../worker/workflow-bundle.ts';
 import { indexSiteWorkflowId, indexSiteWorkflowName } from '../../../workflows/contract/messages.ts';
@@ -59,13 +59,13 @@ export async function startSiteWorker(options: SiteWorkerOptions): Promise<SiteW
 
   const base = depsOf(options, directory);
   const { taskQueue = `test-${randomUUID()}` } = options;
-  const queues = [siteQueue(createSiteActivities({ ...base, ...options.change?.(base) }), taskQueue)];
+  const queue = siteQueue(createSiteActivities({ ...base, ...options.change?.(base) }), taskQueue);
   const bundle = await prepareWorkflowBundle();
-  const workers = await createWorkers({ connection: native, namespace: 'default', bundle, queues, shutdownGraceMs: 0 });
-  const runs = workers.map((worker) => worker.run());
+  const worker = await createWorker({ connection: native, namespace: 'default', bundle, queue, shutdownGraceMs: 0 });
+  const run = worker.run();
   resources.defer(async () => {
-    for (const worker of workers) worker.shutdown();
-    await Promise.all(runs);
+    worker.shutdown();
+    await run;
   });
   if (options.hasChores === true) {
     const times = { requestsEveryMs: 50, schedulesEveryMs: 50 };

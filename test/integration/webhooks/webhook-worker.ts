@@ -15,7 +15,7 @@ import {
   type WebhookStore,
 } from '../../../db/webhook-endpoints.ts';
 import { createSecretBox } from '../../../encryption/secret-box.ts';
-import { createWorkers, webhookQueue } from '../../../worker/create-worker.ts';
+import { createWorker, webhookQueue } from '../../../worker/create-worker.ts';
 import { createWebhookChores } from '../../../worker/webhook-chores.ts';
 import { prepareWorkflowBundle } from '../../../worker/workflow-bundle.ts';
 import { deliverWebhookWorkflowId } from '../../../workflows/contract/messages.ts';
@@ -68,13 +68,13 @@ export async function startWebhookWorker(options: WebhookWorkerOptions): Promise
     waitsMs: shortWaitsMs,
   };
   const taskQueue = `test-${randomUUID()}`;
-  const queues = [webhookQueue(createWebhookActivities({ ...base, ...change?.(base) }), taskQueue)];
+  const queue = webhookQueue(createWebhookActivities({ ...base, ...change?.(base) }), taskQueue);
   const bundle = await prepareWorkflowBundle();
-  const workers = await createWorkers({ connection: native, namespace: 'default', bundle, queues, shutdownGraceMs: 0 });
-  const runs = workers.map((worker) => worker.run());
+  const worker = await createWorker({ connection: native, namespace: 'default', bundle, queue, shutdownGraceMs: 0 });
+  const run = worker.run();
   resources.defer(async () => {
-    for (const worker of workers) worker.shutdown();
-    await Promise.all(runs);
+    worker.shutdown();
+    await run;
   });
   const deliveries = createWebhookDeliveryStore(pool);
   const log = pino({ level: 'silent' });
