@@ -5,6 +5,7 @@ import type { JobRow } from '../db/jobs.ts';
 import type { EffectStore, Snapshot, StepStore } from '../db/steps.ts';
 import type { TurnRef } from '../workflows/contract/job.ts';
 import { FailureType } from '../workflows/contract/failures.ts';
+import { showPath } from './agent-tools/agent-path.ts';
 import { takenOver } from './attempt.ts';
 import type { Workspaces } from './clients/workspaces.ts';
 import { baseOf, type JobAccess } from './job-access.ts';
@@ -65,9 +66,21 @@ export async function followUp(deps: FollowUpDeps, ref: TurnRef, signal: AbortSi
   const branch: FollowedBranch = {
     tree: followed.tree,
     snapshot: followed.snapshot,
+    headSnapshot: followed.headSnapshot,
     head: asBase
       ? { kind: 'merged', baseCommit: followed.commit }
       : { kind: 'moved', commit: followed.commit, tree: followed.headTree },
+    note: overruledNote(followed.overruled),
   };
   if (!(await branches.follow({ ...effect, fence, branch, result: { isFollowed: true } }))) throw takenOver();
+}
+
+const mostNamed = 20;
+
+/** Null: nothing that the job had changed was lost. */
+function overruledNote(paths: string[]): string | null {
+  if (paths.length === 0) return null;
+  const named = paths.slice(0, mostNamed).map(showPath).join(', ');
+  const more = paths.length > mostNamed ? ` and ${paths.length - mostNamed} more files` : '';
+  return `Since your last turn, others changed the branch in the same places as you in ${named}${more}. What you had changed there was not published, and the working copy has their version now. Read it before you go on.`;
 }

@@ -3,7 +3,7 @@ import type { TurnRef } from '../workflows/contract/job.ts';
 import { withTransaction } from './pool.ts';
 import { storeSnapshot } from './snapshots.ts';
 import type { Snapshot } from './steps.ts';
-import { toStoredJson } from './stored-text.ts';
+import { toStoredJson, toStoredText } from './stored-text.ts';
 
 export type PullRequestState = 'open' | 'closed' | 'merged';
 
@@ -13,8 +13,12 @@ export interface FollowedBranch {
   tree: string;
   /** Null when it is the tree of the base commit. */
   snapshot: Snapshot | null;
+  /** Of the head's tree, where that is another one that is not stored yet. */
+  headSnapshot?: Snapshot | null;
   /** What became of the branch; absent leaves what the job knows of it. */
   head?: { kind: 'moved'; commit: string; tree: string } | { kind: 'merged'; baseCommit: string };
+  /** What the agent is told about it, of the kind `overruled`, before its first answer of the turn. */
+  note?: string | null;
 }
 
 type BranchHead = NonNullable<FollowedBranch['head']>;
@@ -46,10 +50,12 @@ export function createJobBranchStore(pool: Pool): JobBranchStore {
         [jobId, turn, ref.effect, ref.fence, toStoredJson(ref.result)],
       );
       if (held.rowCount !== 1) return false;
-      if (branch.snapshot !== null) await storeSnapshot(client, jobId, branch.snapshot);
+      for (const snapshot of [branch.snapshot, branch.headSnapshot ?? null])
+        if (snapshot !== null) await storeSnapshot(client, jobId, snapshot);
       // the job's row before its turn's, as the statements that end a job lock them
       if (branch.head !== undefined) await setHead(client, { jobId, turn, head: branch.head });
       await setTree(client, { jobId, turn, tree: branch.tree });
+      if (typeof branch.note === 'string') await addNote(client, { jobId, turn, text: branch.note });
       return true;
     });
   }
@@ -108,5 +114,12 @@ async function setTree(client: PoolClient, { jobId, turn, tree }: TurnRef & { tr
      set tree = $3, tree_step = (select coalesce(max(step), 0) from job_steps where job_id = $1 and turn = $2)
      where job_id = $1 and turn = $2`,
     [jobId, turn, tree],
+  );
+}
+
+async function addNote(client: PoolClient, { jobId, turn, text }: TurnRef & { text: string }): Promise<void> {
+  await client.query(
+    `insert into job_notes (job_id, turn, step, kind, text) values ($1, $2, 1, 'overruled', $3) on conflict do nothing`,
+    [jobId, turn, toStoredText(text)],
   );
 }

@@ -2,8 +2,11 @@ import type { Pool } from 'pg';
 import type { TokenUsage } from '../workflows/contract/job.ts';
 import { toStoredJson, toStoredText } from './stored-text.ts';
 
-/** What the service says to the agent. `nudge`: it goes round in circles. `calls-left`, `last-call`: a limit is near. */
-export type NoteKind = 'nudge' | 'calls-left' | 'last-call';
+/**
+ * What the service says to the agent. `nudge`: it goes round in circles. `calls-left`, `last-call`: a limit is near.
+ * `overruled`: others changed the same places of the branch. `guidance:<path>`: what the repository says in that file.
+ */
+export type NoteKind = 'nudge' | 'calls-left' | 'last-call' | 'overruled' | `guidance:${string}`;
 
 export interface JobNote {
   turn: number;

@@ -63,7 +63,10 @@ const messagePiece = z.object({
 const notePiece = z.object({
   piece: z.literal('note'),
   ...place,
-  kind: z.enum(['nudge', 'calls-left', 'last-call']),
+  kind: z.union([
+    z.enum(['nudge', 'calls-left', 'last-call', 'overruled']),
+    z.templateLiteral(['guidance:', z.string()]),
+  ]),
   text,
 });
 

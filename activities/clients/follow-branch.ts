@@ -1,6 +1,6 @@
 import { fetchHead, remoteHead, treeOf, type BranchRequest } from './branch-head.ts';
 import type { Git } from './git.ts';
-import { mergeTrees } from './merge-trees.ts';
+import { mergeTreesYielding } from './merge-trees.ts';
 
 export interface FollowRequest extends BranchRequest {
   branch: string;
@@ -15,6 +15,8 @@ export interface FollowedHead {
   headTree: string;
   /** The job's tree with what others did to the branch. */
   tree: string;
+  /** Files that are as others have them, though the job had changed the same places. */
+  overruled: string[];
 }
 
 /** Looks what a branch holds by now and joins it with the job's own change; null when the branch is gone. */
@@ -23,12 +25,9 @@ export async function followBranch(git: Git, request: FollowRequest): Promise<Fo
   const ref = `refs/heads/${request.branch}`;
   const commit = await remoteHead(git, request, ref);
   if (commit === null) return null;
-  if (commit === known.commit) return { commit, headTree: known.tree, tree };
+  if (commit === known.commit) return { commit, headTree: known.tree, tree, overruled: [] };
   await fetchHead(git, request, ref);
   const headTree = await treeOf(git, request, commit);
-  return {
-    commit,
-    headTree,
-    tree: await mergeTrees(git, { job, base: known.tree, ours: tree, theirs: headTree, signal }),
-  };
+  const joined = await mergeTreesYielding(git, { job, base: known.tree, ours: tree, theirs: headTree, signal });
+  return { commit, headTree, ...joined };
 }

@@ -8,17 +8,15 @@ import type { Git } from './git.ts';
 import { GitError } from './git-error.ts';
 import { fileFailureOf } from './git-failure.ts';
 import { discardJobDirectory, jobDirectoryOf, type JobBase, type JobDirectory } from './job-directory.ts';
-import { followBranch } from './follow-branch.ts';
+import { followBranch, type FollowedHead } from './follow-branch.ts';
 import { describeTree, takeSnapshot } from './job-snapshot.ts';
 import { ensureObjects, ensureTree, rebuildingOnce, type JobTreeDeps } from './job-tree.ts';
 import { createMirrors } from './mirrors.ts';
 import { ownPaths } from './own-paths.ts';
 import { publishBranch, withdrawBranch } from './publish-branch.ts';
-import { readFileAt } from './read-file-at.ts';
+import { createCommitReader, type CommitReader } from './read-commit.ts';
 import type { RepositoryAccess } from './remote.ts';
 import { resolveRef } from './resolve-ref.ts';
-import { folderRevision, readGitFolder } from './source-folder.ts';
-import type { FolderFile, IsKnownFile } from './source-folder.ts';
 
 export type { RepositoryAccess } from './remote.ts';
 
@@ -33,7 +31,7 @@ export interface Workspace {
  * Working copies of jobs. A working copy is data: any worker rebuilds it from its own mirror and a snapshot's pack.
  * Errors: GitError.
  */
-export interface Workspaces {
+export interface Workspaces extends CommitReader {
   /** Resolves a ref (null: the default branch) on the remote, refreshing the mirror. */
   resolve(access: RepositoryAccess & { ref: string | null }): Promise<{ branch: string; commit: string }>;
   /**
@@ -81,7 +79,8 @@ export interface Workspaces {
   ): Promise<boolean>;
   /**
    * Joins the job's own change with what others did to a branch since it was `published`; null when the branch is gone. With
-   * `asBase` the head of the branch is the new base commit. Throws `rejected` when the changes contradict each other.
+   * `asBase` the head of the branch is the new base commit. Where the changes contradict, the files are theirs (`overruled`).
+   * Answers the snapshots of the joined tree and, where it is another, of the head; null for what is known already.
    */
   follow(
     access: RepositoryAccess & {
@@ -92,13 +91,7 @@ export interface Workspaces {
       published: { commit: string; snapshot: Snapshot };
       asBase: boolean;
     },
-  ): Promise<{ commit: string; headTree: string; tree: string; snapshot: Snapshot | null } | null>;
-  /** A regular file as a commit has it, at most `maxBytes` of it; null when the commit has no such file. */
-  readFile(access: RepositoryAccess & { commit: string; path: string; maxBytes: number }): Promise<Buffer | null>;
-  /** A folder as a commit has it: git's id of its content (null: no such folder), and its text files, the unknown ones read. */
-  readFolder(
-    access: RepositoryAccess & { commit: string; path: string },
-  ): Promise<{ revision: string | null; read(isKnown: IsKnownFile): Promise<FolderFile[]> }>;
+  ): Promise<(FollowedHead & { snapshot: Snapshot | null; headSnapshot: Snapshot | null }) | null>;
   /** Removes the job's tree. */
   remove(jobId: string): Promise<void>;
   /**
@@ -130,6 +123,7 @@ const mirrorKeepUsedMs = 10 * 60_000;
 export function createWorkspaces({ git, directory, keepMs = defaultKeepMs }: WorkspacesOptions): Workspaces {
   const mirrors = createMirrors({ git, directory });
   const deps: JobTreeDeps = { git, mirrors, directory };
+  const commits = createCommitReader({ git, mirrors });
   const openJobs = new Map<string, OpenJob>();
 
   async function lockJob(job: JobDirectory, signal: AbortSignal): Promise<FileLock> {
@@ -215,10 +209,15 @@ export function createWorkspaces({ git, directory, keepMs = defaultKeepMs }: Wor
       const followed = await followBranch(git, { ...request, job, known, tree: own?.tree ?? base.baseTree });
       if (followed === null) return null;
       const { commit, headTree, tree } = followed;
-      if (asBase && tree === headTree) return { ...followed, snapshot: null };
-      if (!asBase && tree === own?.tree) return { ...followed, snapshot: own };
+      if (asBase && tree === headTree) return { ...followed, snapshot: null, headSnapshot: null };
       const from = asBase ? { repository, baseCommit: commit, baseTree: headTree } : base;
-      return { ...followed, snapshot: await describeTree(git, { job, base: from, tree, signal }) };
+      const describe = (one: string) => describeTree(git, { job, base: from, tree: one, signal });
+      const isHeadKnown = asBase || headTree === known.tree || headTree === tree;
+      return {
+        ...followed,
+        snapshot: !asBase && tree === own?.tree ? own : await describe(tree),
+        headSnapshot: isHeadKnown ? null : await describe(headTree),
+      };
     });
   };
 
@@ -249,25 +248,10 @@ export function createWorkspaces({ git, directory, keepMs = defaultKeepMs }: Wor
     publish: translated(publish),
     withdraw: translated(withdraw),
     follow: translated(follow),
-    readFile: translated(async ({ commit, path, maxBytes, ...access }) => {
-      await mirrors.ensureCommit(access, commit);
-      const gitDir = mirrors.directoryOf(access.repository);
-      return await readFileAt(git, { gitDir, commit, path, maxBytes, signal: access.signal });
-    }),
-    readFolder: translated(async ({ commit, path, ...access }) => {
-      await mirrors.ensureCommit(access, commit);
-      const { signal } = access;
-      const gitDir = mirrors.directoryOf(access.repository);
-      const revision = await folderRevision(git, { gitDir, commit, path, signal });
-      const read = async (isKnown: IsKnownFile) => {
-        if (revision === null) return [];
-        try {
-          return await readGitFolder(git, { gitDir, tree: revision, isKnown, signal });
-        } catch (error) {
-          if (error instanceof GitError && error.kind === 'corrupt') await mirrors.suspect(access.repository);
-          throw error;
-        }
-      };
+    readFile: translated(commits.readFile),
+    findFiles: translated(commits.findFiles),
+    readFolder: translated(async (request) => {
+      const { revision, read } = await commits.readFolder(request);
       return { revision, read: translated(read) };
     }),
     remove: translated(remove),
