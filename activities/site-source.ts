@@ -3,14 +3,13 @@ import { join } from 'node:path';
 import { ApplicationFailure } from '@temporalio/activity';
 import type { SiteRow } from '../db/sites.ts';
 import { FailureType } from '../workflows/contract/failures.ts';
-import type { GitCredential } from './clients/git.ts';
 import { readDirectory, SourceFolderError, type FolderFile, type IsKnownFile } from './clients/source-folder.ts';
 import type { Workspaces } from './clients/workspaces.ts';
+import type { SiteCredential } from './site-credential.ts';
 
 export interface SiteSourceDeps {
   workspaces: Pick<Workspaces, 'resolve' | 'readFolder'>;
-  /** What a repository is read with; null: nothing. */
-  credentialOf(repository: string): GitCredential | null;
+  siteCredential: SiteCredential;
   problemWithRepository(repository: string): string | null;
   /** Folder below which directories of sites may lie; null: none. */
   siteDirectories: string | null;
@@ -37,7 +36,8 @@ export function createSiteSource(deps: SiteSourceDeps): OpenSiteSource {
   async function openRepository(site: SiteRow, repository: string, signal: AbortSignal): Promise<SiteSource> {
     const problem = deps.problemWithRepository(repository);
     if (problem !== null) throw ApplicationFailure.nonRetryable(problem, FailureType.RepositoryUnreachable);
-    const access = { repository, credential: deps.credentialOf(repository), signal };
+    const credential = await deps.siteCredential({ ...site, repository });
+    const access = { repository, credential, signal };
     const { commit } = await deps.workspaces.resolve({ ...access, ref: site.ref });
     const { revision, read } = await deps.workspaces.readFolder({ ...access, commit, path: site.path });
     if (revision === null) throw new SourceFolderError(`The repository has no folder ${JSON.stringify(site.path)}.`);

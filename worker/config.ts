@@ -5,6 +5,7 @@ import { encryptionKeysVariable } from '../encryption/keys-variable.ts';
 import type { EncryptionKey } from '../encryption/keys.ts';
 import { parsePrices, type PriceOverrides } from '../models/prices.ts';
 import { ConfigError } from './config-error.ts';
+import { readAuthorities } from './extra-authorities.ts';
 import { forgesOf, forgeVariables, tokensOf } from './forge-config.ts';
 import type { ModelSettings } from '../models/registry.ts';
 import { parseWebhookHosts } from '../workflows/contract/webhook-address.ts';
@@ -28,6 +29,8 @@ export interface WorkerConfig {
   mirrorBytes: number;
   /** The servers that the worker has a credential for. */
   forges: ForgeServers;
+  /** Authorities of certificates beside the usual ones, in PEM; null: none. */
+  extraAuthorities: string | null;
   /** `host` or `host:port` that webhooks may lead to though it is private, and without TLS. */
   webhookAllowedHosts: string[];
   /** Where links of the local forge lead. */
@@ -94,6 +97,7 @@ const environmentSchema = z.object({
     .regex(/^\d{1,5}$/, 'must be a number of days; 0 keeps histories for good')
     .default('90'),
   ...forgeVariables.shape,
+  NODE_EXTRA_CA_CERTS: z.string().optional(),
   DOCKET_BUILD_ID: z
     .string()
     .regex(/^[A-Za-z0-9][A-Za-z0-9._+-]{0,99}$/, 'must be up to 100 letters, digits and . _ + -')
@@ -141,6 +145,7 @@ function configOf(env: z.infer<typeof environmentSchema>): WorkerConfig {
     workDirectory: resolve(env.DOCKET_WORK_DIR),
     mirrorBytes: env.DOCKET_MIRRORS_GB * 1e9,
     forges: forgesOf(env),
+    extraAuthorities: env.NODE_EXTRA_CA_CERTS === undefined ? null : readAuthorities(env.NODE_EXTRA_CA_CERTS),
     baseUrl: trimmed(env.DOCKET_BASE_URL),
     historyDays: Number(env.DOCKET_HISTORY_DAYS),
     buildId: env.DOCKET_BUILD_ID ?? null,

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { createAttempt } from '../activities/attempt.ts';
 import { createSiteActivities, type SiteActivities } from '../activities/site-index.ts';
+import { createSiteCredential } from '../activities/site-credential.ts';
 import { uninstrumented } from './instrument.ts';
 import type { ActivityWiring } from './job-activities.ts';
 
@@ -10,6 +11,7 @@ export function createIndexActivities(wiring: ActivityWiring): SiteActivities {
   const activities = createSiteActivities({
     ...clients,
     ...stores,
+    siteCredential: createSiteCredential({ ...stores, ...clients, secrets }),
     attempt: createAttempt({ redact: secrets.redact }),
     directory: join(config.workDirectory, 'indexes'),
     siteDirectories: config.siteDirectories,

@@ -65,12 +65,22 @@ const localServer =
 export const localUploadPack = `${localServer} upload-pack`;
 export const localReceivePack = `${localServer} receive-pack`;
 
-/** Writes git's home: the configuration file that stands for all others. Safe to run in several processes. */
-export async function prepareHome(home: string): Promise<void> {
+/**
+ * Writes git's home: the configuration file that stands for all others. `authorities` is what certificates are checked with,
+ * in PEM; null leaves that to the machine. Safe to run in several processes.
+ */
+export async function prepareHome(home: string, { authorities }: { authorities: string | null }): Promise<void> {
   await mkdir(home, { recursive: true, mode: 0o700 });
-  const half = join(home, `gitconfig.${randomUUID()}`);
-  await writeFile(half, config, { mode: 0o600 });
-  await rename(half, join(home, 'gitconfig'));
+  const file = join(home, 'authorities.pem');
+  if (authorities !== null) await replaceFile(file, authorities);
+  const trust = authorities === null ? '' : `[http]\n  sslCAInfo = ${JSON.stringify(file)}\n`;
+  await replaceFile(join(home, 'gitconfig'), `${config}${trust}`);
+}
+
+async function replaceFile(file: string, text: string): Promise<void> {
+  const half = `${file}.${randomUUID()}`;
+  await writeFile(half, text, { mode: 0o600 });
+  await rename(half, file);
 }
 
 /** The complete environment of a trusted git process; nothing is inherited from the worker. */

@@ -50,6 +50,8 @@ export interface GitOptions {
   gitBinary?: string;
   /** A directory of our own: git's home and its configuration. */
   home: string;
+  /** What the certificates of servers are checked with, in PEM; null leaves that to the machine. */
+  authorities?: string | null;
   /** What commands may use at most; `http` only where a test serves git on loopback. */
   transports?: readonly Transport[];
 }
@@ -61,11 +63,12 @@ const defaultMaxOutputBytes = 16 * 1024 * 1024;
  * Makes the runner of git for everything the worker itself does: a complete environment of its own, no hooks, filters,
  * monitors or prompts, and a process group that ends with the call.
  */
-export function createGit({ gitBinary = 'git', home, transports = ['https', 'file'] }: GitOptions): Git {
+export function createGit(options: GitOptions): Git {
+  const { gitBinary = 'git', home, authorities = null, transports = ['https', 'file'] } = options;
   let prepared: Promise<void> | null = null;
 
   async function homeReady(): Promise<void> {
-    prepared ??= prepareHome(home);
+    prepared ??= prepareHome(home, { authorities });
     try {
       await prepared;
     } catch (error) {

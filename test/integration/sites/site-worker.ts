@@ -100,7 +100,7 @@ function depsOf({ database: { pool }, siteDirectories }: SiteWorkerOptions, dire
     sites: createSiteStore(pool),
     indexes: createSiteIndexStore(pool),
     workspaces: createWorkspaces({ git, directory }),
-    credentialOf: () => null,
+    siteCredential: () => Promise.resolve(null),
     problemWithRepository: () => null,
     attempt: createAttempt({ redact: (text) => text, retryBaseMs: 10 }),
     directory: join(directory, 'indexes'),

@@ -9,11 +9,11 @@ function clientsWith(env: NodeJS.ProcessEnv) {
 }
 
 it('reads a repository of GitHub with the token where there is one, and every other without', async () => {
-  const { credentialOf } = clientsWith({ GITHUB_TOKEN: 'token' });
-  expect(await credentialOf('https://github.com/acme/docs')?.token()).toBe('token');
-  expect(credentialOf('https://gitlab.example/acme/docs')).toBeNull();
-  expect(credentialOf('/srv/git/docs.git')).toBeNull();
-  expect(clientsWith({}).credentialOf('https://github.com/acme/docs')).toBeNull();
+  const { forges } = clientsWith({ GITHUB_TOKEN: 'token' });
+  expect(await forges.credentialOf('https://github.com/acme/docs')?.token()).toBe('token');
+  expect(forges.credentialOf('https://gitlab.example/acme/docs')).toBeNull();
+  expect(forges.credentialOf('/srv/git/docs.git')).toBeNull();
+  expect(clientsWith({}).forges.credentialOf('https://github.com/acme/docs')).toBeNull();
 });
 
 it('says why a repository may not be used', () => {

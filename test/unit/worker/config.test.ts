@@ -1,10 +1,12 @@
-import { generateKeyPairSync } from 'node:crypto';
+import { generateKeyPairSync, X509Certificate } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { getCACertificates } from 'node:tls';
 import { expect, it } from 'vitest';
 import { testKeysText } from '../../support/encryption.ts';
 import { ConfigError, readConfig, secretsOf } from '../../../worker/config.ts';
+import { allAuthorities } from '../../../worker/extra-authorities.ts';
 
 const DATABASE_URL = 'postgres://docket:p%40ss-word@127.0.0.1:5432/docket';
 
@@ -32,6 +34,7 @@ it('needs nothing but a database', () => {
       gitlab: null,
       gitea: null,
     },
+    extraAuthorities: null,
     baseUrl: 'http://127.0.0.1:8080',
     historyDays: 90,
     buildId: null,
@@ -89,4 +92,23 @@ it('reads the servers of forges, and a private key in the form that GitHub hands
   await rm(folder, { recursive: true });
   for (const wrong of [{ ...env }, { ...env, GITEA_URL: '' }, { ...env, GITHUB_APP_ID: '' }])
     expect(() => readConfig(wrong)).toThrow(ConfigError);
+});
+
+it('takes the certificates of NODE_EXTRA_CA_CERTS for git, beside all others, and refuses a file that has none', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'docket-config-'));
+  try {
+    const file = join(folder, 'authority.pem');
+    const [authority = ''] = getCACertificates('bundled');
+    await writeFile(file, `# ours\n${authority}`);
+    const { extraAuthorities } = readConfig({ DATABASE_URL, NODE_EXTRA_CA_CERTS: file });
+    const fingerprintOf = (pem: string) => new X509Certificate(pem).fingerprint256;
+    expect(fingerprintOf(extraAuthorities ?? '')).toBe(fingerprintOf(authority));
+    const all = allAuthorities(extraAuthorities ?? '');
+    for (const other of getCACertificates('bundled')) expect(all).toContain(other.trim());
+    await writeFile(file, 'no certificate');
+    for (const NODE_EXTRA_CA_CERTS of [file, join(folder, 'none.pem')])
+      expect(() => readConfig({ DATABASE_URL, NODE_EXTRA_CA_CERTS })).toThrow(/^NODE_EXTRA_CA_CERTS must name/);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 });
