@@ -5,6 +5,7 @@ import type { PriceBook } from '../models/prices.ts';
 import type { ModelCall, StepRef } from '../workflows/contract/job.ts';
 import { FailureType } from '../workflows/contract/failures.ts';
 import type { CompactionCall } from './compaction.ts';
+import type { TellGuidance } from './guidance.ts';
 import { findLoop, loopSentence, nudgeOf } from './loop-guard.ts';
 import { conversationOf, estimateTokens, type Transcript } from './transcript.ts';
 import type { ReadTranscript } from './read-transcript.ts';
@@ -14,12 +15,15 @@ export interface ConversationDeps {
   readTranscript: ReadTranscript;
   compact(call: CompactionCall): Promise<void>;
   prices: Pick<PriceBook, 'windowOf'>;
+  tellGuidance: TellGuidance;
 }
 
 export interface ConversationCall {
   call: ModelCall;
   job: JobRow;
   system: string;
+  /** Paths of the AGENTS.md in folders. */
+  folders: readonly string[];
   signal: AbortSignal;
 }
 
@@ -36,11 +40,15 @@ const fullShare = 0.8;
 const fewCalls = 5;
 
 /** Makes what keeps a job's conversation within its bounds. All it decides derives from what is stored. */
-export function createConversation({ context, readTranscript, compact, prices }: ConversationDeps): Conversation {
-  async function noted({ call }: ConversationCall, transcript: Transcript): Promise<Transcript> {
+export function createConversation(deps: ConversationDeps): Conversation {
+  const { context, readTranscript, compact, prices, tellGuidance } = deps;
+
+  async function noted({ call, ...at }: ConversationCall, transcript: Transcript): Promise<Transcript> {
+    const { jobId, turn, step } = call;
     const due = notesDue(call, transcript);
-    for (const note of due) await context.addNote({ jobId: call.jobId, ...note });
-    return due.length === 0 ? transcript : readTranscript(call);
+    for (const note of due) await context.addNote({ jobId, ...note });
+    const isTold = await tellGuidance({ ...at, ref: { jobId, turn, step }, transcript });
+    return due.length === 0 && !isTold ? transcript : readTranscript(call);
   }
 
   async function shortened({ call, job, signal }: ConversationCall, transcript: Transcript, window: number) {

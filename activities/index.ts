@@ -21,6 +21,7 @@ import { createJobAccess } from './job-access.ts';
 import type { KnownSecrets } from '../redaction/known-secrets.ts';
 import { createCompaction } from './compaction.ts';
 import { createConversation } from './conversation.ts';
+import { createGuidance } from './guidance.ts';
 import { createSpending } from './spending.ts';
 import { createTranscriptReader } from './read-transcript.ts';
 import { createModelActivities } from './model.ts';
@@ -72,7 +73,13 @@ export function createActivities(deps: ActivityDeps) {
   const askModel = createAskModel({ ...deps, timeoutMs: timing?.modelTimeoutMs });
   const holdCost = createSpending(deps);
   const compact = createCompaction({ ...deps, askModel, holdCost, maskSecrets });
-  const conversation = createConversation({ ...deps, compact, readTranscript: createTranscriptReader(deps) });
+  const access = createJobAccess({ ...deps, projectForges: createProjectForges(deps) });
+  const conversation = createConversation({
+    ...deps,
+    compact,
+    readTranscript: createTranscriptReader(deps),
+    tellGuidance: createGuidance({ ...deps, access, maskSecrets }),
+  });
   const shared = {
     ...deps,
     redact,
@@ -80,7 +87,7 @@ export function createActivities(deps: ActivityDeps) {
     holdCost,
     conversation,
     secrets: secrets.values,
-    access: createJobAccess({ ...deps, projectForges: createProjectForges(deps) }),
+    access,
     attempt: createAttempt({
       redact,
       retryBaseMs: timing?.retryBaseMs,

@@ -59,11 +59,12 @@ export function createModelActivities(deps: ModelActivityDeps) {
         }
         const job = await access.activeJob(ref);
         if (job.waitingMessages > 0) await messages.take(ref);
-        const system = systemPrompt(await readInstructions(effects, jobId));
+        const { text: instructions, folders } = await readInstructions(effects, jobId);
+        const system = systemPrompt(instructions);
         const tools = lastBefore === null ? toolset : finishOnly;
         const text = liveTextOf({ ...ref, fence });
         const { answer, transcript } = await speaking(text, () =>
-          answerTo({ call, job, system, signal }, tools, text.push),
+          answerTo({ call, job, system, folders, signal }, tools, text.push),
         );
         const masked = maskedResponse(answer.response, maskSecrets);
         const costMicros = prices.costMicrosOf(job.model, answer.details);

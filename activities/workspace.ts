@@ -15,8 +15,9 @@ export interface WorkspaceActivityDeps {
   effects: EffectStore;
   access: JobAccess;
   branches: JobBranchStore;
-  workspaces: Pick<Workspaces, 'resolve' | 'open' | 'readFile' | 'follow'>;
+  workspaces: Pick<Workspaces, 'resolve' | 'open' | 'readFile' | 'findFiles' | 'follow'>;
   attempt: Attempt;
+  maskSecrets(text: string): string;
 }
 
 const baseSchema = z.object({ branch: z.string(), commit: z.string() });
@@ -43,7 +44,7 @@ export function createWorkspaceActivities(deps: WorkspaceActivityDeps) {
           const snapshot = tree === null ? null : await steps.snapshot(job.id, tree);
           const workspace = await workspaces.open({ ...repository, jobId: job.id, baseCommit: commit, snapshot });
           await workspace.release();
-          await storeInstructions({ effects, workspaces }, { jobId: job.id, commit, access: repository });
+          await storeInstructions(deps, { jobId: job.id, commit, access: repository });
           await jobs.setPhase({ ...ref, phase: 'running' });
           const { forkedFrom } = job;
           return forkedFrom?.turn === ref.turn ? { firstStep: forkedFrom.step + 1 } : undefined;

@@ -1,8 +1,8 @@
 import type { ModelMessage } from 'ai';
-import { z } from 'zod';
 import { systemPrompt } from '../../activities/agent-prompt.ts';
 import { createToolset } from '../../activities/agent-tools/toolset.ts';
 import { requestHashOf } from '../../activities/ask-model.ts';
+import { instructionsOf } from '../../activities/instructions.ts';
 import { conversationOf, transcriptAt } from '../../activities/transcript.ts';
 import type { Prompt } from '../../db/jobs.ts';
 import type { StepRow } from '../../db/steps.ts';
@@ -22,12 +22,10 @@ export interface ExactQuestion {
   match: 'exact' | 'different' | 'unknown';
 }
 
-const instructionsSchema = z.object({ text: z.string().nullable() });
-
 /** The question of a step, from what is stored of the job. */
 export function exactQuestionOf(job: CollectedJob, { turn, step }: { turn: number; step: number }): ExactQuestion {
   const model = job.job.model;
-  const system = systemPrompt(instructionsOf(job));
+  const system = systemPrompt(guidanceOf(job));
   const { notes, compactions } = job;
   const steps = job.steps.map((piece) => rowOf(job.job.id, piece));
   const messages = conversationOf(transcriptAt({ prompts: promptsOf(job), steps, notes, compactions }, { turn, step }));
@@ -39,9 +37,9 @@ export function exactQuestionOf(job: CollectedJob, { turn, step }: { turn: numbe
   return { ...question, match: asked === undefined ? 'different' : 'exact' };
 }
 
-function instructionsOf({ effects }: CollectedJob): string | null {
+function guidanceOf({ effects }: CollectedJob): string | null {
   const stored = effects.find(({ turn, effect }) => turn === 1 && effect === 'instructions');
-  return instructionsSchema.safeParse(stored?.result).data?.text ?? null;
+  return instructionsOf(stored?.result).text;
 }
 
 /** What people said to the job, in order. */
