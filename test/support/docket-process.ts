@@ -5,12 +5,13 @@ import { text } from 'node:stream/consumers';
 
 const program = resolve(import.meta.dirname, '../../local/docket.ts');
 
-/** Runs `npm run docket`'s program with an environment of its own; without variables it knows no database. */
-export async function runDocket(args: string[], env: NodeJS.ProcessEnv = {}) {
+/** Runs `npm run docket`'s program with an environment of its own; without variables it knows no database. `input` is what it reads. */
+export async function runDocket(args: string[], env: NodeJS.ProcessEnv = {}, input = '') {
   const child = spawn(process.execPath, [program, ...args], {
     env: { PATH: process.env['PATH'], HOME: process.env['HOME'], DOCKET_HOME: '/nowhere/docket', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
   });
+  child.stdin.on('error', () => {}); // it need not read
+  child.stdin.end(input);
   const [out, error, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
   return { out, error, code: code as number | null };
 }

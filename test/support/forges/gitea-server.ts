@@ -1,9 +1,10 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { promisify } from 'node:util';
 
 export interface Gitea extends AsyncDisposable {
@@ -16,10 +17,14 @@ export interface Gitea extends AsyncDisposable {
   /** Asks the server's own interface as `bot`; throws for an answer that is no success. */
   ask(method: string, path: string, body?: object): Promise<any>;
   addUser(name: string): Promise<void>;
+  /** A token of somebody who was added, with these scopes. */
+  tokenOf(name: string, scopes: string[]): Promise<string>;
 }
 
 const execute = promisify(execFile);
 const startTimeoutMs = 120_000;
+/** Of everybody but `bot`. */
+const password = 'pass-word-1';
 
 /** Starts a real Gitea on a free port, with an account `bot` and a token. */
 export async function startGitea(binary: string, { isTls = false } = {}): Promise<Gitea> {
@@ -59,12 +64,15 @@ export async function startGitea(binary: string, { isTls = false } = {}): Promis
     await ended;
   });
   const authority = isTls ? join(home, 'cert.pem') : null;
+  // of this process, for what a test asks the server itself
+  if (authority !== null)
+    setDefaultCACertificates([...getCACertificates('default'), await readFile(authority, 'utf8')]);
   await untilHealthy(port, { isTls, ended });
 
-  async function ask(method: string, path: string, body?: object): Promise<any> {
+  async function ask(method: string, path: string, body?: object, authorization = `token ${token}`): Promise<any> {
     const response = await fetch(`${origin}/api/v1${path}`, {
       method,
-      headers: { authorization: `token ${token}`, 'content-type': 'application/json' },
+      headers: { authorization, 'content-type': 'application/json' },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const text = await response.text();
@@ -77,9 +85,14 @@ export async function startGitea(binary: string, { isTls = false } = {}): Promis
     origin,
     authority,
     token,
-    ask,
+    ask: (method, path, body) => ask(method, path, body),
+    async tokenOf(name, scopes) {
+      const basic = `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`;
+      const { sha1 } = await ask('POST', `/users/${name}/tokens`, { name: scopes.join(), scopes }, basic);
+      return sha1;
+    },
     async addUser(name) {
-      const about = { username: name, email: `${name}@example.test`, password: 'pass-word-1' };
+      const about = { username: name, email: `${name}@example.test`, password };
       await ask('POST', '/admin/users', { ...about, must_change_password: false });
     },
     [Symbol.asyncDispose]: () => running.disposeAsync(),
