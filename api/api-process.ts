@@ -8,6 +8,7 @@ import { createModelRegistry } from '../models/registry.ts';
 import { createApp } from './app.ts';
 import { createAssistantParts } from './assistant-parts.ts';
 import type { ApiConfig } from './config.ts';
+import { createGapChecks } from './gap-checks.ts';
 import { uninstrumented, type InstrumentApi } from './instrument.ts';
 import { createJobCanceller } from './job-canceller.ts';
 import { createJobStarter } from './job-starter.ts';
@@ -104,6 +105,12 @@ export async function runApiProcess({ config, log, signal, instrument = uninstru
         { name: 'key uses', everyMs: 15_000, run: () => verifier.flushUses(), isRunAtEnd: true },
         { name: 'reply sweep', everyMs: 60_000, run: () => assistant.replies.sweep() },
         { name: 'thread retention', everyMs: 3_600_000, run: async () => void (await assistant.threads.sweep()) },
+        {
+          name: 'gap checks',
+          everyMs: 3_000,
+          run: createGapChecks({ ...stores, ...assistant, log, stopping: signal }),
+        },
+        { name: 'empty search sweep', everyMs: 3_600_000, run: () => stores.emptySearches.sweep() },
         { name: 'session sweep', everyMs: 3_600_000, run: () => stores.sessions.sweep() },
         { name: 'rate limit sweep', everyMs: 300_000, run: () => stores.rateLimits.sweep() },
       ],

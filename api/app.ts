@@ -12,9 +12,10 @@ import type { AssistantParts } from './assistant-parts.ts';
 import { createAddressReader } from './client-address.ts';
 import type { ApiConfig } from './config.ts';
 import { createAuditTrail } from './audit-trail.ts';
-import { createJobCreation } from './create-job.ts';
+import { createJobCreation, type JobCreation } from './create-job.ts';
 import { describeAdministration } from './describe-administration.ts';
 import { describeAssistant } from './describe-assistant.ts';
+import { describeGaps } from './describe-gaps.ts';
 import { describeJobActions } from './describe-job-actions.ts';
 import { describeJobLists } from './describe-job-lists.ts';
 import { describeJobRecords } from './describe-job-records.ts';
@@ -41,6 +42,9 @@ import { createRequestId } from './middleware/request-id.ts';
 import { createOpenApi } from './openapi.ts';
 import { createRateLimiter } from './rate-limiter.ts';
 import { createAssistantRouter } from './routes/assistant.ts';
+import { createGaps } from './gaps.ts';
+import { createFeedbackRouter } from './routes/feedback.ts';
+import { createGapsRouter } from './routes/gaps.ts';
 import { createJobEventsRouter } from './routes/job-events.ts';
 import { createJobActionsRouter } from './routes/job-actions.ts';
 import { createJobForksRouter } from './routes/job-forks.ts';
@@ -110,11 +114,19 @@ export function createApp(deps: AppDeps): App {
       describeJobActions,
       describeJobRecords,
       describeAssistant,
+      describeGaps,
       describeSession,
       describeAdministration,
       describeSystem,
       describeWebhooks,
     ],
+  });
+
+  const creation = createJobCreation({
+    jobs,
+    problemWithModel: (name) => deps.models.problemWith(name),
+    defaultModel: config.models.agent,
+    repositories: config.repositories,
   });
 
   const routers: AppRouter[] = [
@@ -132,12 +144,7 @@ export function createApp(deps: AppDeps): App {
       projects: stores.projects,
       jobs,
       steps,
-      creation: createJobCreation({
-        jobs,
-        problemWithModel: (name) => deps.models.problemWith(name),
-        defaultModel: config.models.agent,
-        repositories: config.repositories,
-      }),
+      creation,
       readJob,
       onCreated: deps.onJobCreated,
     }),
@@ -162,7 +169,7 @@ export function createApp(deps: AppDeps): App {
     }),
     createJobRecordsRouter({ ...gate, ...stores, readJob, log }),
     createWebhooksRouter({ ...gate, ...stores, allowedHosts: config.webhookAllowedHosts }),
-    ...administrationRouters(deps, gate),
+    ...administrationRouters(deps, gate, creation),
     ...assistantRouters(deps, gate),
   ];
 
@@ -183,13 +190,22 @@ export function createApp(deps: AppDeps): App {
   return { koa, verifier };
 }
 
-function administrationRouters(deps: AppDeps, gate: Gate): AppRouter[] {
+function administrationRouters(deps: AppDeps, gate: Gate, creation: JobCreation): AppRouter[] {
   const { config, stores } = deps;
+  const access = createAccess(deps, gate);
   const note = createAuditTrail(stores);
   const shared = { ...gate, ...stores, note, repositories: config.repositories };
   return [
     createProjectsRouter({ ...shared, problemWithModel: (name) => deps.models.problemWith(name) }),
-    createSitesRouter({ ...shared, access: createAccess(deps, gate) }),
+    createSitesRouter({ ...shared, access }),
+    createGapsRouter({
+      ...shared,
+      access,
+      jobPolicy: { name: 'job', limit: config.rateLimits.jobsPerHour, windowSeconds: 3600 },
+      gapReader: createGaps(stores),
+      creation,
+      onCreated: deps.onJobCreated,
+    }),
     createKeysRouter(shared),
   ];
 }
@@ -204,11 +220,22 @@ function createAccess({ config, stores }: AppDeps, gate: Gate): SiteAccess {
 }
 
 function assistantRouters(deps: AppDeps, gate: Gate): AppRouter[] {
-  const { assistant: parts, log } = deps;
+  const { assistant: parts, stores, log } = deps;
   const access = createAccess(deps, gate);
   return [
     createAssistantRouter({ ...parts, access, logger: log }),
-    createSearchRouter({ access, indexes: parts.indexes, searchPassages: parts.searchPassages }),
+    createSearchRouter({
+      access,
+      indexes: parts.indexes,
+      searchPassages: parts.searchPassages,
+      onEmpty: (siteId, query) =>
+        void stores.emptySearches
+          .count(siteId, query)
+          .catch((error: unknown) =>
+            log.warn({ err: error, site: siteId }, 'a search that found nothing was not counted'),
+          ),
+    }),
+    createFeedbackRouter({ ...stores, access }),
     createThreadsRouter({ access, threads: parts.threads }),
   ];
 }

@@ -146,6 +146,15 @@ export function pageNotFound(): ApiError {
   return new ApiError(404, 'The page was not found.');
 }
 
+/** One body for a missing answer and for one of another site. */
+export function messageNotFound(): ApiError {
+  return new ApiError(404, 'The answer was not found in a conversation of this site.');
+}
+
+export function gapNotFound(): ApiError {
+  return new ApiError(404, 'The gap was not found.');
+}
+
 export function threadNotFound(): ApiError {
   return new ApiError(404, 'The conversation was not found.');
 }

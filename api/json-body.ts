@@ -18,6 +18,11 @@ export async function readJsonBody(request: IncomingMessage, { maxBytes }: { max
   return cleaned(parse(text));
 }
 
+/** Whether a request brings a body at all, where it may be left out. */
+export function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
+
 function checkHeaders({ headers }: IncomingMessage): void {
   const encoding = headers['content-encoding'] ?? 'identity';
   if (encoding.trim().toLowerCase() !== 'identity')

@@ -1,5 +1,8 @@
 import type { Pool } from 'pg';
 import { createAuditStore } from '../db/audit.ts';
+import { createConversationStore } from '../db/conversations.ts';
+import { createEmptySearchStore } from '../db/empty-searches.ts';
+import { createGapStore } from '../db/gaps.ts';
 import { createJobEndings } from '../db/job-endings.ts';
 import { createJobEventStore } from '../db/job-events.ts';
 import { createJobForkStore } from '../db/job-forks.ts';
@@ -57,6 +60,9 @@ export function createApiStores({
     sites: createSiteStore(pool),
     indexes: createSiteIndexStore(pool),
     threads: createThreadStore(pool),
+    conversations: createConversationStore(pool),
+    emptySearches: createEmptySearchStore(pool),
+    gaps: createGapStore(pool),
     replies: createReplyStore(pool),
     webhooks: createWebhookStore(pool, createSecretBox(config.encryptionKeys)),
     deliveries: createWebhookDeliveryStore(pool),

@@ -1,4 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
+import type { Feedback } from './conversations.ts';
 import { canBeId, newId } from './ids.ts';
 import { withTransaction } from './pool.ts';
 import { toStoredJson, toStoredText } from './stored-text.ts';
@@ -16,6 +17,8 @@ export interface ThreadMessage {
   content: string;
   sources: Source[];
   answered: boolean | null;
+  /** What the reader said of an answer. */
+  feedback: Feedback | null;
   createdAt: Date;
 }
 
@@ -98,8 +101,12 @@ export function createThreadStore(pool: Pool): ThreadStore {
     const [thread] = rows;
     if (thread === undefined) return null;
     const messages = await pool.query<ThreadMessage>(
-      `select id, role, content, sources, answered, created_at as "createdAt"
-       from thread_messages where thread_id = $1 order by position`,
+      `select id, role, content, sources, answered, thread_messages.created_at as "createdAt",
+              case when vote is not null
+                   then jsonb_build_object('vote', vote, 'reasons', reasons, 'comment', comment) end as feedback
+       from thread_messages left join message_feedback
+         on message_feedback.thread_id = thread_messages.thread_id and message_id = thread_messages.id
+       where thread_messages.thread_id = $1 order by position`,
       [threadId],
     );
     return { ...thread, messages: messages.rows };

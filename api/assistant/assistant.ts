@@ -11,7 +11,7 @@ import type { CheckedText } from './check-links.ts';
 import type { SearchPassages } from './search-passages.ts';
 import { generate, GenerationError } from './generate.ts';
 import type { MessageRequest } from './message-request.ts';
-import { notFoundSentence, promptOf } from './prompt.ts';
+import { isAnswer, promptOf } from './prompt.ts';
 import type { Reply, ReplyUsage, TakePart } from './reply.ts';
 import { createLinkResolver } from './resolve-link.ts';
 import { retrieve, urlOf } from './retrieve.ts';
@@ -234,8 +234,7 @@ async function store(
       answer: {
         id: messageId,
         model: deps.modelName,
-        answered:
-          answered.ending === 'finished' && answered.content !== '' && !answered.content.includes(notFoundSentence),
+        answered: answered.ending === 'finished' && isAnswer(answered.content),
         ...answered,
       },
     });

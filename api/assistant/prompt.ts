@@ -12,6 +12,11 @@ const longestContextValue = 4_000;
 /** What an answer says when the site does not; it marks the turn as unanswered. */
 export const notFoundSentence = 'I could not find this in the documentation.';
 
+/** Whether a whole answer says what was asked. */
+export function isAnswer(text: string): boolean {
+  return text !== '' && !text.includes(notFoundSentence);
+}
+
 const instructions = `You answer questions of readers of a documentation site.
 - Answer only from the passages of the documentation that come with the question, and from what your tools find in it. Never from memory.
 - When the documentation does not answer the question, say exactly: "${notFoundSentence}" You may add which page comes closest.

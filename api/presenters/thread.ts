@@ -11,6 +11,7 @@ export function presentThread({ id, createdAt, messages }: Thread) {
       content: message.content,
       sources: message.sources.map(({ url, title }) => ({ url, title })),
       answered: message.answered,
+      feedback: message.feedback,
       createdAt: message.createdAt.toISOString(),
     })),
   };

@@ -27,10 +27,13 @@ export function createSearchRouter({
   access,
   indexes,
   searchPassages,
+  onEmpty,
 }: {
   access: SiteAccess;
   indexes: SiteIndexes;
   searchPassages: SearchPassages;
+  /** Told of a search that found nothing. */
+  onEmpty: (siteId: string, query: string) => void;
 }): AppRouter {
   const router = new Router<AppState>();
 
@@ -44,7 +47,9 @@ export function createSearchRouter({
     ctx.res.once('close', leave);
     try {
       const request = { query, limit: pageSize, filter: toSearchFilter(filter) };
-      ctx.body = (await searchPassages(lease.index, request, gone.signal)).map(presentHit);
+      const hits = await searchPassages(lease.index, request, gone.signal);
+      if (hits.length === 0 && !gone.signal.aborted) onEmpty(site.id, query);
+      ctx.body = hits.map(presentHit);
     } finally {
       ctx.res.off('close', leave);
       lease.release();

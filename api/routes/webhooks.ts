@@ -1,5 +1,4 @@
 import { Router } from '@koa/router';
-import type { IncomingMessage } from 'node:http';
 import { canBeId } from '../../db/ids.ts';
 import type { ProjectRow, ProjectStore } from '../../db/projects.ts';
 import type { RateLimitPolicy } from '../../db/rate-limits.ts';
@@ -15,7 +14,7 @@ import {
   webhookDisabled,
   webhookNotFound,
 } from '../errors.ts';
-import { readJsonBody } from '../json-body.ts';
+import { hasBody, readJsonBody } from '../json-body.ts';
 import type { Authenticate } from '../middleware/authentication.ts';
 import type { EnforceRateLimit } from '../middleware/rate-limit.ts';
 import { pageOf } from '../page-of.ts';
@@ -152,8 +151,4 @@ export function createWebhooksRouter(deps: WebhookRouteDeps): AppRouter {
 
 function bodyOf(ctx: AppContext): Promise<unknown> {
   return readJsonBody(ctx.req, { maxBytes: largestBodyBytes });
-}
-
-function hasBody({ headers }: IncomingMessage): boolean {
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }

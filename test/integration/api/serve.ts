@@ -6,6 +6,7 @@ import type { Pool } from 'pg';
 import { createApp } from '../../../api/app.ts';
 import { createAssistantParts, type AssistantPartsDeps } from '../../../api/assistant-parts.ts';
 import { readConfig } from '../../../api/config.ts';
+import { createGapChecks } from '../../../api/gap-checks.ts';
 import { createHttpServer } from '../../../api/server.ts';
 import { createApiStores } from '../../../api/stores.ts';
 import { createJobEventWakeups } from '../../../db/job-event-wakeups.ts';
@@ -17,6 +18,8 @@ export interface ServedApi extends AsyncDisposable {
   /** Everything it has logged so far. */
   log(): string;
   created: { count: number };
+  /** One round of the checks of gaps. */
+  checkGaps(): Promise<void>;
   /** Ends the streams of job events, as a shutdown does. */
   stop(): void;
   /** Asks with a key and, for a POST, a JSON body; `body` of the answer is parsed when it is JSON. */
@@ -91,6 +94,7 @@ export async function serveApi(
     url: address,
     created,
     stop: () => stopping.abort(),
+    checkGaps: createGapChecks({ ...stores, ...assistant, log, stopping: stopping.signal }),
     log: () => lines.join(''),
     async ask(path, { key, method, json, body, headers = {} } = {}) {
       const content = json === undefined ? body : JSON.stringify(json);

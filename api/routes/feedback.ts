@@ -1,0 +1,55 @@
+import { Router } from '@koa/router';
+import type { ConversationStore } from '../../db/conversations.ts';
+import type { EmptySearchStore } from '../../db/empty-searches.ts';
+import type { AppRouter, AppState } from '../app-context.ts';
+import { messageNotFound } from '../errors.ts';
+import { conversationQuerySchema, feedbackSchema, searchesQuerySchema } from '../gap-schemas.ts';
+import { readJsonBody } from '../json-body.ts';
+import { pageOf } from '../page-of.ts';
+import { presentConversation } from '../presenters/gap.ts';
+import type { SiteAccess } from '../site-access.ts';
+
+export interface FeedbackRouteDeps {
+  access: SiteAccess;
+  conversations: Pick<ConversationStore, 'rate' | 'list'>;
+  emptySearches: Pick<EmptySearchStore, 'list'>;
+}
+
+const largestBody = 32 * 1024;
+const mostSearches = 200;
+
+/** What readers say of answers, what they asked, and what they searched and did not find. */
+export function createFeedbackRouter({ access, conversations, emptySearches }: FeedbackRouteDeps): AppRouter {
+  const router = new Router<AppState>();
+
+  router.post(
+    ['v1', 'v2'].map((version) => `/discovery/${version}/assistant/:domain/feedback`),
+    async (ctx) => {
+      const { site } = await access.forReader(ctx, ctx.params['domain'] ?? '');
+      const body = feedbackSchema.parse(await readJsonBody(ctx.req, { maxBytes: largestBody }));
+      const { threadId, messageId, vote, reasons, comment } = body;
+      const feedback = { vote, reasons, comment: comment === '' ? null : comment };
+      if (!(await conversations.rate({ siteId: site.id, threadId, messageId, feedback }))) throw messageNotFound();
+      ctx.set('Cache-Control', 'no-store');
+      ctx.body = { threadId, messageId, ...feedback };
+    },
+  );
+
+  router.get('/v1/sites/:domain/conversations', async (ctx) => {
+    const { site } = await access.forAdmin(ctx, ctx.params['domain'] ?? '');
+    const { q, ...query } = conversationQuerySchema.parse({ ...ctx.query });
+    const page = await pageOf(() => conversations.list(site.id, { ...query, search: q || undefined }));
+    ctx.set('Cache-Control', 'no-store');
+    ctx.body = { conversations: page.conversations.map(presentConversation), nextCursor: page.nextCursor };
+  });
+
+  router.get('/v1/sites/:domain/searches', async (ctx) => {
+    const { site } = await access.forAdmin(ctx, ctx.params['domain'] ?? '');
+    const { days } = searchesQuerySchema.parse({ ...ctx.query });
+    const found = await emptySearches.list(site.id, { days, limit: mostSearches });
+    ctx.set('Cache-Control', 'no-store');
+    ctx.body = { searches: found.map(({ query, count, lastAt }) => ({ query, count, lastAt: lastAt.toISOString() })) };
+  });
+
+  return router;
+}

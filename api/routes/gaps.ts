@@ -1,0 +1,112 @@
+import { Router } from '@koa/router';
+import type { GapStore } from '../../db/gaps.ts';
+import type { JobStore } from '../../db/jobs.ts';
+import type { ProjectRow, ProjectStore } from '../../db/projects.ts';
+import type { RateLimitPolicy } from '../../db/rate-limits.ts';
+import type { SiteRow } from '../../db/sites.ts';
+import { presentJob } from '../../workflows/contract/agent-job.ts';
+import type { AppContext, AppRouter, AppState } from '../app-context.ts';
+import type { NoteAction } from '../audit-trail.ts';
+import type { JobCreation } from '../create-job.ts';
+import { gapNotFound, idempotencyConflict, invalidRequest, jobNotFound, projectNotFound } from '../errors.ts';
+import { gapJobSchema } from '../gap-schemas.ts';
+import { mayBegin, promptOfGap, type Gap, type Gaps } from '../gaps.ts';
+import { hasBody, readJsonBody } from '../json-body.ts';
+import type { ApiKey } from '../middleware/authentication.ts';
+import type { EnforceRateLimit } from '../middleware/rate-limit.ts';
+import { presentGap } from '../presenters/gap.ts';
+import type { SiteAccess } from '../site-access.ts';
+
+export interface GapRouteDeps {
+  access: Pick<SiteAccess, 'forAdmin'>;
+  enforceRateLimit: EnforceRateLimit;
+  jobPolicy: RateLimitPolicy;
+  gapReader: Gaps;
+  gaps: Pick<GapStore, 'begin' | 'recheck'>;
+  projects: Pick<ProjectStore, 'get' | 'list'>;
+  jobs: Pick<JobStore, 'get'>;
+  creation: JobCreation;
+  note: NoteAction;
+  onCreated: () => void;
+}
+
+const largestBody = 128 * 1024;
+
+/** Gaps of a site's documentation: what readers asked in vain, and the jobs that answer it. */
+export function createGapsRouter(deps: GapRouteDeps): AppRouter {
+  const { access, gapReader, gaps, creation, note } = deps;
+  const router = new Router<AppState>({ prefix: '/v1/sites/:domain/gaps' });
+
+  async function gapOf(
+    ctx: AppContext & { params: Record<string, string | undefined> },
+  ): Promise<{ site: SiteRow; key: ApiKey; gap: Gap }> {
+    const { site, key } = await access.forAdmin(ctx, ctx.params['domain'] ?? '');
+    const gap = await gapReader.find(site, ctx.params['id'] ?? '');
+    if (gap === null) throw gapNotFound();
+    ctx.set('Cache-Control', 'no-store');
+    return { site, key, gap };
+  }
+
+  /** The project that is named, else the one on the site's repository, else the only one. */
+  async function projectOf(site: SiteRow, id: string | undefined): Promise<ProjectRow> {
+    const all = await deps.projects.list(site.organizationId);
+    const named = all.find((project) => project.id === id);
+    if (id !== undefined && named === undefined) throw projectNotFound();
+    const found =
+      named ?? all.find(({ repository }) => repository === site.repository) ?? (all.length === 1 ? all[0] : undefined);
+    if (found === undefined) throw invalidRequest('projectId is missing; no project is on the repository of the site.');
+    return found;
+  }
+
+  router.get('/', async (ctx) => {
+    const { site } = await access.forAdmin(ctx, ctx.params['domain'] ?? '');
+    ctx.set('Cache-Control', 'no-store');
+    ctx.body = { gaps: (await gapReader.list(site)).map(presentGap) };
+  });
+
+  router.post('/:id/job', async (ctx) => {
+    const { site, key, gap } = await gapOf(ctx);
+    const body = hasBody(ctx.req) ? await readJsonBody(ctx.req, { maxBytes: largestBody }) : {};
+    const { projectId, instructions } = gapJobSchema.parse(body);
+    if (!mayBegin(gap)) {
+      const job = gap.job === null ? null : await deps.jobs.get(gap.job.id);
+      if (job === null) throw jobNotFound();
+      ctx.body = presentJob(job);
+      return;
+    }
+    const project = await projectOf(site, projectId);
+    const attempt = gap.attempt + 1;
+    const prompt = promptOfGap({ site, gap, instructions });
+    const checked = creation.check({
+      project,
+      body: { prompt, source: sourceOf(site, project) },
+      idempotencyKey: null,
+    });
+    await deps.enforceRateLimit(ctx, [{ key: `job:${project.id}`, policy: deps.jobPolicy }]);
+    // the same attempt, asked for twice or cut off in the middle, is the same job, whatever was asked since
+    const attemptKey = `gap:${site.id}:${gap.id}:${attempt}`;
+    const created = await creation.write({ ...checked, idempotency: { key: attemptKey, requestHash: attemptKey } });
+    if (created.kind === 'conflict') throw idempotencyConflict('job');
+    await gaps.begin({ ...gap, siteId: site.id }, { id: created.job.id, attempt });
+    if (created.kind === 'created') deps.onCreated();
+    await note(key, { action: 'gap.job', subject: gap.id, details: { jobId: created.job.id, site: site.domain } });
+    ctx.status = 201;
+    ctx.set('Location', `/v2/agent/${project.id}/job/${created.job.id}`);
+    ctx.body = presentJob(created.job);
+  });
+
+  router.post('/:id/check', async (ctx) => {
+    const { site, key, gap } = await gapOf(ctx);
+    await gaps.recheck({ ...gap, siteId: site.id });
+    await note(key, { action: 'gap.check', subject: gap.id, details: { site: site.domain } });
+    ctx.status = 202;
+    ctx.body = presentGap((await gapReader.find(site, gap.id)) ?? gap);
+  });
+
+  return router;
+}
+
+/** The site's repository, where the project may work on it too. */
+function sourceOf({ repository }: SiteRow, project: ProjectRow) {
+  return repository !== null && project.allowedRepositories.includes(repository) ? { repository } : undefined;
+}

@@ -1,0 +1,140 @@
+import type { Pool } from 'pg';
+import { canBeId } from './ids.ts';
+import { decodeCursor, encodeCursor } from './page-cursor.ts';
+import { toStoredText } from './stored-text.ts';
+
+export interface Feedback {
+  vote: 'up' | 'down';
+  reasons: string[];
+  comment: string | null;
+}
+
+export interface ConversationRow {
+  threadId: string;
+  fp: string;
+  createdAt: Date;
+  updatedAt: Date;
+  /** The first one; null when nothing was stored yet. */
+  question: string | null;
+  questions: number;
+  unanswered: number;
+  up: number;
+  down: number;
+  sources: { url: string; title: string }[];
+}
+
+export interface ConversationQuery {
+  /** Whether every question was answered. */
+  answered?: boolean;
+  vote?: 'up' | 'down';
+  search?: string;
+  limit: number;
+  cursor?: string;
+}
+
+export interface ConversationStore {
+  /** Newest first. Throws InvalidCursorError. */
+  list(
+    siteId: string,
+    query: ConversationQuery,
+  ): Promise<{ conversations: ConversationRow[]; nextCursor: string | null }>;
+  /** Replaces what was said of the answer before. False when the site has no such answer. */
+  rate(answer: { siteId: string; threadId: string; messageId: string; feedback: Feedback }): Promise<boolean>;
+  /** Questions without an answer, or with one that a reader voted down; the newest of the last 90 days. */
+  listUnanswered(siteId: string, limit: number): Promise<{ text: string; askedAt: Date }[]>;
+}
+
+/** Who tries the assistant out in the dashboard. */
+const ownFingerprints = ['playground'];
+
+/** Conversations of a site's readers, and what they said of the answers. */
+export function createConversationStore(pool: Pool): ConversationStore {
+  return {
+    async list(siteId, { answered, vote, search, limit, cursor }) {
+      const after = cursor === undefined ? null : decodeCursor(cursor);
+      const { rows } = await pool.query<ConversationRow & { id: string; createdMicros: string }>(
+        `select threads.id, threads.id as "threadId", fp, threads.created_at as "createdAt", threads.updated_at as "updatedAt",
+                counts.questions, counts.unanswered, counts.up, counts.down, counts.sources,
+                (select content from thread_messages
+                 where thread_id = threads.id and role = 'user' order by position limit 1) as question,
+                (extract(epoch from threads.created_at) * 1000000)::bigint::text as "createdMicros"
+         from threads, lateral (
+           select count(*) filter (where role = 'user')::integer as questions,
+                  count(*) filter (where answered = false and ending = 'finished')::integer as unanswered,
+                  count(*) filter (where vote = 'up')::integer as up,
+                  count(*) filter (where vote = 'down')::integer as down,
+                  coalesce((
+                    select jsonb_agg(distinct jsonb_build_object('url', source ->> 'url', 'title', source ->> 'title'))
+                    from thread_messages as cited, jsonb_array_elements(cited.sources) as source
+                    where cited.thread_id = threads.id
+                  ), '[]') as sources
+           from thread_messages left join message_feedback
+             on message_feedback.thread_id = thread_messages.thread_id and message_id = thread_messages.id
+           where thread_messages.thread_id = threads.id
+         ) as counts
+         where site_id = $1
+           and ($2::boolean is null or (unanswered = 0 and questions > 0) = $2)
+           and ($3::text is null or ($3 = 'up' and up > 0) or ($3 = 'down' and down > 0))
+           and ($4::text is null or exists (
+             select from thread_messages where thread_id = threads.id and content ilike $4
+           ))
+           and ($5::bigint is null
+             or (threads.created_at, threads.id) < ('epoch'::timestamptz + $5::bigint * interval '1 microsecond', $6::text))
+         order by threads.created_at desc, threads.id desc limit $7`,
+        [
+          siteId,
+          answered ?? null,
+          vote ?? null,
+          search === undefined ? null : `%${toStoredText(search).replaceAll(/[\\%_]/g, '\\$&')}%`,
+          after?.createdMicros ?? null,
+          after?.id ?? null,
+          limit + 1,
+        ],
+      );
+      const conversations = rows.slice(0, limit);
+      const last = rows.length > limit ? conversations.at(-1) : undefined;
+      return { conversations, nextCursor: last === undefined ? null : encodeCursor(last) };
+    },
+
+    async rate({ siteId, threadId, messageId, feedback }) {
+      if (!canBeId(threadId)) return false;
+      const { vote, reasons, comment } = feedback;
+      const { rowCount } = await pool.query(
+        `insert into message_feedback (thread_id, message_id, vote, reasons, comment)
+         select thread_id, thread_messages.id, $4, $5, $6
+         from thread_messages join threads on threads.id = thread_id
+         where thread_id = $1 and thread_messages.id = $2 and role = 'assistant' and site_id = $3
+         on conflict (thread_id, message_id) do update
+         set vote = excluded.vote, reasons = excluded.reasons, comment = excluded.comment, updated_at = now()`,
+        [
+          threadId,
+          toStoredText(messageId),
+          siteId,
+          vote,
+          reasons.map(toStoredText),
+          comment === null ? null : toStoredText(comment),
+        ],
+      );
+      return rowCount === 1;
+    },
+
+    async listUnanswered(siteId, limit) {
+      const { rows } = await pool.query<{ text: string; askedAt: Date }>(
+        `select left(question.content, 1000) as text, answer.created_at as "askedAt"
+         from threads
+         join thread_messages as answer on answer.thread_id = threads.id and answer.role = 'assistant'
+         left join message_feedback on message_feedback.thread_id = answer.thread_id and message_id = answer.id
+         join lateral (
+           select content from thread_messages
+           where thread_id = threads.id and role = 'user' and position < answer.position
+           order by position desc limit 1
+         ) as question on true
+         where threads.site_id = $1 and fp <> all($3) and answer.created_at > now() - interval '90 days'
+           and ((answer.answered = false and answer.ending = 'finished') or vote = 'down')
+         order by answer.position desc limit $2`,
+        [siteId, limit, ownFingerprints],
+      );
+      return rows;
+    },
+  };
+}

@@ -1,0 +1,251 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  conversationPageSchema,
+  emptySearchesSchema,
+  gapListSchema,
+  type PublicGap,
+} from '../../../api/gap-schemas.ts';
+import type { ProjectRow } from '../../../db/projects.ts';
+import { agentJobSchema } from '../../../workflows/contract/agent-job.ts';
+import { buildProject, buildSite, buildKey } from '../../support/build.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { buildIndexedSite, eventsOf, pages, publishPages, question, type TestSite } from '../assistant/site.ts';
+import { comparable, serveApi, type ServedApi } from './serve.ts';
+
+let database: TestDatabase;
+let api: ServedApi;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  api = await serveApi(database.pool, {}, { indexPollMs: 50, maxLoopDelayMs: 60_000 });
+});
+afterAll(async () => {
+  await api?.[Symbol.asyncDispose]();
+  await database?.[Symbol.asyncDispose]();
+});
+
+interface Stage extends TestSite {
+  project: ProjectRow;
+  ask(text: string, more?: Record<string, unknown>): Promise<{ threadId: string; messageId: string }>;
+  admin(path: string, request?: { json?: unknown; method?: string }): ReturnType<ServedApi['ask']>;
+  gaps(): Promise<PublicGap[]>;
+}
+
+async function stage(): Promise<Stage> {
+  const docs = await buildIndexedSite(database.pool, { repository: 'https://github.com/acme/docs' });
+  const project = await buildProject(database.pool, { organizationId: docs.organizationId });
+  const { domain } = docs.site;
+  const admin: Stage['admin'] = (path, request = {}) =>
+    api.ask(`/v1/sites/${domain}${path}`, { key: docs.adminKey, ...request });
+  return {
+    ...docs,
+    project,
+    admin,
+    async ask(text, more = {}) {
+      const answer = await api.ask(`/discovery/v2/assistant/${domain}/message`, {
+        key: docs.assistantKey,
+        json: question(text, more),
+      });
+      const events = eventsOf(answer.text);
+      const start = events.find(({ type }) => type === 'start');
+      const finish = events.find(({ type }) => type === 'finish');
+      return {
+        messageId: start?.['messageId'],
+        threadId: finish?.['messageMetadata']?.threadId ?? finish?.['threadId'],
+      };
+    },
+    gaps: async () => gapListSchema.parse((await admin('/gaps')).body).gaps,
+  };
+}
+
+const unanswerable = ['How do I paint the gearbox?', 'paint a gearbox', 'How do I paint the gearbox?'];
+
+describe('feedback', () => {
+  it('is kept with the answer, replaced when it is given again, and shown with the conversation', async () => {
+    const { ask, site, assistantKey, adminKey, admin } = await stage();
+    const { threadId, messageId } = await ask('How do I set the retry limit?');
+    const path = `/discovery/v2/assistant/${site.domain}/feedback`;
+    const first = await api.ask(path, { key: assistantKey, json: { threadId, messageId, vote: 'up' } });
+    expect([first.status, first.headers.get('access-control-allow-origin')]).toEqual([200, '*']);
+    const json = { threadId, messageId, vote: 'down', reasons: ['outdated'], comment: 'It is 5 now.' };
+    const second = await api.ask(path.replace('v2', 'v1'), { key: assistantKey, json });
+    expect(second.body).toEqual(json);
+    const thread = await api.ask(`/discovery/v1/assistant/${site.domain}/thread/${threadId}`, { key: adminKey });
+    expect(thread.body.messages.map((message: any) => message.feedback)).toEqual([
+      null,
+      { vote: 'down', reasons: ['outdated'], comment: 'It is 5 now.' },
+    ]);
+    const { conversations } = conversationPageSchema.parse((await admin('/conversations?vote=down')).body);
+    expect(conversations).toMatchObject([{ threadId, up: 0, down: 1, questions: 1, unanswered: 0 }]);
+    expect(conversations[0]?.sources[0]?.title).toContain('Retries');
+  });
+
+  it('is refused for what is no answer of the site, and from an unknown key', async () => {
+    const { ask, site, assistantKey, adminKey } = await stage();
+    const other = await stage();
+    const theirs = await other.ask('How do I set the retry limit?');
+    const own = await ask('How do I set the retry limit?');
+    const path = `/discovery/v2/assistant/${site.domain}/feedback`;
+    const rate = (json: object, key = assistantKey) => api.ask(path, { key, json: { vote: 'up', ...json } });
+    const foreign = await rate(theirs);
+    expect(foreign.status).toBe(404);
+    expect(comparable(foreign)).toMatchObject({ text: (await rate({ threadId: 'thr_x', messageId: 'msg_x' })).text });
+    expect((await rate({ ...own, vote: 'sideways' })).status).toBe(400);
+    expect((await rate({ ...own, comment: 'a'.repeat(2_001) })).status).toBe(400);
+    expect((await rate(own, adminKey)).status).toBe(403);
+    const preflight = await api.ask(path, {
+      method: 'OPTIONS',
+      headers: { origin: 'https://docs.example', 'access-control-request-method': 'POST' },
+    });
+    expect([preflight.status, preflight.headers.get('access-control-allow-methods')]).toEqual([
+      204,
+      'GET,POST,OPTIONS',
+    ]);
+  });
+});
+
+describe('conversations', () => {
+  it('are listed by whether they were answered, by words and in pages', async () => {
+    const { ask, admin } = await stage();
+    for (const text of ['How do I set the retry limit?', 'How do I paint the gearbox?', 'What is the default delay?'])
+      await ask(text);
+    const list = async (query: string) =>
+      conversationPageSchema
+        .parse((await admin(`/conversations?${query}`)).body)
+        .conversations.map((row) => row.question);
+    expect(await list('answered=false')).toEqual(['How do I paint the gearbox?']);
+    expect(await list('answered=true')).not.toContain('How do I paint the gearbox?');
+    expect(await list('q=GEARBOX')).toEqual(['How do I paint the gearbox?']);
+    const { body } = await admin('/conversations?limit=2');
+    const rest = await list(`limit=2&cursor=${body.nextCursor}`);
+    expect([...body.conversations.map((row: any) => row.question), ...rest]).toEqual(await list(''));
+    for (const query of ['answered=maybe', 'vote=left', 'cursor=x', 'limit=1000'])
+      expect((await admin(`/conversations?${query}`)).status).toBe(400);
+  });
+
+  it('count searches that found nothing, without case', async () => {
+    const { site, assistantKey, admin } = await stage();
+    const search = (query: string) =>
+      api.ask(`/discovery/v1/search/${site.domain}`, { key: assistantKey, json: { query } });
+    for (const query of ['zyxwvut', 'Zyxwvut ', 'qqqqq', 'retry limit']) await search(query);
+    await expect
+      .poll(async () => emptySearchesSchema.parse((await admin('/searches')).body).searches, { timeout: 20_000 })
+      .toMatchObject([
+        { query: 'zyxwvut', count: 2 },
+        { query: 'qqqqq', count: 1 },
+      ]);
+    expect((await admin('/searches?days=0')).status).toBe(400);
+  });
+});
+
+describe('gaps', () => {
+  it('put unanswered questions together, and leave out what was answered, tried in the dashboard, or broke off', async () => {
+    const { ask, gaps, site } = await stage();
+    for (const text of unanswerable) await ask(text);
+    await ask('How do I set the retry limit?');
+    await ask('Is there a dark mode for gearboxes?', { fp: 'playground' });
+    const voted = await ask('What is the default of retryDelayMs?');
+    await database.pool.query(`insert into message_feedback (thread_id, message_id, vote) values ($1, $2, 'down')`, [
+      voted.threadId,
+      voted.messageId,
+    ]);
+    const { id: brokenOff } = (
+      await database.pool.query(`select id from threads where site_id = $1 order by created_at desc limit 1`, [site.id])
+    ).rows[0];
+    await database.pool.query(
+      `insert into thread_messages (thread_id, id, role, content, answered, ending) values
+       ($1, 'q', 'user', 'How loud is it?', null, null), ($1, 'a', 'assistant', '', false, 'aborted')`,
+      [brokenOff],
+    );
+    expect(await gaps()).toMatchObject([
+      {
+        label: 'How do I paint the gearbox?',
+        state: 'open',
+        count: 3,
+        questions: [
+          { text: 'How do I paint the gearbox?', count: 2, answeredNow: null },
+          { text: 'paint a gearbox', count: 1 },
+        ],
+        job: null,
+      },
+      { label: 'What is the default of retryDelayMs?', state: 'open' },
+    ]);
+  });
+
+  it('become a job once, and are answered when its change is merged, indexed and answers them', async () => {
+    const { ask, gaps, admin, site, project, adminKey } = await stage();
+    for (const text of unanswerable) await ask(text);
+    const [gap] = await gaps();
+    const made = await Promise.all([1, 2, 3].map(() => admin(`/gaps/${gap?.id}/job`, { method: 'POST' })));
+    const ids = new Set(made.map(({ body }) => agentJobSchema.parse(body).id));
+    expect(ids.size).toBe(1);
+    const [jobId] = ids;
+    const again = await admin(`/gaps/${gap?.id}/job`, { method: 'POST', json: { instructions: 'other words' } });
+    expect([again.status, again.body.id]).toEqual([200, jobId]);
+    const { rows } = await database.pool.query('select prompt from job_turns where job_id = $1', [jobId]);
+    expect(rows[0].prompt).toContain('- "How do I paint the gearbox?" (asked 2 times)');
+    expect(await gaps()).toMatchObject([
+      { state: 'working', job: { id: jobId, projectId: project.id, prState: null } },
+    ]);
+    await api.checkGaps();
+    expect(await gaps()).toMatchObject([{ state: 'working' }]);
+
+    await database.pool.query(
+      `update jobs set status = 'completed', pr_link = 'https://x', pr_state = 'merged' where id = $1`,
+      [jobId],
+    );
+    await api.checkGaps();
+    expect(await gaps()).toMatchObject([{ state: 'indexing', checkedAt: null }]);
+    expect((await api.ask(`/v1/sites/${site.domain}`, { key: adminKey })).body.index.requestedAt).not.toBeNull();
+
+    await publishPages(database.pool, site.id, {
+      ...pages,
+      'gearbox.md': '# Paint the gearbox\n\nTo paint the gearbox, use a brush and the paint of the gearbox.\n',
+    });
+    await database.pool.query('update sites set index_requested_at = null where id = $1', [site.id]);
+    await Promise.all([api.checkGaps(), api.checkGaps()]);
+    const [answered] = await gaps();
+    expect(answered).toMatchObject({
+      state: 'answered',
+      questions: [{ answeredNow: true }, { answeredNow: true }],
+      checkedAt: expect.any(String),
+    });
+    // asking again is no conversation of a reader
+    const { body } = await admin('/conversations');
+    expect(body.conversations).toHaveLength(unanswerable.length);
+  });
+
+  it('stay unanswered when the change does not help, and may get another job', async () => {
+    const { ask, gaps, admin, site } = await stage();
+    await ask('How do I paint the gearbox?');
+    const [gap] = await gaps();
+    const path = `/gaps/${gap?.id}`;
+    const checked = await admin(`${path}/check`, { method: 'POST' });
+    expect([checked.status, checked.body.state]).toEqual([202, 'indexing']);
+    await database.pool.query('update sites set index_requested_at = null where id = $1', [site.id]);
+    await api.checkGaps();
+    expect(await gaps()).toMatchObject([{ state: 'unanswered', questions: [{ answeredNow: false }], job: null }]);
+
+    const first = await admin(`${path}/job`, { method: 'POST' });
+    expect(first.status).toBe(201);
+    await database.pool.query(`update jobs set status = 'failed' where id = $1`, [first.body.id]);
+    const second = await admin(`${path}/job`, { method: 'POST' });
+    expect(second.status).toBe(201);
+    expect(second.body.id).not.toBe(first.body.id);
+
+    // whoever asks meanwhile waits for the same job
+    await ask('How do I paint the gearbox?');
+    expect(await gaps()).toMatchObject([{ id: gap?.id, state: 'working' }]);
+  });
+
+  it('belong to their site', async () => {
+    const mine = await stage();
+    await mine.ask('How do I paint the gearbox?');
+    const [gap] = await mine.gaps();
+    const theirs = await stage();
+    for (const path of [`/gaps/${gap?.id}/job`, `/gaps/${gap?.id}/check`, '/gaps/none/job'])
+      expect((await theirs.admin(path, { method: 'POST' })).status).toBe(404);
+    const site = await buildSite(database.pool);
+    const { key } = await buildKey(database.pool, { organizationId: mine.organizationId });
+    expect((await api.ask(`/v1/sites/${site.domain}/gaps`, { key })).status).toBe(404);
+  });
+});
