@@ -2,6 +2,7 @@ import type { Pool, PoolClient } from 'pg';
 import type { StepRef } from '../workflows/contract/job.ts';
 import type { NewJobEvent } from '../workflows/contract/job-events.ts';
 import type { JobRow } from './jobs.ts';
+import { redact } from '../redaction/redactor.ts';
 import { jobColumns } from './job-statements.ts';
 import { withTransaction } from './pool.ts';
 import { onlyRow } from './rows.ts';
@@ -136,7 +137,13 @@ async function begin(client: PoolClient, { id, turn }: JobRow, prompt: string): 
   return onlyRow(rows);
 }
 
-/** What watchers are told of a message. */
+/** What watchers are told of a message: it is scrubbed before it is cut. */
 export function messageEvent(prompt: string): NewJobEvent {
-  return { type: 'message', data: { text: prompt.slice(0, longestEventText), characters: prompt.length } };
+  return {
+    type: 'message',
+    data: {
+      text: redact(prompt.slice(0, 4 * longestEventText), []).slice(0, longestEventText),
+      characters: prompt.length,
+    },
+  };
 }

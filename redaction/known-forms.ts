@@ -13,9 +13,13 @@ export interface SecretForm {
   partOf?: { whole: string; end: 'head' | 'tail' };
 }
 
-/** Line breaks and blanks, real or escaped, that may be put between the characters of a secret. */
+/** What may be put between the characters of a secret: line breaks and blanks, real or escaped, and the numbers of lines. */
+export const gap = String.raw`(?:\n|\\n) *\d+\||\s|\\[nr]`;
+const gaps = new RegExp(gap, 'g');
+
+/** A text without what may be put between characters. */
 export function compact(text: string): string {
-  return text.replaceAll(/\s|\\[nr]/g, '');
+  return text.replaceAll(gaps, '');
 }
 
 /** The ways in which a secret is looked for: plain, encoded, reversed, and cut off at either end. */

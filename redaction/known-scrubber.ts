@@ -1,4 +1,4 @@
-import { compact, formsOf, type SecretForm } from './known-forms.ts';
+import { compact, formsOf, gap, type SecretForm } from './known-forms.ts';
 import { mark } from './mark.ts';
 
 /** From, up to and without. */
@@ -47,10 +47,10 @@ function grown(text: string, [from, to]: Range, { text: part, partOf }: SecretFo
 /** Ranges of the compacted text as ranges of the text itself. */
 function placedIn(text: string, ranges: Range[]): Range[] {
   const places: number[] = [];
-  const gap = /\s|\\[nr]/y;
+  const nextGap = new RegExp(gap, 'y');
   for (let at = 0; at < text.length;) {
-    gap.lastIndex = at;
-    if (gap.test(text)) at = gap.lastIndex;
+    nextGap.lastIndex = at;
+    if (nextGap.test(text)) at = nextGap.lastIndex;
     else {
       places.push(at);
       at += 1;
