@@ -33,35 +33,49 @@ const mostDetail = 600;
 
 /** Makes the error of a git process that ended with a non-zero exit code. */
 export function gitFailureOf({ stderr, secrets }: { stderr: string; secrets: readonly string[] }): GitError {
-  // Lines of the other side are its own words and classify nothing
-  const own = stderr
-    .split(/[\r\n]+/)
-    .filter((line) => !line.startsWith('remote: '))
-    .join('\n');
+  const { own, said } = partsOf(stderr);
+  const detail = redact(stderr.slice(-mostStderr), secrets).slice(-mostDetail);
+  if (/requested URL returned error: 30[1278]|unable to update url base/i.test(own)) {
+    const remedy = 'create a project with its new address';
+    return new GitError('not-found', { message: `The repository has moved to another address; ${remedy}.`, detail });
+  }
+  if (/requested URL returned error: 403/i.test(own)) {
+    if (/archived/i.test(said)) return rejected('The repository is archived; nothing can be pushed to it.', detail);
+    const message = 'The credential may not do this in the repository; it needs to read and write contents.';
+    return new GitError('authentication', { message, detail });
+  }
   const kind = signs.find(({ pattern }) => pattern.test(own))?.kind ?? 'other';
-  return new GitError(kind, { detail: redact(stderr.slice(-mostStderr), secrets).slice(-mostDetail) });
+  return new GitError(kind, { detail });
 }
 
-/** Makes the error of one refused ref from the reason in git's porcelain output of a push. */
-export function pushFailureOf(reason: string): GitError {
-  const detail = redact(reason.slice(0, mostStderr), []).slice(0, mostDetail);
+/** What git says itself, and the lines of the other side: those choose among sentences and tell no kind of failure. */
+function partsOf(stderr: string): { own: string; said: string } {
+  const lines = stderr.split(/[\r\n]+/);
+  const isSaid = (line: string) => line.startsWith('remote: ');
+  return { own: lines.filter((line) => !isSaid(line)).join('\n'), said: lines.filter(isSaid).join('\n') };
+}
+
+/** Makes the error of one refused ref from the reason in git's porcelain output of a push, and what was said meanwhile. */
+export function pushFailureOf({ reason, stderr }: { reason: string; stderr: string }): GitError {
+  const words = `${reason}\n${partsOf(stderr).said}`;
+  const detail = redact(words.slice(0, mostStderr), []).slice(0, mostDetail);
   if (/stale info|fetch first|non-fast-forward|already exists|cannot lock ref/i.test(reason)) {
     return new GitError('stale', { detail });
   }
-  if (/workflow/i.test(reason)) {
+  if (/workflow/i.test(reason) || /refusing to allow .+ workflow/i.test(words)) {
     return rejected(
       'The server of the repository refused a change of workflow files: the credential lacks the permission for workflows.',
       detail,
     );
   }
-  if (/protected branch|GH006|GH013|rule violations/i.test(reason)) {
+  if (/protected branch|GH006|GH013|rule violations/i.test(words)) {
     return rejected('The server of the repository refused the push: the branch is protected.', detail);
+  }
+  if (/permission|denied|not allowed|prohibited/i.test(words)) {
+    return rejected('The server of the repository refused the push: the credential may not write this branch.', detail);
   }
   if (/hook declined/i.test(reason)) {
     return rejected('The server of the repository refused the push: one of its hooks declined it.', detail);
-  }
-  if (/permission|denied|not allowed|prohibited/i.test(reason)) {
-    return rejected('The server of the repository refused the push: the credential may not write this branch.', detail);
   }
   return new GitError('rejected', { detail });
 }

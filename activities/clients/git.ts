@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { redact } from '../../redaction/redactor.ts';
 import { GitError } from './git-error.ts';
 import { gitEnvironment, prepareHome, type Transport } from './git-environment.ts';
 import { fileFailureOf, gitFailureOf } from './git-failure.ts';
@@ -10,8 +11,8 @@ export type { Transport } from './git-environment.ts';
 /** A credential for git over HTTPS; it travels on a file descriptor and only to `origin`. */
 export interface GitCredential {
   username: string;
-  /** Called at each use, so that a token can be refreshed. */
-  token(): Promise<string>;
+  /** Called at each use. `fresh` after the last one was refused; what cannot be renewed answers the same again. */
+  token(options?: { fresh: boolean }): Promise<string>;
   /** The origin it belongs to, e.g. `https://github.com`. */
   origin: string;
 }
@@ -37,6 +38,8 @@ export interface GitCall {
 
 export interface GitResult {
   stdout: Buffer;
+  /** Words of git and of the other side; they may hold anything but the credential of the call. */
+  stderr: string;
   truncated: boolean;
   exitCode: number;
 }
@@ -77,10 +80,22 @@ export function createGit(options: GitOptions): Git {
     }
   }
 
+  /** A server that refused the credential did nothing: a token that can be renewed is tried anew, once. */
   async function run(call: GitCall): Promise<GitResult> {
     if (call.signal.aborted) throw new GitError('aborted');
-    await homeReady();
     const token = (await call.credential?.token()) ?? null;
+    try {
+      return await runOnce(call, token);
+    } catch (error) {
+      if (token === null || !(error instanceof GitError && error.kind === 'authentication')) throw error;
+      const fresh = (await call.credential?.token({ fresh: true })) ?? token;
+      if (fresh === token) throw error;
+      return await runOnce(call, fresh);
+    }
+  }
+
+  async function runOnce(call: GitCall, token: string | null): Promise<GitResult> {
+    await homeReady();
     const allowed = call.transports?.filter((transport) => transports.includes(transport)) ?? [];
     const outcome = await started({
       file: gitBinary,
@@ -95,11 +110,12 @@ export function createGit(options: GitOptions): Git {
     });
     if (outcome.stopped === 'aborted' || outcome.stopped === 'timeout') throw new GitError(outcome.stopped);
     const { stdout, stderr, exitCode } = outcome;
+    const secrets = token === null ? [] : [token];
     const truncated = outcome.stopped === 'overflow';
     if (truncated || exitCode === 0 || call.acceptedExitCodes?.includes(exitCode) === true) {
-      return { stdout, truncated, exitCode };
+      return { stdout, stderr: redact(stderr, secrets), truncated, exitCode };
     }
-    throw gitFailureOf({ stderr, secrets: token === null ? [] : [token] });
+    throw gitFailureOf({ stderr, secrets });
   }
 
   return { run };

@@ -145,9 +145,9 @@ export function createGithubForge({ credential, apiUrl }: GithubOptions): Forge 
   return {
     credential(repository) {
       if (!liesBelow(repository, root)) return null;
-      const token = async () => {
+      const token = async (options?: { fresh: boolean }) => {
         try {
-          return await credential.tokenFor(placeOf(repository));
+          return await credential.tokenFor(placeOf(repository), options);
         } catch (error) {
           throw githubFailureOf(error, new AbortController().signal);
         }

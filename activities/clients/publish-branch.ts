@@ -159,7 +159,7 @@ async function push(
   request: FirstCommit,
   { ref, commit, lease }: { ref: string; commit: string; lease: string },
 ): Promise<GitError | null> {
-  const { stdout, exitCode } = await git.run({
+  const { stdout, stderr, exitCode } = await git.run({
     gitDir: request.job.gitDir,
     args: [
       'push',
@@ -182,6 +182,6 @@ async function push(
     .toString()
     .split('\n')
     .find((line) => line.startsWith('!\t'));
-  if (refusal !== undefined) return pushFailureOf(refusal.split('\t').slice(2).join(' '));
+  if (refusal !== undefined) return pushFailureOf({ reason: refusal.split('\t').slice(2).join(' '), stderr });
   return exitCode === 0 ? null : new GitError('rejected');
 }

@@ -4,6 +4,7 @@ import { createGithubForge } from '../../../activities/clients/github.ts';
 import { createAppCredential, createTokenCredential } from '../../../activities/clients/github-credential.ts';
 import { createFakeGithub, type FakeGithub } from '../../support/forges/fake-github.ts';
 import { addLamp, draftOf, githubStage } from './forge-stage.ts';
+import { access, createTestWorkspaces } from './setup.ts';
 
 /** What only GitHub does. */
 export function describeGithub(github: () => FakeGithub): void {
@@ -99,6 +100,23 @@ export function describeGithub(github: () => FakeGithub): void {
       expect(await lamp.seen()).toHaveLength(1);
       expect(server.requests.filter(({ operation }) => operation === 'token')).toHaveLength(2);
       expect(server.requests.filter(({ operation }) => operation === 'create')).toHaveLength(2);
+    });
+
+    it('gives git a new token when the one it has was refused, and asks for no third', async () => {
+      await using scene = await start();
+      await using test = await createTestWorkspaces();
+      const { server, forge, lamp } = scene;
+      const resolve = () => test.workspaces.resolve({ ...access(lamp.url, forge.credential(lamp.url)), ref: null });
+      await resolve();
+      server.tokens.clear();
+      expect(await resolve()).toMatchObject({ branch: 'main' });
+      const minted = () => server.requests.filter(({ operation }) => operation === 'token').length;
+      expect(minted()).toBe(2);
+      server.onRequest = ({ operation }) => {
+        if (operation === 'git-read') server.tokens.clear();
+      };
+      await expect(resolve()).rejects.toMatchObject({ kind: 'authentication' });
+      expect(minted()).toBe(3);
     });
 
     it('says that it is not installed, or that its key is wrong', async () => {

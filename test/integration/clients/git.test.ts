@@ -148,7 +148,7 @@ describe('the transports of git', () => {
     try {
       const { port } = source.address() as AddressInfo;
       const error = await failureOf(test.workspaces.resolve({ ...access(`http://127.0.0.1:${port}/a/b`), ref: null }));
-      expect([error.kind, reached]).toEqual(['unreachable', 0]);
+      expect([error.kind, reached]).toEqual(['not-found', 0]);
     } finally {
       target.close();
       source.close();

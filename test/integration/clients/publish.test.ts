@@ -89,9 +89,10 @@ describe('a push that the server refuses', () => {
   const refusals = [
     [
       'refusing to allow a GitHub App to create or update workflow `.github/workflows/a.yml` without `workflows` permission',
-      /one of its hooks declined/,
+      /refused a change of workflow files/,
     ],
-    ['GH006: Protected branch update failed', /one of its hooks declined/],
+    ['GH006: Protected branch update failed', /the branch is protected/],
+    ['Come back later', /one of its hooks declined/],
   ] as const;
   it.each(refusals)('is rejected when a hook says %j', async (words, sentence) => {
     await scene('github', async ({ repository, snapshot, publish }) => {

@@ -3,7 +3,9 @@ import { buildGitea } from './gitea-build.ts';
 
 /** `npm run test:forges`: the contract of forges and a whole job on a real Gitea, which is built first where there is none. */
 await buildGitea({ env: process.env, log: (line) => console.log(line) });
-const contract = ['test/integration/clients/forges.test.ts', 'test/integration/clients/gitea.test.ts'];
+const contract = ['forges', 'gitea', 'gitea-faults', 'gitea-git'].map(
+  (name) => `test/integration/clients/${name}.test.ts`,
+);
 const projects = ['--project', 'integration', '--project', 'e2e'];
 const child = spawn('vitest', ['run', ...projects, ...contract, 'test/e2e/gitea.test.ts'], { stdio: 'inherit' });
 child.on('close', (code) => (process.exitCode = code ?? 1));

@@ -9,7 +9,12 @@ describe('gitFailureOf', () => {
     ['unreachable', `fatal: unable to access '${url}/': Could not resolve host: github.com`],
     ['unreachable', `fatal: unable to access '${url}/': The requested URL returned error: 503`],
     ['unreachable', `fatal: unable to access '${url}/': The requested URL returned error: 429`],
-    ['unreachable', `fatal: unable to access '${url}/': The requested URL returned error: 302`],
+    ['not-found', `fatal: unable to access '${url}/': The requested URL returned error: 302`],
+    [
+      'rejected',
+      `remote: This repo is archived.\nfatal: unable to access '${url}/': The requested URL returned error: 403`,
+    ],
+    ['unreachable', `remote: This repo is archived.\nfatal: unable to access '${url}/': Could not resolve host: x`],
     ['unreachable', 'error: RPC failed; curl 18 transfer closed\nfatal: early EOF'],
     ['authentication', `fatal: could not read Username for '${url}': terminal prompts disabled`],
     ['authentication', `fatal: Authentication failed for '${url}/'`],
@@ -54,9 +59,34 @@ describe('pushFailureOf', () => {
     ],
     ['rejected', '[remote rejected] (internal server error)', /refused the push/],
   ])('tells %s from %j', (kind, reason, sentence) => {
-    const error = pushFailureOf(reason);
+    const error = pushFailureOf({ reason, stderr: '' });
     expect(error.kind).toBe(kind);
     expect(error.message).toMatch(sentence);
+  });
+});
+
+describe('a push that a hook declined', () => {
+  const reason = '[remote rejected] (pre-receive hook declined)';
+  it.each([
+    ['remote: Gitea: Not allowed to push to protected branch docket/x', /branch is protected/],
+    ['remote: GitLab: You are not allowed to push code to protected branches on this project.', /branch is protected/],
+    ['remote: Gitea: User permission denied for writing.', /credential may not write/],
+    [
+      'remote: refusing to allow a GitHub App to create or update workflow `a` without `workflows` permission',
+      /workflow/,
+    ],
+    ['remote: the words of somebody', /one of its hooks/],
+    ['error: protected branch', /one of its hooks/],
+  ])('is told by what was said: %j', (stderr, sentence) => {
+    expect(pushFailureOf({ reason, stderr })).toMatchObject({
+      kind: 'rejected',
+      message: expect.stringMatching(sentence),
+    });
+  });
+
+  it('is never taken for another kind of failure by what was said', () => {
+    const stderr = 'remote: stale info, already exists, No space left on device';
+    expect(pushFailureOf({ reason, stderr }).kind).toBe('rejected');
   });
 });
 

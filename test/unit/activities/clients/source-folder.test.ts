@@ -98,7 +98,12 @@ describe('readGitFolder', () => {
       run({ args }) {
         const isListing = args[0] === 'ls-tree';
         const listing = `100644 blob ${object}       5\ta.md\x00120000 blob ${object}       5\tlink.md\0`;
-        return Promise.resolve({ stdout: Buffer.from(isListing ? listing : answer), truncated: false, exitCode: 0 });
+        return Promise.resolve({
+          stdout: Buffer.from(isListing ? listing : answer),
+          stderr: '',
+          truncated: false,
+          exitCode: 0,
+        });
       },
     };
   }
