@@ -4,6 +4,8 @@ import type { Context, Middleware } from 'koa';
 /** What the middlewares leave for the routes. */
 export interface AppState {
   requestId: string;
+  /** The pattern of the path, where something else than a router has answered. */
+  route?: string;
 }
 
 export type AppContext = Context & { state: AppState };

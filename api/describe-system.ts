@@ -1,4 +1,6 @@
-import { errorResponses, jsonResponse } from './openapi.ts';
+import { security } from './describe-jobs.ts';
+import { errorResponses, jsonResponse, queryParameter, schemaOf } from './openapi.ts';
+import { operationsSchema } from './operations-schemas.ts';
 import type { PathItem } from './openapi.ts';
 
 const status = { type: 'object', properties: { status: { const: 'ok' } }, required: ['status'] };
@@ -20,6 +22,26 @@ export function describeSystem(): Record<string, PathItem> {
         summary: 'Whether the process takes requests: the database is reachable and it is not shutting down',
         security: [],
         responses: { 200: jsonResponse('It does.', status), ...errorResponses(503) },
+      },
+    },
+    '/metrics': {
+      get: {
+        operationId: 'getMetrics',
+        summary: "Figures of this process and of the whole service in Prometheus' format",
+        security: [],
+        responses: { 200: { description: 'The figures.', content: { 'text/plain': { schema: { type: 'string' } } } } },
+      },
+    },
+    '/v1/operations': {
+      get: {
+        operationId: 'getOperations',
+        summary: 'What happened in the organization in the last hours, and what waits now',
+        security,
+        parameters: [queryParameter('hours', { type: 'integer', minimum: 1, maximum: 2160, default: 24 })],
+        responses: {
+          200: jsonResponse('Figures and series.', schemaOf(operationsSchema)),
+          ...errorResponses(400, 401, 403, 429, 503),
+        },
       },
     },
     '/openapi.json': {

@@ -13,16 +13,19 @@ import { createJobRecordStore } from '../db/job-records.ts';
 import { createJobStore } from '../db/jobs.ts';
 import { createKeyStore } from '../db/keys.ts';
 import { createCancelStore, createOutboxStore } from '../db/outbox.ts';
+import { createOperationsStore } from '../db/operations.ts';
 import { createProjectCredentialStore } from '../db/project-credentials.ts';
 import { createOrganizationStore, createProjectStore } from '../db/projects.ts';
 import { createPullRequestStore } from '../db/pull-requests.ts';
 import { createRateLimitStore } from '../db/rate-limits.ts';
 import { createReplyStore } from '../db/replies.ts';
+import { createServiceFigureStore } from '../db/service-figures.ts';
 import { createSessionStore } from '../db/sessions.ts';
 import { createSiteIndexStore, createSiteStore } from '../db/sites.ts';
 import { createStepStore } from '../db/steps.ts';
 import { createThreadStore } from '../db/threads.ts';
 import { createWebhookDeliveryStore } from '../db/webhook-deliveries.ts';
+import { createWorkerStore } from '../db/workers.ts';
 import { createWebhookStore } from '../db/webhook-endpoints.ts';
 import { createSecretBox } from '../encryption/secret-box.ts';
 import type { ApiConfig } from './config.ts';
@@ -66,5 +69,8 @@ export function createApiStores({
     replies: createReplyStore(pool),
     webhooks: createWebhookStore(pool, createSecretBox(config.encryptionKeys)),
     deliveries: createWebhookDeliveryStore(pool),
+    operations: createOperationsStore(pool),
+    figures: createServiceFigureStore(pool),
+    workers: createWorkerStore(pool),
   };
 }

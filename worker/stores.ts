@@ -14,6 +14,7 @@ import { createPullRequestStore } from '../db/pull-requests.ts';
 import { createSiteIndexStore, createSiteStore } from '../db/sites.ts';
 import { createEffectStore, createStepStore } from '../db/steps.ts';
 import { createWebhookAttemptStore } from '../db/webhook-attempts.ts';
+import { createWorkerStore } from '../db/workers.ts';
 import { createWebhookDeliveryStore } from '../db/webhook-deliveries.ts';
 import type { SecretBox } from '../encryption/secret-box.ts';
 
@@ -40,5 +41,6 @@ export function createWorkerStores({ pool, box }: { pool: Pool; box: SecretBox }
     webhookAttempts: createWebhookAttemptStore(pool, box),
     context: createJobContextStore(pool),
     budgets: createBudgetStore(pool),
+    workers: createWorkerStore(pool),
   };
 }

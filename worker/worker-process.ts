@@ -16,6 +16,7 @@ import { createHistoryChores } from './history-chores.ts';
 import { createClosedExecutionReader } from './history-export.ts';
 import { createJobActivities } from './job-activities.ts';
 import { createJobChores } from './job-chores.ts';
+import { reportWorker } from './report-worker.ts';
 import { runWorkers } from './run-workers.ts';
 import { serveHealth } from './health.ts';
 import { createIndexActivities } from './site-activities.ts';
@@ -69,6 +70,9 @@ export async function runWorkerProcess(wiring: WorkerProcess): Promise<void> {
   const readClosedExecution = createClosedExecutionReader({ client, encryptionKeys: config.encryptionKeys });
   resources.use(createHistoryChores({ ...stores, readClosedExecution, keepDays: config.historyDays, log }));
   resources.use(createWorkspaceChores({ ...stores, ...clients, mirrorBytes: config.mirrorBytes, log }));
+
+  const version = config.buildId ?? 'unversioned';
+  resources.use(reportWorker({ workers: stores.workers, polling: () => polling, version, log }));
 
   const { failureConverterPath } = dataConverter;
   const bundle = await prepareWorkflowBundle({

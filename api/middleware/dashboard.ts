@@ -27,6 +27,7 @@ export function createDashboard({ files }: { files: DashboardFiles }): AppMiddle
     if (!isOfApp && !/\.\w+$/.test(ctx.path)) return next();
     const file = isOfApp ? await files.index() : await files.find(ctx.path.slice(1));
     if (file === null) return next();
+    ctx.state.route = 'dashboard';
     send(ctx, file);
   };
 }

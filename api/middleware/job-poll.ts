@@ -12,6 +12,7 @@ const jobPath = /^\/v2\/agent\/([\w-]{1,64})\/job\/([\w-]{1,64})$/;
 /** Answers `GET …/job/{id}` in front of the router: it is polled more than everything else together. */
 export function createJobPoll<Row>({ authenticate, readJob, presentJob }: JobPollDeps<Row>): AppMiddleware {
   async function answer(ctx: AppContext, projectId: string, jobId: string): Promise<void> {
+    ctx.state.route = '/v2/agent/:projectId/job/:id';
     const key = await authenticate(ctx.req, 'admin');
     const row = await readJob(key, projectId, jobId);
     ctx.set('Content-Type', 'application/json; charset=utf-8');

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { describe, expect, inject, it } from 'vitest';
+import { createWorkerStore } from '../../../db/workers.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { startWorkerProcess } from '../../support/worker-process.ts';
 
@@ -69,9 +70,13 @@ describe('the worker process', () => {
     await gate.open();
     await worker.said('"msg":"worker ready"');
     expect([await health('/healthz'), await health('/readyz'), await health('/')]).toEqual([200, 200, 404]);
+    const present = createWorkerStore(database.pool);
+    const pids = async () => (await present.list({ withinMinutes: 10 })).map(({ pid }) => pid);
+    await expect.poll(pids, { timeout: 60_000 }).toEqual([worker.child.pid]);
     worker.child.kill('SIGTERM');
     expect(await worker.closed).toBe(0);
     expect(worker.output()).toContain('"msg":"worker stopped"');
+    expect(await pids()).toEqual([]);
   });
 
   it('ends at SIGTERM also while there is no engine', { timeout: 120_000 }, async () => {

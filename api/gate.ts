@@ -1,0 +1,46 @@
+import type { IncomingMessage } from 'node:http';
+import type { Logger } from 'pino';
+import type { ApiConfig } from './config.ts';
+import { createAddressReader } from './client-address.ts';
+import { createFailedAttempts } from './failed-attempts.ts';
+import type { KeyVerifier } from './key-verifier.ts';
+import { createAuthentication, type Authenticate } from './middleware/authentication.ts';
+import { createRateLimit, type EnforceRateLimit } from './middleware/rate-limit.ts';
+import { createRateLimiter } from './rate-limiter.ts';
+import { createSessionCookie, type SessionCookie } from './session-cookie.ts';
+import type { ApiStores } from './stores.ts';
+import { createVerifyKey, type VerifyKey } from './verify-key.ts';
+
+/** What every router needs to let a request in. */
+export interface Gate {
+  authenticate: Authenticate;
+  verifyKey: VerifyKey;
+  cookie: SessionCookie;
+  enforceRateLimit: EnforceRateLimit;
+  addressOf: (request: IncomingMessage) => string;
+}
+
+export interface GateDeps {
+  config: Pick<ApiConfig, 'http' | 'keyPepper'>;
+  stores: Pick<ApiStores, 'rateLimits' | 'sessions'>;
+  log: Logger;
+  verifier: KeyVerifier;
+}
+
+/** Keys, sessions and limits, shared by all routers. */
+export function createGate({ config, stores, log, verifier }: GateDeps): Gate {
+  const addressOf = createAddressReader({ trustedProxies: config.http.trustedProxies });
+  const limiter = createRateLimiter({
+    store: stores.rateLimits,
+    onFallback: (error) => log.warn({ err: error }, 'rate limits are counted by this process alone'),
+  });
+  const verifyKey = createVerifyKey({ verifier, failures: createFailedAttempts({ limiter }), addressOf });
+  const cookie = createSessionCookie({ pepper: config.keyPepper, baseUrl: config.http.baseUrl });
+  const authenticate = createAuthentication({
+    verifyKey,
+    sessions: stores.sessions,
+    cookie,
+    onExposedKey: (keyId) => log.warn({ keyId }, 'an admin key came from a browser: revoke it'),
+  });
+  return { authenticate, verifyKey, cookie, enforceRateLimit: createRateLimit({ limiter }), addressOf };
+}

@@ -1,0 +1,56 @@
+import { z } from 'zod';
+
+const time = z.string().meta({ format: 'date-time' });
+const msOrNull = z.number().nullable().meta({ description: 'Milliseconds; null: there were none.' });
+const count = z.number().int();
+
+/** The query of `GET /v1/operations`. */
+export const operationsQuerySchema = z.object({
+  hours: z
+    .string()
+    .regex(/^\d{1,4}$/, 'must be a whole number from 1 to 2160')
+    .transform(Number)
+    .refine((hours) => hours >= 1 && hours <= 2_160, 'must be a whole number from 1 to 2160')
+    .default(24),
+});
+
+const percentilesSchema = z.object({ count, p50Ms: msOrNull, p95Ms: msOrNull });
+
+export const operationsSchema = z.object({
+  from: time,
+  to: time,
+  bucketSeconds: count.meta({ description: 'Length of the steps of each series; the first and the last may be cut.' }),
+  throughput: z
+    .array(z.object({ at: time, created: count, completed: count, failed: count }))
+    .meta({ description: 'Turns of jobs: those that began, and how those that ended did.' }),
+  failures: z.array(z.object({ category: z.string(), title: z.string(), count })),
+  queue: z.object({
+    waiting: count.meta({ description: 'Jobs that wait for a worker.' }),
+    oldestSeconds: z.number().nullable(),
+    active: count,
+  }),
+  workers: z
+    .array(
+      z.object({
+        id: z.string(),
+        host: z.string(),
+        pid: count,
+        version: z.string(),
+        activeTasks: count,
+        startedAt: time,
+        seenAt: time,
+      }),
+    )
+    .meta({ description: 'Those heard of in the last ten minutes; one that runs reports every five seconds.' }),
+  latency: z.object({
+    jobs: percentilesSchema.meta({ description: 'From the beginning of a turn to its end.' }),
+    model: percentilesSchema.meta({ description: 'Of one call of the model for a job.' }),
+    answers: percentilesSchema.extend({ firstTokenP50Ms: msOrNull }),
+    series: z.array(
+      z.object({ at: time, jobP50Ms: msOrNull, jobP95Ms: msOrNull, answerP50Ms: msOrNull, answerP95Ms: msOrNull }),
+    ),
+  }),
+  cost: z.array(z.object({ at: time, costUsd: z.number(), inputTokens: count, outputTokens: count })),
+  answers: z.array(z.object({ at: time, answered: count, unanswered: count })),
+});
+export type PublicOperations = z.infer<typeof operationsSchema>;

@@ -1,0 +1,67 @@
+import type { AppDeps } from './app.ts';
+import type { AppRouter } from './app-context.ts';
+import { createAuditTrail } from './audit-trail.ts';
+import type { JobCreation } from './create-job.ts';
+import { createGaps } from './gaps.ts';
+import type { Gate } from './gate.ts';
+import { createAssistantRouter } from './routes/assistant.ts';
+import { createFeedbackRouter } from './routes/feedback.ts';
+import { createGapsRouter } from './routes/gaps.ts';
+import { createKeysRouter } from './routes/keys.ts';
+import { createProjectsRouter } from './routes/projects.ts';
+import { createSearchRouter } from './routes/search.ts';
+import { createSitesRouter } from './routes/sites.ts';
+import { createThreadsRouter } from './routes/threads.ts';
+import { createSiteAccess, type SiteAccess } from './site-access.ts';
+
+/** What an organization administers. */
+export function createAdministrationRouters(deps: AppDeps, gate: Gate, creation: JobCreation): AppRouter[] {
+  const { config, stores } = deps;
+  const access = createAccess(deps, gate);
+  const note = createAuditTrail(stores);
+  const shared = { ...gate, ...stores, note, repositories: config.repositories };
+  return [
+    createProjectsRouter({ ...shared, problemWithModel: (name) => deps.models.problemWith(name) }),
+    createSitesRouter({ ...shared, access }),
+    createGapsRouter({
+      ...shared,
+      access,
+      jobPolicy: { name: 'job', limit: config.rateLimits.jobsPerHour, windowSeconds: 3600 },
+      gapReader: createGaps(stores),
+      creation,
+      onCreated: deps.onJobCreated,
+    }),
+    createKeysRouter(shared),
+  ];
+}
+
+function createAccess({ config, stores }: AppDeps, gate: Gate): SiteAccess {
+  const { assistantPerHour, assistantPerIpPerDay } = config.rateLimits;
+  return createSiteAccess({
+    ...gate,
+    sites: stores.sites,
+    limits: { perOrganizationAndHour: assistantPerHour, perAddressAndDay: assistantPerIpPerDay },
+  });
+}
+
+/** What readers and their pages ask. */
+export function createAssistantRouters(deps: AppDeps, gate: Gate): AppRouter[] {
+  const { assistant: parts, stores, log } = deps;
+  const access = createAccess(deps, gate);
+  return [
+    createAssistantRouter({ ...parts, access, logger: log }),
+    createSearchRouter({
+      access,
+      indexes: parts.indexes,
+      searchPassages: parts.searchPassages,
+      onEmpty: (siteId, query) =>
+        void stores.emptySearches
+          .count(siteId, query)
+          .catch((error: unknown) =>
+            log.warn({ err: error, site: siteId }, 'a search that found nothing was not counted'),
+          ),
+    }),
+    createFeedbackRouter({ ...stores, access }),
+    createThreadsRouter({ access, threads: parts.threads }),
+  ];
+}

@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createMetrics } from '../../../api/metrics.ts';
+import { operationsSchema } from '../../../api/operations-schemas.ts';
+import { createServiceFigureStore } from '../../../db/service-figures.ts';
+import { createWorkerStore } from '../../../db/workers.ts';
+import { buildJob, buildKey, buildProject } from '../../support/build.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { buildIndexedSite, question } from '../assistant/site.ts';
+import { serveApi, type ServedApi } from './serve.ts';
+
+let database: TestDatabase;
+let api: ServedApi;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  api = await serveApi(database.pool, {}, { indexPollMs: 50, maxLoopDelayMs: 60_000 });
+});
+afterAll(async () => {
+  await api?.[Symbol.asyncDispose]();
+  await database?.[Symbol.asyncDispose]();
+});
+
+const sum = <Row>(rows: Row[], field: keyof Row): number => rows.reduce((total, row) => total + Number(row[field]), 0);
+
+async function endedJob(
+  project: Parameters<typeof buildJob>[1],
+  seconds: number,
+  failure: string | null,
+): Promise<void> {
+  const status = failure === null ? 'completed' : 'failed';
+  const { id } = await buildJob(database.pool, project, { status, failureCategory: failure });
+  await database.pool.query(
+    `update job_turns set status = $2, created_at = now() - ($3 + 60) * interval '1 second', ended_at = now() - interval '60 seconds'
+     where job_id = $1`,
+    [id, status, seconds],
+  );
+  await database.pool.query(`update jobs set phase = null, ended_at = now() - interval '60 seconds' where id = $1`, [
+    id,
+  ]);
+  await database.pool.query(
+    `insert into job_steps (job_id, turn, step, response, started_at, answered_at, cost_micros, input_tokens, output_tokens)
+     values ($1, 1, 1, '{}', now() - interval '62 seconds', now() - interval '60 seconds', 1500, 100, 10)`,
+    [id],
+  );
+}
+
+it('tells what happened to the jobs, models and answers of an organization, in steps without holes', async () => {
+  const docs = await buildIndexedSite(database.pool);
+  const project = await buildProject(database.pool, { organizationId: docs.organizationId });
+  await endedJob(project, 10, null);
+  await endedJob(project, 30, null);
+  await endedJob(project, 20, 'push_rejected');
+  await buildJob(database.pool, project);
+  await endedJob(await buildProject(database.pool), 10_000, 'push_rejected');
+  for (const text of ['How do I set the retry limit?', 'How do I paint the gearbox?'])
+    await api.ask(`/discovery/v2/assistant/${docs.site.domain}/message`, {
+      key: docs.assistantKey,
+      json: question(text),
+    });
+
+  const answer = await api.ask('/v1/operations?hours=1', { key: docs.adminKey });
+  expect(answer.status).toBe(200);
+  const told = operationsSchema.strict().parse(answer.body);
+  expect(told.bucketSeconds).toBe(60);
+  expect([61, 62]).toContain(told.throughput.length);
+  const steps = told.throughput
+    .slice(1)
+    .map(({ at }, place) => Date.parse(at) - Date.parse(told.throughput[place]!.at));
+  expect(new Set(steps)).toEqual(new Set([60_000]));
+  expect([sum(told.throughput, 'created'), sum(told.throughput, 'completed'), sum(told.throughput, 'failed')]).toEqual([
+    4, 2, 1,
+  ]);
+  expect(told.failures).toMatchObject([
+    { category: 'push_rejected', count: 1, title: expect.stringContaining('refused') },
+  ]);
+  expect(told.queue).toMatchObject({ waiting: 1, active: 1, oldestSeconds: expect.any(Number) });
+  expect(told.latency.jobs).toMatchObject({ count: 3, p50Ms: 20_000 });
+  expect(told.latency.model).toMatchObject({ count: 3, p50Ms: 2_000 });
+  expect(told.latency.answers).toMatchObject({ count: 2, p50Ms: expect.any(Number) });
+  expect(sum(told.cost, 'costUsd')).toBeCloseTo(0.0045);
+  expect(sum(told.cost, 'inputTokens')).toBe(300);
+  expect([sum(told.answers, 'answered'), sum(told.answers, 'unanswered')]).toEqual([1, 1]);
+});
+
+it('is empty for an organization without anything, over any time', async () => {
+  const { key } = await buildKey(database.pool, { organizationId: (await buildProject(database.pool)).organizationId });
+  for (const [hours, seconds] of [
+    [1, 60],
+    [24, 900],
+    [168, 21_600],
+    [2_160, 86_400],
+  ]) {
+    const told = operationsSchema.parse((await api.ask(`/v1/operations?hours=${hours}`, { key })).body);
+    expect([told.bucketSeconds, sum(told.throughput, 'created'), told.failures]).toEqual([seconds, 0, []]);
+    expect(told.throughput.length).toBeLessThanOrEqual(102);
+  }
+  for (const hours of ['0', '2161', '1.5', 'x'])
+    expect((await api.ask(`/v1/operations?hours=${hours}`, { key })).status).toBe(400);
+});
+
+it('lists the workers that were heard of lately', async () => {
+  const store = createWorkerStore(database.pool);
+  const worker = { host: 'host', pid: 1, version: '1', activeTasks: 0, startedAt: new Date() };
+  await store.report({ id: 'one', ...worker });
+  await store.report({ id: 'two', ...worker });
+  await store.report({ id: 'one', ...worker, activeTasks: 3 });
+  await database.pool.query(`update workers set seen_at = now() - interval '1 hour' where id = 'two'`);
+  const { key } = await buildKey(database.pool, { organizationId: (await buildProject(database.pool)).organizationId });
+  const told = operationsSchema.parse((await api.ask('/v1/operations', { key })).body);
+  expect(told.workers).toMatchObject([{ id: 'one', activeTasks: 3 }]);
+  await store.remove('one');
+  expect(await store.list({ withinMinutes: 1_000 })).toMatchObject([{ id: 'two' }]);
+});
+
+it('gives Prometheus figures by route and never by address, of the database when it answers', async () => {
+  const { key, project } = await (async () => {
+    const project = await buildProject(database.pool);
+    return { project, key: (await buildKey(database.pool, project)).key };
+  })();
+  const job = await buildJob(database.pool, project);
+  await api.ask(`/v2/agent/${project.id}/job/${job.id}`, { key });
+  await api.ask(`/v2/agent/${project.id}/jobs`, { key });
+  await api.ask('/no/such/address', { key });
+  await expect
+    .poll(async () => (await api.ask('/metrics')).text, { timeout: 20_000 })
+    .toMatch(/duration_seconds_count\{method="GET",route="none",status="404"\}/);
+  const { text, headers } = await api.ask('/metrics');
+  expect(headers.get('content-type')).toContain('text/plain');
+  expect(text).toMatch(
+    /duration_seconds_count\{method="GET",route="\/v2\/agent\/:projectId\/job\/:id",status="200"\} \d/,
+  );
+  expect(text).toMatch(/route="\/v2\/agent\/:projectId\/jobs",status="200"/);
+  expect(text).toMatch(/docket_jobs\{status="active"\} \d/);
+  expect(text).toContain('docket_database_up 1');
+  for (const secret of [project.id, job.id, key, 'no/such']) expect(text).not.toContain(secret);
+});
+
+it('goes on giving the figures of the process when the database does not answer', async () => {
+  const metrics = createMetrics({ figures: { read: () => Promise.reject(new Error('down')) } });
+  const text = await metrics.text();
+  expect(text).toContain('docket_database_up 0');
+  expect(text).toContain('docket_api_process_cpu_seconds_total');
+  expect((await createServiceFigureStore(database.pool).read()).workers).toBe(0);
+});
