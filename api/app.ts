@@ -16,7 +16,9 @@ import { describeGaps } from './describe-gaps.ts';
 import { describeJobActions } from './describe-job-actions.ts';
 import { describeJobLists } from './describe-job-lists.ts';
 import { describeJobRecords } from './describe-job-records.ts';
+import { describeJobStory } from './describe-job-story.ts';
 import { describeJobs } from './describe-jobs.ts';
+import { describePullRequests } from './describe-pull-requests.ts';
 import { describeSystem } from './describe-system.ts';
 import { describeWebhooks } from './describe-webhooks.ts';
 import { createDashboardFiles } from './dashboard-files.ts';
@@ -40,6 +42,7 @@ import { createJobActionsRouter } from './routes/job-actions.ts';
 import { createJobForksRouter } from './routes/job-forks.ts';
 import { createJobListsRouter } from './routes/job-lists.ts';
 import { createJobRecordsRouter } from './routes/job-records.ts';
+import { createJobStoryRouter } from './routes/job-story.ts';
 import { createJobsRouter } from './routes/jobs.ts';
 import { createOperationsRouter } from './routes/operations.ts';
 import { createPullRequestsRouter } from './routes/pull-requests.ts';
@@ -77,7 +80,7 @@ export interface App {
 /** The application: middleware in order. It never listens. */
 export function createApp(deps: AppDeps): App {
   const { config, pool, stores, log } = deps;
-  const { jobs, steps, pullRequests } = stores;
+  const { jobs } = stores;
   const verifier = createKeyVerifier({ keys: stores.keys, pepper: config.keyPepper });
   const gate = createGate({ ...deps, verifier });
   const readJob = createJobReader({ jobs });
@@ -88,6 +91,8 @@ export function createApp(deps: AppDeps): App {
       describeJobLists,
       describeJobActions,
       describeJobRecords,
+      describeJobStory,
+      describePullRequests,
       describeAssistant,
       describeGaps,
       describeSession,
@@ -114,18 +119,18 @@ export function createApp(deps: AppDeps): App {
       temporalUiUrl: config.temporalUiUrl,
     }),
     createOperationsRouter({ ...gate, ...stores, metrics }),
-    createPullRequestsRouter({ pullRequests, jobs, steps }),
+    createPullRequestsRouter({ ...gate, ...stores }),
     createJobsRouter({
       ...gate,
       jobPolicy: { name: 'job', limit: config.rateLimits.jobsPerHour, windowSeconds: 3600 },
       projects: stores.projects,
       jobs,
-      steps,
       creation,
       readJob,
       onCreated: deps.onJobCreated,
     }),
     createJobListsRouter({ ...gate, ...deps.jobEvents, lists: stores.lists, log }),
+    createJobStoryRouter({ ...gate, ...stores, readJob }),
     createJobEventsRouter({ ...gate, ...deps.jobEvents, readJob, events: stores.events, log }),
     createJobActionsRouter({
       ...gate,

@@ -122,17 +122,5 @@ export function describeJobs(): Record<string, PathItem> {
         },
       },
     },
-    '/v2/agent/{projectId}/job/{id}/diff': {
-      get: {
-        operationId: 'getAgentJobDiff',
-        summary: 'What the job has changed so far, as a patch; empty when nothing',
-        security,
-        parameters: [projectId, jobId],
-        responses: {
-          200: { description: 'The patch.', content: { 'text/x-diff': { schema: { type: 'string' } } } },
-          ...errorResponses(401, 403, 404, 429, 503),
-        },
-      },
-    },
   };
 }

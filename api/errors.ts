@@ -42,6 +42,10 @@ export function pullRequestNotFound(): ApiError {
   return new ApiError(404, 'The pull request was not found.');
 }
 
+export function pullRequestOver(state: string): ApiError {
+  return new ApiError(409, `The pull request is ${state}, so this cannot be done with it.`);
+}
+
 /** One body for a missing webhook and for one of another project. */
 export function webhookNotFound(): ApiError {
   return new ApiError(404, 'The webhook was not found.');
@@ -85,6 +89,10 @@ export function turnNotFound(turns: number): ApiError {
 
 export function historyNotFound(sentence: string): ApiError {
   return new ApiError(404, sentence);
+}
+
+export function stepNotFound(): ApiError {
+  return new ApiError(404, 'The step was not found.');
 }
 
 /** The engine has it until then. */

@@ -10,12 +10,14 @@ import { createJobListStore } from '../db/job-lists.ts';
 import { createJobMessageStore } from '../db/job-messages.ts';
 import { createJobHistoryStore } from '../db/job-histories.ts';
 import { createJobRecordStore } from '../db/job-records.ts';
+import { createJobStoryStore } from '../db/job-story.ts';
 import { createJobStore } from '../db/jobs.ts';
 import { createKeyStore } from '../db/keys.ts';
 import { createCancelStore, createOutboxStore } from '../db/outbox.ts';
 import { createOperationsStore } from '../db/operations.ts';
 import { createProjectCredentialStore } from '../db/project-credentials.ts';
 import { createOrganizationStore, createProjectStore } from '../db/projects.ts';
+import { createPullRequestMergeStore } from '../db/pull-request-merges.ts';
 import { createPullRequestStore } from '../db/pull-requests.ts';
 import { createRateLimitStore } from '../db/rate-limits.ts';
 import { createReplyStore } from '../db/replies.ts';
@@ -45,6 +47,7 @@ export function createApiStores({
     lists: createJobListStore(pool),
     histories: createJobHistoryStore(pool),
     records: createJobRecordStore(pool),
+    story: createJobStoryStore(pool),
     forks: createJobForkStore(pool),
     steps: createStepStore(pool),
     messages: createJobMessageStore(pool),
@@ -56,6 +59,7 @@ export function createApiStores({
     projects: createProjectStore(pool),
     credentials: createProjectCredentialStore(pool, createSecretBox(config.encryptionKeys)),
     pullRequests: createPullRequestStore(pool),
+    merges: createPullRequestMergeStore(pool),
     keys: createKeyStore(pool, config.keyPepper),
     sessions: createSessionStore(pool, config.keyPepper),
     audit: createAuditStore(pool),

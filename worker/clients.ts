@@ -1,6 +1,8 @@
 import { join } from 'node:path';
 import type { Forges } from '../activities/clients/forge.ts';
 import { createForges } from '../activities/clients/forges.ts';
+import type { BranchMerge, MergedBranch } from '../activities/clients/merge-branch.ts';
+import { mergeBranch } from '../activities/clients/merge-branch.ts';
 import { createGit } from '../activities/clients/git.ts';
 import { createLocalForge } from '../activities/clients/local-forge.ts';
 import { createWorkspaces } from '../activities/clients/workspaces.ts';
@@ -17,6 +19,8 @@ export interface WorkerClients {
   workspaces: Workspaces;
   /** Why this worker may not use a repository; null when it may. */
   problemWithRepository(repository: string): string | null;
+  /** Brings a branch of a local repository into another. */
+  mergeBranch(merge: BranchMerge): Promise<MergedBranch>;
 }
 
 export interface WorkerClientDeps {
@@ -38,5 +42,6 @@ export function createClients({ config, pullRequests, instrument = uninstrumente
       const parsed = parseRepository(repository, config.repositories);
       return parsed.ok ? null : parsed.problem;
     },
+    mergeBranch: (merge) => mergeBranch(git, config.workDirectory, merge),
   };
 }

@@ -10,6 +10,7 @@ import { createJobHistoryStore } from '../db/job-histories.ts';
 import { createJobStore } from '../db/jobs.ts';
 import { createProjectCredentialStore } from '../db/project-credentials.ts';
 import { createProjectStore } from '../db/projects.ts';
+import { createPullRequestMergeStore } from '../db/pull-request-merges.ts';
 import { createPullRequestStore } from '../db/pull-requests.ts';
 import { createSiteIndexStore, createSiteStore } from '../db/sites.ts';
 import { createEffectStore, createStepStore } from '../db/steps.ts';
@@ -34,6 +35,7 @@ export function createWorkerStores({ pool, box }: { pool: Pool; box: SecretBox }
     projects: createProjectStore(pool),
     credentials: createProjectCredentialStore(pool, box),
     pullRequests: createPullRequestStore(pool),
+    merges: createPullRequestMergeStore(pool),
     sites: createSiteStore(pool),
     indexes: createSiteIndexStore(pool),
     idleJobs: createIdleJobs(pool),

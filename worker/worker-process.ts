@@ -18,6 +18,7 @@ import { createJobActivities } from './job-activities.ts';
 import { createJobChores } from './job-chores.ts';
 import { reportWorker } from './report-worker.ts';
 import { runWorkers } from './run-workers.ts';
+import { createMergeChores } from './merge-chores.ts';
 import { serveHealth } from './health.ts';
 import { createIndexActivities } from './site-activities.ts';
 import { createSiteChores } from './site-chores.ts';
@@ -67,6 +68,7 @@ export async function runWorkerProcess(wiring: WorkerProcess): Promise<void> {
   const clients = instrument('clients', createClients({ config, pullRequests: stores.pullRequests, instrument }));
   const projectForges = createProjectForges({ ...stores, ...clients, secrets });
   resources.use(createJobChores({ ...stores, projectForges, client, log }));
+  resources.use(createMergeChores({ ...stores, ...clients, log }));
   const readClosedExecution = createClosedExecutionReader({ client, encryptionKeys: config.encryptionKeys });
   resources.use(createHistoryChores({ ...stores, readClosedExecution, keepDays: config.historyDays, log }));
   resources.use(createWorkspaceChores({ ...stores, ...clients, mirrorBytes: config.mirrorBytes, log }));

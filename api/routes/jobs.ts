@@ -3,7 +3,6 @@ import { canBeId } from '../../db/ids.ts';
 import type { JobStore } from '../../db/jobs.ts';
 import type { ProjectRow, ProjectStore } from '../../db/projects.ts';
 import type { RateLimitPolicy } from '../../db/rate-limits.ts';
-import type { StepStore } from '../../db/steps.ts';
 import type { AppRouter, AppState } from '../app-context.ts';
 import type { JobCreation } from '../create-job.ts';
 import { idempotencyConflict, projectNotFound } from '../errors.ts';
@@ -22,7 +21,6 @@ export interface JobRouteDeps {
   jobPolicy: RateLimitPolicy;
   projects: Pick<ProjectStore, 'get'>;
   jobs: Pick<JobStore, 'list'>;
-  steps: Pick<StepStore, 'latestPatch'>;
   creation: JobCreation;
   readJob: ReadJob;
   /** Called after a job was written, so that its workflow starts at once. */
@@ -32,7 +30,7 @@ export interface JobRouteDeps {
 // 100,000 characters of up to four bytes, and the rest of the body
 const largestBodyBytes = 512 * 1024;
 
-/** Create, get and list jobs, and the diff of one. */
+/** Create, get and list jobs. */
 export function createJobsRouter(deps: JobRouteDeps): AppRouter {
   const { authenticate, creation, readJob } = deps;
   const router = new Router<AppState>({ prefix: '/v2/agent/:projectId' });
@@ -75,15 +73,6 @@ export function createJobsRouter(deps: JobRouteDeps): AppRouter {
     const row = await readJob(key, ctx.params['projectId'] ?? '', ctx.params['id'] ?? '');
     ctx.set('Cache-Control', 'no-store');
     ctx.body = presentJob(row);
-  });
-
-  router.get('/job/:id/diff', async (ctx) => {
-    const key = await authenticate(ctx.req, 'admin');
-    const { id } = await readJob(key, ctx.params['projectId'] ?? '', ctx.params['id'] ?? '');
-    const patch = await deps.steps.latestPatch(id);
-    ctx.set('Content-Type', 'text/x-diff; charset=utf-8');
-    ctx.set('Cache-Control', 'no-store');
-    ctx.body = patch ?? '';
   });
 
   return router;

@@ -1,53 +1,99 @@
 import { Router } from '@koa/router';
 import { canBeId } from '../../db/ids.ts';
-import type { JobRow, JobStore } from '../../db/jobs.ts';
+import type { PullRequestJob, PullRequestMergeStore } from '../../db/pull-request-merges.ts';
 import type { PullRequestRow, PullRequestStore } from '../../db/pull-requests.ts';
 import type { StepStore } from '../../db/steps.ts';
-import type { AppRouter, AppState } from '../app-context.ts';
-import { pullRequestNotFound } from '../errors.ts';
-import { contentSecurityPolicy } from '../pages/html.ts';
-import { renderPullRequestPage } from '../pages/pull-request.ts';
+import type { AppContext, AppRouter, AppState } from '../app-context.ts';
+import { pullRequestNotFound, pullRequestOver } from '../errors.ts';
+import type { Authenticate } from '../middleware/authentication.ts';
+import type { PublicPullRequest } from '../pull-request-schemas.ts';
 
 export interface PullRequestRouteDeps {
-  pullRequests: Pick<PullRequestStore, 'get'>;
-  jobs: Pick<JobStore, 'get'>;
+  authenticate: Authenticate;
+  pullRequests: Pick<PullRequestStore, 'get' | 'update'>;
+  merges: Pick<PullRequestMergeStore, 'jobOf' | 'mergeState' | 'requestMerge' | 'close'>;
   steps: Pick<StepStore, 'snapshot'>;
 }
 
-/** Pages of the local forge. The id is the secret of a page: no key is asked for, and the address is passed on to nobody. */
-export function createPullRequestsRouter({ pullRequests, jobs, steps }: PullRequestRouteDeps): AppRouter {
-  const router = new Router<AppState>();
+type Found = { row: PullRequestRow; job: PullRequestJob };
 
-  router.get('/pulls/:id', async (ctx) => {
+/** Pull requests of the local forge. */
+export function createPullRequestsRouter(deps: PullRequestRouteDeps): AppRouter {
+  const { authenticate, pullRequests, merges, steps } = deps;
+  const router = new Router<AppState>({ prefix: '/v1/pull-requests/:id' });
+
+  async function find(ctx: AppContext & { params: Record<string, string | undefined> }): Promise<Found> {
+    const key = await authenticate(ctx.req, 'admin');
     const id = ctx.params['id'] ?? '';
-    const pullRequest = canBeId(id) ? await pullRequests.get(id) : null;
-    if (pullRequest === null) throw pullRequestNotFound();
-    const job = await jobOf(pullRequest);
-    const snapshot = job?.headTree ? await steps.snapshot(job.id, job.headTree) : null;
-
-    ctx.set('Content-Type', 'text/html; charset=utf-8');
-    ctx.set('Content-Security-Policy', contentSecurityPolicy);
-    ctx.set('Referrer-Policy', 'no-referrer');
-    ctx.set('Cache-Control', 'private, no-store');
-    ctx.body = renderPullRequestPage({
-      pullRequest,
-      commits: commitsOf(pullRequest, job),
-      patch: snapshot?.patch ?? null,
-    });
-  });
-
-  /** The branch of a job's pull request carries the job's id. */
-  async function jobOf({ id, head }: PullRequestRow): Promise<JobRow | null> {
-    const jobId = /^docket\/(job_[0-9a-z]+)/.exec(head)?.[1];
-    const job = jobId === undefined ? null : await jobs.get(jobId);
-    return job?.prId === id ? job : null;
+    const row = canBeId(id) ? await pullRequests.get(id) : null;
+    const job = row === null ? null : await merges.jobOf(row.id);
+    if (row === null || job === null || job.organizationId !== key.organizationId) throw pullRequestNotFound();
+    ctx.set('Cache-Control', 'no-store');
+    return { row, job };
   }
 
-  return router;
-}
+  async function present({ row, job }: Found): Promise<PublicPullRequest> {
+    const { id, number, repository, head, base, title, body, draft, state, createdAt, updatedAt } = row;
+    return {
+      id,
+      number,
+      repository,
+      head,
+      base,
+      title,
+      body,
+      draft,
+      state,
+      job: { id: job.id, projectId: job.projectId },
+      commits: job.commits.map(({ commit, turn, prompt, createdAt }) => ({
+        id: commit,
+        turn,
+        title: turn === 1 ? title : (prompt.split('\n')[0] ?? ''),
+        createdAt: new Date(createdAt).toISOString(),
+      })),
+      merge: await merges.mergeState(id),
+      createdAt: createdAt.toISOString(),
+      updatedAt: updatedAt.toISOString(),
+    };
+  }
 
-function commitsOf({ title }: PullRequestRow, job: JobRow | null) {
-  return job === null || job.headCommit === null
-    ? []
-    : [{ id: job.headCommit, subject: job.title ?? title, parent: job.baseCommit }];
+  /** As it is after the change. */
+  async function answer(ctx: AppContext, { row, job }: Found): Promise<void> {
+    ctx.body = await present({ row: (await pullRequests.get(row.id)) ?? row, job });
+  }
+
+  router.get('/', async (ctx) => answer(ctx, await find(ctx)));
+
+  router.get('/diff', async (ctx) => {
+    const { job } = await find(ctx);
+    const snapshot = job.headTree === null ? null : await steps.snapshot(job.id, job.headTree);
+    ctx.set('Content-Type', 'text/x-diff; charset=utf-8');
+    ctx.body = snapshot?.patch ?? '';
+  });
+
+  router.post('/merge', async (ctx) => {
+    const found = await find(ctx);
+    if (found.row.state !== 'merged' && !(await merges.requestMerge(found.row.id))) {
+      throw pullRequestOver(found.row.draft && found.row.state === 'open' ? 'a draft' : found.row.state);
+    }
+    ctx.status = 202;
+    await answer(ctx, found);
+  });
+
+  router.post('/close', async (ctx) => {
+    const found = await find(ctx);
+    if (found.row.state !== 'closed' && !(await merges.close(found.row.id))) {
+      throw pullRequestOver(found.row.state === 'open' ? 'being merged' : found.row.state);
+    }
+    await answer(ctx, found);
+  });
+
+  router.post('/ready', async (ctx) => {
+    const found = await find(ctx);
+    if (found.row.state !== 'open') throw pullRequestOver(found.row.state);
+    await pullRequests.update(found.row.id, { draft: false });
+    await answer(ctx, found);
+  });
+
+  return router;
 }

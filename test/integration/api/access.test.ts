@@ -2,7 +2,6 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createKeyText } from '../../../db/key-format.ts';
 import { createKeyStore } from '../../../db/keys.ts';
-import { createPullRequestStore } from '../../../db/pull-requests.ts';
 import { buildJob, buildKey, buildProject, testPepper } from '../../support/build.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import type { TestDatabase } from '../../support/database.ts';
@@ -188,6 +187,7 @@ describe('addresses', () => {
     ['PROPFIND', '/healthz', 405],
     ['GET', '/pulls/pr_unknown', 404],
     ['GET', '/pulls/%00', 404],
+    ['GET', '/v1/pull-requests/pr_unknown', 401],
   ])('%s %s is %i with one sentence', async (method, path, status) => {
     const answer = await raw(shared.api, `${method} ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
     const [head = '', body = ''] = answer.split('\r\n\r\n');
@@ -256,28 +256,6 @@ describe('what needs no key', () => {
     expect([body.openapi, body.info.version]).toEqual(['3.1.0', '2.0.0']);
     expect((await api.ask('/')).text).toContain('openapi.json');
     expect((await api.ask('/healthz', { method: 'HEAD' })).text).toBe('');
-  });
-
-  it('shows a pull request of the local forge to whoever knows its address', async () => {
-    const { api, database, mine } = shared;
-    const job = await buildJob(database.pool, mine, { headCommit: 'c'.repeat(40), baseCommit: 'b'.repeat(40) });
-    const pullRequest = await createPullRequestStore(database.pool).create({
-      repository: '/srv/repositories/lamp.git',
-      head: `docket/${job.id}-fix`,
-      base: 'main',
-      title: '<b>Fix</b>',
-      body: 'What was asked.',
-      draft: true,
-    });
-    await database.pool.query('update jobs set pr_id = $2 where id = $1', [job.id, pullRequest.id]);
-    const page = await api.ask(`/pulls/${pullRequest.id}`);
-    expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
-    expect(page.headers.get('content-security-policy')).toContain("default-src 'none'");
-    expect(page.headers.get('referrer-policy')).toBe('no-referrer');
-    expect(page.text).toContain('&lt;b&gt;Fix&lt;/b&gt;');
-    expect(page.text).toContain('What was asked.');
-    expect(page.text).toContain('cccccccccc');
-    expect(page.text).toContain('draft');
   });
 });
 

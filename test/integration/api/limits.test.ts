@@ -75,7 +75,7 @@ describe('without the database', () => {
       await api.ask('/readyz'),
       await api.ask(`/v2/agent/${project.id}/job`, { key, json: { prompt: 'x' } }),
       await api.ask(`/v2/agent/${project.id}/jobs`, { key }),
-      await api.ask('/pulls/pr_1'),
+      await api.ask('/v1/pull-requests/pr_1', { key }),
     ];
     for (const answer of answers) {
       expect(answer.status).toBe(503);

@@ -1,0 +1,25 @@
+import { z } from 'zod';
+
+const time = z.string().meta({ format: 'date-time' });
+
+export const pullRequestSchema = z.object({
+  id: z.string(),
+  number: z.number().int(),
+  repository: z.string(),
+  head: z.string(),
+  base: z.string(),
+  title: z.string(),
+  body: z.string().meta({ description: 'Markdown.' }),
+  state: z.enum(['open', 'closed', 'merged']),
+  draft: z.boolean(),
+  job: z.object({ id: z.string(), projectId: z.string() }),
+  commits: z.array(z.object({ id: z.string(), turn: z.number().int(), title: z.string(), createdAt: time })),
+  merge: z.object({
+    isMerging: z.boolean().meta({ description: 'A worker has still to merge it.' }),
+    problem: z.string().nullable().meta({ description: 'Why the last try could not be done.' }),
+    commit: z.string().nullable(),
+  }),
+  createdAt: time,
+  updatedAt: time,
+});
+export type PublicPullRequest = z.infer<typeof pullRequestSchema>;

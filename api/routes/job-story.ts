@@ -1,0 +1,68 @@
+import { Router } from '@koa/router';
+import type { JobRow } from '../../db/jobs.ts';
+import type { JobStoryStore } from '../../db/job-story.ts';
+import type { StepStore } from '../../db/steps.ts';
+import type { AppContext, AppRouter, AppState } from '../app-context.ts';
+import { stepNotFound } from '../errors.ts';
+import type { ReadJob } from '../job-reader.ts';
+import { diffQuerySchema, stepPathSchema, stepsQuerySchema } from '../job-story-schemas.ts';
+import type { Authenticate } from '../middleware/authentication.ts';
+import { presentStep, presentTurn } from '../presenters/job-story.ts';
+
+export interface JobStoryRouteDeps {
+  authenticate: Authenticate;
+  readJob: ReadJob;
+  story: JobStoryStore;
+  steps: Pick<StepStore, 'latestPatch'>;
+}
+
+/** Of a longer output of a tool, a list shows the beginning. */
+const longestListedOutput = 4_000;
+
+/** What happened in a job: what was asked, the steps with their tool calls, and the change. */
+export function createJobStoryRouter({ authenticate, readJob, story, steps }: JobStoryRouteDeps): AppRouter {
+  const router = new Router<AppState>({ prefix: '/v2/agent/:projectId/job/:id' });
+
+  async function jobOf(ctx: AppContext & { params: Record<string, string | undefined> }): Promise<JobRow> {
+    const key = await authenticate(ctx.req, 'admin');
+    ctx.set('Cache-Control', 'no-store');
+    return readJob(key, ctx.params['projectId'] ?? '', ctx.params['id'] ?? '');
+  }
+
+  router.get('/turns', async (ctx) => {
+    const { id } = await jobOf(ctx);
+    ctx.body = { turns: (await story.turns(id)).map(presentTurn) };
+  });
+
+  router.get('/steps', async (ctx) => {
+    const { id } = await jobOf(ctx);
+    const page = stepsQuerySchema.parse({ ...ctx.query });
+    const rows = await story.steps(id, page);
+    const last = rows.length < page.limit ? undefined : rows.at(-1);
+    ctx.body = {
+      steps: rows.map((row) => presentStep(row, longestListedOutput)),
+      nextAfter: last === undefined ? null : `${last.turn}.${last.step}`,
+    };
+  });
+
+  router.get('/steps/:turn/:step', async (ctx) => {
+    const { id } = await jobOf(ctx);
+    const place = stepPathSchema.safeParse(ctx.params);
+    const row = place.success ? await story.step({ jobId: id, ...place.data }) : null;
+    if (row === null) throw stepNotFound();
+    ctx.body = presentStep(row, Number.POSITIVE_INFINITY);
+  });
+
+  router.get('/diff', async (ctx) => {
+    const { id } = await jobOf(ctx);
+    const { turn, step } = diffQuerySchema.parse({ ...ctx.query });
+    const patch =
+      turn === undefined || step === undefined
+        ? await steps.latestPatch(id)
+        : await story.patchAt({ jobId: id, turn, step });
+    ctx.set('Content-Type', 'text/x-diff; charset=utf-8');
+    ctx.body = patch ?? '';
+  });
+
+  return router;
+}

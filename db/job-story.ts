@@ -1,0 +1,113 @@
+import type { Pool } from 'pg';
+import type { StepRef } from '../workflows/contract/job.ts';
+import type { StepResponse, ToolResult } from './steps.ts';
+
+/** What somebody said to a job while a turn was under way. */
+export interface ToldMessage {
+  position: number;
+  /** The step that was the first to read it; null while it waits. */
+  step: number | null;
+  prompt: string;
+  createdAt: string;
+}
+
+export interface ToldTurn {
+  turn: number;
+  prompt: string;
+  status: 'active' | 'completed' | 'failed';
+  createdAt: Date;
+  endedAt: Date | null;
+  messages: ToldMessage[];
+}
+
+export interface ToldStep {
+  turn: number;
+  step: number;
+  /** How many attempts of workers took the step: calls of the model, batches of tools and what a killed one left. */
+  attempts: number;
+  modelFailures: number;
+  response: StepResponse | null;
+  toolResults: ToolResult[] | null;
+  finishReason: string | null;
+  inputTokens: number;
+  outputTokens: number;
+  costMicros: number | null;
+  /** Files that differ from the base commit behind the step; null when it changed none. */
+  changedFiles: number | null;
+  startedAt: Date;
+  answeredAt: Date | null;
+  endedAt: Date | null;
+}
+
+type Place = Pick<StepRef, 'turn' | 'step'>;
+
+export interface JobStoryStore {
+  /** What was asked, in order: each turn with what was said while it was under way. */
+  turns(jobId: string): Promise<ToldTurn[]>;
+  /** The steps behind a place, in order. */
+  steps(jobId: string, page: { after: Place; limit: number }): Promise<ToldStep[]>;
+  step(ref: StepRef): Promise<ToldStep | null>;
+  /** The change of the job as it stood behind a step, as a patch against the base commit; null when there was none. */
+  patchAt(ref: StepRef): Promise<string | null>;
+}
+
+const stepColumns = `
+  steps.turn, steps.step, steps.fence::float8 as attempts, steps.model_failures as "modelFailures", steps.response,
+  steps.tool_results as "toolResults", steps.finish_reason as "finishReason",
+  steps.input_tokens::float8 as "inputTokens", steps.output_tokens::float8 as "outputTokens",
+  steps.cost_micros::float8 as "costMicros", snapshots.changed_files as "changedFiles",
+  steps.started_at as "startedAt", steps.answered_at as "answeredAt", steps.ended_at as "endedAt"`;
+
+const stepTables = `
+  job_steps as steps left join job_snapshots as snapshots on snapshots.job_id = steps.job_id and snapshots.tree = steps.tree`;
+
+/** What happened in a job, for people who look at it. */
+export function createJobStoryStore(pool: Pool): JobStoryStore {
+  return {
+    async turns(jobId) {
+      const { rows } = await pool.query<ToldTurn>({
+        name: 'job-story-turns',
+        text: `
+          select turn, prompt, status, created_at as "createdAt", ended_at as "endedAt", coalesce((
+                   select jsonb_agg(jsonb_build_object('position', position, 'step', step, 'prompt', said.prompt,
+                                                       'createdAt', said.created_at) order by position)
+                   from job_messages as said where said.job_id = turns.job_id and said.turn = turns.turn
+                 ), '[]') as messages
+          from job_turns as turns where job_id = $1 order by turn`,
+        values: [jobId],
+      });
+      return rows;
+    },
+
+    async steps(jobId, { after, limit }) {
+      const { rows } = await pool.query<ToldStep>({
+        name: 'job-story-steps',
+        text: `select ${stepColumns} from ${stepTables}
+               where steps.job_id = $1 and (steps.turn, steps.step) > ($2, $3) order by steps.turn, steps.step limit $4`,
+        values: [jobId, after.turn, after.step, limit],
+      });
+      return rows;
+    },
+
+    async step({ jobId, turn, step }) {
+      const { rows } = await pool.query<ToldStep>({
+        name: 'job-story-step',
+        text: `select ${stepColumns} from ${stepTables} where steps.job_id = $1 and steps.turn = $2 and steps.step = $3`,
+        values: [jobId, turn, step],
+      });
+      return rows[0] ?? null;
+    },
+
+    async patchAt({ jobId, turn, step }) {
+      const { rows } = await pool.query<{ patch: string }>({
+        name: 'job-story-patch',
+        text: `
+          select patch from job_snapshots where job_id = $1 and tree = (
+            select tree from job_steps
+            where job_id = $1 and (turn, step) <= ($2, $3) and tree is not null order by turn desc, step desc limit 1)`,
+        values: [jobId, turn, step],
+      });
+      return rows[0]?.patch ?? null;
+    },
+  };
+}

@@ -1,0 +1,125 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { pullRequestSchema } from '../../../api/pull-request-schemas.ts';
+import type { ProjectRow } from '../../../db/projects.ts';
+import { createPullRequestMergeStore } from '../../../db/pull-request-merges.ts';
+import { createPullRequestStore } from '../../../db/pull-requests.ts';
+import { buildJob, buildKey, buildProject } from '../../support/build.ts';
+import { createTestDatabase } from '../../support/database.ts';
+import type { TestDatabase } from '../../support/database.ts';
+import { serveApi } from './serve.ts';
+import type { ServedApi } from './serve.ts';
+
+const shared = {} as { database: TestDatabase; api: ServedApi; project: ProjectRow; key: string };
+
+beforeAll(async () => {
+  shared.database = await createTestDatabase();
+  shared.api = await serveApi(shared.database.pool);
+  shared.project = await buildProject(shared.database.pool);
+  shared.key = (await buildKey(shared.database.pool, shared.project)).key;
+});
+
+afterAll(async () => {
+  await shared.api?.[Symbol.asyncDispose]();
+  await shared.database?.[Symbol.asyncDispose]();
+});
+
+async function open({ draft = false } = {}) {
+  const { pool } = shared.database;
+  const job = await buildJob(pool, shared.project, { status: 'completed' });
+  const row = await createPullRequestStore(pool).create({
+    repository: '/srv/repositories/lamp.git',
+    head: `docket/${job.id}-fix`,
+    base: 'main',
+    title: '<b>Fix</b>',
+    body: 'What was asked.',
+    draft,
+  });
+  await pool.query(`update jobs set pr_id = $2, pr_link = 'http://x', pr_state = 'open' where id = $1`, [
+    job.id,
+    row.id,
+  ]);
+  await pool.query(`insert into job_effects (job_id, turn, effect, result) values ($1, 1, 'push', $2)`, [
+    job.id,
+    JSON.stringify({ commit: 'c'.repeat(40), tree: 't' }),
+  ]);
+  const ask = (action = '', key = shared.key) =>
+    shared.api.ask(`/v1/pull-requests/${row.id}${action}`, { key, ...(action === '' ? {} : { method: 'POST' }) });
+  const stateOfJob = async () =>
+    (await pool.query('select pr_state from jobs where id = $1', [job.id])).rows[0]?.pr_state;
+  return { id: row.id, job, ask, stateOfJob };
+}
+
+const merges = () => createPullRequestMergeStore(shared.database.pool);
+
+describe('a pull request of the local forge', () => {
+  it('is shown with its job and commits to its organization alone', async () => {
+    const { ask, job } = await open();
+    const { body } = await ask();
+    expect(pullRequestSchema.strict().parse(body)).toMatchObject({
+      title: '<b>Fix</b>',
+      state: 'open',
+      job: { id: job.id, projectId: shared.project.id },
+      commits: [{ id: 'c'.repeat(40), turn: 1, title: '<b>Fix</b>' }],
+      merge: { isMerging: false, problem: null, commit: null },
+    });
+    const other = await buildKey(shared.database.pool, await buildProject(shared.database.pool));
+    expect((await ask('', other.key)).status).toBe(404);
+    expect((await ask('/merge', other.key)).status).toBe(404);
+  });
+
+  it('is merged by one worker, once, and its job knows', async () => {
+    const { id, ask, stateOfJob } = await open();
+    const asked = await ask('/merge');
+    expect([asked.status, asked.body.merge.isMerging]).toEqual([202, true]);
+    expect((await ask('/close')).status).toBe(409);
+    expect((await merges().claimMerge())?.id).toBe(id);
+    expect(await merges().claimMerge()).toBeNull();
+    await merges().merged(id, 'd'.repeat(40));
+    expect((await ask()).body).toMatchObject({ state: 'merged', merge: { isMerging: false, commit: 'd'.repeat(40) } });
+    expect(await stateOfJob()).toBe('merged');
+    expect((await ask('/merge')).status).toBe(202);
+    expect((await ask('/close')).status).toBe(409);
+    expect(await merges().claimMerge()).toBeNull();
+  });
+
+  it('is taken up again when the worker that merged it was killed', async () => {
+    const { id, ask } = await open();
+    await ask('/merge');
+    await merges().claimMerge();
+    await shared.database.pool.query(
+      `update pull_requests set merge_claimed_at = now() - interval '2 minutes' where id = $1`,
+      [id],
+    );
+    expect((await merges().claimMerge())?.id).toBe(id);
+    await merges().refused(id, 'The branch is gone.');
+  });
+
+  it('says why it was not merged, and can be asked again', async () => {
+    const { id, ask } = await open();
+    await ask('/merge');
+    await merges().claimMerge();
+    await merges().refused(id, 'The branch changes the same lines.');
+    expect((await ask()).body).toMatchObject({
+      state: 'open',
+      merge: { isMerging: false, problem: 'The branch changes the same lines.' },
+    });
+    expect((await ask('/merge')).body.merge).toEqual({ isMerging: true, problem: null, commit: null });
+    expect((await merges().claimMerge())?.id).toBe(id);
+  });
+
+  it('is closed, and its job knows', async () => {
+    const { ask, stateOfJob } = await open();
+    expect((await ask('/close')).body.state).toBe('closed');
+    expect(await stateOfJob()).toBe('closed');
+    expect((await ask('/close')).status).toBe(200);
+    expect((await ask('/merge')).status).toBe(409);
+  });
+
+  it('is merged only after a draft was said to be ready', async () => {
+    const { ask } = await open({ draft: true });
+    const refused = await ask('/merge');
+    expect([refused.status, refused.body.error]).toEqual([409, expect.stringContaining('draft')]);
+    expect((await ask('/ready')).body.draft).toBe(false);
+    expect((await ask('/merge')).status).toBe(202);
+  });
+});
