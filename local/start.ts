@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { buildDashboard } from './build-dashboard.ts';
 import { homeOf } from './home.ts';
 import { catchInterruption } from './interruption.ts';
 import { startStack } from './stack.ts';
@@ -44,7 +45,9 @@ async function main(): Promise<void> {
   using interruption = catchInterruption(() => process.exit(1));
   const { signal } = interruption;
   console.log(`Starting Docket in ${home}`);
+  const dashboard = buildDashboard({ log: (line) => console.log(line), signal });
   await using stack = await startStack({ home, env: process.env, signal });
+  await dashboard;
   using _watching = process.argv.includes('--watch') ? watchAndRestart(stack) : null;
   console.log(describe(stack, home, Date.now() - startedAt));
   await interruption.received;

@@ -27,6 +27,8 @@ const planted: [string, string][] = [
   ['redaction/plant.ts', '../db/jobs.ts'],
   ['workflows/plant.ts', '../encryption/cipher.ts'],
   ['search/plant.ts', '../db/jobs.ts'],
+  ['dashboard/plant.ts', '../api/app.ts'],
+  ['dashboard/pages/plant.ts', '../../db/jobs.ts'],
 ];
 
 const allowed: [string, string][] = [
@@ -34,6 +36,7 @@ const allowed: [string, string][] = [
   ['api/routes/plant.ts', '../../workflows/contract/messages.ts'],
   ['worker/plant.ts', '../activities/index.ts'],
   ['db/plant.ts', '../encryption/secret-box.ts'],
+  ['dashboard/pages/plant.ts', '../http/client.ts'],
 ];
 
 const folder = mkdtempSync(join(tmpdir(), 'docket-lint-'));

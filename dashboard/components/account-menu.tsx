@@ -1,0 +1,41 @@
+import { useState } from 'react';
+import { Button } from 'react-aria-components';
+import { api, done } from '../http/client.ts';
+import type { Session } from '../http/types.ts';
+import { queryClient, sessionQuery } from '../queries.ts';
+import { applyTheme, storedTheme, themes } from '../theme.ts';
+
+async function signOut(): Promise<void> {
+  await done(api.DELETE('/v1/session'));
+  queryClient.setQueryData(sessionQuery.queryKey, null);
+  // what the one who was signed in has seen is kept for nobody
+  queryClient.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionQuery.queryKey[0] });
+}
+
+/** At the foot of the side: whose dashboard it is, the theme, the way out. */
+export function AccountMenu({ session }: { session: Session }) {
+  const [theme, setTheme] = useState(storedTheme);
+  return (
+    <div className="account">
+      <span className="quiet account-name">{session.organization.name}</span>
+      <label className="account-theme">
+        <span>Theme</span>
+        <select
+          value={theme}
+          onChange={({ target }) => {
+            const chosen = themes.find((name) => name === target.value) ?? 'system';
+            setTheme(chosen);
+            applyTheme(chosen);
+          }}
+        >
+          {themes.map((name) => (
+            <option key={name}>{name}</option>
+          ))}
+        </select>
+      </label>
+      <Button className="button" onPress={() => void signOut()}>
+        Sign out
+      </Button>
+    </div>
+  );
+}

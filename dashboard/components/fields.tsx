@@ -1,0 +1,93 @@
+import type { ReactNode } from 'react';
+import { Button, Checkbox, FieldError, Input, Label, Text, TextArea, TextField } from 'react-aria-components';
+import { messageOf } from '../http/client.ts';
+
+interface FieldProps {
+  label: string;
+  value: string;
+  onChange(value: string): void;
+  hint?: ReactNode;
+  placeholder?: string;
+  isRequired?: boolean;
+  isCode?: boolean;
+  /** How many lines; one without it. */
+  rows?: number;
+  type?: 'text' | 'password' | 'number' | 'url';
+}
+
+/** A labelled field of a form. */
+export function Field({ label, hint, placeholder, isCode = false, rows, type = 'text', ...field }: FieldProps) {
+  const className = isCode ? 'input code' : 'input';
+  return (
+    <TextField className="field" type={type} {...field}>
+      <Label className="label">{label}</Label>
+      {rows === undefined ? (
+        <Input className={className} placeholder={placeholder} spellCheck={!isCode} autoComplete="off" />
+      ) : (
+        <TextArea className={className} rows={rows} placeholder={placeholder} spellCheck={!isCode} />
+      )}
+      {hint !== undefined && (
+        <Text slot="description" className="hint">
+          {hint}
+        </Text>
+      )}
+      <FieldError className="field-error" />
+    </TextField>
+  );
+}
+
+export function Check({
+  label,
+  isSelected,
+  onChange,
+}: {
+  label: string;
+  isSelected: boolean;
+  onChange(value: boolean): void;
+}) {
+  return (
+    <Checkbox className="checkbox" isSelected={isSelected} onChange={onChange}>
+      <span className="box" aria-hidden="true" />
+      {label}
+    </Checkbox>
+  );
+}
+
+/** The end of a form: why it was refused, and the button. */
+export function Submit({
+  label,
+  action,
+}: {
+  label: string;
+  action: { isPending: boolean; isError: boolean; isSuccess: boolean; error: unknown };
+}) {
+  return (
+    <>
+      <Problem error={action.isError ? action.error : null} />
+      <div className="actions">
+        <Button type="submit" className="button button-primary" isDisabled={action.isPending}>
+          {label}
+        </Button>
+        {action.isSuccess && <span role="status">Saved.</span>}
+      </div>
+    </>
+  );
+}
+
+/** What went wrong, in the sentence of the API. */
+export function Problem({ error }: { error: unknown }) {
+  if (error === null || error === undefined) return null;
+  return (
+    <p className="field-error" role="alert">
+      {messageOf(error)}
+    </p>
+  );
+}
+
+/** The lines of a field that holds a list. */
+export function linesOf(text: string): string[] {
+  return text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+}

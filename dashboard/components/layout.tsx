@@ -1,0 +1,81 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link, Outlet, useRouterState } from '@tanstack/react-router';
+import { useEffect, useState } from 'react';
+import { Button } from 'react-aria-components';
+import { messageOf } from '../http/client.ts';
+import type { Session } from '../http/types.ts';
+import { sessionQuery } from '../queries.ts';
+import { AccountMenu } from './account-menu.tsx';
+import { ErrorNote, Loading } from './notes.tsx';
+import { SessionContext } from './session.tsx';
+import { SignIn } from './sign-in.tsx';
+
+const places = [
+  { to: '/jobs', label: 'Jobs' },
+  { to: '/playground', label: 'Playground' },
+  { to: '/settings', label: 'Settings' },
+] as const;
+
+/** The frame of every page: who is not signed in sees the sign-in, at whatever address. */
+export function Layout() {
+  const session = useQuery(sessionQuery);
+  if (session.data === null) return <SignIn />;
+  if (session.data !== undefined) return <SignedIn session={session.data} />;
+  return (
+    <main className="alone">
+      {session.isError ? (
+        <ErrorNote title="Docket cannot be reached" message={messageOf(session.error)}>
+          <Button className="button" onPress={() => void session.refetch()}>
+            Try again
+          </Button>
+        </ErrorNote>
+      ) : (
+        <Loading />
+      )}
+    </main>
+  );
+}
+
+function SignedIn({ session }: { session: Session }) {
+  const [isOpen, setOpen] = useState(false);
+  const path = useRouterState({ select: (state) => state.location.pathname });
+  useEffect(() => setOpen(false), [path]);
+  return (
+    <SessionContext value={session}>
+      <a className="skip" href="#content">
+        Skip to the content
+      </a>
+      <div className="frame">
+        <header className="side" data-open={isOpen || undefined}>
+          <div className="side-top">
+            <Link to="/jobs" className="brand">
+              <img src="/icon.svg" alt="" width="26" height="26" /> Docket
+            </Link>
+            <Button
+              className="button menu-button"
+              aria-expanded={isOpen}
+              aria-controls="places"
+              onPress={() => setOpen(!isOpen)}
+            >
+              Menu
+            </Button>
+          </div>
+          <nav id="places" aria-label="Pages">
+            <Link to="/new" className="button button-primary new-job">
+              New job
+            </Link>
+            {places.map(({ to, label }) => (
+              <Link key={to} to={to} className="place" activeProps={{ 'aria-current': 'page' }}>
+                {label}
+              </Link>
+            ))}
+            <AccountMenu session={session} />
+          </nav>
+        </header>
+        <main id="content" tabIndex={-1}>
+          <Outlet />
+        </main>
+      </div>
+    </SessionContext>
+  );
+}

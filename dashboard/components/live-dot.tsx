@@ -1,0 +1,18 @@
+import type { Connection } from '../http/follow.ts';
+
+const words: Record<Connection, string> = {
+  connecting: 'connecting…',
+  live: 'live',
+  lost: 'reconnecting…',
+  ended: 'ended',
+};
+
+/** Whether the page follows what happens. */
+export function LiveDot({ connection }: { connection: Connection }) {
+  return (
+    <span className={`live live-${connection}`} role="status">
+      <span aria-hidden="true" className="live-dot" />
+      {words[connection]}
+    </span>
+  );
+}

@@ -1,0 +1,23 @@
+import type { Job } from '../http/types.ts';
+
+const symbols = { active: '●', completed: '✓', failed: '✕', archived: '▢' };
+
+/** The state of a job, in a word and a colour; of an active one its phase too. */
+export function StatusBadge({ job }: { job: Pick<Job, 'status' | 'details'> }) {
+  const { phase, failure } = job.details;
+  const isCancelled = failure?.category === 'cancelled';
+  const label = isCancelled && job.status === 'failed' ? 'cancelled' : job.status;
+  return (
+    <span className={`badge badge-${isCancelled ? 'archived' : job.status}`}>
+      <span aria-hidden="true" className="badge-symbol">
+        {symbols[job.status]}
+      </span>
+      {phase === null ? label : phase}
+    </span>
+  );
+}
+
+/** What became of a pull request. */
+export function PullRequestBadge({ state }: { state: 'open' | 'closed' | 'merged' | 'draft' }) {
+  return <span className={`badge badge-pr-${state}`}>{state}</span>;
+}

@@ -1,0 +1,73 @@
+import { memo, useMemo, useState } from 'react';
+import { Button } from 'react-aria-components';
+import { Decoration, Diff, Hunk, type HunkData } from 'react-diff-view';
+import { count } from '../format.ts';
+import type { DiffLayout } from './diff-view.tsx';
+import { highlighted } from './highlight.ts';
+import type { PatchFile } from './read-patch.ts';
+
+const words: Record<PatchFile['change'], string> = {
+  add: 'new',
+  delete: 'deleted',
+  modify: 'changed',
+  rename: 'renamed',
+  copy: 'copied',
+};
+const mostLines = 1_500;
+
+/** One file of a patch; a very long one stays folded until it is asked for. */
+export const DiffFile = memo(function DiffFile({ file, layout }: { file: PatchFile; layout: DiffLayout }) {
+  const lines = file.hunks.reduce((sum, { changes }) => sum + changes.length, 0);
+  const [isOpen, setOpen] = useState(lines <= mostLines);
+  return (
+    <section className="diff-file" aria-label={file.path}>
+      <header className="diff-file-head">
+        <Button
+          className="button button-quiet diff-fold"
+          aria-expanded={isOpen}
+          aria-label={`${isOpen ? 'Fold' : 'Unfold'} ${file.path}`}
+          onPress={() => setOpen(!isOpen)}
+        >
+          {isOpen ? '▾' : '▸'}
+        </Button>
+        <code className="diff-path">
+          {file.oldPath !== null && <span className="quiet">{file.oldPath} → </span>}
+          {file.path}
+        </code>
+        <span className="badge">{words[file.change]}</span>
+        <span className="diff-counts">
+          <span className="added">+{count(file.additions)}</span>{' '}
+          <span className="removed">−{count(file.deletions)}</span>
+        </span>
+      </header>
+      {isOpen && <Body file={file} layout={layout} />}
+    </section>
+  );
+});
+
+function Body({ file, layout }: { file: PatchFile; layout: DiffLayout }) {
+  const tokens = useMemo(() => highlighted(file), [file]);
+  if (file.isBinary) return <p className="diff-note">A binary file: its content is not shown.</p>;
+  if (file.hunks.length === 0) {
+    return (
+      <p className="diff-note">
+        {file.oldPath === null ? 'Empty, or only its mode changed.' : 'Moved without a change.'}
+      </p>
+    );
+  }
+  const viewType = file.change === 'add' || file.change === 'delete' ? 'unified' : layout;
+  return (
+    <div className="diff-scroll" tabIndex={0} role="group" aria-label={`Change of ${file.path}`}>
+      <Diff viewType={viewType} diffType={file.change} hunks={file.hunks} tokens={tokens}>
+        {(hunks: HunkData[]) =>
+          hunks.flatMap((hunk) => [
+            <Decoration key={`head ${hunk.content}`}>
+              <div className="hunk-head">{hunk.content}</div>
+            </Decoration>,
+            <Hunk key={hunk.content} hunk={hunk} />,
+          ])
+        }
+      </Diff>
+    </div>
+  );
+}

@@ -1,0 +1,56 @@
+import { useMemo, useState } from 'react';
+import { Button } from 'react-aria-components';
+import { count, plural } from '../format.ts';
+import { DiffFile } from './diff-file.tsx';
+import { readPatch, type PatchFile } from './read-patch.ts';
+import 'react-diff-view/style/index.css';
+import '../styles/diff.css';
+
+export type DiffLayout = 'unified' | 'split';
+
+const layoutKey = 'docket-diff-layout';
+
+function storedLayout(): DiffLayout {
+  const stored = localStorage.getItem(layoutKey);
+  if (stored === 'unified' || stored === 'split') return stored;
+  return matchMedia('(min-width: 1100px)').matches ? 'split' : 'unified';
+}
+
+/** A patch, file by file, side by side or in one column. */
+export function DiffView({ patch, only }: { patch: string; only?: (file: PatchFile) => boolean }) {
+  const { files, left } = useMemo(() => readPatch(patch), [patch]);
+  const shown = useMemo(() => (only === undefined ? files : files.filter(only)), [files, only]);
+  const [layout, setLayout] = useState(storedLayout);
+  const additions = shown.reduce((sum, file) => sum + file.additions, 0);
+  const deletions = shown.reduce((sum, file) => sum + file.deletions, 0);
+  if (shown.length === 0) return <p className="quiet">No file is changed.</p>;
+  return (
+    <div className="diffs">
+      <div className="diffs-head">
+        <span>
+          {plural(shown.length, 'file')} changed, <span className="added">+{count(additions)}</span>{' '}
+          <span className="removed">−{count(deletions)}</span>
+        </span>
+        <div className="segments" role="group" aria-label="Layout of the diff">
+          {(['unified', 'split'] as const).map((name) => (
+            <Button
+              key={name}
+              className="segment"
+              aria-pressed={layout === name}
+              onPress={() => {
+                localStorage.setItem(layoutKey, name);
+                setLayout(name);
+              }}
+            >
+              {name === 'split' ? 'side by side' : 'unified'}
+            </Button>
+          ))}
+        </div>
+      </div>
+      {shown.map((file) => (
+        <DiffFile key={`${file.oldPath ?? ''}>${file.path}`} file={file} layout={layout} />
+      ))}
+      {left > 0 && <p className="hint">{count(left)} further characters are not shown; the patch has them all.</p>}
+    </div>
+  );
+}

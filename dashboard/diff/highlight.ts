@@ -1,0 +1,63 @@
+import { markEdits, tokenize, type HunkTokens } from 'react-diff-view';
+import { refractor } from 'refractor';
+import type { PatchFile } from './read-patch.ts';
+
+const languages: Record<string, string> = {
+  js: 'javascript',
+  mjs: 'javascript',
+  cjs: 'javascript',
+  jsx: 'javascript',
+  ts: 'typescript',
+  mts: 'typescript',
+  tsx: 'typescript',
+  json: 'json',
+  md: 'markdown',
+  mdx: 'markdown',
+  css: 'css',
+  scss: 'scss',
+  html: 'markup',
+  svg: 'markup',
+  xml: 'markup',
+  vue: 'markup',
+  yml: 'yaml',
+  yaml: 'yaml',
+  sh: 'bash',
+  bash: 'bash',
+  py: 'python',
+  rb: 'ruby',
+  go: 'go',
+  rs: 'rust',
+  java: 'java',
+  kt: 'kotlin',
+  c: 'c',
+  h: 'c',
+  cc: 'cpp',
+  cpp: 'cpp',
+  cs: 'csharp',
+  php: 'php',
+  sql: 'sql',
+  swift: 'swift',
+  lua: 'lua',
+  ini: 'ini',
+  toml: 'ini',
+};
+const mostCharacters = 200_000;
+
+const highlighter = {
+  highlight: (text: string, language: string) => refractor.highlight(text, language).children,
+};
+
+/** The colours of a file's lines, and within changed lines what differs; null where that would take too long. */
+export function highlighted({ path, hunks, text }: PatchFile): HunkTokens | null {
+  if (text.length > mostCharacters || hunks.length === 0) return null;
+  const language = languages[path.split('.').at(-1)?.toLowerCase() ?? ''];
+  const enhancers = [markEdits(hunks, { type: 'block' })];
+  try {
+    return language === undefined
+      ? tokenize(hunks, { enhancers })
+      : tokenize(hunks, { highlight: true, refractor: highlighter, language, enhancers });
+  } catch {
+    // a grammar that stumbles over a text costs its colours, not the page
+    return null;
+  }
+}

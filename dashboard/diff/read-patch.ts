@@ -1,0 +1,91 @@
+import { parseDiff, type FileData } from 'react-diff-view';
+import { plain } from '../plain.ts';
+
+export interface PatchFile {
+  path: string;
+  /** Where it was, when it was moved. */
+  oldPath: string | null;
+  change: FileData['type'];
+  isBinary: boolean;
+  additions: number;
+  deletions: number;
+  hunks: FileData['hunks'];
+  /** What the patch says of this file, to compare it with another patch. */
+  text: string;
+}
+
+export interface Patch {
+  files: PatchFile[];
+  /** Characters behind what a page can show. */
+  left: number;
+}
+
+const longestPatch = 3_000_000;
+const longestLine = 2_000;
+
+/** Splits a patch into its files. Lines a page cannot show are cut; nothing in a patch is anything but text. */
+export function readPatch(patch: string): Patch {
+  const sections = patch
+    .slice(0, longestPatch)
+    .split(/^(?=diff --git )/m)
+    .filter((text) => text.startsWith('diff --git'));
+  const isCut = patch.length > longestPatch;
+  // the last file of a cut patch is not whole
+  const whole = isCut && sections.length > 1 ? sections.slice(0, -1) : sections;
+  const shown = whole.reduce((sum, { length }) => sum + length, 0);
+  return { files: whole.flatMap(readFile), left: isCut ? patch.length - shown : 0 };
+}
+
+function readFile(text: string): PatchFile[] {
+  const shown = text
+    .split('\n')
+    .map((line) =>
+      plain(line.length > longestLine ? `${line.slice(0, longestLine)}… (${line.length} characters)` : line),
+    )
+    .join('\n');
+  const [file] = parseDiff(shown, { nearbySequences: 'zip' });
+  if (file === undefined) return [];
+  const header = headerOf(text);
+  const changes = file.hunks.flatMap((hunk) => hunk.changes);
+  const path = unquoted(header.newPath ?? file.newPath);
+  const oldPath = unquoted(header.oldPath ?? file.oldPath);
+  const isDeleted = file.type === 'delete';
+  return [
+    {
+      path: plain(isDeleted ? oldPath : path),
+      oldPath: file.type === 'rename' || file.type === 'copy' ? plain(oldPath) : null,
+      change: file.type,
+      isBinary: file.isBinary === true || /^(?:Binary files |GIT binary patch)/m.test(text),
+      additions: changes.filter(({ type }) => type === 'insert').length,
+      deletions: changes.filter(({ type }) => type === 'delete').length,
+      hunks: file.hunks,
+      text,
+    },
+  ];
+}
+
+/** The names as the extended header gives them, where the first line alone would not be clear. */
+function headerOf(text: string): { oldPath: string | null; newPath: string | null } {
+  const head = text.slice(0, text.search(/^@@/m) === -1 ? text.length : text.search(/^@@/m));
+  const name = (pattern: RegExp) => {
+    const found = pattern.exec(head)?.[1];
+    return found === undefined || found === '/dev/null' ? null : found;
+  };
+  const first = /^diff --git (?:"a\/(.*)" "b\/(.*)"|a\/(.*) b\/(.*))$/m.exec(head);
+  return {
+    oldPath: name(/^(?:rename|copy) from (.*)$/m) ?? name(/^--- "?a\/(.*?)"?\t?$/m) ?? first?.[1] ?? first?.[3] ?? null,
+    newPath:
+      name(/^(?:rename|copy) to (.*)$/m) ?? name(/^\+\+\+ "?b\/(.*?)"?\t?$/m) ?? first?.[2] ?? first?.[4] ?? null,
+  };
+}
+
+/** Git writes the bytes of unusual names as octal numbers. */
+function unquoted(name: string): string {
+  if (!/\\[0-7]{3}/.test(name)) return name.replace(/^"|"$/g, '');
+  const bytes: number[] = [];
+  for (const [, octal, other] of name.matchAll(/\\([0-7]{3})|([\s\S])/gu)) {
+    if (octal !== undefined) bytes.push(Number.parseInt(octal, 8));
+    else bytes.push(...new TextEncoder().encode(other));
+  }
+  return new TextDecoder().decode(new Uint8Array(bytes)).replace(/^"|"$/g, '');
+}

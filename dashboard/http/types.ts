@@ -1,0 +1,22 @@
+import type { operations } from './schema.d.ts';
+
+type Json<T> = T extends { content: { 'application/json': infer Body } } ? Body : never;
+type Answer<Name extends keyof operations, Status extends number> = operations[Name]['responses'] extends infer R
+  ? Status extends keyof R
+    ? Json<R[Status]>
+    : never
+  : never;
+
+export type Session = Answer<'getSession', 200>;
+
+export type ListedJob = Answer<'listJobs', 200>['jobs'][number];
+export type Job = Answer<'getAgentJob', 200>;
+export type JobStatus = Job['status'];
+export type JobEvent = Answer<'getAgentJobEvents', 200>['events'][number];
+export type Turn = Answer<'listAgentJobTurns', 200>['turns'][number];
+export type Step = Answer<'getAgentJobStep', 200>;
+export type ToolCall = Step['toolCalls'][number];
+export type PullRequest = Answer<'getPullRequest', 200>;
+export type Project = Answer<'listProjects', 200>['projects'][number];
+export type Site = Answer<'listSites', 200>['sites'][number];
+export type Webhook = Answer<'listWebhooks', 200>['webhooks'][number];

@@ -1,0 +1,95 @@
+import { useMutation } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import {
+  Button,
+  Dialog,
+  DialogTrigger,
+  Form,
+  Heading,
+  Input,
+  Label,
+  Modal,
+  ModalOverlay,
+  TextArea,
+  TextField,
+} from 'react-aria-components';
+import { answerOf, api, messageOf } from '../http/client.ts';
+import type { JobRef } from './story.ts';
+
+interface ForkProps {
+  job: JobRef;
+  turn: number;
+  step: number;
+}
+
+/** A new job that goes on behind a step. */
+export function ForkDialog({ job, turn, step }: ForkProps) {
+  return (
+    <DialogTrigger>
+      <Button className="button button-quiet step-fork" aria-label={`Fork from step ${step}`}>
+        Fork
+      </Button>
+      <ModalOverlay className="overlay" isDismissable>
+        <Modal className="modal">
+          <Dialog className="dialog">
+            <ForkForm job={job} turn={turn} step={step} />
+          </Dialog>
+        </Modal>
+      </ModalOverlay>
+    </DialogTrigger>
+  );
+}
+
+function ForkForm({ job, turn, step }: ForkProps) {
+  const navigate = useNavigate();
+  const [prompt, setPrompt] = useState('');
+  const [model, setModel] = useState('');
+  const [idempotencyKey] = useState(() => crypto.randomUUID());
+  const fork = useMutation({
+    mutationFn: () =>
+      answerOf(
+        api.POST('/v2/agent/{projectId}/job/{id}/fork', {
+          params: { path: job, header: { 'Idempotency-Key': `${idempotencyKey}${prompt.length}${model}` } },
+          body: { turn, step, ...(prompt.trim() === '' ? {} : { prompt }), ...(model.trim() === '' ? {} : { model }) },
+        }),
+      ),
+    onSuccess: ({ id }) => navigate({ to: '/jobs/$projectId/$id', params: { projectId: job.projectId, id } }),
+  });
+  return (
+    <Form
+      className="form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        fork.mutate();
+      }}
+    >
+      <Heading slot="title">Fork from step {step}</Heading>
+      <p className="quiet">
+        A new job takes over the conversation and the files up to and with this step, and goes on, on a branch of its
+        own.
+      </p>
+      <TextField className="field" value={prompt} onChange={setPrompt} autoFocus>
+        <Label className="label">What should be different? (optional)</Label>
+        <TextArea className="input" rows={4} />
+      </TextField>
+      <TextField className="field" value={model} onChange={setModel}>
+        <Label className="label">Another model (optional)</Label>
+        <Input className="input code" placeholder="provider/model" spellCheck={false} />
+      </TextField>
+      {fork.isError && (
+        <p className="field-error" role="alert">
+          {messageOf(fork.error)}
+        </p>
+      )}
+      <div className="actions">
+        <Button type="submit" className="button button-primary" isDisabled={fork.isPending}>
+          Fork the job
+        </Button>
+        <Button slot="close" className="button">
+          Cancel
+        </Button>
+      </div>
+    </Form>
+  );
+}

@@ -1,0 +1,54 @@
+import { answerOf, api } from '../http/client.ts';
+import type { Job } from '../http/types.ts';
+import { Confirm } from '../components/confirm.tsx';
+import { useSession } from '../components/session.tsx';
+import { queryClient } from '../queries.ts';
+import type { JobRef } from './story.ts';
+
+/** What a person can do with a job besides speaking to it. */
+export function JobActions({ job, status, turn }: { job: JobRef; status: Job['status']; turn: number }) {
+  const { temporalUiUrl } = useSession();
+  const path = `/v2/agent/${job.projectId}/job/${job.id}`;
+  const workflow = turn <= 1 ? `agent-job/${job.id}` : `agent-job/${job.id}/turn-${turn}`;
+  const refresh = () => queryClient.invalidateQueries({ queryKey: ['job', job.id] });
+  return (
+    <div className="actions">
+      {status === 'active' && (
+        <Confirm
+          label="Cancel"
+          what="Cancel the job"
+          title="Cancel this job?"
+          text="It stops at once and publishes nothing any more. A message can take it up again."
+          act={() => answerOf(api.POST('/v2/agent/{projectId}/job/{id}/cancel', { params: { path: job } }))}
+          onDone={refresh}
+        />
+      )}
+      {(status === 'completed' || status === 'failed') && (
+        <Confirm
+          label="Archive"
+          what="Archive the job"
+          title="Archive this job?"
+          text="It stays readable, and takes no message any more."
+          act={() => answerOf(api.POST('/v2/agent/{projectId}/job/{id}/archive', { params: { path: job } }))}
+          onDone={refresh}
+        />
+      )}
+      <a className="button" href={`${path}/diff`} download={`${job.id}.patch`}>
+        Patch
+      </a>
+      <a className="button" href={`${path}/bundle`} download={`${job.id}.docket.gz`}>
+        Bundle
+      </a>
+      {temporalUiUrl !== null && (
+        <a
+          className="button"
+          href={`${temporalUiUrl}/namespaces/default/workflows/${encodeURIComponent(workflow)}`}
+          target="_blank"
+          rel="noopener noreferrer"
+        >
+          Execution ↗
+        </a>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,108 @@
+import { Link } from '@tanstack/react-router';
+import { useWindowVirtualizer } from '@tanstack/react-virtual';
+import { memo, useEffect, useEffectEvent, useLayoutEffect, useRef, useState } from 'react';
+import type { ListedJob } from '../http/types.ts';
+import { PullRequestBadge, StatusBadge } from '../components/status.tsx';
+import { Ago } from '../components/time.tsx';
+import { cost, plural, repositoryName } from '../format.ts';
+
+interface RowsProps {
+  jobs: ListedJob[];
+  hasMore: boolean;
+  onMore(): void;
+}
+
+/** The rows that are in sight, however many there are. J and K go down and up. */
+export function JobRows({ jobs, hasMore, onMore }: RowsProps) {
+  const list = useRef<HTMLDivElement>(null);
+  const [offset, setOffset] = useState(0);
+  useLayoutEffect(() => setOffset(list.current?.offsetTop ?? 0), []);
+  const rows = useWindowVirtualizer({
+    count: jobs.length,
+    estimateSize: () => 66,
+    getItemKey: (index) => jobs[index]?.id ?? index,
+    overscan: 12,
+    scrollMargin: offset,
+  });
+  const shown = rows.getVirtualItems();
+  const lastShown = shown.at(-1)?.index ?? 0;
+  const ask = useEffectEvent(onMore);
+  useEffect(() => {
+    if (hasMore && lastShown >= jobs.length - 20) ask();
+  }, [hasMore, lastShown, jobs.length]);
+  useKeys(list);
+  return (
+    <div ref={list} role="list" aria-label="Jobs" className="rows" style={{ height: rows.getTotalSize() }}>
+      {shown.map(({ index, key, start }) => {
+        const job = jobs[index];
+        if (job === undefined) return null;
+        return (
+          <div
+            key={key}
+            ref={rows.measureElement}
+            data-index={index}
+            role="listitem"
+            aria-posinset={index + 1}
+            aria-setsize={hasMore ? -1 : jobs.length}
+            className="row-place"
+            style={{ transform: `translateY(${start - offset}px)` }}
+          >
+            <Row job={job} />
+          </div>
+        );
+      })}
+    </div>
+  );
+}
+
+const Row = memo(function Row({ job }: { job: ListedJob }) {
+  const { details } = job;
+  return (
+    <div className="row">
+      <span className="row-status">
+        <StatusBadge job={job} />
+      </span>
+      <span className="row-main">
+        <Link className="row-title" to="/jobs/$projectId/$id" params={{ projectId: job.projectId, id: job.id }}>
+          {details.title ?? job.prompt}
+        </Link>
+        <span className="row-facts">
+          <span className="row-repository">{repositoryName(job.source.repository)}</span>
+          {(job.branch ?? job.source.ref) !== null && <code>{job.branch ?? job.source.ref}</code>}
+          {details.failure !== null && <span className="row-failure">{details.failure.title}</span>}
+        </span>
+      </span>
+      <span className="row-pr">
+        {details.pullRequest !== null && <PullRequestBadge state={details.pullRequest.state} />}
+      </span>
+      <span className="row-number">{plural(details.steps, 'step')}</span>
+      <span className="row-number">{cost(details.usage.costUsd)}</span>
+      <span className="row-age">
+        <Ago date={job.createdAt} />
+      </span>
+    </div>
+  );
+});
+
+/** J and K move between the rows, as in other lists for people with keyboards. */
+function useKeys(list: React.RefObject<HTMLDivElement | null>): void {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      const isTyping = event.target instanceof HTMLElement && event.target.matches('input, textarea, select');
+      if (isTyping || event.metaKey || event.ctrlKey || event.altKey || (event.key !== 'j' && event.key !== 'k'))
+        return;
+      const links = [...(list.current?.querySelectorAll<HTMLElement>('.row-title') ?? [])].sort(
+        (one, other) => one.getBoundingClientRect().top - other.getBoundingClientRect().top,
+      );
+      const at = links.findIndex((link) => link === document.activeElement);
+      const next =
+        at === -1
+          ? links.find((link) => link.getBoundingClientRect().top >= 0)
+          : links[at + (event.key === 'j' ? 1 : -1)];
+      next?.focus();
+      next?.scrollIntoView({ block: 'nearest' });
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, [list]);
+}

@@ -1,0 +1,32 @@
+const sentences = [
+  ['Replace "a" with "b" in PATH', 'every occurrence in one file'],
+  ['Replace "a" with "b" everywhere', 'every occurrence in every file that holds it'],
+  ['Create PATH with "text"', 'a new file; \\n is a line break'],
+  ['Append "text" to PATH', 'at the end of the file'],
+  ['Delete PATH', 'a file or a folder'],
+  ['Rename PATH to PATH', ''],
+] as const;
+
+/** What the model without a network understands. */
+export function OfflineGrammar() {
+  return (
+    <details className="grammar">
+      <summary>
+        No model is configured: <code>offline/editor</code> does what these sentences say
+      </summary>
+      <dl>
+        {sentences.map(([sentence, meaning]) => (
+          <div key={sentence}>
+            <dt>
+              <code>{sentence}</code>
+            </dt>
+            <dd>{meaning}</dd>
+          </div>
+        ))}
+      </dl>
+      <p className="hint">
+        Several sentences make one job. Set <code>DOCKET_AGENT_MODEL</code> and a provider key for a real model.
+      </p>
+    </details>
+  );
+}

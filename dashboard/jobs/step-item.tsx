@@ -1,0 +1,89 @@
+import { lazy, memo, Suspense, useState } from 'react';
+import { Button } from 'react-aria-components';
+import type { Step } from '../http/types.ts';
+import { Markdown } from '../components/markdown.tsx';
+import { Loading } from '../components/notes.tsx';
+import { cost, duration, tokens } from '../format.ts';
+import { ForkDialog } from './fork-dialog.tsx';
+import type { JobRef } from './story.ts';
+import { ToolCallItem } from './tool-call.tsx';
+
+const StepDiff = lazy(() => import('../diff/step-diff.tsx').then(({ StepDiff }) => ({ default: StepDiff })));
+
+interface StepProps {
+  job: JobRef;
+  step: Step;
+  /** The step before it, whose change is taken off this one's. */
+  before: { turn: number; step: number } | null;
+  /** What the model says while it has not finished. */
+  words: string | null;
+}
+
+/** One step: the model's words, its tool calls, and what they took. */
+export const StepItem = memo(function StepItem({ job, step, before, words }: StepProps) {
+  const [showsDiff, setShowsDiff] = useState(false);
+  const isSpeaking = step.answeredAt === null;
+  const text = step.text ?? words ?? '';
+  return (
+    <li className="step" id={`step-${step.turn}-${step.step}`}>
+      <div className="step-head">
+        <h3>Step {step.step}</h3>
+        <StepMarks step={step} />
+        <span className="step-facts">{factsOf(step)}</span>
+        {step.endedAt !== null && <ForkDialog job={job} turn={step.turn} step={step.step} />}
+      </div>
+      {text !== '' && <Markdown text={text} />}
+      {isSpeaking && <p className="speaking">{words ? '' : 'The model is thinking…'}</p>}
+      {step.toolCalls.length > 0 && (
+        <div className="tools">
+          {step.toolCalls.map((call) => (
+            <ToolCallItem key={call.toolCallId} job={job} step={step} call={call} />
+          ))}
+        </div>
+      )}
+      {step.changedFiles !== null && (
+        <Button className="button button-quiet" aria-expanded={showsDiff} onPress={() => setShowsDiff(!showsDiff)}>
+          {showsDiff ? 'Hide' : 'Show'} what this step changed
+        </Button>
+      )}
+      {showsDiff && (
+        <Suspense fallback={<Loading />}>
+          <StepDiff job={job} step={step} before={before} />
+        </Suspense>
+      )}
+    </li>
+  );
+});
+
+function StepMarks({ step }: { step: Step }) {
+  const retakes = step.attempts - (step.toolCalls.some(({ output }) => output !== null) ? 2 : 1);
+  return (
+    <>
+      {step.modelFailures > 0 && (
+        <span className="badge badge-warn">
+          model failed {step.modelFailures === 1 ? 'once' : `${step.modelFailures} times`}
+        </span>
+      )}
+      {retakes > step.modelFailures && (
+        <span
+          className="badge badge-warn"
+          title="A worker stopped in the middle, and another one went on from what was stored."
+        >
+          handed over
+        </span>
+      )}
+    </>
+  );
+}
+
+function factsOf({ startedAt, answeredAt, endedAt, usage }: Step): string {
+  if (answeredAt === null) return '';
+  const model = Date.parse(answeredAt) - Date.parse(startedAt);
+  const tools = endedAt === null ? null : Date.parse(endedAt) - Date.parse(answeredAt);
+  return [
+    `model ${duration(model)}`,
+    ...(tools === null ? [] : [`tools ${duration(tools)}`]),
+    `${tokens(usage.inputTokens)} in, ${tokens(usage.outputTokens)} out`,
+    cost(usage.costUsd),
+  ].join(' · ');
+}

@@ -1,0 +1,115 @@
+import { queryOptions } from '@tanstack/react-query';
+import { useReducer, useRef } from 'react';
+import { answerOf, api } from '../http/client.ts';
+import { useStream, type Connection, type StreamEvent } from '../http/follow.ts';
+import type { JobEvent, Step } from '../http/types.ts';
+import { queryClient } from '../queries.ts';
+
+export interface JobRef {
+  projectId: string;
+  id: string;
+}
+
+export function jobQuery({ projectId, id }: JobRef) {
+  return queryOptions({
+    queryKey: ['job', id],
+    queryFn: () => answerOf(api.GET('/v2/agent/{projectId}/job/{id}', { params: { path: { projectId, id } } })),
+  });
+}
+
+export function turnsQuery({ projectId, id }: JobRef) {
+  return queryOptions({
+    queryKey: ['job', id, 'turns'],
+    queryFn: async () => {
+      const { turns } = await answerOf(
+        api.GET('/v2/agent/{projectId}/job/{id}/turns', { params: { path: { projectId, id } } }),
+      );
+      return turns;
+    },
+  });
+}
+
+/** All steps. Those that have ended stay as they are; only what comes behind them is asked for again. */
+export function stepsQuery({ projectId, id }: JobRef) {
+  const queryKey = ['job', id, 'steps'];
+  return queryOptions({
+    queryKey,
+    queryFn: async ({ signal }): Promise<Step[]> => {
+      const known = queryClient.getQueryData<Step[]>(queryKey) ?? [];
+      const open = known.findIndex(({ endedAt }) => endedAt === null);
+      const steps = open === -1 ? [...known] : known.slice(0, open);
+      const last = steps.at(-1);
+      let after: string | null = last === undefined ? '0.0' : `${last.turn}.${last.step}`;
+      while (after !== null) {
+        const page: { steps: Step[]; nextAfter: string | null } = await answerOf(
+          api.GET('/v2/agent/{projectId}/job/{id}/steps', {
+            params: { path: { projectId, id }, query: { after, limit: 100 } },
+            signal,
+          }),
+        );
+        steps.push(...page.steps);
+        after = page.nextAfter;
+      }
+      return steps;
+    },
+  });
+}
+
+export interface PhaseMark {
+  turn: number;
+  phase: string;
+  at: number;
+}
+
+/** What only the events tell: words that are being spoken, and when phases began. */
+export interface LiveStory {
+  words: Map<string, { attempt: number; text: string }>;
+  phases: PhaseMark[];
+}
+
+export function placeOf({ turn, step }: { turn: number; step: number }): string {
+  return `${turn}.${step}`;
+}
+
+function withEvents(story: LiveStory, events: JobEvent[]): LiveStory {
+  const words = new Map(story.words);
+  const phases = [...story.phases];
+  for (const { type, turn, step, data, createdAt } of events) {
+    if (type === 'phase' && typeof data['phase'] === 'string') {
+      phases.push({ turn, phase: data['phase'], at: Date.parse(createdAt) });
+    }
+    if (step === null) continue;
+    const key = placeOf({ turn, step });
+    const { attempt, offset, text } = data;
+    // a further attempt takes the words before it back
+    if (type === 'step-start' && typeof attempt === 'number') words.set(key, { attempt, text: '' });
+    if (type === 'text' && typeof attempt === 'number' && typeof text === 'string' && typeof offset === 'number') {
+      const known = words.get(key);
+      const before = known?.attempt === attempt ? known.text.slice(0, offset) : '';
+      words.set(key, { attempt, text: before + text });
+    }
+  }
+  return { words, phases };
+}
+
+/** Follows a job from its first event. What the events announce is read from where it is kept. */
+export function useJobStory(ref: JobRef): LiveStory & { connection: Connection } {
+  const [story, add] = useReducer(withEvents, { words: new Map(), phases: [] });
+  const waiting = useRef<ReturnType<typeof setTimeout> | null>(null);
+  const take = (events: StreamEvent[]) => {
+    const parsed = events.flatMap(({ data }) => (data === '' ? [] : [parseEvent(data)]));
+    if (parsed.length === 0) return;
+    add(parsed);
+    if (parsed.every(({ type }) => type === 'text')) return;
+    waiting.current ??= setTimeout(() => {
+      waiting.current = null;
+      void queryClient.invalidateQueries({ queryKey: ['job', ref.id] });
+    }, 150);
+  };
+  const connection = useStream(`/v2/agent/${ref.projectId}/job/${ref.id}/events`, take);
+  return { ...story, connection };
+}
+
+function parseEvent(data: string): JobEvent {
+  return JSON.parse(data);
+}

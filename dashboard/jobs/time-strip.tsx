@@ -1,0 +1,94 @@
+import type { Step, Turn } from '../http/types.ts';
+import { duration } from '../format.ts';
+import type { PhaseMark } from './story.ts';
+
+const kinds = ['queue', 'git', 'model', 'tools', 'waiting'] as const;
+type Kind = (typeof kinds)[number];
+
+export interface Segment {
+  kind: Kind;
+  from: number;
+  to: number;
+  what: string;
+}
+
+/** Where the time of a turn went, in order and without gaps. Times are milliseconds since 1970. */
+export function segmentsOf(turn: Turn, steps: Step[], phases: PhaseMark[], now: number): Segment[] {
+  const begin = Date.parse(turn.createdAt);
+  const end = turn.endedAt === null ? Math.max(now, begin) : Date.parse(turn.endedAt);
+  const at = (phase: string) => phases.find((mark) => mark.turn === turn.turn && mark.phase === phase)?.at;
+  const known: Segment[] = [];
+  const preparing = at('preparing');
+  const running = at('running');
+  const publishing = phases.findLast((mark) => mark.turn === turn.turn && mark.phase === 'publishing')?.at;
+  const first = steps[0] === undefined ? end : Date.parse(steps[0].startedAt);
+  if (preparing !== undefined) {
+    known.push({ kind: 'queue', from: begin, to: preparing, what: 'Waiting for a worker' });
+    known.push({ kind: 'git', from: preparing, to: running ?? Math.min(first, end), what: 'Preparing the repository' });
+  } else known.push({ kind: 'queue', from: begin, to: Math.min(first, end), what: 'Before the first step' });
+  for (const { step, startedAt, answeredAt, endedAt } of steps) {
+    const started = Date.parse(startedAt);
+    const answered = answeredAt === null ? end : Date.parse(answeredAt);
+    known.push({ kind: 'model', from: started, to: answered, what: `Step ${step}: the model` });
+    if (answeredAt === null) continue;
+    const done = endedAt === null ? (turn.endedAt === null ? end : answered) : Date.parse(endedAt);
+    known.push({ kind: 'tools', from: answered, to: done, what: `Step ${step}: tools` });
+  }
+  if (publishing !== undefined) known.push({ kind: 'git', from: publishing, to: end, what: 'Publishing' });
+  return withGaps(known, begin, end);
+}
+
+function withGaps(known: Segment[], begin: number, end: number): Segment[] {
+  const all: Segment[] = [];
+  let at = begin;
+  for (const segment of known.sort((one, other) => one.from - other.from)) {
+    // steps that were taken over from another job lie outside of the turn
+    const from = Math.min(Math.max(segment.from, at), end);
+    const to = Math.min(Math.max(segment.to, from), end);
+    if (from > at) all.push({ kind: 'waiting', from: at, to: from, what: 'Between two steps' });
+    if (to > from) all.push({ ...segment, from, to });
+    at = Math.max(at, to);
+  }
+  if (end > at) all.push({ kind: 'waiting', from: at, to: end, what: 'Waiting' });
+  return all;
+}
+
+/** A strip as long as the turn: each piece as wide as its time. */
+export function TimeStrip({ segments, label }: { segments: Segment[]; label: string }) {
+  const begin = segments[0]?.from ?? 0;
+  const whole = Math.max(1, (segments.at(-1)?.to ?? 1) - begin);
+  const totals = kinds
+    .map((kind) => ({
+      kind,
+      ms: segments.filter((segment) => segment.kind === kind).reduce((sum, { from, to }) => sum + to - from, 0),
+    }))
+    .filter(({ ms }) => ms > 0);
+  const told = totals.map(({ kind, ms }) => `${kind} ${duration(ms)}`).join(', ');
+  return (
+    <figure className="strip">
+      <figcaption>
+        <strong>{label}</strong> <span className="quiet">{duration(whole)}</span>
+      </figcaption>
+      <svg viewBox="0 0 1000 26" preserveAspectRatio="none" role="img" aria-label={`${label}: ${told}`}>
+        {segments.map(({ kind, from, to, what }) => (
+          <rect
+            key={`${kind} ${from} ${to}`}
+            className={`time-${kind}`}
+            x={((from - begin) / whole) * 1000}
+            width={Math.max(0.6, ((to - from) / whole) * 1000)}
+            height="26"
+          >
+            <title>{`${what}: ${duration(to - from)}`}</title>
+          </rect>
+        ))}
+      </svg>
+      <ul className="legend">
+        {totals.map(({ kind, ms }) => (
+          <li key={kind}>
+            <span className={`swatch time-${kind}`} aria-hidden="true" /> {kind} {duration(ms)}
+          </li>
+        ))}
+      </ul>
+    </figure>
+  );
+}

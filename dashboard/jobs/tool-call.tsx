@@ -1,0 +1,77 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Button } from 'react-aria-components';
+import { answerOf, api, messageOf } from '../http/client.ts';
+import type { Step, ToolCall } from '../http/types.ts';
+import { count } from '../format.ts';
+import { beginning, plain } from '../plain.ts';
+import type { JobRef } from './story.ts';
+
+interface ToolCallProps {
+  job: JobRef;
+  step: Step;
+  call: ToolCall;
+}
+
+const longestShown = 200_000;
+
+/** What a call is about, in a line: the path, pattern or command it names. */
+export function subjectOf(input: unknown): string {
+  if (typeof input !== 'object' || input === null) return typeof input === 'string' ? input : '';
+  const named = Object.entries(input).find(([name]) =>
+    ['path', 'pattern', 'command', 'from', 'title', 'query'].includes(name),
+  );
+  const value = named?.[1] ?? Object.values(input).find((one) => typeof one === 'string');
+  return typeof value === 'string' ? value : '';
+}
+
+/** A call of a tool, folded: what was asked for, and what it came to. */
+export function ToolCallItem({ job, step, call }: ToolCallProps) {
+  const [isOpen, setOpen] = useState(false);
+  const state = call.output === null ? 'running' : call.isError ? 'failed' : 'done';
+  return (
+    <details className={`tool tool-${state}`} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>
+        <span className="tool-state" aria-label={state} role="img">
+          {{ running: '…', failed: '✕', done: '✓' }[state]}
+        </span>
+        <code className="tool-name">{plain(call.toolName)}</code>
+        <span className="tool-subject">{plain(subjectOf(call.input)).slice(0, 300)}</span>
+      </summary>
+      {isOpen && <Inside job={job} step={step} call={call} />}
+    </details>
+  );
+}
+
+function Inside({ job, step, call }: ToolCallProps) {
+  const [isWhole, setWhole] = useState(false);
+  const { turn, step: number } = step;
+  const whole = useQuery({
+    enabled: isWhole,
+    queryKey: ['step', job.id, turn, number],
+    queryFn: () =>
+      answerOf(
+        api.GET('/v2/agent/{projectId}/job/{id}/steps/{turn}/{step}', {
+          params: { path: { projectId: job.projectId, id: job.id, turn, step: number } },
+        }),
+      ),
+  });
+  const output = whole.data?.toolCalls.find(({ toolCallId }) => toolCallId === call.toolCallId)?.output ?? call.output;
+  const { shown, left } = beginning(plain(output ?? ''), longestShown);
+  const isCut = output !== null && call.characters !== null && output.length < call.characters;
+  return (
+    <div className="tool-inside">
+      <h4>Arguments</h4>
+      <pre tabIndex={0}>{beginning(plain(JSON.stringify(call.input, null, 2) ?? ''), longestShown).shown}</pre>
+      <h4>Result</h4>
+      {output === null ? <p className="quiet">Not there yet.</p> : <pre tabIndex={0}>{shown || '(empty)'}</pre>}
+      {isCut && (
+        <Button className="button" isDisabled={whole.isFetching} onPress={() => setWhole(true)}>
+          Show all {count(call.characters ?? 0)} characters
+        </Button>
+      )}
+      {left > 0 && <p className="hint">{count(left)} further characters are not shown.</p>}
+      {whole.isError && <p className="field-error">{messageOf(whole.error)}</p>}
+    </div>
+  );
+}

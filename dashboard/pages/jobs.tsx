@@ -1,0 +1,105 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useDeferredValue, useEffect, useMemo, useState } from 'react';
+import { Button, Input, Label, SearchField } from 'react-aria-components';
+import { messageOf } from '../http/client.ts';
+import { EmptyNote, ErrorNote, Loading } from '../components/notes.tsx';
+import { useSession } from '../components/session.tsx';
+import { readFilters, statuses, type JobFilters } from '../jobs/filters.ts';
+import { jobListQuery, useLiveJobs } from '../jobs/job-list.ts';
+import { JobRows } from '../jobs/job-rows.tsx';
+import { LiveDot } from '../components/live-dot.tsx';
+
+/** All jobs of the organization, live. The filters are in the address. */
+export function JobsPage() {
+  const filters = useSearch({ from: '/jobs' });
+  const list = useInfiniteQuery(jobListQuery(filters));
+  const connection = useLiveJobs(filters);
+  const jobs = useMemo(() => list.data?.pages.flatMap((page) => page.jobs) ?? [], [list.data]);
+  useEffect(() => {
+    document.title = 'Jobs · Docket';
+  }, []);
+  return (
+    <>
+      <div className="page-head">
+        <h1>Jobs</h1>
+        <LiveDot connection={connection} />
+      </div>
+      <Filters filters={filters} />
+      {list.isError && <ErrorNote title="The jobs could not be read" message={messageOf(list.error)} />}
+      {list.isPending && <Loading />}
+      {list.isSuccess && jobs.length === 0 && <NoJobs filters={filters} />}
+      {jobs.length > 0 && (
+        <JobRows jobs={jobs} hasMore={list.hasNextPage} onMore={() => void (list.isFetching || list.fetchNextPage())} />
+      )}
+    </>
+  );
+}
+
+function NoJobs({ filters }: { filters: JobFilters }) {
+  if (Object.keys(filters).length > 0) {
+    return (
+      <EmptyNote title="No job fits these filters">
+        <Link to="/jobs" className="button">
+          Show all jobs
+        </Link>
+      </EmptyNote>
+    );
+  }
+  return (
+    <EmptyNote title="No jobs yet">
+      <p>Say what should change in a repository; an agent does it and opens a pull request.</p>
+      <Link to="/new" className="button button-primary">
+        Start the first job
+      </Link>
+    </EmptyNote>
+  );
+}
+
+function Filters({ filters }: { filters: JobFilters }) {
+  const { projects } = useSession();
+  const navigate = useNavigate({ from: '/jobs' });
+  const [text, setText] = useState(filters.q ?? '');
+  const wanted = useDeferredValue(text);
+  const set = (change: { [Name in keyof JobFilters]?: JobFilters[Name] | undefined }) =>
+    void navigate({ to: '/jobs', search: readFilters({ ...filters, ...change }), replace: true });
+  useEffect(() => {
+    const timer = setTimeout(() => {
+      if (wanted.trim() !== (filters.q ?? '')) set({ q: wanted.trim() || undefined });
+    }, 250);
+    return () => clearTimeout(timer);
+  }, [wanted]);
+  return (
+    <div className="filters" role="search">
+      <div className="segments" role="group" aria-label="Status">
+        {[undefined, ...statuses].map((status) => (
+          <Button
+            key={status ?? 'all'}
+            className="segment"
+            aria-pressed={filters.status === status}
+            onPress={() => set({ status })}
+          >
+            {status ?? 'all'}
+          </Button>
+        ))}
+      </div>
+      {projects.length > 1 && (
+        <label className="inline-field">
+          <span>Project</span>
+          <select value={filters.project ?? ''} onChange={({ target }) => set({ project: target.value || undefined })}>
+            <option value="">all</option>
+            {projects.map(({ id, name }) => (
+              <option key={id} value={id}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+      <SearchField className="search" value={text} onChange={setText}>
+        <Label className="visually-hidden">Search jobs</Label>
+        <Input className="input" placeholder="Search prompts, titles, repositories…" />
+      </SearchField>
+    </div>
+  );
+}

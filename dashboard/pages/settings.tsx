@@ -1,0 +1,48 @@
+import { Link, useParams } from '@tanstack/react-router';
+import { useEffect } from 'react';
+import { EmptyNote } from '../components/notes.tsx';
+import { AuditPage } from '../settings/audit.tsx';
+import { KeysPage } from '../settings/keys.tsx';
+import { ProjectsPage } from '../settings/projects.tsx';
+import { SitesPage } from '../settings/sites.tsx';
+import { WebhooksPage } from '../settings/webhooks.tsx';
+import '../styles/job.css';
+import '../styles/settings.css';
+
+const parts = {
+  keys: { label: 'API keys', Page: KeysPage },
+  projects: { label: 'Projects', Page: ProjectsPage },
+  sites: { label: 'Sites', Page: SitesPage },
+  webhooks: { label: 'Webhooks', Page: WebhooksPage },
+  audit: { label: 'Log', Page: AuditPage },
+};
+
+/** What can be set, a part at an address each. */
+export function SettingsPage() {
+  const { part } = useParams({ from: '/settings/$part' });
+  const shown = Object.entries(parts).find(([name]) => name === part)?.[1];
+  useEffect(() => {
+    document.title = `${shown?.label ?? 'Settings'} · Docket`;
+  }, [shown]);
+  return (
+    <>
+      <h1>Settings</h1>
+      <nav className="tab-list settings-parts" aria-label="Parts of the settings">
+        {Object.entries(parts).map(([name, { label }]) => (
+          <Link
+            key={name}
+            to="/settings/$part"
+            params={{ part: name }}
+            className="tab"
+            activeProps={{ 'aria-current': 'page', 'data-selected': true }}
+          >
+            {label}
+          </Link>
+        ))}
+      </nav>
+      <div className="settings">
+        {shown === undefined ? <EmptyNote title="There is no such part" /> : <shown.Page />}
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,32 @@
+import { QueryClient, queryOptions } from '@tanstack/react-query';
+import { answerOf, api, ApiProblem } from './http/client.ts';
+
+export const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 5_000,
+      retry: (count, error) => !(error instanceof ApiProblem && error.status < 500) && count < 3,
+    },
+  },
+});
+
+/** Who is signed in, and what there is; null when nobody is. */
+export const sessionQuery = queryOptions({
+  queryKey: ['session'],
+  staleTime: 60_000,
+  queryFn: async () => {
+    try {
+      return await answerOf(api.GET('/v1/session'));
+    } catch (error) {
+      if (error instanceof ApiProblem && error.status === 401) return null;
+      throw error;
+    }
+  },
+});
+
+// an answer of 401 anywhere shows the sign-in page, at the address where the person was
+api.use({
+  onResponse({ response, schemaPath }) {
+    if (response.status === 401 && schemaPath !== '/v1/session') queryClient.setQueryData(sessionQuery.queryKey, null);
+  },
+});

@@ -1,0 +1,88 @@
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Navigate,
+  redirect,
+} from '@tanstack/react-router';
+import { Layout } from './components/layout.tsx';
+import { messageOf } from './http/client.ts';
+import { ErrorNote } from './components/notes.tsx';
+import { readFilters } from './jobs/filters.ts';
+import { JobsPage } from './pages/jobs.tsx';
+
+const rootRoute = createRootRoute({ component: Layout, notFoundComponent: NoPage });
+
+function NoPage() {
+  return <ErrorNote title="There is no such page" message="Choose one on the left." />;
+}
+
+const home = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/',
+  beforeLoad: () => {
+    throw redirect({ to: '/jobs' });
+  },
+});
+/** Who is not signed in sees the sign-in here as everywhere; its link stays in the address until it is used. */
+const signIn = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/sign-in',
+  component: () => <Navigate to="/jobs" replace />,
+});
+const jobs = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/jobs',
+  validateSearch: readFilters,
+  component: JobsPage,
+});
+const job = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/jobs/$projectId/$id',
+  component: lazyRouteComponent(() => import('./pages/job.tsx'), 'JobPage'),
+});
+const newJob = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/new',
+  component: lazyRouteComponent(() => import('./pages/new-job.tsx'), 'NewJobPage'),
+});
+
+const pull = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/pulls/$id',
+  component: lazyRouteComponent(() => import('./pages/pull-request.tsx'), 'PullRequestPage'),
+});
+
+const playground = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/playground',
+  validateSearch: (search: Record<string, unknown>): { site?: string } =>
+    typeof search['site'] === 'string' ? { site: search['site'] } : {},
+  component: lazyRouteComponent(() => import('./pages/playground.tsx'), 'PlaygroundPage'),
+});
+const settings = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/settings',
+  beforeLoad: () => {
+    throw redirect({ to: '/settings/$part', params: { part: 'keys' } });
+  },
+});
+const settingsPart = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/settings/$part',
+  component: lazyRouteComponent(() => import('./pages/settings.tsx'), 'SettingsPage'),
+});
+
+export const router = createRouter({
+  routeTree: rootRoute.addChildren([home, signIn, jobs, job, newJob, pull, playground, settings, settingsPart]),
+  defaultPreload: 'intent',
+  scrollRestoration: true,
+  defaultErrorComponent: ({ error }) => <ErrorNote title="This page could not be shown" message={messageOf(error)} />,
+});
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}

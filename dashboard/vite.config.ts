@@ -1,0 +1,20 @@
+import react from '@vitejs/plugin-react';
+import { defineConfig } from 'vite';
+
+const api = process.env['DOCKET_BASE_URL'] ?? 'http://127.0.0.1:8080';
+const proxied = ['/v1', '/v2', '/discovery', '/openapi.json'];
+
+export default defineConfig({
+  root: import.meta.dirname,
+  plugins: [react()],
+  build: {
+    outDir: 'dist',
+    emptyOutDir: true,
+    // the content security policy allows files of this origin only
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    target: 'es2023',
+    reportCompressedSize: false,
+  },
+  server: { proxy: Object.fromEntries(proxied.map((path) => [path, api])) },
+});

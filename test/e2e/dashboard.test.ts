@@ -1,0 +1,174 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findChromium, launchChromium } from '../support/browser.ts';
+import { startJob, untilStatus, visitDashboard } from '../support/dashboard.ts';
+import { runTestGit } from '../support/git-repository.ts';
+import { startTestStack, type TestStack } from '../support/stack.ts';
+
+const chromiumPath = findChromium();
+const resources = new AsyncDisposableStack();
+let stack: TestStack;
+let browser: Browser;
+
+beforeAll(async () => {
+  if (chromiumPath === null) return;
+  stack = resources.use(await startTestStack());
+  browser = await launchChromium(chromiumPath);
+  resources.defer(() => browser.close());
+});
+
+afterAll(() => resources.disposeAsync());
+
+describe.runIf(chromiumPath !== null)('the dashboard', () => {
+  it('signs in once with the printed link, and out again', async () => {
+    const link = /http\S+#link=\S+/.exec(stack.output())?.[0] ?? '';
+    await using resources = new AsyncDisposableStack();
+    const context = await browser.newContext();
+    resources.defer(() => context.close());
+    const page = await context.newPage();
+    await page.goto(link);
+    await page.getByRole('heading', { name: 'Jobs', exact: true }).waitFor();
+    expect(page.url()).not.toContain('link=');
+    const [cookie] = await context.cookies();
+    expect(cookie).toMatchObject({ httpOnly: true, sameSite: 'Strict' });
+
+    const second = await browser.newContext();
+    resources.defer(() => second.close());
+    const late = await second.newPage();
+    await late.goto(link);
+    await late.getByRole('alert').waitFor();
+    expect(await late.getByRole('heading', { name: 'Sign in to Docket' }).isVisible()).toBe(true);
+
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('heading', { name: 'Sign in to Docket' }).waitFor();
+    await page.goto(`${stack.localJson.baseUrl}/settings/keys`);
+    await page.getByRole('heading', { name: 'Sign in to Docket' }).waitFor();
+  });
+
+  it('follows a job from its creation to its merge while the worker is killed, and the list with it', async () => {
+    await using visit = await visitDashboard(browser, stack);
+    const { page } = visit;
+    await using watching = await visitDashboard(browser, stack);
+    const prompt = 'Replace "colour" with "color" everywhere. Create CHANGES.md with "Spelling."';
+    const id = await startJob(page, prompt);
+    await stack.killAndWait('worker');
+    await untilStatus(page, 'completed');
+    await page.getByRole('heading', { name: 'Step 1' }).waitFor();
+    expect(await page.getByRole('img', { name: /^Where the time went: / }).isVisible()).toBe(true);
+    // the other window has not been touched since before the job was made
+    await watching.page.locator('.row', { hasText: 'Replace "colour"' }).getByText('completed').waitFor();
+
+    await page.getByRole('tab', { name: 'Changes' }).click();
+    await page.getByText('CHANGES.md', { exact: true }).waitFor();
+    await page.getByRole('tab', { name: 'Conversation' }).click();
+    await page.getByLabel('Ask for a change').fill('Append "More." to CHANGES.md');
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByRole('region', { name: 'Turn 2' }).waitFor();
+    await untilStatus(page, 'completed');
+
+    await page.getByRole('link', { name: 'open it' }).click();
+    await page.waitForURL(/\/pulls\/pr_\w+/);
+    await page.locator('.commits li').nth(1).waitFor();
+    expect(await page.locator('.commits li').count()).toBe(2);
+    await page.getByRole('button', { name: 'Merge' }).click();
+    await page.getByText('Merged into main').waitFor();
+    const repository = `${stack.home}/repositories/lamp.git`;
+    expect(await runTestGit(['--git-dir', repository, 'show', 'main:CHANGES.md'], { cwd: stack.home })).toBe(
+      'Spelling.\nMore.',
+    );
+    await page.getByRole('link', { name: 'this job' }).click();
+    await page.locator('.facts').getByText('merged').waitFor();
+    expect(page.url()).toContain(id);
+    expect([...visit.complaints, ...watching.complaints]).toEqual([]);
+  });
+
+  it('explains a failed job, and forks one from a step', async () => {
+    await using visit = await visitDashboard(browser, stack);
+    const { page } = visit;
+    await page.getByRole('link', { name: 'New job' }).click();
+    await page.getByLabel('What should change?').fill('Delete README.md');
+    await page.getByLabel('Branch, tag or commit').fill('no-such-branch');
+    await page.getByRole('button', { name: 'Start the job' }).click();
+    await untilStatus(page, 'failed');
+    await page.getByRole('heading', { name: 'The branch or commit does not exist in the repository' }).waitFor();
+    await page.getByText('Name an existing branch').waitFor();
+
+    const id = await startJob(page, 'Create one.md with "1". Create two.md with "2"');
+    await untilStatus(page, 'completed');
+    await page.getByRole('button', { name: 'Fork from step 1' }).click();
+    await page.getByLabel('What should be different?').fill('Create three.md with "3"');
+    await page.getByRole('button', { name: 'Fork the job' }).click();
+    await page.waitForURL((url) => url.pathname.includes('/job_') && !url.pathname.includes(id));
+    await page.getByText('step 1 of another job').waitFor();
+    await untilStatus(page, 'completed');
+    expect(visit.complaints).toEqual([]);
+  });
+
+  it('keeps the filters of the list in the address', async () => {
+    await using visit = await visitDashboard(browser, stack);
+    const { page } = visit;
+    await page.getByRole('button', { name: 'failed' }).click();
+    await page.waitForURL(/status=failed/);
+    await page.locator('.row', { hasText: 'Delete README.md' }).waitFor();
+    expect(await page.locator('.row', { hasText: 'Replace "colour"' }).count()).toBe(0);
+    await page.getByRole('button', { name: 'all' }).click();
+    await page.getByLabel('Search jobs').fill('colour');
+    await page.waitForURL(/q=colour/);
+    await page.reload();
+    await page.locator('.row', { hasText: 'Replace "colour"' }).waitFor();
+    await expect.poll(() => page.locator('.row', { hasText: 'Delete README.md' }).count()).toBe(0);
+    expect(await page.getByLabel('Search jobs').inputValue()).toBe('colour');
+  });
+
+  it('goes on when the API was started again', async () => {
+    await using visit = await visitDashboard(browser, stack);
+    const { page } = visit;
+    await page.locator('.live-live').waitFor();
+    await stack.killAndWait('api');
+    await page.locator('.live-live').waitFor();
+    const { baseUrl, projectId, adminKey } = stack.localJson;
+    const made = await fetch(`${baseUrl}/v2/agent/${projectId}/job`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ prompt: 'Create after.md with "restart"' }),
+    });
+    expect(made.status).toBe(201);
+    await page.locator('.row', { hasText: 'after.md' }).getByText('completed').waitFor();
+  });
+
+  it('answers a question in the playground, with sources and what was found', async () => {
+    await using visit = await visitDashboard(browser, stack);
+    const { page } = visit;
+    await page.getByRole('link', { name: 'Playground' }).click();
+    await page.getByLabel('Question').fill('How do I run a scene?');
+    await page.getByRole('button', { name: 'Ask', exact: true }).click();
+    await page.locator('.answer .source').first().waitFor();
+    expect(await page.locator('.answer').innerText()).toMatch(/scene/i);
+    expect(await page.locator('.passage').count()).toBeGreaterThan(0);
+    expect(visit.complaints).toEqual([]);
+  });
+
+  it('makes a key that works, shows it once, and revokes it', async () => {
+    await using visit = await visitDashboard(browser, stack);
+    const { page } = visit;
+    await page.getByRole('link', { name: 'Settings' }).click();
+    await page.getByLabel('Kind').selectOption('admin');
+    await page.getByLabel('Name').fill('of the test');
+    await page.getByRole('button', { name: 'Make the key' }).click();
+    const key = await page.locator('.shown-once code').innerText();
+    const { baseUrl, projectId } = stack.localJson;
+    const use = async () =>
+      (await fetch(`${baseUrl}/v2/agent/${projectId}/jobs`, { headers: { authorization: `Bearer ${key}` } })).status;
+    expect(await use()).toBe(200);
+    await page.reload();
+    const row = page.getByRole('row', { name: /of the test/ });
+    await row.waitFor();
+    expect(await page.locator('.shown-once').count()).toBe(0);
+    expect(await page.content()).not.toContain(key);
+    await row.getByRole('button', { name: 'Revoke' }).click();
+    await page.getByRole('button', { name: 'Revoke the key' }).click();
+    await row.getByText('revoked').waitFor();
+    while ((await use()) !== 401) await wait(100);
+  });
+});

@@ -1,0 +1,91 @@
+import { mkdir } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join, resolve } from 'node:path';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { TestStack } from './stack.ts';
+
+export interface DashboardVisit extends AsyncDisposable {
+  context: BrowserContext;
+  page: Page;
+  /** What the browser complained about: refused by the security policy, thrown, or logged as an error. */
+  complaints: string[];
+}
+
+export interface VisitOptions {
+  colorScheme?: 'light' | 'dark';
+  width?: number;
+}
+
+/** Where screenshots are left for a person to look at. */
+export const screenshotFolder = resolve(import.meta.dirname, '../../test-results/dashboard');
+
+/** Signs in with the key of the stack. */
+export async function visitDashboard(
+  browser: Browser,
+  stack: TestStack,
+  { colorScheme = 'light', width = 1280 }: VisitOptions = {},
+): Promise<DashboardVisit> {
+  const context = await browser.newContext({ colorScheme, viewport: { width, height: 860 } });
+  context.setDefaultTimeout(60_000);
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  page.on('dialog', (dialog) => {
+    complaints.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  page.on('console', (message) => {
+    // that nobody was signed in before, and that the API was away, is told as a failed resource
+    if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) {
+      complaints.push(message.text());
+    }
+  });
+  await page.goto(stack.localJson.dashboardUrl);
+  await page.getByLabel('Admin key').fill(stack.localJson.adminKey);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('heading', { name: 'Jobs', exact: true }).waitFor();
+  return { context, page, complaints, [Symbol.asyncDispose]: () => context.close() };
+}
+
+/** Starts a job by the form and answers its id, with the browser on its page. */
+export async function startJob(page: Page, prompt: string): Promise<string> {
+  await page.getByRole('link', { name: 'New job' }).click();
+  await page.getByLabel('What should change?').fill(prompt);
+  await page.getByRole('button', { name: 'Start the job' }).click();
+  await page.waitForURL(/\/jobs\/prj_\w+\/job_\w+/);
+  return /job_\w+/.exec(page.url())![0];
+}
+
+/** The job has ended, as the page that follows it says. */
+export function untilStatus(page: Page, status: 'completed' | 'failed' | 'cancelled'): Promise<void> {
+  return page.locator('.page-head .badge', { hasText: status }).waitFor({ timeout: 120_000 });
+}
+
+export async function takeScreenshot(page: Page, name: string): Promise<void> {
+  await mkdir(screenshotFolder, { recursive: true });
+  await page.screenshot({ path: join(screenshotFolder, `${name}.png`) });
+}
+
+interface AxeViolation {
+  id: string;
+  impact: string | null;
+  nodes: { html: string; failureSummary?: string }[];
+}
+
+/** What axe finds wrong by WCAG 2.2 A and AA, serious or worse. */
+export async function seriousProblems(page: Page): Promise<string[]> {
+  const script = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+  const { readFile } = await import('node:fs/promises');
+  // through the protocol, which the page's security policy does not bind
+  await page.evaluate(await readFile(script, 'utf8'));
+  const violations = await page.evaluate(async () => {
+    const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
+    const found = await (globalThis as any).axe.run(document, { runOnly: { type: 'tag', values: tags } });
+    return found.violations as AxeViolation[];
+  });
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(
+      ({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join(' | ')}`,
+    );
+}
