@@ -3,6 +3,7 @@ import { SealedError } from '../encryption/cipher.ts';
 import { UnknownModelError } from '../models/registry.ts';
 import { FailureType } from '../workflows/contract/failures.ts';
 import { ForgeError, type ForgeErrorKind } from './clients/forge.ts';
+import { SandboxError } from './clients/sandbox/sandbox.ts';
 import { GitError, type GitErrorKind } from './clients/git.ts';
 import { ModelCallError, verdictOfModelFailure } from './model-failures.ts';
 
@@ -51,6 +52,7 @@ export function verdictOf(error: unknown): Verdict {
   if (error instanceof ForgeError) {
     return { ...forgeRules[error.kind], message: error.message, retryAfterMs: error.retryAfterMs };
   }
+  if (error instanceof SandboxError) return rule(FailureType.ToolFailure, 3, 'The sandbox for commands did not start.');
   // not the job's fault: it waits until the key is there
   if (error instanceof SealedError) return rule(FailureType.Internal, null, error.message);
   if (isStoreDown(error)) return rule(FailureType.Internal, null, 'The database did not answer.');

@@ -12,6 +12,7 @@ import type { EffectStore, StepStore } from '../db/steps.ts';
 import type { PriceBook } from '../models/prices.ts';
 import type { ModelRegistry } from '../models/registry.ts';
 import type { Toolset } from './agent-tools/toolset.ts';
+import type { Commands } from './commands.ts';
 import { createArchiveActivities } from './archive.ts';
 import { createAskModel } from './ask-model.ts';
 import { createAttempt } from './attempt.ts';
@@ -52,6 +53,7 @@ export interface ActivityDeps {
   forges: Forges;
   workspaces: Workspaces;
   toolset: Toolset;
+  commands: Commands;
   /** What must never be stored or leave: keys and tokens of this worker, and those of projects once they are read. */
   secrets: KnownSecrets;
   /** Tells which turns have ended while activities worked on them. */

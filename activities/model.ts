@@ -6,7 +6,7 @@ import type { PriceBook } from '../models/prices.ts';
 import type { ModelCall, ModelStep, StepRef, TokenUsage } from '../workflows/contract/job.ts';
 import type { NewJobEvent } from '../workflows/contract/job-events.ts';
 import { systemPrompt } from './agent-prompt.ts';
-import type { Toolset } from './agent-tools/toolset.ts';
+import { allowedTools, type Toolset } from './agent-tools/toolset.ts';
 import type { ModelAnswer, ModelQuestion } from './ask-model.ts';
 import { takenOver, type Attempt } from './attempt.ts';
 import type { JobAccess } from './job-access.ts';
@@ -61,7 +61,7 @@ export function createModelActivities(deps: ModelActivityDeps) {
         if (job.waitingMessages > 0) await messages.take(ref);
         const { text: instructions, folders } = await readInstructions(effects, jobId);
         const system = systemPrompt(instructions);
-        const tools = lastBefore === null ? toolset : finishOnly;
+        const tools = lastBefore === null ? allowedTools(toolset, await access.projectOf(job)) : finishOnly;
         const text = liveTextOf({ ...ref, fence });
         const { answer, transcript } = await speaking(text, () =>
           answerTo({ call, job, system, folders, signal }, tools, text.push),

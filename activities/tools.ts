@@ -4,9 +4,10 @@ import type { EffectStore, Snapshot, StepStore, ToolCall, ToolResult } from '../
 import type { StepRef, ToolStep } from '../workflows/contract/job.ts';
 import { FailureType } from '../workflows/contract/failures.ts';
 import { runBatch } from './agent-tools/run-batch.ts';
-import { finishCallOf, type FinishCall, type Toolset } from './agent-tools/toolset.ts';
+import { allowedTools, finishCallOf, type FinishCall, type Toolset } from './agent-tools/toolset.ts';
 import { takenOver, type Attempt } from './attempt.ts';
 import type { Workspaces } from './clients/workspaces.ts';
+import { createCommandRunner, type Commands } from './commands.ts';
 import { baseOf, type JobAccess } from './job-access.ts';
 import { eventsOfResults } from './job-events.ts';
 import { createPathRules, problemWithCall, type PathRules } from './path-rules.ts';
@@ -17,6 +18,7 @@ export interface ToolActivityDeps {
   access: JobAccess;
   workspaces: Pick<Workspaces, 'open' | 'snapshot'>;
   toolset: Toolset;
+  commands: Commands;
   attempt: Attempt;
   maskSecrets(text: string): string;
   redact(text: string): string;
@@ -29,7 +31,7 @@ interface Batch {
 }
 
 export function createToolActivities(deps: ToolActivityDeps) {
-  const { steps, effects, access, workspaces, toolset, attempt, maskSecrets, redact } = deps;
+  const { steps, effects, access, workspaces, toolset, commands, attempt, maskSecrets, redact } = deps;
   return {
     /** Safe to run twice: each attempt begins with the tree before the batch, and the first stored results win. */
     async runTools(ref: StepRef): Promise<ToolStep> {
@@ -63,9 +65,13 @@ export function createToolActivities(deps: ToolActivityDeps) {
     const repository = await access.repositoryOf(job, signal);
     const workspace = await workspaces.open({ ...repository, jobId: job.id, baseCommit, snapshot: before });
     try {
-      const rules = createPathRules(await access.projectOf(job));
+      const project = await access.projectOf(job);
+      const rules = createPathRules(project);
       const checked = calls.map((call) => refusedByRules(call, rules));
-      const results = await runBatch(toolset, checked, { root: workspace.path, signal });
+      const place = { jobId: job.id, tree: workspace.path, signal };
+      const runCommand = commands?.sandbox == null ? undefined : createCommandRunner(commands.sandbox, place);
+      const context = { root: workspace.path, signal, runCommand };
+      const results = await runBatch(allowedTools(toolset, project), checked, context);
       const masked = results.map((result) => ({ ...result, output: maskSecrets(result.output) }));
       const { tree, snapshot } = await treeAfter({ job, calls, signal }, before);
       return { results: masked, tree, snapshot };

@@ -47,6 +47,9 @@ const settings = {
   mayChangeWorkflows: z
     .boolean()
     .meta({ description: 'Whether jobs may change what the forge runs by itself, such as .github/workflows.' }),
+  mayRun: z
+    .boolean()
+    .meta({ description: 'Whether agents may run commands, where the worker has a sandbox for them.' }),
   jobBudgetUsd: budgetSchema.meta({ description: "What one turn of a job may cost; null: the service's setting." }),
   dailyBudgetUsd: budgetSchema.meta({
     description: "What all jobs of a day (UTC) may cost; null: the service's setting.",

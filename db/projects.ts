@@ -31,6 +31,10 @@ export interface ProjectRow {
   allowedPaths: string[];
   /** Whether jobs may change what the forge runs by itself, such as `.github/workflows`. */
   mayChangeWorkflows: boolean;
+  /** Whether agents may run commands, where the worker has a sandbox. */
+  mayRun: boolean;
+  /** A shell command that has to succeed before a change counts as finished; null: none. */
+  checkCommand: string | null;
   /** What one turn of a job may cost, in millionths of a US dollar; null: DOCKET_MAX_JOB_DOLLARS. */
   jobBudgetMicros: number | null;
   /** What all jobs of a day (UTC) may cost; null: DOCKET_MAX_PROJECT_DOLLARS_PER_DAY. */
@@ -51,6 +55,8 @@ type ProjectDefaults = Pick<
   | 'assignees'
   | 'allowedPaths'
   | 'mayChangeWorkflows'
+  | 'mayRun'
+  | 'checkCommand'
 >;
 
 export type NewProject = Omit<ProjectRow, 'id' | 'createdAt' | 'hasCredential' | keyof ProjectDefaults> &
@@ -74,6 +80,8 @@ const changeable: Record<keyof ProjectChange, string> = {
   mayChangeWorkflows: 'may_change_workflows',
   jobBudgetMicros: 'job_budget_micros',
   dailyBudgetMicros: 'daily_budget_micros',
+  mayRun: 'may_run',
+  checkCommand: 'check_command',
 };
 
 export interface OrganizationStore {
@@ -96,7 +104,7 @@ const projectColumns = `
   id, organization_id as "organizationId", name, repository, default_ref as "defaultRef", model, forge,
   forge_url as "forgeUrl", allowed_repositories as "allowedRepositories", reviewers, labels, assignees,
   allowed_paths as "allowedPaths", may_change_workflows as "mayChangeWorkflows", job_budget_micros::float8 as "jobBudgetMicros",
-  daily_budget_micros::float8 as "dailyBudgetMicros", credential is not null as "hasCredential",
+  daily_budget_micros::float8 as "dailyBudgetMicros", may_run as "mayRun", check_command as "checkCommand", credential is not null as "hasCredential",
   created_at as "createdAt"`;
 
 /** Organizations: who projects, sites and keys belong to. */
@@ -135,8 +143,8 @@ export function createProjectStore(pool: Pool): ProjectStore {
     const { rows } = await pool.query<ProjectRow>(
       `insert into projects (id, organization_id, name, repository, default_ref, model, forge, allowed_repositories,
                              job_budget_micros, daily_budget_micros, forge_url, reviewers, labels, assignees,
-                             allowed_paths, may_change_workflows)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) returning ${projectColumns}`,
+                             allowed_paths, may_change_workflows, may_run, check_command)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) returning ${projectColumns}`,
       [
         newId('prj_'),
         organizationId,
@@ -154,6 +162,8 @@ export function createProjectStore(pool: Pool): ProjectStore {
         project.assignees ?? [],
         project.allowedPaths ?? [],
         project.mayChangeWorkflows ?? false,
+        project.mayRun ?? true,
+        project.checkCommand ?? null,
       ],
     );
     return onlyRow(rows);

@@ -5,6 +5,7 @@ import { encryptionKeysVariable } from '../encryption/keys-variable.ts';
 import type { EncryptionKey } from '../encryption/keys.ts';
 import { parsePrices, type PriceOverrides } from '../models/prices.ts';
 import { ConfigError } from './config-error.ts';
+import { commandLimitsOf, commandVariables, type CommandLimits } from './command-config.ts';
 import { readAuthorities } from './extra-authorities.ts';
 import { forgesOf, forgeVariables, tokensOf } from './forge-config.ts';
 import type { ModelSettings } from '../models/registry.ts';
@@ -43,6 +44,8 @@ export interface WorkerConfig {
   healthPort: number | null;
   /** How long what runs may go on after the signal to stop. */
   graceMs: number;
+  /** What commands of agents may use; null: they run none. */
+  commands: CommandLimits | null;
 }
 
 const httpAddress = z
@@ -98,6 +101,7 @@ const environmentSchema = z.object({
     .default('90'),
   ...forgeVariables.shape,
   NODE_EXTRA_CA_CERTS: z.string().optional(),
+  ...commandVariables.shape,
   DOCKET_BUILD_ID: z
     .string()
     .regex(/^[A-Za-z0-9][A-Za-z0-9._+-]{0,99}$/, 'must be up to 100 letters, digits and . _ + -')
@@ -151,6 +155,7 @@ function configOf(env: z.infer<typeof environmentSchema>): WorkerConfig {
     buildId: env.DOCKET_BUILD_ID ?? null,
     healthPort: env.DOCKET_WORKER_HEALTH_PORT ?? null,
     graceMs: env.DOCKET_GRACE_SECONDS * 1000,
+    commands: commandLimitsOf(env),
   };
 }
 

@@ -1,4 +1,6 @@
+import { createRunTool } from '../activities/agent-tools/run-tool.ts';
 import { createToolset } from '../activities/agent-tools/toolset.ts';
+import type { Commands } from '../activities/commands.ts';
 import { createActivities, type Activities } from '../activities/index.ts';
 import { createPriceBook } from '../models/prices.ts';
 import { createModelRegistry } from '../models/registry.ts';
@@ -13,6 +15,7 @@ export interface ActivityWiring {
   stores: WorkerStores;
   clients: WorkerClients;
   secrets: KnownSecrets;
+  commands: Commands;
   instrument?: InstrumentWorker;
   /** Aborts when the process is about to go. */
   draining?: AbortSignal;
@@ -20,14 +23,15 @@ export interface ActivityWiring {
 
 /** Wires the activities of jobs with the real clients and stores. */
 export function createJobActivities(wiring: ActivityWiring): Activities {
-  const { config, stores, clients, secrets, instrument = uninstrumented, draining } = wiring;
+  const { config, stores, clients, secrets, commands, instrument = uninstrumented, draining } = wiring;
   const activities = createActivities({
     ...clients,
     ...stores,
     models: instrument('models', createModelRegistry(config.models)),
     prices: createPriceBook(config.prices),
     budgetDefaults: config.budgets,
-    toolset: createToolset(),
+    toolset: createToolset(commands?.sandbox == null ? {} : { run: createRunTool(commands) }),
+    commands,
     secrets,
     draining,
   });

@@ -2,6 +2,8 @@ import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import type { Worker } from '@temporalio/worker';
 import type { Logger } from 'pino';
+import { openSandbox } from '../activities/clients/sandbox/open-sandbox.ts';
+import type { Commands } from '../activities/commands.ts';
 import { createKnownSecrets, type KnownSecrets } from '../redaction/known-secrets.ts';
 import { createProjectForges } from '../activities/project-forges.ts';
 import { createPool } from '../db/pool.ts';
@@ -81,7 +83,8 @@ export async function runWorkerProcess(wiring: WorkerProcess): Promise<void> {
     directory: join(config.workDirectory, 'cache'),
     failureConverterPath,
   });
-  const shared = { config, stores, clients, secrets, instrument, draining: signal };
+  const commands = await openCommands(config, log);
+  const shared = { config, stores, clients, secrets, commands, instrument, draining: signal };
   // jobs first: somebody waits for them
   const queues = [
     jobQueue(createJobActivities(shared)),
@@ -100,4 +103,12 @@ export async function runWorkerProcess(wiring: WorkerProcess): Promise<void> {
     signal,
   });
   log.info('worker stopped');
+}
+
+/** Without a sandbox agents run no commands; the log says what to do about it. */
+async function openCommands({ commands: limits, workDirectory }: WorkerConfig, log: Logger): Promise<Commands> {
+  if (limits === null) return null;
+  const opened = await openSandbox({ directory: join(workDirectory, 'sandbox'), limits });
+  if (opened.problem !== null) log.warn(opened.problem);
+  return { ...opened, maxSeconds: limits.maxSeconds };
 }

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { CommandEnd } from '../clients/sandbox/sandbox.ts';
 import { editTool, multiEditTool } from './edit-tools.ts';
 import { globTool } from './glob-tool.ts';
 import { grepTool } from './grep-tool.ts';
@@ -29,6 +30,8 @@ export interface ToolContext {
   /** Absolute path of the tree; no tool reaches outside it. */
   root: string;
   signal: AbortSignal;
+  /** Runs a shell command in the tree for at most so long. Null: the time for commands is used up. Absent: there is no sandbox. */
+  runCommand?(command: string, timeoutMs: number): Promise<CommandEnd | null>;
 }
 
 export interface ToolOutput {
@@ -46,10 +49,10 @@ export interface AgentTool {
   run(input: unknown, context: ToolContext): Promise<ToolOutput>;
 }
 
-/** Tools by name: read, write, edit, multi_edit, delete, move, list, glob, grep, todo, finish. */
+/** Tools by name: read, write, edit, multi_edit, delete, move, list, glob, grep, todo, finish, and run where there is a sandbox. */
 export type Toolset = Record<string, AgentTool>;
 
-export function createToolset(): Toolset {
+export function createToolset({ run }: { run?: AgentTool } = {}): Toolset {
   return {
     read: readTool,
     write: writeTool,
@@ -60,9 +63,15 @@ export function createToolset(): Toolset {
     list: listTool,
     glob: globTool,
     grep: grepTool,
+    ...(run === undefined ? {} : { run }),
     todo: todoTool,
     finish: finishTool,
   };
+}
+
+/** The tools that a project lets its agents use. */
+export function allowedTools(toolset: Toolset, { mayRun }: { mayRun: boolean }): Toolset {
+  return mayRun ? toolset : Object.fromEntries(Object.entries(toolset).filter(([name]) => name !== 'run'));
 }
 
 /** The first valid `finish` call of a batch. */

@@ -21,6 +21,7 @@ export function presentProject(row: ProjectRow): PublicProject {
     assignees: row.assignees,
     allowedPaths: row.allowedPaths,
     mayChangeWorkflows: row.mayChangeWorkflows,
+    mayRun: row.mayRun,
     jobBudgetUsd: row.jobBudgetMicros === null ? null : row.jobBudgetMicros / 1e6,
     dailyBudgetUsd: row.dailyBudgetMicros === null ? null : row.dailyBudgetMicros / 1e6,
     hasForgeToken: row.hasCredential,

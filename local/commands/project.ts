@@ -18,8 +18,9 @@ import type { CommandContext, WithContext } from './context.ts';
 import { printList, printRecord } from './output.ts';
 import { addBudgetOptions, budgetsOf, type BudgetOptions } from './project-budget.ts';
 import { addReviewOptions, reviewOf, type ReviewOptions } from './project-review.ts';
+import { addRunOptions, runOf, type RunOptions } from './project-run.ts';
 
-interface CreateOptions extends ReviewOptions, BudgetOptions {
+interface CreateOptions extends ReviewOptions, BudgetOptions, RunOptions {
   org: string;
   repository: string;
   name?: string;
@@ -30,7 +31,7 @@ interface CreateOptions extends ReviewOptions, BudgetOptions {
   tokenStdin?: true;
 }
 
-interface UpdateOptions extends ReviewOptions, BudgetOptions {
+interface UpdateOptions extends ReviewOptions, BudgetOptions, RunOptions {
   name?: string;
   ref?: string;
   model?: string;
@@ -63,7 +64,7 @@ export function addProjectCommands(program: Command, withContext: WithContext): 
     )
     .option('--allow <url>', 'a further repository that jobs may name (repeatable)', collect, [])
     .option(...tokenOption);
-  addBudgetOptions(addReviewOptions(create)).action((options: CreateOptions, command: Command) =>
+  addRunOptions(addBudgetOptions(addReviewOptions(create))).action((options: CreateOptions, command: Command) =>
     withContext(async (context) => {
       const organization = await organizationOf(context, options.org);
       const { repository, kind } = repositoryOf(context, options.repository);
@@ -79,6 +80,7 @@ export function addProjectCommands(program: Command, withContext: WithContext): 
         allowedRepositories: options.allow.map((text) => repositoryOf(context, text).repository),
         ...reviewOf(options),
         ...budgetsOf(options),
+        ...runOf(options),
       });
       if (token !== null) await credentialsOf(context).write(project.id, token);
       printRecord(command, { ...project, hasCredential: token !== null });
@@ -95,22 +97,30 @@ export function addProjectCommands(program: Command, withContext: WithContext): 
     .option('--allow <url>', 'a further repository that jobs may name (repeatable; "" for none)', collectOrNone)
     .option(...tokenOption)
     .addOption(new Option('--remove-token', "forget its token; jobs use the worker's").conflicts('tokenStdin'));
-  addBudgetOptions(addReviewOptions(update)).action((id: string, options: UpdateOptions, command: Command) =>
-    withContext(async (context) => {
-      const projects = createProjectStore(context.pool);
-      const project = await projects.get(id);
-      if (project === null) {
-        throw new CommandError(`There is no project ${JSON.stringify(id)}; "docket project list" shows the ids.`);
-      }
-      const change = { ...settingsOf(context, options), ...reviewOf(options), ...budgetsOf(options) };
-      const isTokenGiven = options.tokenStdin === true || options.removeToken === true;
-      if (!isTokenGiven && Object.keys(change).length === 0) {
-        throw new CommandError('Say what to change, such as --token-stdin or --reviewer; --help shows what there is.');
-      }
-      const token = options.tokenStdin === true ? await readToken(context, project.forge) : null;
-      if (isTokenGiven) await credentialsOf(context).write(id, token);
-      printRecord(command, { ...(await projects.update(id, change)) });
-    }),
+  addRunOptions(addBudgetOptions(addReviewOptions(update))).action(
+    (id: string, options: UpdateOptions, command: Command) =>
+      withContext(async (context) => {
+        const projects = createProjectStore(context.pool);
+        const project = await projects.get(id);
+        if (project === null) {
+          throw new CommandError(`There is no project ${JSON.stringify(id)}; "docket project list" shows the ids.`);
+        }
+        const change = {
+          ...settingsOf(context, options),
+          ...reviewOf(options),
+          ...budgetsOf(options),
+          ...runOf(options),
+        };
+        const isTokenGiven = options.tokenStdin === true || options.removeToken === true;
+        if (!isTokenGiven && Object.keys(change).length === 0) {
+          throw new CommandError(
+            'Say what to change, such as --token-stdin or --reviewer; --help shows what there is.',
+          );
+        }
+        const token = options.tokenStdin === true ? await readToken(context, project.forge) : null;
+        if (isTokenGiven) await credentialsOf(context).write(id, token);
+        printRecord(command, { ...(await projects.update(id, change)) });
+      }),
   );
 
   group

@@ -201,6 +201,7 @@ function depsOf(
     budgets: createBudgetStore(pool),
     budgetDefaults: { jobMicros: null, dayMicros: null },
     toolset: createToolset(),
+    commands: null,
     secrets: createKnownSecrets(['model-key-0123456789', ...tokensOf(servers)]),
     problemWithRepository: () => null,
     timing: { retryBaseMs: 10 },

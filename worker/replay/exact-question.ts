@@ -1,5 +1,6 @@
 import type { ModelMessage } from 'ai';
 import { systemPrompt } from '../../activities/agent-prompt.ts';
+import { createRunTool } from '../../activities/agent-tools/run-tool.ts';
 import { createToolset } from '../../activities/agent-tools/toolset.ts';
 import { requestHashOf } from '../../activities/ask-model.ts';
 import { instructionsOf } from '../../activities/instructions.ts';
@@ -30,7 +31,9 @@ export function exactQuestionOf(job: CollectedJob, { turn, step }: { turn: numbe
   const steps = job.steps.map((piece) => rowOf(job.job.id, piece));
   const messages = conversationOf(transcriptAt({ prompts: promptsOf(job), steps, notes, compactions }, { turn, step }));
   const stored = job.steps.find((at) => at.turn === turn && at.step === step)?.requestHash ?? null;
-  const offered = [Object.keys(createToolset()), ['finish']]; // the last call that a limit allows can only finish
+  const run = createRunTool({ maxSeconds: 1 });
+  // the last call that a limit allows can only finish
+  const offered = [Object.keys(createToolset()), Object.keys(createToolset({ run })), ['finish']];
   const asked = offered.find((tools) => requestHashOf({ model, system, messages, tools }) === stored);
   const question = { model, system, messages, tools: asked ?? Object.keys(createToolset()) };
   if (stored === null) return { ...question, match: 'unknown' };

@@ -26,6 +26,7 @@ const activities = createActivities({
   prices: createPriceBook(config.prices),
   budgetDefaults: config.budgets,
   toolset: createToolset(),
+  commands: null,
   secrets: createKnownSecrets([]),
 });
 const worker = await createWorker({

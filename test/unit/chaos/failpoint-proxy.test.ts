@@ -40,7 +40,7 @@ it('has a place for every function of every store and for every activity', () =>
     const stores = createWorkerStores({ pool, box: createSecretBox([]) });
     const clients = createClients({ config, pullRequests: stores.pullRequests, instrument });
     const secrets = createKnownSecrets([]);
-    const wiring = { config, stores: instrument('stores', stores), clients, secrets, instrument };
+    const wiring = { config, stores: instrument('stores', stores), clients, secrets, commands: null, instrument };
     const activities = { ...createJobActivities(wiring), ...createIndexActivities(wiring) };
     const apiStores = createApiStores({ pool, config: { keyPepper: 'pepper', encryptionKeys: [] } });
     createFailpoints('api', createFailpointFile(folder))('stores', apiStores);

@@ -1,0 +1,43 @@
+import type { Readable } from 'node:stream';
+
+/** What a command said: the beginning and the end of it. */
+export interface Captured {
+  head: Buffer;
+  tail: Buffer;
+  /** Bytes between the two. */
+  omitted: number;
+}
+
+/**
+ * Keeps the first and the last `keepBytes` of a stream and calls `onOverflow` when it has brought more than `limitBytes`. What
+ * lies between is read and dropped.
+ */
+export function capture(
+  stream: Readable,
+  { keepBytes, limitBytes, onOverflow }: { keepBytes: number; limitBytes: number; onOverflow(): void },
+): () => Captured {
+  const head: Buffer[] = [];
+  let tail: Buffer[] = [];
+  let headBytes = 0;
+  let tailBytes = 0;
+  let total = 0;
+  stream.on('error', () => undefined);
+  stream.on('data', (chunk: Buffer) => {
+    total += chunk.length;
+    const first = chunk.subarray(0, keepBytes - headBytes);
+    const rest = chunk.subarray(first.length);
+    if (first.length > 0) head.push(first);
+    headBytes += first.length;
+    if (rest.length > 0) tail.push(rest);
+    tailBytes += rest.length;
+    if (tailBytes > 4 * keepBytes) {
+      tail = [Buffer.concat(tail).subarray(-keepBytes)];
+      tailBytes = keepBytes;
+    }
+    if (total > limitBytes) onOverflow();
+  });
+  return () => {
+    const last = Buffer.concat(tail).subarray(-keepBytes);
+    return { head: Buffer.concat(head), tail: last, omitted: total - headBytes - last.length };
+  };
+}

@@ -1,0 +1,102 @@
+import { execFile } from 'node:child_process';
+import { constants } from 'node:fs';
+import { access, lstat, readFile, readlink, realpath } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Architecture } from './syscalls.ts';
+
+const execute = promisify(execFile);
+
+/** What the sandbox needs to know of the machine it is on. */
+export interface Machine {
+  architecture: Architecture;
+  bwrap: string;
+  prlimit: string;
+  /** Null where the worker is an ordinary user: commands then run as that user, without its files. */
+  root: { setpriv: string; uids: { first: number; count: number } } | null;
+  /** How `/bin`, `/lib` and their likes lie here. */
+  system: { path: string; link: string | null }[];
+  /** A Node outside of `/usr`, and the npm that came with it. */
+  node: { file: string; npm: string | null } | null;
+  shell: string;
+}
+
+/** Why there is no sandbox, in one sentence that says what to do about it. */
+export class NoSandboxError extends Error {
+  override name = 'NoSandboxError';
+}
+
+const systemFolders = ['bin', 'sbin', 'lib', 'lib32', 'lib64', 'libx32'];
+/** Between the ranges that systemd gives to containers and to itself; the second is for a machine that has fewer. */
+const ownUids = { first: 1_900_000_000, count: 1_000_000 };
+const fewUids = { first: 20_000, count: 20_000 };
+
+/** Looks at the machine. Throws NoSandboxError. */
+export async function inspectMachine(): Promise<Machine> {
+  if (process.platform !== 'linux') throw new NoSandboxError('it needs Linux');
+  if (process.arch !== 'x64' && process.arch !== 'arm64')
+    throw new NoSandboxError('it needs an x64 or arm64 processor');
+  const bwrap = await find('bwrap');
+  if (bwrap === null) throw new NoSandboxError('bubblewrap is missing; install the package "bubblewrap"');
+  const [setpriv, prlimit] = [await find('setpriv'), await find('prlimit')];
+  if (setpriv === null || prlimit === null || !prlimit.startsWith('/usr/'))
+    throw new NoSandboxError('setpriv and prlimit are missing; install the package "util-linux"');
+  const { stdout } = await execute(bwrap, ['--version']);
+  const [, major = 0, minor = 0] = (/(\d+)\.(\d+)/.exec(stdout) ?? []).map(Number);
+  if (major === 0 && minor < 8) throw new NoSandboxError('bubblewrap is too old; install 0.8 or newer');
+  return {
+    architecture: process.arch,
+    bwrap,
+    prlimit,
+    root: process.getuid?.() === 0 ? { setpriv, uids: await uidsOfMachine() } : null,
+    system: await systemOf(),
+    node: await nodeOutsideUsr(),
+    shell: (await exists('/usr/bin/bash')) ? '/usr/bin/bash' : '/bin/sh',
+  };
+}
+
+/** A range that the user namespace of this process has. */
+async function uidsOfMachine(): Promise<{ first: number; count: number }> {
+  const map = await readFile('/proc/self/uid_map', 'utf8');
+  const ranges = map.split('\n').map((line) => line.trim().split(/\s+/).map(Number));
+  const has = ({ first, count }: { first: number; count: number }) =>
+    ranges.some(([inside = 0, , length = 0]) => inside <= first && first + count <= inside + length);
+  const found = [ownUids, fewUids].find(has);
+  if (found === undefined)
+    throw new NoSandboxError('there are no user ids to run it under; run the worker as an ordinary user');
+  return found;
+}
+
+async function systemOf(): Promise<Machine['system']> {
+  const system: Machine['system'] = [];
+  for (const name of systemFolders) {
+    const path = `/${name}`;
+    const stat = await lstat(path).catch(() => null);
+    if (stat === null) continue;
+    system.push({ path, link: stat.isSymbolicLink() ? await readlink(path) : null });
+  }
+  return system;
+}
+
+async function nodeOutsideUsr(): Promise<Machine['node']> {
+  const file = await realpath(process.execPath);
+  if (file.startsWith('/usr/')) return null;
+  const npm = join(dirname(file), '../lib/node_modules/npm');
+  return { file, npm: (await exists(join(npm, 'bin/npm-cli.js'))) ? npm : null };
+}
+
+/** A program in the places of the system; a PATH that somebody set is not asked. */
+async function find(program: string): Promise<string | null> {
+  for (const folder of ['/usr/bin', '/usr/sbin', '/usr/local/bin', '/bin', '/sbin'])
+    if (await exists(join(folder, program))) return join(folder, program);
+  return null;
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await access(path, constants.R_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

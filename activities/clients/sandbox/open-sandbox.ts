@@ -1,0 +1,58 @@
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { inspectMachine, NoSandboxError } from './machine.ts';
+import type { SandboxLimits } from './profile.ts';
+import { createSandbox, SandboxError, type Sandbox } from './sandbox.ts';
+
+/** The sandbox of this machine, or why there is none, in a sentence that says what to do about it. */
+export type OpenedSandbox = { sandbox: Sandbox; problem: null } | { sandbox: null; problem: string };
+
+const probeMs = 20_000;
+/** What holds in a sandbox; each line fails the probe by itself. */
+const probe = `
+[ "$(id -u)" = 1000 ] || exit 11
+grep -q '^CapEff:[[:space:]]*0000000000000000$' /proc/self/status || exit 12
+grep -q '^Seccomp:[[:space:]]*2$' /proc/self/status || exit 13
+grep -q '^NoNewPrivs:[[:space:]]*1$' /proc/self/status || exit 14
+[ "$(tail -n +3 /proc/net/dev | cut -d: -f1 | tr -d ' ')" = lo ] || exit 15
+! touch /usr/docket-probe 2>/dev/null || exit 16
+! unshare --user true 2>/dev/null || exit 17
+echo contained > probe`;
+
+/**
+ * Makes the sandbox and runs a first command in it, which looks whether it is one. Whatever keeps it from coming up, or is not as it
+ * has to be, means that there is no sandbox.
+ */
+export async function openSandbox(options: { directory: string; limits: SandboxLimits }): Promise<OpenedSandbox> {
+  const { directory } = options;
+  try {
+    const machine = await inspectMachine();
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    const sandbox = await createSandbox({ ...options, machine });
+    const tree = await mkdtemp(join(directory, 'probe-'));
+    try {
+      const signal = AbortSignal.timeout(probeMs);
+      const end = await sandbox.run({ jobId: 'probe', tree, command: probe, timeoutMs: probeMs, signal });
+      const written = await readFile(join(tree, 'probe'), 'utf8').catch(() => '');
+      if (end.exitCode !== 0 || written !== 'contained\n') {
+        throw new NoSandboxError(`the sandbox of this machine does not hold (${end.exitCode ?? end.stopped})`);
+      }
+    } finally {
+      await rm(tree, { recursive: true, force: true });
+    }
+    return { sandbox, problem: null };
+  } catch (error) {
+    return { sandbox: null, problem: problemOf(error) };
+  }
+}
+
+function problemOf(error: unknown): string {
+  if (error instanceof NoSandboxError) return `${sentence} ${error.message}.`;
+  const said = error instanceof SandboxError ? error.message : '';
+  if (/userns|user namespace|uid map|Operation not permitted|Permission denied|No space left|proc/i.test(said)) {
+    return `${sentence} this system does not let the worker make user namespaces; allow them (see "Commands" in the README).`;
+  }
+  return `${sentence} bubblewrap did not start; run "bwrap --unshare-all --ro-bind / / true" to see why.`;
+}
+
+const sentence = 'Commands cannot be run here:';

@@ -1,0 +1,108 @@
+import { createHash } from 'node:crypto';
+import type { Machine } from './machine.ts';
+
+/** What a command may use. */
+export interface SandboxLimits {
+  /** Of all its processes together. */
+  memoryBytes: number;
+  /** Threads count, too. */
+  processes: number;
+  /** What it may write to the tree, and what `/tmp` holds. */
+  diskBytes: number;
+}
+
+/** Descriptors that bubblewrap finds its input at. */
+export const statusFd = 3;
+export const filterFd = 4;
+/** Files that are made in the sandbox, from the descriptor behind `filterFd` on. */
+export const madeFiles: Readonly<Record<string, string>> = {
+  '/etc/passwd': 'root:x:0:0:root:/:/bin/sh\njob:x:1000:1000:job:/tmp:/bin/sh\n',
+  '/etc/group': 'root:x:0:\njob:x:1000:\n',
+  '/etc/hosts': '127.0.0.1 localhost\n::1 localhost\n',
+};
+
+const readable = ['/etc/alternatives', '/etc/ld.so.cache', '/etc/ssl', '/etc/pki'];
+const place = '/tree';
+const openFiles = 4_096;
+/** V8 asks for so much at its start that it never uses; what is used is watched. */
+const reservedBytes = 2 ** 30;
+
+export interface ProfileCall {
+  jobId: string;
+  /** Absolute path of the tree: all that the command can write. */
+  tree: string;
+  command: string;
+  timeoutMs: number;
+}
+
+/** The program and arguments that run a command in the sandbox. */
+export function sandboxCommand(
+  machine: Machine,
+  limits: SandboxLimits,
+  call: ProfileCall,
+): { file: string; args: string[] } {
+  const { bwrap, root, node } = machine;
+  if (root === null) {
+    return { file: bwrap, args: sandboxArguments(machine, limits, { ...call, node }) };
+  }
+  // a user of its own may not pass through the folders above the tree: root puts what it needs where it may
+  const staged = { tree: '/tmp/tree', node: node && { file: '/tmp/node', npm: node.npm && '/tmp/npm' } };
+  const stage = [
+    ['--dev-bind', '/', '/', '--tmpfs', '/tmp', '--bind', call.tree, staged.tree],
+    node === null ? [] : ['--ro-bind', node.file, '/tmp/node'],
+    node?.npm == null ? [] : ['--ro-bind', node.npm, '/tmp/npm'],
+    ['--cap-add', 'ALL', '--die-with-parent', '--'],
+  ].flat();
+  const uid = uidOf(root.uids, call.jobId);
+  const become = [root.setpriv, `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups', '--no-new-privs', bwrap];
+  return { file: bwrap, args: [...stage, ...become, ...sandboxArguments(machine, limits, { ...call, ...staged })] };
+}
+
+/** The user that the commands of a job run as. */
+export function uidOf({ first, count }: { first: number; count: number }, jobId: string): number {
+  return first + (createHash('sha256').update(jobId).digest().readUInt32LE() % count);
+}
+
+function sandboxArguments(
+  { system, prlimit, shell }: Machine,
+  limits: SandboxLimits,
+  { tree, command, timeoutMs, node }: ProfileCall & Pick<Machine, 'node'>,
+): string[] {
+  const size = ['--size', String(limits.diskBytes)];
+  return [
+    ['--unshare-all', '--unshare-user', '--disable-userns', '--cap-drop', 'ALL', '--die-with-parent'],
+    ['--new-session', '--clearenv', '--hostname', 'job', '--uid', '1000', '--gid', '1000'],
+    ['--setenv', 'PATH', `${node === null ? '' : '/opt/node/bin:'}/usr/local/bin:/usr/bin:/bin`],
+    ['--setenv', 'HOME', '/tmp', '--setenv', 'LANG', 'C.UTF-8'],
+    ['--ro-bind', '/usr', '/usr'],
+    system.flatMap(({ path, link }) => (link === null ? ['--ro-bind', path, path] : ['--symlink', link, path])),
+    readable.flatMap((path) => ['--ro-bind-try', path, path]),
+    Object.keys(madeFiles).flatMap((path, index) => ['--file', String(filterFd + 1 + index), path]),
+    nodeArguments(node),
+    // the folder of devices is a file system in memory, too: it takes nothing but what /dev/shm may hold
+    ['--dev', '/dev', ...size, '--tmpfs', '/dev/shm', '--remount-ro', '/dev'],
+    ['--proc', '/proc', ...size, '--perms', '1777', '--tmpfs', '/tmp'],
+    ['--bind', tree, place, '--remount-ro', '/', '--chdir', place],
+    ['--seccomp', String(filterFd), '--json-status-fd', String(statusFd), '--'],
+    [
+      prlimit,
+      `--nproc=${limits.processes}`,
+      `--data=${limits.memoryBytes + reservedBytes}`,
+      `--fsize=${limits.diskBytes}`,
+    ],
+    [`--nofile=${openFiles}`, '--core=0', `--cpu=${Math.ceil(timeoutMs / 500)}`, '--'],
+    [shell, '-c', 'exec 2>&1; eval "$1"', 'command', command],
+  ].flat();
+}
+
+function nodeArguments(node: Machine['node']): string[] {
+  if (node === null) return [];
+  const bin = ['--ro-bind', node.file, '/opt/node/bin/node'];
+  if (node.npm === null) return bin;
+  const cli = '../lib/node_modules/npm/bin';
+  return [
+    bin,
+    ['--ro-bind', node.npm, '/opt/node/lib/node_modules/npm'],
+    ['--symlink', `${cli}/npm-cli.js`, '/opt/node/bin/npm', '--symlink', `${cli}/npx-cli.js`, '/opt/node/bin/npx'],
+  ].flat();
+}

@@ -1,0 +1,106 @@
+import { auditArchitecture, newestKnownSyscall, numberOf, refusedSyscalls } from './syscalls.ts';
+import type { Architecture, Syscall } from './syscalls.ts';
+
+interface Instruction {
+  code: number;
+  whenTrue: number;
+  whenFalse: number;
+  operand: number;
+}
+
+const loadWord = 0x20;
+const jumpIfEqual = 0x15;
+const jumpIfGreater = 0x25;
+const jumpIfGreaterOrEqual = 0x35;
+const jumpIfAnyBit = 0x45;
+const answer = 0x06;
+
+const allow = 0x7fff0000;
+const killProcess = 0x80000000;
+const fail = (errno: number) => 0x00050000 | errno;
+const notPermitted = fail(1);
+const invalid = fail(22);
+const noSuchCall = fail(38);
+
+/** Where `struct seccomp_data` has the number, the machine and the low half of an argument. */
+const numberAt = 0;
+const architectureAt = 4;
+const argumentAt = (index: number) => 16 + 8 * index;
+
+const x32Bit = 0x40000000;
+const newUserNamespace = 0x10000000;
+const internetFamilies = [2, 10];
+/** `TIOCSTI` and `TIOCLINUX` put words into a terminal's input. */
+const terminalInput = [0x5412, 0x541c];
+/** The personality of Linux itself, and the question which one there is. */
+const plainPersonalities = [0, 0xffffffff];
+
+/**
+ * The filter of system calls as `bwrap --seccomp` reads it: calls of another machine kill, sockets are of the internet only, and what
+ * could reach the kernel, other processes or a new user namespace is refused.
+ */
+export function seccompFilter(architecture: Architecture): Buffer {
+  const program = [
+    load(architectureAt),
+    ...unless(jumpIfEqual, auditArchitecture[architecture], killProcess),
+    load(numberAt),
+    ...(architecture === 'x64' ? when(jumpIfGreaterOrEqual, x32Bit, noSuchCall) : []),
+    ...when(jumpIfGreater, newestKnownSyscall, noSuchCall),
+    ...refusedSyscalls.flatMap((name) => refuse(name, notPermitted)),
+    // glibc then takes clone, whose flags can be seen
+    ...refuse('clone3', noSuchCall),
+    ...lookInto('clone', 0, when(jumpIfAnyBit, newUserNamespace, notPermitted)),
+    ...lookInto('socket', 0, unlessOneOf(internetFamilies, notPermitted)),
+    ...lookInto(
+      'ioctl',
+      1,
+      terminalInput.flatMap((request) => when(jumpIfEqual, request, notPermitted)),
+    ),
+    ...lookInto('personality', 0, unlessOneOf(plainPersonalities, invalid)),
+    give(allow),
+  ];
+  const bytes = Buffer.alloc(program.length * 8);
+  for (const [index, { code, whenTrue, whenFalse, operand }] of program.entries()) {
+    bytes.writeUInt16LE(code, index * 8);
+    bytes.writeUInt8(whenTrue, index * 8 + 2);
+    bytes.writeUInt8(whenFalse, index * 8 + 3);
+    bytes.writeUInt32LE(operand >>> 0, index * 8 + 4);
+  }
+  return bytes;
+
+  function refuse(name: Syscall, verdict: number): Instruction[] {
+    const number = numberOf(name, architecture);
+    return number === null ? [] : when(jumpIfEqual, number, verdict);
+  }
+
+  /** Checks an argument of one call, and allows the call when no check has answered. */
+  function lookInto(name: Syscall, argument: number, checks: Instruction[]): Instruction[] {
+    const number = numberOf(name, architecture);
+    if (number === null) return [];
+    const body = [load(argumentAt(argument)), ...checks, give(allow)];
+    return [{ code: jumpIfEqual, whenTrue: 0, whenFalse: body.length, operand: number }, ...body];
+  }
+}
+
+function load(offset: number): Instruction {
+  return { code: loadWord, whenTrue: 0, whenFalse: 0, operand: offset };
+}
+
+function give(verdict: number): Instruction {
+  return { code: answer, whenTrue: 0, whenFalse: 0, operand: verdict };
+}
+
+function when(code: number, operand: number, verdict: number): Instruction[] {
+  return [{ code, whenTrue: 0, whenFalse: 1, operand }, give(verdict)];
+}
+
+function unless(code: number, operand: number, verdict: number): Instruction[] {
+  return [{ code, whenTrue: 1, whenFalse: 0, operand }, give(verdict)];
+}
+
+function unlessOneOf(values: number[], verdict: number): Instruction[] {
+  const checks = values.map((operand, index) => {
+    return { code: jumpIfEqual, whenTrue: values.length - index, whenFalse: 0, operand };
+  });
+  return [...checks, give(verdict)];
+}

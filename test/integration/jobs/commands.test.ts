@@ -1,0 +1,134 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createRunTool } from '../../../activities/agent-tools/run-tool.ts';
+import { createToolset } from '../../../activities/agent-tools/toolset.ts';
+import { openSandbox } from '../../../activities/clients/sandbox/open-sandbox.ts';
+import type { ActivityDeps } from '../../../activities/index.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { createTestRepository } from '../../support/git-repository.ts';
+import { accountsWithSandbox, processesNamed, testLimits } from '../../support/sandbox.ts';
+import { startScriptedModelServer } from '../../support/scripted-model-server.ts';
+import { startTestWorker } from '../../support/worker.ts';
+
+const { accounts } = await accountsWithSandbox();
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database[Symbol.asyncDispose]());
+
+const run = (command: string) => ({ name: 'run', input: { command } });
+const finish = { name: 'finish', input: { title: 'Change it', summary: 'Changed.' } };
+
+/** The real worker with the sandbox of this machine. */
+async function start(change: (deps: ActivityDeps) => Partial<ActivityDeps> = () => ({})) {
+  await using resources = new AsyncDisposableStack();
+  const directory = await mkdtemp(join(tmpdir(), 'docket-commands-'));
+  resources.defer(() => rm(directory, { recursive: true, force: true }));
+  const opened = await openSandbox({ directory, limits: testLimits });
+  const commands = { ...opened, maxSeconds: 60 };
+  const toolset = createToolset({ run: createRunTool(commands) });
+  const repository = resources.use(await createTestRepository({ 'README.md': '# Lamp\n', '.gitignore': 'build/\n' }));
+  const model = resources.use(await startScriptedModelServer());
+  const worker = resources.use(
+    await startTestWorker({
+      database,
+      modelUrl: model.baseUrl,
+      change: (deps) => ({ commands, toolset, ...change({ ...deps, commands, toolset }) }),
+    }),
+  );
+  const running = resources.move();
+  return { repository, model, worker, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
+
+const toolsAsked = (model: { requests: { body: any }[] }) =>
+  model.requests.map(({ body }) => body.tools.map(({ function: { name } }: any) => name).includes('run'));
+
+describe.runIf(accounts.length > 0)('commands of an agent', () => {
+  it('change the working copy, and only it, and what they did is published', async () => {
+    await using scene = await start();
+    const { repository, model, worker } = scene;
+    model.script(
+      {
+        toolCalls: [
+          {
+            name: 'write',
+            input: { path: 'make.sh', content: 'mkdir -p docs build; echo made > docs/made.md; echo x > build/x\n' },
+          },
+        ],
+      },
+      { toolCalls: [run('sh make.sh && ls -A && git status 2>&1; ls .git 2>&1; rm make.sh')] },
+      { toolCalls: [run('cat docs/made.md; false')] },
+      { toolCalls: [finish] },
+    );
+    const job = await worker.runJob({ prompt: 'Make it', repository: repository.path });
+    expect(job.status).toBe('completed');
+    expect(await repository.read(job.headCommit!)).toMatchObject({ 'docs/made.md': '100644 made' });
+    expect(Object.keys(await repository.read(job.headCommit!)).toSorted()).toEqual([
+      '.gitignore',
+      'README.md',
+      'docs/made.md',
+    ]);
+    const said = JSON.stringify(model.requests.at(-1)!.body);
+    expect(said).toContain('.gitignore\\nREADME.md\\nbuild\\ndocs\\nmake.sh');
+    expect(said).toContain('not a git repository');
+    expect(said).toContain('[exit code 1]\\nmade');
+    expect(toolsAsked(model)).toEqual([true, true, true, true]);
+  });
+
+  it('are not offered, and refused all the same, where the project does not let agents run them', async () => {
+    await using scene = await start();
+    const { repository, model, worker } = scene;
+    const id = await worker.createJob({ prompt: 'Run', repository: repository.path });
+    await database.pool.query('update projects set may_run = false');
+    try {
+      model.script({ toolCalls: [run('touch x')] }, { toolCalls: [finish] });
+      await worker.startJob(id);
+      expect(await worker.ended(id)).toMatchObject({ status: 'completed', prLink: null });
+      expect(toolsAsked(model)).toEqual([false, false]);
+      expect(JSON.stringify(model.requests.at(-1)!.body)).toContain('There is no tool named');
+    } finally {
+      await database.pool.query('update projects set may_run = true');
+    }
+  });
+
+  it('begin again with the tree before them when the worker was lost, and not when their result is stored', async () => {
+    let lost = 0;
+    await using scene = await start(({ steps }) => ({
+      steps: {
+        ...steps,
+        async storeResults(batch) {
+          if (batch.step === 1 && (lost += 1) === 1) throw new Error('the worker is lost before it stores');
+          return steps.storeResults(batch);
+        },
+      },
+    }));
+    const { repository, model, worker } = scene;
+    model.script(
+      { toolCalls: [run('echo ran >> log; echo half > half-$RANDOM')] },
+      { toolCalls: [run('ls; cat log')] },
+      { toolCalls: [finish] },
+    );
+    const job = await worker.runJob({ prompt: 'Run', repository: repository.path });
+    expect(lost).toBe(2);
+    expect(job.status).toBe('completed');
+    const files = await repository.read(job.headCommit!);
+    expect(files['log']).toBe('100644 ran');
+    expect(Object.keys(files).filter((name) => name.startsWith('half'))).toHaveLength(1);
+  });
+
+  it('end with the job when it is cancelled', async () => {
+    await using scene = await start();
+    const { repository, model, worker } = scene;
+    const mark = `cancelled-${crypto.randomUUID()}`;
+    model.script({ toolCalls: [run(`trap '' TERM; setsid bash -c 'exec -a ${mark} sleep 600' & sleep 600`)] });
+    const id = await worker.createJob({ prompt: 'Run', repository: repository.path });
+    const { workflowId } = await worker.startJob(id);
+    await expect.poll(() => processesNamed(mark), { timeout: 40_000 }).not.toEqual([]);
+    await worker.client.workflow.getHandle(workflowId).cancel();
+    await worker.ended(id);
+    await expect.poll(() => processesNamed(mark), { timeout: 40_000 }).toEqual([]);
+  });
+});

@@ -1,0 +1,145 @@
+import { randomUUID } from 'node:crypto';
+import { chmod, lstat, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  accountsWithSandbox,
+  openTestSandbox,
+  processesNamed,
+  testLimits,
+  type TestSandbox,
+} from '../../support/sandbox.ts';
+
+const { accounts } = await accountsWithSandbox();
+const megabyte = 2 ** 20;
+
+describe.runIf(accounts.length > 0).each(accounts)('the limits on commands of an account: %s', (account) => {
+  let sandbox: TestSandbox;
+  beforeAll(async () => {
+    sandbox = await openTestSandbox(account);
+  });
+  afterAll(() => sandbox[Symbol.asyncDispose]());
+
+  it('answers with the exit code and both outputs in order', async () => {
+    const end = await sandbox.run('echo one; echo two >&2; echo three > /dev/stderr; exit 7');
+    expect(end).toMatchObject({ exitCode: 7, stopped: null });
+    expect(end.output.head.toString()).toBe('one\ntwo\nthree\n');
+  });
+
+  it('holds a fork bomb, and nothing of it is left', async () => {
+    const mark = `bomb-${randomUUID()}`;
+    const end = await sandbox.run(`perl -e 'while (1) { fork } # ${mark}'`, { timeoutMs: 2_000 });
+    expect(end.stopped).toBe('timeout');
+    expect(await processesNamed(mark)).toEqual([]);
+    const count = `perl -e 'my $n = 0; while ($n < 500) { my $p = fork; last if !defined $p; if (!$p) { sleep 600; exit } $n++ } print $n'`;
+    expect(Number(await sandbox.output(count))).toBeLessThan(testLimits.processes);
+    expect(Number(await sandbox.output(count))).toBeGreaterThan(testLimits.processes / 2);
+  });
+
+  it('stops a command that uses too much memory, in one process or in many', async () => {
+    const eat = (megabytes: number) =>
+      `node -e 'const b = []; for (let i = 0; i < ${megabytes}; i += 8) b.push(Buffer.alloc(${8 * megabyte}, 1)); setTimeout(() => {}, 60000)'`;
+    expect(await sandbox.run(eat(600))).toMatchObject({ stopped: 'memory', exitCode: null });
+    expect(await sandbox.run(`${eat(160)} & ${eat(160)} & ${eat(160)} & wait`)).toMatchObject({ stopped: 'memory' });
+    const end = await sandbox.run(`node -e 'Buffer.alloc(64 * ${megabyte}, 1)'`);
+    expect(end.exitCode).toBe(0);
+  });
+
+  it('stops a command that fills the disk, also where it hides what it writes', async () => {
+    const many = `for i in $(seq 1000); do head -c 4M /dev/urandom > big-$i; done`;
+    expect(await sandbox.run(many)).toMatchObject({ stopped: 'disk' });
+    const hidden = `rm -f big-*; mkdir hidden; cd hidden; chmod 000 ../hidden; ${many}`;
+    expect(['disk', null]).toContain((await sandbox.run(hidden)).stopped);
+    expect(await sandbox.run('chmod 700 hidden; rm -rf big-* hidden')).toMatchObject({ exitCode: 0 });
+    const one = await sandbox.run('head -c 100M /dev/zero > one');
+    expect((await lstat(join(sandbox.tree, 'one'))).size).toBeLessThanOrEqual(testLimits.diskBytes);
+    expect(one.exitCode).not.toBe(0);
+    await sandbox.output('rm one');
+  });
+
+  it('holds what /tmp, /dev/shm and the folders above take', async () => {
+    for (const place of ['/tmp', '/dev/shm']) {
+      expect(
+        await sandbox.output(`for i in 1 2 3; do head -c 20M /dev/zero > ${place}/f$i 2>/dev/null || echo full; done`),
+      ).toContain('full');
+    }
+    await sandbox.output('echo x > /dev/x', 1);
+    await sandbox.output('mkdir /x', 1);
+  });
+
+  it('stops a command that runs or says too much', async () => {
+    expect(await sandbox.run('while :; do :; done', { timeoutMs: 1_000 })).toMatchObject({
+      stopped: 'timeout',
+      exitCode: null,
+    });
+    const loud = await sandbox.run('yes loud', { timeoutMs: 50_000 });
+    expect(loud.stopped).toBe('output');
+    expect(loud.output.head.length + loud.output.tail.length).toBeLessThan(2 * megabyte);
+    expect(loud.output.omitted).toBeGreaterThan(0);
+    const long = await sandbox.run('seq 300000');
+    expect(long.output.head.toString().slice(0, 4)).toBe('1\n2\n');
+    expect(long.output.tail.toString().endsWith('299999\n300000\n')).toBe(true);
+  });
+
+  it.each([
+    ['in the background', (mark: string) => `(exec -a ${mark} sleep 600) & echo begun`],
+    ['in a session of its own', (mark: string) => `setsid bash -c 'exec -a ${mark} sleep 600' & echo begun`],
+    [
+      'after a double fork',
+      (mark: string) => `((setsid bash -c 'exec -a ${mark} sleep 600' &) &); sleep 0.2; echo begun`,
+    ],
+    [
+      'without its outputs',
+      (mark: string) =>
+        `nohup setsid bash -c 'exec -a ${mark} sleep 600' > /dev/null 2>&1 < /dev/null & sleep 0.2; echo begun`,
+    ],
+  ])('ends with the command what it started %s', async (_how, command) => {
+    const mark = `left-${randomUUID()}`;
+    expect(await sandbox.output(command(mark))).toBe('begun\n');
+    expect(await processesNamed(mark)).toEqual([]);
+  });
+
+  it.each([
+    [
+      'that ignores signals',
+      (mark: string) => `trap '' TERM INT HUP QUIT; (exec -a ${mark} sleep 600) & while :; do sleep 1; done`,
+    ],
+    ['that has stopped its parents', (mark: string) => `(exec -a ${mark} sleep 600) & kill -STOP $PPID $$; sleep 600`],
+    ['that sleeps in a trap', (mark: string) => `trap 'sleep 600' EXIT TERM; bash -c 'exec -a ${mark} sleep 600'`],
+    [
+      'in sessions of its own',
+      (mark: string) => `setsid setsid bash -c 'trap "" TERM; exec -a ${mark} sleep 600' & sleep 600`,
+    ],
+  ])('ends a command %s within two seconds of the cancel', async (_how, command) => {
+    const mark = `cancelled-${randomUUID()}`;
+    const controller = new AbortController();
+    const run = sandbox.run(`echo ${mark} > begun; ${command(mark)}`, { signal: controller.signal }).then(
+      () => 'answered',
+      (error: Error) => error.message,
+    );
+    await expect
+      .poll(() => readFile(join(sandbox.tree, 'begun'), 'utf8').catch(() => ''), { timeout: 30_000 })
+      .toBe(`${mark}\n`);
+    await expect.poll(() => processesNamed(mark), { timeout: 30_000 }).not.toEqual([]);
+    controller.abort(new Error('aborted by the test'));
+    expect(await run).toContain('aborted by the test');
+    expect(await processesNamed(mark)).toEqual([]);
+  });
+
+  it('gives the tree back in a state that the worker can read and write', async () => {
+    await sandbox.output(
+      'mkdir -p a/b && echo x > a/b/c && chmod 000 a/b/c && chmod 000 a/b && chmod 555 a && ln -s /etc/shadow a-link; mkfifo pipe',
+    );
+    expect(await readdir(sandbox.tree)).toEqual(expect.arrayContaining(['a', 'a-link', 'pipe']));
+    expect(await sandbox.output('cat a/b/c 2>/dev/null || { chmod -R u+rwX a; cat a/b/c; }')).toBe('x\n');
+    expect(await readFile(join(sandbox.tree, 'a/b/c'), 'utf8')).toBe('x\n');
+    await sandbox.output('rm -rf a a-link pipe');
+  });
+
+  it.runIf(account === 'owner')('may change what the worker writes in between', async () => {
+    await writeFile(join(sandbox.tree, 'between.sh'), 'echo between\n', { mode: 0o600 });
+    expect(await sandbox.output('chmod +x between.sh && bash between.sh && rm between.sh')).toBe('between\n');
+    await chmod(sandbox.tree, 0o700);
+    expect(await sandbox.output('echo still > here && cat here')).toBe('still\n');
+  });
+});

@@ -1,0 +1,39 @@
+import { openSandbox } from '../../activities/clients/sandbox/open-sandbox.ts';
+import type { SandboxLimits } from '../../activities/clients/sandbox/profile.ts';
+
+/** What a process of another account is asked: first to open its sandbox, then to run commands in it. */
+export type AccountRequest =
+  | { kind: 'open'; directory: string; limits: SandboxLimits }
+  | { kind: 'run'; id: number; jobId: string; tree: string; command: string; timeoutMs: number }
+  | { kind: 'abort'; id: number };
+
+// Runs as the account that the tests give it.
+const running = new Map<number, AbortController>();
+let opened: Awaited<ReturnType<typeof openSandbox>> | null = null;
+
+async function answerTo(request: AccountRequest): Promise<object | null> {
+  if (request.kind === 'open') {
+    opened = await openSandbox(request);
+    return { kind: 'opened', problem: opened.problem };
+  }
+  if (request.kind === 'abort') {
+    running.get(request.id)?.abort(new Error('aborted by the test'));
+    return null;
+  }
+  const { id } = request;
+  const controller = new AbortController();
+  running.set(id, controller);
+  try {
+    const end = await opened!.sandbox!.run({ ...request, signal: controller.signal });
+    return { kind: 'ended', id, end };
+  } catch (error) {
+    return { kind: 'failed', id, message: String(error) };
+  } finally {
+    running.delete(id);
+  }
+}
+
+process.on('message', (request: AccountRequest) => {
+  void answerTo(request).then((answer) => answer !== null && process.send!(answer));
+});
+process.on('disconnect', () => process.exit(0));

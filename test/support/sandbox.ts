@@ -1,0 +1,141 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openSandbox } from '../../activities/clients/sandbox/open-sandbox.ts';
+import type { SandboxLimits } from '../../activities/clients/sandbox/profile.ts';
+import type { CommandEnd } from '../../activities/clients/sandbox/sandbox.ts';
+import type { AccountRequest } from './sandbox-account.ts';
+
+/** `owner`: the account that the tests run as; `other`: an ordinary user, when that is root. */
+export type TestAccount = 'owner' | 'other';
+
+export interface TestSandbox extends AsyncDisposable {
+  /** The folder that a worker would keep secrets in, beside the tree. */
+  directory: string;
+  tree: string;
+  run(command: string, options?: { timeoutMs?: number; signal?: AbortSignal }): Promise<CommandEnd>;
+  /** What a command said, once it has ended by itself with that code. */
+  output(command: string, exitCode?: number): Promise<string>;
+}
+
+const otherUid = 64_321;
+export const testLimits: SandboxLimits = { memoryBytes: 384 << 20, processes: 64, diskBytes: 32 << 20 };
+
+/** The accounts whose sandbox comes up here, and why not, if it does not: tests of the others are left out. */
+export async function accountsWithSandbox(): Promise<{ accounts: TestAccount[]; problem: string | null }> {
+  const directory = await mkdtemp(join(tmpdir(), 'docket-sandbox-'));
+  try {
+    const { problem } = await openSandbox({ directory, limits: testLimits });
+    if (problem !== null) console.error(`${problem} The tests of the sandbox are left out.`);
+    if (problem !== null) return { accounts: [], problem };
+    return { accounts: process.getuid?.() === 0 ? ['owner', 'other'] : ['owner'], problem: null };
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+/** A sandbox of an account, with a tree that only that account may enter. */
+export async function openTestSandbox(account: TestAccount, limits = testLimits): Promise<TestSandbox> {
+  const directory = await mkdtemp(join(tmpdir(), 'docket-sandbox-'));
+  const tree = join(directory, 'private', 'tree');
+  await mkdir(tree, { recursive: true });
+  await chmod(join(directory, 'private'), 0o700);
+  if (account === 'other')
+    for (const path of [directory, join(directory, 'private'), tree]) await chown(path, otherUid, otherUid);
+  const { runs, close } = account === 'owner' ? await asOwner(directory, limits) : await asOther(directory, limits);
+
+  const run: TestSandbox['run'] = (command, { timeoutMs = 60_000, signal = new AbortController().signal } = {}) =>
+    runs({ jobId: 'job_test', tree, command, timeoutMs, signal });
+  return {
+    directory,
+    tree,
+    run,
+    async output(command, exitCode = 0) {
+      const end = await run(command);
+      const text = Buffer.concat([end.output.head, end.output.tail]).toString('utf8');
+      if (end.exitCode !== exitCode) throw new Error(`${end.stopped ?? end.exitCode}: ${text}`);
+      return text;
+    },
+    async [Symbol.asyncDispose]() {
+      close();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+type Runs = (call: {
+  jobId: string;
+  tree: string;
+  command: string;
+  timeoutMs: number;
+  signal: AbortSignal;
+}) => Promise<CommandEnd>;
+
+async function asOwner(directory: string, limits: SandboxLimits): Promise<{ runs: Runs; close(): void }> {
+  const { sandbox, problem } = await openSandbox({ directory: join(directory, 'sandbox'), limits });
+  if (sandbox === null) throw new Error(problem);
+  return { runs: (call) => sandbox.run(call), close: () => undefined };
+}
+
+/** A process of an ordinary user, as a worker would be. */
+async function asOther(directory: string, limits: SandboxLimits): Promise<{ runs: Runs; close(): void }> {
+  const child = fork(join(import.meta.dirname, 'sandbox-account.ts'), [], {
+    execPath: '/usr/bin/setpriv',
+    execArgv: [`--reuid=${otherUid}`, `--regid=${otherUid}`, '--clear-groups', process.execPath],
+    serialization: 'advanced',
+    env: { ...process.env, HOME: directory },
+  });
+  const opened = answerOf(child, ({ kind }) => kind === 'opened');
+  child.send({ kind: 'open', directory: join(directory, 'sandbox'), limits } satisfies AccountRequest);
+  const { problem } = await opened;
+  if (problem !== null) throw new Error(problem);
+  let calls = 0;
+  const runs: Runs = async ({ signal, ...call }) => {
+    const id = (calls += 1);
+    const ended = answerOf(child, (answer) => answer.id === id);
+    const abort = () => child.send({ kind: 'abort', id } satisfies AccountRequest);
+    child.send({ kind: 'run', id, ...call } satisfies AccountRequest);
+    signal.addEventListener('abort', abort, { once: true });
+    const { end, message } = await ended;
+    if (end === undefined) throw new Error(message);
+    const { head, tail, omitted } = end.output;
+    return { ...end, output: { head: Buffer.from(head), tail: Buffer.from(tail), omitted } };
+  };
+  return { runs, close: () => child.disconnect() };
+}
+
+interface AccountAnswer {
+  kind: string;
+  id?: number;
+  problem?: string | null;
+  end?: CommandEnd;
+  message?: string;
+}
+
+async function answerOf(child: ChildProcess, isWanted: (answer: AccountAnswer) => boolean): Promise<any> {
+  const ended = once(child, 'exit').then(() => {
+    throw new Error('the process of the other account ended');
+  });
+  const wanted = new Promise((resolve) => {
+    const listen = (answer: AccountAnswer) => {
+      if (!isWanted(answer)) return;
+      child.off('message', listen);
+      resolve(answer);
+    };
+    child.on('message', listen);
+  });
+  return Promise.race([wanted, ended]);
+}
+
+/** Ids of the processes of this machine whose command line holds a text. */
+export async function processesNamed(text: string): Promise<number[]> {
+  const found: number[] = [];
+  for (const name of await readdir('/proc')) {
+    if (!/^\d+$/.test(name) || Number(name) === process.pid) continue;
+    const line = await readFile(`/proc/${name}/cmdline`, 'utf8').catch(() => '');
+    if (line.includes(text)) found.push(Number(name));
+  }
+  return found;
+}
