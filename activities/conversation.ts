@@ -4,8 +4,11 @@ import type { JobRow } from '../db/jobs.ts';
 import type { PriceBook } from '../models/prices.ts';
 import type { ModelCall, StepRef } from '../workflows/contract/job.ts';
 import { FailureType } from '../workflows/contract/failures.ts';
+import { commandNoteOf } from './command-notes.ts';
+import type { Commands } from './commands.ts';
 import type { CompactionCall } from './compaction.ts';
 import type { TellGuidance } from './guidance.ts';
+import type { JobAccess } from './job-access.ts';
 import { findLoop, loopSentence, nudgeOf } from './loop-guard.ts';
 import { conversationOf, estimateTokens, type Transcript } from './transcript.ts';
 import type { ReadTranscript } from './read-transcript.ts';
@@ -16,6 +19,8 @@ export interface ConversationDeps {
   compact(call: CompactionCall): Promise<void>;
   prices: Pick<PriceBook, 'windowOf'>;
   tellGuidance: TellGuidance;
+  access: Pick<JobAccess, 'projectOf'>;
+  commands: Commands;
 }
 
 export interface ConversationCall {
@@ -34,6 +39,8 @@ export interface Conversation {
   shortened(call: ConversationCall, transcript: Transcript): Promise<Transcript>;
 }
 
+/** What a turn says of commands; a conversation that was compacted is told again. */
+const toldOnce = new Set<NoteKind>(['check', 'no-commands']);
 /** A request that fills more of the window is compacted first. */
 const fullShare = 0.8;
 /** The agent is told when so many calls are left. */
@@ -41,11 +48,14 @@ const fewCalls = 5;
 
 /** Makes what keeps a job's conversation within its bounds. All it decides derives from what is stored. */
 export function createConversation(deps: ConversationDeps): Conversation {
-  const { context, readTranscript, compact, prices, tellGuidance } = deps;
+  const { context, readTranscript, compact, prices, tellGuidance, access, commands } = deps;
 
   async function noted({ call, ...at }: ConversationCall, transcript: Transcript): Promise<Transcript> {
     const { jobId, turn, step } = call;
-    const due = notesDue(call, transcript);
+    const due: (JobNote & { notice?: string })[] = notesDue(call, transcript);
+    const isToldOnce = transcript.notes.some((note) => note.turn === turn && toldOnce.has(note.kind));
+    const note = isToldOnce || commands === null ? null : commandNoteOf(commands, await access.projectOf(at.job));
+    if (note !== null) due.push({ turn, step, ...note });
     for (const note of due) await context.addNote({ jobId, ...note });
     const isTold = await tellGuidance({ ...at, ref: { jobId, turn, step }, transcript });
     return due.length === 0 && !isTold ? transcript : readTranscript(call);

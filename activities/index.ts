@@ -12,6 +12,7 @@ import type { EffectStore, StepStore } from '../db/steps.ts';
 import type { PriceBook } from '../models/prices.ts';
 import type { ModelRegistry } from '../models/registry.ts';
 import type { Toolset } from './agent-tools/toolset.ts';
+import { createFinishReminder } from './command-notes.ts';
 import type { Commands } from './commands.ts';
 import { createArchiveActivities } from './archive.ts';
 import { createAskModel } from './ask-model.ts';
@@ -78,6 +79,7 @@ export function createActivities(deps: ActivityDeps) {
   const access = createJobAccess({ ...deps, projectForges: createProjectForges(deps) });
   const conversation = createConversation({
     ...deps,
+    access,
     compact,
     readTranscript: createTranscriptReader(deps),
     tellGuidance: createGuidance({ ...deps, access, maskSecrets }),
@@ -90,6 +92,7 @@ export function createActivities(deps: ActivityDeps) {
     conversation,
     secrets: secrets.values,
     access,
+    remindOfFinish: createFinishReminder({ ...deps, access }),
     attempt: createAttempt({
       redact,
       retryBaseMs: timing?.retryBaseMs,

@@ -29,6 +29,8 @@ export interface ModelActivityDeps {
   context: Pick<JobContextStore, 'compactions'>;
   access: JobAccess;
   conversation: Conversation;
+  /** Whether an agent that ended with words alone goes on all the same. */
+  remindOfFinish(ref: StepRef): Promise<boolean>;
   holdCost: HoldCost;
   askModel(question: ModelQuestion): Promise<ModelAnswer>;
   attempt: Attempt;
@@ -41,7 +43,7 @@ export interface ModelActivityDeps {
 
 export function createModelActivities(deps: ModelActivityDeps) {
   const { steps, messages, effects, context, access, conversation, holdCost, askModel, attempt, maskSecrets } = deps;
-  const { redact, secrets, prices, toolset } = deps;
+  const { redact, secrets, prices, toolset, remindOfFinish } = deps;
   const { finish } = toolset;
   const finishOnly: Toolset = finish === undefined ? {} : { finish };
   return {
@@ -55,7 +57,7 @@ export function createModelActivities(deps: ModelActivityDeps) {
         const { fence, response, finishReason, usage } = await steps.claimAnswer(ref);
         if (response !== null) {
           const [compaction = null] = await context.compactions(jobId, 1);
-          return stepOf(ref, { response, finishReason: finishReason ?? 'other', usage, compaction });
+          return stepOf(call, { response, finishReason: finishReason ?? 'other', usage, compaction });
         }
         const job = await access.activeJob(ref);
         if (job.waitingMessages > 0) await messages.take(ref);
@@ -79,7 +81,7 @@ export function createModelActivities(deps: ModelActivityDeps) {
         const store = () =>
           steps.storeResponse({ ...ref, ...answer, ...cost, response: masked, knownMessages, events });
         if (!(await keepAnswer(store, signal))) throw takenOver();
-        return stepOf(ref, { ...answer, response: masked, compaction });
+        return stepOf(call, { ...answer, response: masked, compaction });
       });
     },
   };
@@ -105,7 +107,7 @@ export function createModelActivities(deps: ModelActivityDeps) {
   }
 
   async function stepOf(
-    ref: StepRef,
+    { lastBefore = null, ...ref }: ModelCall,
     { response, finishReason, usage: ofAnswer, compaction }: AnsweredStep,
   ): Promise<ModelStep> {
     const isForCall = compaction?.turn === ref.turn && compaction.step === ref.step;
@@ -113,7 +115,9 @@ export function createModelActivities(deps: ModelActivityDeps) {
     const usage = isForCall ? sumOf(ofAnswer, compaction.usage) : ofAnswer;
     const toolCallCount = response.toolCalls.length;
     if (toolCallCount > 0) return { toolCallCount, finishReason, usage };
-    return { toolCallCount, finishReason, usage, hasMessages: await access.hasMessages(ref) };
+    const hasMessages = await access.hasMessages(ref);
+    const isEnd = !hasMessages && lastBefore === null && finishReason !== 'length';
+    return { toolCallCount, finishReason, usage, hasMessages: hasMessages || (isEnd && (await remindOfFinish(ref))) };
   }
 
   function liveTextOf(step: StepRef & { fence: number }): LiveText {

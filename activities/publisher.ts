@@ -2,10 +2,12 @@ import { ApplicationFailure } from '@temporalio/activity';
 import { z } from 'zod';
 import type { JobRow, JobStore } from '../db/jobs.ts';
 import type { JobBranchStore } from '../db/job-branches.ts';
+import type { JobContextStore } from '../db/job-context.ts';
 import type { EffectStore, Snapshot, StepStore } from '../db/steps.ts';
 import type { TurnRef } from '../workflows/contract/job.ts';
 import { FailureType } from '../workflows/contract/failures.ts';
 import { takenOver } from './attempt.ts';
+import { checkOf } from './check-report.ts';
 import type { Workspaces } from './clients/workspaces.ts';
 import { publishedOf } from './follow-up.ts';
 import { baseOf, type JobAccess } from './job-access.ts';
@@ -26,6 +28,7 @@ export interface PublisherDeps {
   jobs: Pick<JobStore, 'setPhase' | 'setSummary' | 'setPublished' | 'prompts'>;
   steps: Pick<StepStore, 'lastAnswered' | 'latestTree' | 'snapshot'>;
   effects: EffectStore;
+  context: Pick<JobContextStore, 'notes'>;
   branches: Pick<JobBranchStore, 'follow'>;
   access: JobAccess;
   workspaces: Pick<Workspaces, 'publish' | 'withdraw' | 'readFile'>;
@@ -73,7 +76,7 @@ export type Publisher = (work: Work) => Promise<PublishedWork>;
  * derive from the job and its tree, and an attempt that was overtaken is stopped in front of each effect.
  */
 export function createPublisher(deps: PublisherDeps): Publisher {
-  const { jobs, steps, effects, branches, access, workspaces, redact } = deps;
+  const { jobs, steps, effects, context, branches, access, workspaces, redact } = deps;
 
   return async function publishWork(work) {
     const { ref, job } = work;
@@ -193,7 +196,7 @@ export function createPublisher(deps: PublisherDeps): Publisher {
   }
 
   async function openPullRequest(
-    { ref, job, text, branch, stopped, signal }: Publication,
+    { ref, job, text, branch, snapshot, stopped, signal }: Publication,
     { fence, onOpening }: { fence: number; onOpening(): void },
   ) {
     const effect = { ...ref, effect: 'pull-request' };
@@ -202,13 +205,18 @@ export function createPublisher(deps: PublisherDeps): Publisher {
     const base = baseOf(job);
     const place = { access: await access.repositoryOf(job, signal), commit: base.commit, forge: project.forge };
     const template = await readPullRequestTemplate(workspaces, place);
+    const check = await checkOf({ effects, context }, { ref, tree: snapshot.tree, command: project.checkCommand });
     return forge.ensurePullRequest({
       repository: job.repository,
       head: branch,
       base: base.branch,
       title: text.jobTitle,
-      body: bodyOf({ ...text, template: template === null ? null : redact(template) }),
-      draft: job.draft || stopped !== null,
+      body: bodyOf({
+        ...text,
+        checked: check.text === null ? null : redact(check.text),
+        template: template === null ? null : redact(template),
+      }),
+      draft: job.draft || stopped !== null || !check.isPassed,
       // people may have changed them since
       marks: job.prId === null || isOver(job) ? { reviewers, labels, assignees } : null,
       signal,

@@ -11,6 +11,7 @@ export interface Summary {
 const maxTitle = 100;
 const maxPrompt = 4_000;
 const maxMessage = 20_000;
+const maxCheckText = 6_000;
 const maxSlug = 40;
 /** The newest ones; a description has no room for all. */
 const maxFollowUps = 5;
@@ -50,6 +51,8 @@ export interface ChangeText {
   /** What was asked so far, oldest first. */
   prompts: string[];
   message: string;
+  /** What was done to check the change, in Markdown; null: nothing is known of it. */
+  checked?: string | null;
   /** Why the agent was stopped before it was done; null when it was not. */
   stopped: string | null;
   /** The model that did the work: the co-author of the commit. */
@@ -70,7 +73,7 @@ export function commitMessageOf({ jobId, title, message, stopped, model }: Chang
 }
 
 /** The description of the pull request. The marker is a second key to the job, so nothing else may look like it. */
-export function bodyOf({ jobId, prompts, message, stopped, template }: ChangeText): string {
+export function bodyOf({ jobId, prompts, message, checked, stopped, template }: ChangeText): string {
   const [task = '', ...followUps] = prompts;
   const asked = followUps.slice(-maxFollowUps).flatMap((prompt) => ['## Follow-up', quoted(prompt)]);
   return [
@@ -80,6 +83,7 @@ export function bodyOf({ jobId, prompts, message, stopped, template }: ChangeTex
     ...asked,
     '## Change',
     message === '' ? 'The agent gave no summary.' : withoutComments(message),
+    ...(checked == null ? [] : ['## Checked', withoutComments(checked)]),
     ...templatePart(template ?? ''),
     `<!-- docket-job: ${jobId} -->`,
   ].join('\n\n');
@@ -89,6 +93,20 @@ export function bodyOf({ jobId, prompts, message, stopped, template }: ChangeTex
 function templatePart(template: string): string[] {
   const text = withoutComments(template.replaceAll(/<!--.*?-->/gs, '')).trim();
   return text === '' ? [] : ['---', text];
+}
+
+/** What a pull request says of its check; `reason` is why it was not run. */
+export function checkedText(
+  command: string,
+  result: { passed: boolean; text: string } | null,
+  reason: string | null,
+): string {
+  const shown = fenced(capped(command, maxPrompt));
+  if (result === null)
+    return [`The project's check command was not run.${reason === null ? '' : ` ${reason}`}`, shown].join('\n\n');
+  if (result.passed) return [`The project's check command succeeded:`, shown].join('\n\n');
+  const end = result.text.length > maxCheckText ? `…${result.text.slice(-maxCheckText).toWellFormed()}` : result.text;
+  return [`The project's check command did not succeed:`, shown, 'It said:', fenced(end)].join('\n\n');
 }
 
 function quoted(prompt: string): string {

@@ -6,6 +6,7 @@ import { FailureType } from '../workflows/contract/failures.ts';
 import { runBatch } from './agent-tools/run-batch.ts';
 import { allowedTools, finishCallOf, type FinishCall, type Toolset } from './agent-tools/toolset.ts';
 import { takenOver, type Attempt } from './attempt.ts';
+import { checkedResults } from './check-command.ts';
 import type { Workspaces } from './clients/workspaces.ts';
 import { createCommandRunner, type Commands } from './commands.ts';
 import { baseOf, type JobAccess } from './job-access.ts';
@@ -14,7 +15,7 @@ import { createPathRules, problemWithCall, type PathRules } from './path-rules.t
 
 export interface ToolActivityDeps {
   steps: Pick<StepStore, 'claim' | 'storeResults' | 'latestTree' | 'snapshot'>;
-  effects: Pick<EffectStore, 'countFailure'>;
+  effects: EffectStore;
   access: JobAccess;
   workspaces: Pick<Workspaces, 'open' | 'snapshot'>;
   toolset: Toolset;
@@ -25,6 +26,7 @@ export interface ToolActivityDeps {
 }
 
 interface Batch {
+  ref: StepRef;
   job: JobRow;
   calls: ToolCall[];
   signal: AbortSignal;
@@ -43,7 +45,7 @@ export function createToolActivities(deps: ToolActivityDeps) {
           const calls = response.toolCalls;
           if (toolResults !== null) return { ...(await endOf(ref, calls, toolResults)), changedFiles: 0 };
           const job = await access.activeJob(ref);
-          const { results, tree, snapshot } = await runInWorkspace({ job, calls, signal });
+          const { results, tree, snapshot } = await runInWorkspace({ ref, job, calls, signal });
           const events = eventsOfResults(results, snapshot, redact);
           if (!(await steps.storeResults({ ...ref, fence, results, tree, snapshot, events }))) throw takenOver();
           return { ...(await endOf(ref, calls, results)), changedFiles: snapshot?.changedFiles ?? 0 };
@@ -58,7 +60,8 @@ export function createToolActivities(deps: ToolActivityDeps) {
     return { finished: true, isUnfinished: finish.complete === false };
   }
 
-  async function runInWorkspace({ job, calls, signal }: Batch) {
+  async function runInWorkspace(batch: Batch) {
+    const { ref, job, calls, signal } = batch;
     const baseCommit = baseOf(job).commit;
     const sinceTree = await steps.latestTree(job.id);
     const before = sinceTree === null ? null : await steps.snapshot(job.id, sinceTree);
@@ -73,8 +76,20 @@ export function createToolActivities(deps: ToolActivityDeps) {
       const context = { root: workspace.path, signal, runCommand };
       const results = await runBatch(allowedTools(toolset, project), checked, context);
       const masked = results.map((result) => ({ ...result, output: maskSecrets(result.output) }));
-      const { tree, snapshot } = await treeAfter({ job, calls, signal }, before);
-      return { results: masked, tree, snapshot };
+      const { tree, snapshot } = await treeAfter(batch, before);
+      if (finishOf(calls, masked) === null) return { results: masked, tree, snapshot };
+      const finished = {
+        ref,
+        job,
+        calls,
+        results: masked,
+        tree,
+        snapshot: snapshot ?? before,
+        runCommand,
+        maskSecrets,
+      };
+      const check = { command: project.checkCommand, maxSeconds: commands?.maxSeconds ?? 0 };
+      return { results: await checkedResults(effects, { ...finished, ...check }), tree, snapshot };
     } finally {
       await workspace.release();
     }

@@ -3,6 +3,7 @@ import { forgeKinds } from '../db/projects.ts';
 import { compileGlob, GlobError } from '../search/glob.ts';
 import {
   branchSchema,
+  checkCommandSchema,
   forgeTokenSchema,
   forgeUrlSchema,
   markSchema,
@@ -50,6 +51,9 @@ const settings = {
   mayRun: z
     .boolean()
     .meta({ description: 'Whether agents may run commands, where the worker has a sandbox for them.' }),
+  checkCommand: checkCommandSchema
+    .nullable()
+    .meta({ description: 'Shell command that has to succeed before a change is finished; null: none.' }),
   jobBudgetUsd: budgetSchema.meta({ description: "What one turn of a job may cost; null: the service's setting." }),
   dailyBudgetUsd: budgetSchema.meta({
     description: "What all jobs of a day (UTC) may cost; null: the service's setting.",

@@ -1,12 +1,22 @@
 import type { Pool } from 'pg';
 import type { TokenUsage } from '../workflows/contract/job.ts';
+import type { NewJobEvent } from '../workflows/contract/job-events.ts';
 import { toStoredJson, toStoredText } from './stored-text.ts';
 
 /**
  * What the service says to the agent. `nudge`: it goes round in circles. `calls-left`, `last-call`: a limit is near.
- * `overruled`: others changed the same places of the branch. `guidance:<path>`: what the repository says in that file.
+ * `overruled`: others changed the same places of the branch. `guidance:<path>`: what the repository says in that file. `check`: its
+ * work is checked. `no-commands`: nothing can be run. `call-finish`: it ended without the check.
  */
-export type NoteKind = 'nudge' | 'calls-left' | 'last-call' | 'overruled' | `guidance:${string}`;
+export type NoteKind =
+  | 'nudge'
+  | 'calls-left'
+  | 'last-call'
+  | 'overruled'
+  | 'check'
+  | 'no-commands'
+  | 'call-finish'
+  | `guidance:${string}`;
 
 export interface JobNote {
   turn: number;
@@ -46,8 +56,8 @@ export interface NewCompaction extends Omit<Compaction, 'usage'> {
 }
 
 export interface JobContextStore {
-  /** A note that is there already stays as it is. */
-  addNote(note: { jobId: string } & JobNote): Promise<void>;
+  /** A note that is there already stays as it is. A new one tells watchers of the job what `notice` says, if anything. */
+  addNote(note: { jobId: string; notice?: string } & JobNote): Promise<void>;
   /** Of the job up to and with the turn, in order. */
   notes(jobId: string, turn: number): Promise<JobNote[]>;
   /** The newest ones, newest first. */
@@ -82,12 +92,18 @@ const storeStatement = `
 /** What a job's conversation holds beside prompts, answers and tool results. */
 export function createJobContextStore(pool: Pool): JobContextStore {
   return {
-    async addNote({ jobId, turn, step, kind, text }) {
+    async addNote({ jobId, turn, step, kind, text, notice }) {
+      const events: NewJobEvent[] = notice === undefined ? [] : [{ type: 'notice', data: { text: notice } }];
       await pool.query({
         name: 'add-job-note',
-        text: `insert into job_notes (job_id, turn, step, kind, text) values ($1, $2, $3, $4, $5)
-               on conflict (job_id, turn, step, kind) do nothing`,
-        values: [jobId, turn, step, kind, toStoredText(text)],
+        text: `
+          with added as (
+            insert into job_notes (job_id, turn, step, kind, text) values ($1, $2, $3, $4, $5)
+            on conflict (job_id, turn, step, kind) do nothing
+            returning job_id, turn, step
+          )
+          select append_job_events(job_id, turn, step, $6) from added`,
+        values: [jobId, turn, step, kind, toStoredText(text), toStoredJson(events)],
       });
     },
 

@@ -22,6 +22,7 @@ export function presentProject(row: ProjectRow): PublicProject {
     allowedPaths: row.allowedPaths,
     mayChangeWorkflows: row.mayChangeWorkflows,
     mayRun: row.mayRun,
+    checkCommand: row.checkCommand,
     jobBudgetUsd: row.jobBudgetMicros === null ? null : row.jobBudgetMicros / 1e6,
     dailyBudgetUsd: row.dailyBudgetMicros === null ? null : row.dailyBudgetMicros / 1e6,
     hasForgeToken: row.hasCredential,

@@ -1,19 +1,30 @@
 import type { Command } from 'commander';
 import type { ProjectChange } from '../../db/projects.ts';
+import { checkCommandSchema } from '../../workflows/contract/administration.ts';
+import { readOrNone } from './checks.ts';
 
 /** Which commands are run in the jobs of a project. */
 export interface RunOptions {
   run?: boolean;
+  check?: string;
 }
 
-/** Adds the options. */
+/** Adds the options; an empty check command takes it away. */
 export function addRunOptions(command: Command): Command {
   return command
     .option('--run', 'let agents run commands in the sandbox of the worker (as it is without a word)')
-    .option('--no-run', 'do not let them');
+    .option('--no-run', 'do not let them')
+    .option(
+      '--check <command>',
+      'shell command that has to succeed before a change is finished ("" for none)',
+      readOrNone(checkCommandSchema),
+    );
 }
 
 /** The change that the options ask for. */
-export function runOf({ run }: RunOptions): ProjectChange {
-  return run === undefined ? {} : { mayRun: run };
+export function runOf({ run, check }: RunOptions): ProjectChange {
+  return {
+    ...(run === undefined ? {} : { mayRun: run }),
+    ...(check === undefined ? {} : { checkCommand: check === '' ? null : check }),
+  };
 }

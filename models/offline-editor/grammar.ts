@@ -7,7 +7,8 @@ export type Command =
   | { kind: 'create'; path: string; text: string }
   | { kind: 'append'; path: string; text: string }
   | { kind: 'delete'; path: string }
-  | { kind: 'rename'; from: string; to: string };
+  | { kind: 'rename'; from: string; to: string }
+  | { kind: 'run'; command: string };
 
 /** A sentence of a prompt: its commands in order, or null when any part of it is not understood. */
 export interface Sentence {
@@ -23,6 +24,7 @@ export const grammarHelp = [
   'Append "text" to PATH',
   'Delete PATH',
   'Rename PATH to PATH',
+  'Run "command"',
 ];
 
 type Slot = 'text' | 'path';
@@ -48,6 +50,10 @@ const forms: Form[] = [
   },
   { pattern: ['=append', 'text', '=to', 'path'], build: ([text = '', path = '']) => ({ kind: 'append', path, text }) },
   { pattern: ['=delete', 'path'], build: ([path = '']) => ({ kind: 'delete', path }) },
+  {
+    pattern: ['=run', 'text'],
+    build: ([command = '']) => (command.trim() === '' ? null : { kind: 'run', command }),
+  },
   { pattern: ['=rename', 'path', '=to', 'path'], build: ([from = '', to = '']) => ({ kind: 'rename', from, to }) },
 ];
 

@@ -28,6 +28,8 @@ export function nextMove({ id, command }: Task, results: Results): Move {
       return deleteMove({ id, path: command.path, results });
     case 'rename':
       return singleCall({ id: `${id}_move`, toolName: 'move', input: { from: command.from, to: command.to } }, results);
+    case 'run':
+      return singleCall({ id: `${id}_run`, toolName: 'run', input: { command: command.command } }, results);
     default:
       return command satisfies never;
   }
@@ -35,7 +37,7 @@ export function nextMove({ id, command }: Task, results: Results): Move {
 
 /** The paths a command touches; null when it may touch any. */
 export function pathsOf(command: Command): string[] | null {
-  if (command.kind === 'replace-everywhere') return null;
+  if (command.kind === 'replace-everywhere' || command.kind === 'run') return null;
   return command.kind === 'rename' ? [command.from, command.to] : [command.path];
 }
 
@@ -54,6 +56,8 @@ export function describe(command: Command): string {
       return `Delete ${command.path}`;
     case 'rename':
       return `Rename ${command.from} to ${command.to}`;
+    case 'run':
+      return `Run ${short(command.command)}`;
     default:
       return command satisfies never;
   }

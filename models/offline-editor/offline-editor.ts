@@ -27,7 +27,8 @@ function* answer({ prompt, tools, toolChoice }: LanguageModelV4CallOptions): Gen
   }
   const report = reportOf(work, transcript);
   if (available.has('finish') && transcript.requests.length > 0) {
-    const id = `u${transcript.requests.at(-1)?.id ?? 0}_finish`;
+    const again = transcript.refusedFinishes === 0 ? '' : String(transcript.refusedFinishes + 1);
+    const id = `u${transcript.requests.at(-1)?.id ?? 0}_finish${again}`;
     yield { type: 'call', id, toolName: 'finish', input: { ...report } };
     return;
   }
@@ -99,11 +100,12 @@ const doing: Record<string, string> = {
   write: 'write',
   delete: 'delete',
   move: 'move',
+  run: 'run',
 };
 
 function announcementOf(calls: ToolCall[]): string {
   const steps = calls.slice(0, 3).map(({ toolName, input }) => {
-    return `${doing[toolName] ?? toolName} ${String(input['path'] ?? input['from'] ?? input['pattern'])}`;
+    return `${doing[toolName] ?? toolName} ${String(input['path'] ?? input['from'] ?? input['pattern'] ?? input['command'])}`;
   });
   return `Now I ${steps.join(', ')}${calls.length > 3 ? ` and ${calls.length - 3} more` : ''}.`;
 }

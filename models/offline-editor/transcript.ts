@@ -7,6 +7,8 @@ export interface ToolResult {
 
 /** What a prompt asks for now, and what has come of the calls made so far. */
 export interface Transcript {
+  /** How often the work was ended in vain since then. */
+  refusedFinishes: number;
   /** The messages since the last turn that ended; `id` is the message's place among all of the user's messages. */
   requests: { id: number; text: string }[];
   resultOf(callId: string): ToolResult | null;
@@ -17,8 +19,11 @@ export interface Transcript {
 /** What stands in the place of a result when a call was never run; the call is made again. */
 const notRun = 'This call was not run.';
 
+/** What the service itself says asks for no edit. */
+const serviceNote = '(Note of the service: ';
+
 /**
- * A turn has ended with a call of `finish` or an answer without calls; what was asked before that is done. A message
+ * A turn has ended with a call of `finish` that was not refused or an answer without calls; what was asked before that is done. A message
  * that arrives in the middle of a turn joins what is being worked on.
  */
 export function readTranscript(prompt: LanguageModelV4Prompt): Transcript {
@@ -26,11 +31,14 @@ export function readTranscript(prompt: LanguageModelV4Prompt): Transcript {
   const inputs = new Map<string, unknown>();
   let requests: Transcript['requests'] = [];
   let userMessages = 0;
+  let ended: Transcript['requests'] = [];
+  let refusedFinishes = 0;
   for (const message of prompt) {
     if (message.role === 'system') continue;
     if (message.role === 'user') {
-      userMessages += 1;
       const text = message.content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
+      if (text.startsWith(serviceNote)) continue;
+      userMessages += 1;
       requests.push({ id: userMessages, text });
       continue;
     }
@@ -38,16 +46,24 @@ export function readTranscript(prompt: LanguageModelV4Prompt): Transcript {
       if (part.type === 'tool-call') inputs.set(part.toolCallId, part.input);
       if (part.type !== 'tool-result') continue;
       const result = resultOf(part.output);
+      if (part.toolName === 'finish' && result.isError && result.text !== notRun) {
+        requests = [...ended, ...requests];
+        refusedFinishes += 1;
+      }
       if (result.text === notRun) results.delete(part.toolCallId);
       else results.set(part.toolCallId, result);
     }
     if (message.role === 'assistant') {
       const calls = message.content.flatMap((part) => (part.type === 'tool-call' ? [part.toolName] : []));
-      if (calls.length === 0 || calls.includes('finish')) requests = [];
+      if (calls.length === 0 || calls.includes('finish')) {
+        ended = requests;
+        requests = [];
+      }
     }
   }
   return {
     requests,
+    refusedFinishes,
     resultOf: (callId) => results.get(callId) ?? null,
     inputOf: (callId) => inputs.get(callId) ?? null,
   };

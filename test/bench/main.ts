@@ -8,6 +8,7 @@ import { benchLeave } from './leave.ts';
 import { benchLongJob } from './long-job.ts';
 import { benchRedact } from './redact.ts';
 import { benchReplay } from './replay.ts';
+import { benchSandbox } from './sandbox.ts';
 import { benchSearch } from './search.ts';
 import { benchSnapshot } from './snapshot.ts';
 import { benchSteps } from './steps.ts';
@@ -23,6 +24,7 @@ const benches: Record<string, (servers: BenchServers, options: BenchOptions) => 
   'get-job': benchGetJob,
   redact: benchRedact,
   replay: benchReplay,
+  sandbox: benchSandbox,
   snapshot: benchSnapshot,
   steps: benchSteps,
   'long-job': benchLongJob,

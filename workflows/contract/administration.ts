@@ -40,6 +40,15 @@ export const markSchema = z
     'must have 1 to 100 characters, without control characters',
   );
 
+/** A shell command, of one or more lines. */
+export const checkCommandSchema = z
+  .string()
+  .trim()
+  .refine(
+    (text) => text !== '' && text.length <= 2_000 && !text.includes('\0') && text.isWellFormed(),
+    'must have 1 to 2000 characters',
+  );
+
 /** A token for a forge. */
 export const forgeTokenSchema = z
   .string()

@@ -10,6 +10,7 @@ export const jobEventTypes = [
   'usage',
   'tool-result',
   'diff',
+  'notice',
   'finish',
   'failure',
 ] as const;
@@ -31,6 +32,8 @@ export interface JobEventData {
   'tool-result': { toolCallId: string; toolName: string; isError: boolean; output: string; characters: number };
   /** What the job has changed so far, against the commit it began at. */
   diff: { changedFiles: number; additions: number; deletions: number; files: string[] };
+  /** What a person should know about how the job is worked on. */
+  notice: { text: string };
   finish: { title: string | null; message: string | null; prLink: string | null };
   failure: Failure & { message: string | null };
 }

@@ -1,16 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createRunTool } from '../../../activities/agent-tools/run-tool.ts';
-import { createToolset } from '../../../activities/agent-tools/toolset.ts';
-import { openSandbox } from '../../../activities/clients/sandbox/open-sandbox.ts';
-import type { ActivityDeps } from '../../../activities/index.ts';
+import { startCommandScene } from '../../support/command-scene.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { createTestRepository } from '../../support/git-repository.ts';
-import { accountsWithSandbox, processesNamed, testLimits } from '../../support/sandbox.ts';
-import { startScriptedModelServer } from '../../support/scripted-model-server.ts';
-import { startTestWorker } from '../../support/worker.ts';
+import { accountsWithSandbox, processesNamed } from '../../support/sandbox.ts';
 
 const { accounts } = await accountsWithSandbox();
 let database: TestDatabase;
@@ -22,33 +13,12 @@ afterAll(() => database[Symbol.asyncDispose]());
 const run = (command: string) => ({ name: 'run', input: { command } });
 const finish = { name: 'finish', input: { title: 'Change it', summary: 'Changed.' } };
 
-/** The real worker with the sandbox of this machine. */
-async function start(change: (deps: ActivityDeps) => Partial<ActivityDeps> = () => ({})) {
-  await using resources = new AsyncDisposableStack();
-  const directory = await mkdtemp(join(tmpdir(), 'docket-commands-'));
-  resources.defer(() => rm(directory, { recursive: true, force: true }));
-  const opened = await openSandbox({ directory, limits: testLimits });
-  const commands = { ...opened, maxSeconds: 60 };
-  const toolset = createToolset({ run: createRunTool(commands) });
-  const repository = resources.use(await createTestRepository({ 'README.md': '# Lamp\n', '.gitignore': 'build/\n' }));
-  const model = resources.use(await startScriptedModelServer());
-  const worker = resources.use(
-    await startTestWorker({
-      database,
-      modelUrl: model.baseUrl,
-      change: (deps) => ({ commands, toolset, ...change({ ...deps, commands, toolset }) }),
-    }),
-  );
-  const running = resources.move();
-  return { repository, model, worker, [Symbol.asyncDispose]: () => running.disposeAsync() };
-}
-
 const toolsAsked = (model: { requests: { body: any }[] }) =>
   model.requests.map(({ body }) => body.tools.map(({ function: { name } }: any) => name).includes('run'));
 
 describe.runIf(accounts.length > 0)('commands of an agent', () => {
   it('change the working copy, and only it, and what they did is published', async () => {
-    await using scene = await start();
+    await using scene = await startCommandScene(database);
     const { repository, model, worker } = scene;
     model.script(
       {
@@ -79,7 +49,7 @@ describe.runIf(accounts.length > 0)('commands of an agent', () => {
   });
 
   it('are not offered, and refused all the same, where the project does not let agents run them', async () => {
-    await using scene = await start();
+    await using scene = await startCommandScene(database);
     const { repository, model, worker } = scene;
     const id = await worker.createJob({ prompt: 'Run', repository: repository.path });
     await database.pool.query('update projects set may_run = false');
@@ -96,7 +66,7 @@ describe.runIf(accounts.length > 0)('commands of an agent', () => {
 
   it('begin again with the tree before them when the worker was lost, and not when their result is stored', async () => {
     let lost = 0;
-    await using scene = await start(({ steps }) => ({
+    await using scene = await startCommandScene(database, ({ steps }) => ({
       steps: {
         ...steps,
         async storeResults(batch) {
@@ -120,7 +90,7 @@ describe.runIf(accounts.length > 0)('commands of an agent', () => {
   });
 
   it('end with the job when it is cancelled', async () => {
-    await using scene = await start();
+    await using scene = await startCommandScene(database);
     const { repository, model, worker } = scene;
     const mark = `cancelled-${crypto.randomUUID()}`;
     model.script({ toolCalls: [run(`trap '' TERM; setsid bash -c 'exec -a ${mark} sleep 600' & sleep 600`)] });

@@ -1,0 +1,62 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { openSandbox } from '../../activities/clients/sandbox/open-sandbox.ts';
+import type { BenchOptions } from './support/options.ts';
+import { figure, median, printNote, printTable, quantile } from './support/report.ts';
+import type { BenchServers } from './support/servers.ts';
+
+const execute = promisify(execFile);
+const signal = new AbortController().signal;
+const limits = { memoryBytes: 2 ** 31, processes: 256, diskBytes: 200 * 2 ** 20 };
+
+/** What the sandbox adds to a command, beside the same command without it; the two take turns. */
+export async function benchSandbox(_: BenchServers, { isQuick }: BenchOptions): Promise<void> {
+  const directory = await mkdtemp(join(tmpdir(), 'docket-bench-sandbox-'));
+  try {
+    const { sandbox, problem } = await openSandbox({ directory: join(directory, 'sandbox'), limits });
+    if (sandbox === null) {
+      printNote(problem);
+      return;
+    }
+    const rows = [];
+    for (const files of isQuick ? [100] : [100, 1_000, 10_000]) {
+      const tree = join(directory, `tree-${files}`);
+      await fillTree(tree, files);
+      const bare: number[] = [];
+      const contained: number[] = [];
+      for (let round = -5; round < (isQuick ? 50 : 200); round += 1) {
+        const begin = performance.now();
+        await execute('sh', ['-c', 'true'], { cwd: tree });
+        const between = performance.now();
+        await sandbox.run({ jobId: 'job', tree, command: 'true', timeoutMs: 30_000, signal });
+        if (round < 0) continue;
+        bare.push(between - begin);
+        contained.push(performance.now() - between);
+      }
+      const [without, with_] = [median(bare), median(contained)];
+      const p95 = quantile(contained, 0.95);
+      const added = p95 - quantile(bare, 0.95);
+      rows.push([files.toLocaleString('en-US'), ...[without, with_, p95, added, with_ / without].map(figure)]);
+    }
+    const header = ['files', 'bare ms', 'sandbox ms', 'sandbox p95', 'p95 added', 'times bare'];
+    printTable(
+      `sandbox: a command that does nothing, as ${process.getuid?.() === 0 ? 'root' : 'an ordinary user'}`,
+      header,
+      rows,
+    );
+    printNote('aim: p95 added ≤ 20 ms in a tree of 1,000 files');
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+async function fillTree(tree: string, files: number): Promise<void> {
+  for (let at = 0; at < files; at += 1) {
+    const folder = join(tree, `section-${at % 50}`);
+    if (at < 50) await mkdir(folder, { recursive: true });
+    await writeFile(join(folder, `page-${at}.md`), `# Page ${at}\n`);
+  }
+}

@@ -1,0 +1,36 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createRunTool } from '../../activities/agent-tools/run-tool.ts';
+import { createToolset } from '../../activities/agent-tools/toolset.ts';
+import { openSandbox } from '../../activities/clients/sandbox/open-sandbox.ts';
+import type { ActivityDeps } from '../../activities/index.ts';
+import type { TestDatabase } from './database.ts';
+import { createTestRepository } from './git-repository.ts';
+import { testLimits } from './sandbox.ts';
+import { startScriptedModelServer } from './scripted-model-server.ts';
+import { startTestWorker } from './worker.ts';
+
+/** The real worker with the sandbox of this machine, a repository and a scripted model. */
+export async function startCommandScene(
+  database: TestDatabase,
+  change: (deps: ActivityDeps) => Partial<ActivityDeps> = () => ({}),
+) {
+  await using resources = new AsyncDisposableStack();
+  const directory = await mkdtemp(join(tmpdir(), 'docket-commands-'));
+  resources.defer(() => rm(directory, { recursive: true, force: true }));
+  const opened = await openSandbox({ directory, limits: testLimits });
+  const commands = { ...opened, maxSeconds: 60 };
+  const toolset = createToolset({ run: createRunTool(commands) });
+  const repository = resources.use(await createTestRepository({ 'README.md': '# Lamp\n', '.gitignore': 'build/\n' }));
+  const model = resources.use(await startScriptedModelServer());
+  const worker = resources.use(
+    await startTestWorker({
+      database,
+      modelUrl: model.baseUrl,
+      change: (deps) => ({ commands, toolset, ...change({ ...deps, commands, toolset }) }),
+    }),
+  );
+  const running = resources.move();
+  return { repository, model, worker, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
