@@ -12,13 +12,17 @@ export interface ForgeAnswer {
 }
 
 const defaultLimitWaitMs = 60_000;
+/** Limits of forges are counted anew after an hour at most. */
+const longestWaitMs = 60 * 60_000;
 
 /** What the status and headers of a refusal mean, on every forge; `rejected` says only the status. */
 export function failureOfAnswer(answer: ForgeAnswer): ForgeError {
   const { forge, status, headers } = answer;
   if (isRateLimit(answer)) {
-    const retryAfterMs = waitOf(headers) ?? defaultLimitWaitMs;
-    return new ForgeError('rate-limited', `${forge} limits the requests of this credential.`, { retryAfterMs });
+    const retryAfterMs = Math.min(waitOf(headers) ?? defaultLimitWaitMs, longestWaitMs);
+    const minutes = Math.ceil(retryAfterMs / 60_000);
+    const message = `${forge} limits the requests of this credential; it takes more in ${minutes} min.`;
+    return new ForgeError('rate-limited', message, { retryAfterMs });
   }
   if (status === 401) {
     const remedy = 'give the project a valid token, or the worker, and start the job again';
@@ -36,7 +40,8 @@ export function failureOfAnswer(answer: ForgeAnswer): ForgeError {
     return new ForgeError('not-found', `The repository has moved to another address on ${forge}; ${remedy}.`);
   }
   if (status >= 500 || status === 408) {
-    const retryAfterMs = waitOf(headers) ?? undefined;
+    const waitMs = waitOf(headers);
+    const retryAfterMs = waitMs === null ? undefined : Math.min(waitMs, longestWaitMs);
     return new ForgeError('unavailable', `${forge} answered ${status}.`, { retryAfterMs });
   }
   return new ForgeError('rejected', `${forge} refused the request with status ${status}.`);

@@ -64,6 +64,29 @@ describe('a job on GitHub', () => {
     expect(stack.github.pullRequests('acme/lamp')).toHaveLength(1);
   });
 
+  it('waits as long as a limit asks for', async () => {
+    await using stack = await startGithubStack();
+    stack.model.script(...writing);
+    stack.github.fail({ on: 'create', status: 403, headers: { 'retry-after': '2' } });
+    const startedMs = performance.now();
+    expect(await stack.worker.runJob(stack.job)).toMatchObject({ status: 'completed' });
+    expect(performance.now() - startedMs).toBeGreaterThan(2_000);
+    expect(stack.github.pullRequests('acme/lamp')).toHaveLength(1);
+  });
+
+  it('fails at once when a limit lasts longer than a publish may take, says so, and goes on with a message', async () => {
+    await using stack = await startGithubStack();
+    stack.model.script(...writing);
+    stack.github.fail({ on: 'create', status: 429, headers: { 'retry-after': '3000' } });
+    const job = await stack.worker.runJob(stack.job);
+    expect(job).toMatchObject({ status: 'failed', failureCategory: 'repository_unreachable', prLink: null });
+    expect(job.message).toBe('GitHub limits the requests of this credential; it takes more in 50 min.');
+    stack.model.script({ text: 'Nothing more to do.' });
+    const second = await stack.worker.followUp(job.id, 'Go on');
+    expect(second).toMatchObject({ status: 'completed', prLink: expect.any(String) });
+    expect(stack.github.pullRequests('acme/lamp')).toHaveLength(1);
+  });
+
   it('fails with the refusal when the push is declined', async () => {
     await using stack = await startGithubStack();
     stack.model.script(...writing);
