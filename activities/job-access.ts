@@ -32,7 +32,7 @@ export function createJobAccess(deps: JobAccessDeps): JobAccess {
   const { jobs, projects, projectForges, problemWithRepository } = deps;
 
   async function forgeOf(job: JobRow): Promise<Forge> {
-    const forge = await projectForges.forgeOf(job.projectId);
+    const forge = await projectForges.forgeOf(job.projectId, job.id);
     if (forge === null) throw gone();
     return forge;
   }

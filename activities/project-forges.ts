@@ -11,8 +11,8 @@ export interface ProjectForgesDeps {
 }
 
 export interface ProjectForges {
-  /** The forge of a project, with the project's own token before the worker's. Null when the project is gone. */
-  forgeOf(projectId: string): Promise<Forge | null>;
+  /** The forge of a project, for one of its jobs, with the project's own token before the worker's. Null when the project is gone. */
+  forgeOf(projectId: string, jobId?: string): Promise<Forge | null>;
   /** Has the project's token taken out of everything from now on. Each process that works for a project calls it. */
   learnSecrets(projectId: string): Promise<void>;
 }
@@ -25,9 +25,9 @@ export function createProjectForges({ projects, credentials, forges, secrets }: 
   }
 
   return {
-    async forgeOf(projectId) {
+    async forgeOf(projectId, jobId) {
       const project = await projects.get(projectId);
-      return project === null ? null : forges.forProject(project, await tokenOf(projectId));
+      return project === null ? null : forges.forProject(project, { token: await tokenOf(projectId), jobId });
     },
     async learnSecrets(projectId) {
       await tokenOf(projectId);

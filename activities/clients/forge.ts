@@ -56,10 +56,10 @@ export interface ForgeProject {
 
 export interface Forges {
   /**
-   * The forge of a project, with the project's own `token` where it has one and the worker's otherwise. Throws ForgeError
-   * when there is neither.
+   * The forge of a project, with the project's own `token` where it has one and the worker's otherwise; a GitHub App gives
+   * each job (`jobId`) tokens of its own. Throws ForgeError when there is neither.
    */
-  forProject(project: ForgeProject, token?: string | null): Forge;
+  forProject(project: ForgeProject, options?: { token?: string | null; jobId?: string | null }): Forge;
   /** What the worker reads a repository with that belongs to no project; null: nothing, which will do for a public one. */
   credentialOf(repository: string): GitCredential | null;
 }

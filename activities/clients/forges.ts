@@ -34,6 +34,7 @@ export interface ForgesOptions extends ForgeServers {
   local: Forge;
 }
 
+const mostKept = 200;
 const names: Record<HostedKind, string> = { github: 'GitHub', gitlab: 'GitLab', gitea: 'Gitea' };
 const remedies: Record<HostedKind, string> = {
   github: 'set GITHUB_TOKEN (and GITHUB_API_URL for an Enterprise server)',
@@ -45,7 +46,7 @@ const remedies: Record<HostedKind, string> = {
 export function createForges({ local, ...servers }: ForgesOptions): Forges {
   const own = ownForges(servers);
   return {
-    forProject(project, token = null) {
+    forProject(project, { token = null, jobId = null } = {}) {
       const { forge: kind } = project;
       if (kind === 'local') return local;
       const configured = own[kind];
@@ -55,7 +56,8 @@ export function createForges({ local, ...servers }: ForgesOptions): Forges {
           return createGithubForge({ credential: createTokenCredential(token), apiUrl: servers.github.apiUrl });
         return forgeWith(kind, { url: isSameServer ? configured.url : urlOf(project), token });
       }
-      if (isSameServer && configured.forge !== null) return configured.forge;
+      const ofWorker = isSameServer ? configured.forgeFor(jobId) : null;
+      if (ofWorker !== null) return ofWorker;
       throw new ForgeError(
         'authentication',
         `The worker has no token for this ${names[kind]} server; ${remedies[kind]}, or give the project a token, and start the job again.`,
@@ -63,16 +65,32 @@ export function createForges({ local, ...servers }: ForgesOptions): Forges {
     },
     credentialOf(repository) {
       const server = Object.values(own).find((one) => one !== null && liesBelow(repository, one.url));
-      return server?.forge?.credential(repository) ?? null;
+      return server?.forgeFor(null)?.credential(repository) ?? null;
     },
   };
 }
 
 function ownForges({ github, gitlab, gitea }: ForgeServers) {
   return {
-    github: github === null ? null : { url: githubUrlOf(github.apiUrl), forge: githubForge(github) },
-    gitlab: gitlab === null ? null : { url: gitlab.url, forge: createGitlabForge(gitlab) },
-    gitea: gitea === null ? null : { url: gitea.url, forge: createGiteaForge(gitea) },
+    github: github === null ? null : { url: githubUrlOf(github.apiUrl), forgeFor: perJob(() => githubForge(github)) },
+    gitlab: gitlab === null ? null : { url: gitlab.url, forgeFor: perJob(() => createGitlabForge(gitlab)) },
+    gitea: gitea === null ? null : { url: gitea.url, forgeFor: perJob(() => createGiteaForge(gitea)) },
+  };
+}
+
+/** Makes one for each job, so that no job has what was minted for another; the last jobs of the worker keep theirs. */
+function perJob(make: () => Forge | null): (jobId: string | null) => Forge | null {
+  const kept = new Map<string, Forge | null>();
+  return (jobId) => {
+    const key = jobId ?? '';
+    const forge = kept.has(key) ? (kept.get(key) ?? null) : make();
+    kept.delete(key);
+    kept.set(key, forge);
+    for (const oldest of kept.keys()) {
+      if (kept.size <= mostKept) break;
+      kept.delete(oldest);
+    }
+    return forge;
   };
 }
 

@@ -1,5 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { createForges } from '../../../activities/clients/forges.ts';
 import { createGithubForge } from '../../../activities/clients/github.ts';
 import { createAppCredential, createTokenCredential } from '../../../activities/clients/github-credential.ts';
 import { createFakeGithub, type FakeGithub } from '../../support/forges/fake-github.ts';
@@ -82,6 +83,21 @@ export function describeGithub(github: () => FakeGithub): void {
       expect(minted.map(({ body }) => body)).toEqual([{ repositories: [name], permissions }]);
       expect([...server.tokens]).toEqual([git]);
       expect(server.violations).toEqual([]);
+    });
+
+    it('mints a token for each job, which has it for all that it asks', async () => {
+      await using scene = await start();
+      const { server, lamp } = scene;
+      const app = { appId: '123', privateKey: privatePem };
+      const github = { apiUrl: server.apiUrl, token: null, app };
+      const forges = createForges({ local: scene.forge, github, gitlab: null, gitea: null });
+      const project = { forge: 'github', forgeUrl: null, repository: lamp.url } as const;
+      const tokenOf = (jobId: string) => forges.forProject(project, { jobId }).credential(lamp.url)?.token();
+      const first = await tokenOf('job_1');
+      await forges.forProject(project, { jobId: 'job_1' }).ensurePullRequest({ ...draftOf(lamp), beforeEffect });
+      expect(await tokenOf('job_1')).toBe(first);
+      expect(await tokenOf('job_2')).not.toBe(first);
+      expect(server.requests.filter(({ operation }) => operation === 'token')).toHaveLength(2);
     });
 
     it('takes another token for another repository', async () => {

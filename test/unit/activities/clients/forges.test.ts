@@ -40,12 +40,23 @@ it('prefers the token of the project, for the server of the project', async () =
   const repository = 'https://git.acme.test/sub/acme/docs';
   const plain = 'https://git.acme.test/acme/docs';
   for (const kind of ['github', 'gitlab', 'gitea'] as const)
-    expect(await tokenOf(forges.forProject(at(kind, plain), 'own'), plain)).toBe('own');
-  const below = forges.forProject(at('gitea', repository, 'https://git.acme.test/sub/'), 'own');
+    expect(await tokenOf(forges.forProject(at(kind, plain), { token: 'own' }), plain)).toBe('own');
+  const below = forges.forProject(at('gitea', repository, 'https://git.acme.test/sub/'), { token: 'own' });
   expect(await tokenOf(below, repository)).toBe('own');
   expect(below.credential('https://git.acme.test/acme/docs')).toBeNull();
   const same = at('gitlab', 'https://gitlab.com/acme/docs');
-  expect(await tokenOf(forges.forProject(same, 'own'), same.repository)).toBe('own');
+  expect(await tokenOf(forges.forProject(same, { token: 'own' }), same.repository)).toBe('own');
+});
+
+it('makes no forge twice for a job, and another one for the next job', () => {
+  const forges = createForges({ ...none, local, gitea: { url: 'https://git.acme.test', token: 'tea' } });
+  const project = at('gitea', 'https://git.acme.test/acme/docs');
+  const of = (jobId: string) => forges.forProject(project, { jobId });
+  const first = of('job_1');
+  expect(of('job_1')).toBe(first);
+  expect(of('job_2')).not.toBe(first);
+  for (let count = 0; count < 300; count += 1) of(`job_${count + 10}`);
+  expect(of('job_1')).not.toBe(first);
 });
 
 it.each([
