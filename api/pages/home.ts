@@ -6,6 +6,6 @@ export function renderHomePage(): string {
     title: 'Docket',
     body: markup`<h1>Docket</h1>
       <p>Agent jobs that end in pull requests, and a documentation assistant, behind one HTTP API.</p>
-      <p>The API is described in <a href="/openapi.json">openapi.json</a>.</p>`,
+      <p>The API is described in its <a href="/reference">reference</a> and in <a href="/openapi.json">openapi.json</a>.</p>`,
   });
 }

@@ -2,6 +2,7 @@ import { Router } from '@koa/router';
 import type { AppRouter, AppState } from '../app-context.ts';
 import { draining, storeUnavailable } from '../errors.ts';
 import { contentSecurityPolicy } from '../pages/html.ts';
+import { renderReferencePage } from '../pages/reference.ts';
 import { renderHomePage } from '../pages/home.ts';
 
 export interface SystemRouteDeps {
@@ -14,6 +15,7 @@ export interface SystemRouteDeps {
 /** Health, readiness, the description of the API, and a page that says what this is. */
 export function createSystemRouter({ checkDatabase, isDraining, openApi }: SystemRouteDeps): AppRouter {
   const description = JSON.stringify(openApi);
+  let reference: string | null = null;
   const router = new Router<AppState>();
 
   router.get('/healthz', (ctx) => {
@@ -35,6 +37,13 @@ export function createSystemRouter({ checkDatabase, isDraining, openApi }: Syste
   router.get('/openapi.json', (ctx) => {
     ctx.set('Content-Type', 'application/json; charset=utf-8');
     ctx.body = description;
+  });
+
+  router.get('/reference', (ctx) => {
+    reference ??= renderReferencePage(openApi);
+    ctx.set('Content-Type', 'text/html; charset=utf-8');
+    ctx.set('Content-Security-Policy', contentSecurityPolicy);
+    ctx.body = reference;
   });
 
   router.get('/', (ctx) => {

@@ -11,6 +11,7 @@ import { createHttpServer } from '../../../api/server.ts';
 import { createApiStores } from '../../../api/stores.ts';
 import { createJobEventWakeups } from '../../../db/job-event-wakeups.ts';
 import { createModelRegistry } from '../../../models/registry.ts';
+import { createConformance } from '../../support/api-description.ts';
 import { testPepper } from '../../support/build.ts';
 
 export interface ServedApi extends AsyncDisposable {
@@ -22,7 +23,10 @@ export interface ServedApi extends AsyncDisposable {
   checkGaps(): Promise<void>;
   /** Ends the streams of job events, as a shutdown does. */
   stop(): void;
-  /** Asks with a key and, for a POST, a JSON body; `body` of the answer is parsed when it is JSON. */
+  /**
+   * Asks with a key and, for a POST, a JSON body; `body` of the answer is parsed when it is JSON. Throws when request and
+   * answer are not as the OpenAPI description has them.
+   */
   ask(path: string, request?: AskOptions): Promise<Answer>;
 }
 
@@ -88,6 +92,7 @@ export async function serveApi(
   cleanup.defer(() => http.close(0));
   cleanup.defer(() => stopping.abort());
   const address = `http://127.0.0.1:${port}`;
+  const conforms = createConformance(await (await fetch(`${address}/openapi.json`)).json());
   const running = cleanup.move();
 
   return {
@@ -108,6 +113,16 @@ export async function serveApi(
         },
       });
       const text = await response.text();
+      const differences = conforms({
+        method: method ?? (content === undefined ? 'GET' : 'POST'),
+        path,
+        sent: json,
+        status: response.status,
+        contentType: response.headers.get('content-type'),
+        text,
+      });
+      if (differences.length > 0)
+        throw new Error(`The API does not keep to its description: ${differences.join('; ')}`);
       const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false;
       return {
         status: response.status,
