@@ -31,6 +31,7 @@ COPY local ./local
 COPY models ./models
 COPY redaction ./redaction
 COPY search ./search
+COPY tracing ./tracing
 COPY worker ./worker
 COPY workflows ./workflows
 USER node

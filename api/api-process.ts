@@ -5,6 +5,8 @@ import type { Logger } from 'pino';
 import { createJobEventWakeups } from '../db/job-event-wakeups.ts';
 import { createPool } from '../db/pool.ts';
 import { createModelRegistry } from '../models/registry.ts';
+import { openTracing } from '../tracing/open-tracing.ts';
+import { traceModels } from '../tracing/trace-models.ts';
 import { createApp } from './app.ts';
 import { createAssistantParts } from './assistant-parts.ts';
 import type { ApiConfig } from './config.ts';
@@ -65,7 +67,15 @@ export async function runApiProcess({ config, log, signal, instrument = uninstru
       failure: 'job not cancelled in the engine yet; it is tried again',
     }),
   );
-  const models = instrument('models', createModelRegistry(config.models.settings));
+  const tracing = cleanup.use(
+    openTracing({
+      settings: config.tracing,
+      service: 'docket-api',
+      onFailure: (error) => log.warn({ err: error }, 'the collector of traces takes none'),
+    }),
+  );
+  const { tracer } = tracing;
+  const models = traceModels(instrument('models', createModelRegistry(config.models.settings)), tracer);
   const assistant = cleanup.use(
     createAssistantParts({
       stores,
@@ -95,6 +105,7 @@ export async function runApiProcess({ config, log, signal, instrument = uninstru
     onJobCreated: () => sweeper.wake(),
     onJobCancelled: () => canceller.wake(),
     isDraining: () => signal.aborted,
+    tracer,
     dashboardDirectory,
     jobEvents: { wakeups, stopping: closing.signal },
   });

@@ -4,6 +4,8 @@ import type { Context, Middleware } from 'koa';
 /** What the middlewares leave for the routes. */
 export interface AppState {
   requestId: string;
+  /** The turn of a job that the request began. */
+  turn?: { jobId: string; turn: number };
   /** The pattern of the path, where something else than a router has answered. */
   route?: string;
 }

@@ -5,6 +5,7 @@ import type { JobEventWakeups } from '../db/job-event-wakeups.ts';
 import { isStoreDown } from '../db/store-down.ts';
 import type { Pool } from 'pg';
 import type { ModelRegistry } from '../models/registry.ts';
+import { noTracer, type Tracer } from '../tracing/tracer.ts';
 import { presentJob } from '../workflows/contract/agent-job.ts';
 import type { AppRouter, AppState } from './app-context.ts';
 import type { AssistantParts } from './assistant-parts.ts';
@@ -34,6 +35,7 @@ import { createErrorHandler } from './middleware/error-handler.ts';
 import { createJobPoll } from './middleware/job-poll.ts';
 import { createNoRoute } from './middleware/no-route.ts';
 import { createRequestGuard } from './middleware/request-guard.ts';
+import { createRequestSpan } from './middleware/request-span.ts';
 import { createRequestMetrics } from './middleware/request-metrics.ts';
 import { createRequestId } from './middleware/request-id.ts';
 import { createOpenApi } from './openapi.ts';
@@ -67,6 +69,8 @@ export interface AppDeps {
   onJobCreated: () => void;
   onJobCancelled: () => void;
   isDraining: () => boolean;
+  /** Makes spans of requests; without it there are none. */
+  tracer?: Tracer;
   /** Where the built dashboard lies; it may be built later. */
   dashboardDirectory: string;
   jobEvents: { wakeups: JobEventWakeups; stopping: AbortSignal };
@@ -162,6 +166,7 @@ export function createApp(deps: AppDeps): App {
       log.error({ err: error }, 'response failed');
   });
   koa.use(createRequestMetrics({ metrics }));
+  koa.use(createRequestSpan({ tracer: deps.tracer ?? noTracer }));
   koa.use(createRequestId());
   koa.use(createCors());
   koa.use(createErrorHandler({ log, isStoreDown }));

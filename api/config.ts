@@ -1,6 +1,7 @@
 import { tmpdir, userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
+import { parseOtlpHeaders, type TracingSettings } from '../tracing/open-tracing.ts';
 import { encryptionKeysVariable } from '../encryption/keys-variable.ts';
 import type { EncryptionKey } from '../encryption/keys.ts';
 import type { ModelSettings } from '../models/registry.ts';
@@ -9,6 +10,8 @@ import { parseWebhookHosts } from '../workflows/contract/webhook-address.ts';
 
 export interface ApiConfig {
   logLevel: string;
+  /** Where spans are sent to; null: nowhere. */
+  tracing: TracingSettings | null;
   http: { host: string; port: number; baseUrl: string; trustedProxies: number };
   database: { url: string };
   temporal: { address: string; namespace: string };
@@ -64,6 +67,8 @@ const environmentSchema = z.object({
   TEMPORAL_ADDRESS: z.string().default('127.0.0.1:7233'),
   TEMPORAL_NAMESPACE: z.string().default('default'),
   DOCKET_TEMPORAL_UI_URL: httpAddress.optional(),
+  OTEL_EXPORTER_OTLP_ENDPOINT: httpAddress.optional(),
+  OTEL_EXPORTER_OTLP_HEADERS: z.string().transform(parseOtlpHeaders).default({}),
   LOG_LEVEL: z
     .enum(
       ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
@@ -109,6 +114,10 @@ export function readConfig(env: NodeJS.ProcessEnv): ApiConfig {
 function configOf(env: z.infer<typeof environmentSchema>): ApiConfig {
   return {
     logLevel: env.LOG_LEVEL,
+    tracing:
+      env.OTEL_EXPORTER_OTLP_ENDPOINT === undefined
+        ? null
+        : { endpoint: env.OTEL_EXPORTER_OTLP_ENDPOINT, headers: env.OTEL_EXPORTER_OTLP_HEADERS },
     http: {
       host: env.HOST,
       port: env.PORT,
@@ -166,10 +175,11 @@ function hostInUrl(host: string): string {
 }
 
 /** The values that must never leave the process. */
-export function secretsOf({ models, database, keyPepper, encryptionKeys }: ApiConfig): string[] {
+export function secretsOf({ models, database, keyPepper, encryptionKeys, tracing }: ApiConfig): string[] {
   const password = decodeURIComponent(new URL(database.url).password);
   const keys = encryptionKeys.map(({ secret }) => secret.export().toString('base64'));
   const { anthropicApiKey, openaiApiKey, googleApiKey, compatible } = models.settings;
-  const values = [anthropicApiKey, openaiApiKey, googleApiKey, compatible?.apiKey, ...keys, keyPepper, password];
+  const own = [...keys, keyPepper, password, ...Object.values(tracing?.headers ?? {})];
+  const values = [anthropicApiKey, openaiApiKey, googleApiKey, compatible?.apiKey, ...own];
   return values.filter((value) => value !== undefined).filter((value) => value !== '');
 }

@@ -87,6 +87,7 @@ export interface JobStore {
   /** Newest first. `cursor` is what the page before gave; a malformed one throws `InvalidCursorError`. */
   list(projectId: string, query: { status?: JobStatus; limit: number; cursor?: string }): Promise<JobPage>;
   promptOf(jobId: string, turn: number): Promise<string | null>;
+  turnBeganAt(jobId: string, turn: number): Promise<Date | null>;
   /** What a job's turns up to and with `turn` were asked, oldest first. */
   prompts(jobId: string, turn: number): Promise<Prompt[]>;
   /** Each of these writes only while the job is active and `turn` is its newest; false says it was not. */
@@ -206,12 +207,20 @@ export function createJobStore(pool: Pool): JobStore {
     return rows[0]?.prompt ?? null;
   }
 
+  async function turnBeganAt(jobId: string, turn: number): Promise<Date | null> {
+    const { rows } = await pool.query<{ createdAt: Date }>(
+      'select created_at as "createdAt" from job_turns where job_id = $1 and turn = $2',
+      [jobId, turn],
+    );
+    return rows[0]?.createdAt ?? null;
+  }
+
   async function usage(jobId: string, turn: number): Promise<TurnUsage> {
     const { rows } = await pool.query<TurnUsage>(turnUsage, [jobId, turn]);
     return rows[0] ?? { steps: 0, inputTokens: 0, outputTokens: 0, costMicros: 0 };
   }
 
-  return { create, find, get, list, promptOf, prompts, usage, ...createJobWrites(pool) };
+  return { create, find, get, list, promptOf, turnBeganAt, prompts, usage, ...createJobWrites(pool) };
 }
 
 function withoutCursor(row: JobRow & { createdMicros: string }): JobRow {

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import { parseOtlpHeaders, type TracingSettings } from '../tracing/open-tracing.ts';
 import type { ForgeServers } from '../activities/clients/forges.ts';
 import { encryptionKeysVariable } from '../encryption/keys-variable.ts';
 import type { EncryptionKey } from '../encryption/keys.ts';
@@ -15,6 +16,8 @@ export { ConfigError } from './config-error.ts';
 
 export interface WorkerConfig {
   logLevel: string;
+  /** Where spans are sent to; null: nowhere. */
+  tracing: TracingSettings | null;
   database: { url: string };
   temporal: { address: string; namespace: string };
   /** The first seals, all open; none: values are stored as they are. */
@@ -79,6 +82,8 @@ const environmentSchema = z.object({
   TEMPORAL_ADDRESS: z.string().default('127.0.0.1:7233'),
   TEMPORAL_NAMESPACE: z.string().default('default'),
   DOCKET_ENCRYPTION_KEYS: encryptionKeysVariable,
+  OTEL_EXPORTER_OTLP_ENDPOINT: httpAddress.optional(),
+  OTEL_EXPORTER_OTLP_HEADERS: z.string().transform(parseOtlpHeaders).default({}),
   LOG_LEVEL: z.enum(logLevels, `must be one of ${logLevels.join(', ')}`).default('info'),
   ANTHROPIC_API_KEY: z.string().optional(),
   OPENAI_API_KEY: z.string().optional(),
@@ -131,6 +136,10 @@ function configOf(env: z.infer<typeof environmentSchema>): WorkerConfig {
   const hosts = env.DOCKET_ALLOWED_HOSTS.split(',').map((host) => host.trim().toLowerCase());
   return {
     logLevel: env.LOG_LEVEL,
+    tracing:
+      env.OTEL_EXPORTER_OTLP_ENDPOINT === undefined
+        ? null
+        : { endpoint: env.OTEL_EXPORTER_OTLP_ENDPOINT, headers: env.OTEL_EXPORTER_OTLP_HEADERS },
     database: { url: env.DATABASE_URL },
     temporal: { address: env.TEMPORAL_ADDRESS, namespace: env.TEMPORAL_NAMESPACE },
     encryptionKeys: env.DOCKET_ENCRYPTION_KEYS,
@@ -170,11 +179,11 @@ function modelsOf(env: z.infer<typeof environmentSchema>): ModelSettings {
 }
 
 /** The values that must never be stored or leave the worker. */
-export function secretsOf({ models, forges, database, encryptionKeys }: WorkerConfig): string[] {
+export function secretsOf({ models, forges, database, encryptionKeys, tracing }: WorkerConfig): string[] {
   const password = decodeURIComponent(new URL(database.url).password);
   const keys = encryptionKeys.map(({ secret }) => secret.export().toString('base64'));
   const { anthropicApiKey, openaiApiKey, googleApiKey, compatible } = models;
-  const own = [...keys, ...tokensOf(forges), password];
+  const own = [...keys, ...tokensOf(forges), password, ...Object.values(tracing?.headers ?? {})];
   const values = [anthropicApiKey, openaiApiKey, googleApiKey, compatible?.apiKey, ...own];
   return values.filter((value) => value !== undefined).filter((value) => value !== '');
 }

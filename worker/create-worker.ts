@@ -1,5 +1,10 @@
 import type { DataConverter, VersioningBehavior } from '@temporalio/common';
-import { Worker, type NativeConnection, type WorkerDeploymentOptions } from '@temporalio/worker';
+import {
+  Worker,
+  type ActivityInterceptorsFactory,
+  type NativeConnection,
+  type WorkerDeploymentOptions,
+} from '@temporalio/worker';
 import { jobTaskQueue, siteTaskQueue, webhookTaskQueue, workerDeploymentName } from '../workflows/contract/messages.ts';
 
 /** How long activities that are told to end at the end of the grace may take for it. */
@@ -25,6 +30,8 @@ export interface WorkerDeps {
   shutdownGraceMs?: number;
   /** Names the code of the workers; an execution then stays with the code it began on. Null or absent: not versioned. */
   buildId?: string | null;
+  /** Stand around each attempt of an activity. */
+  interceptors?: ActivityInterceptorsFactory[];
 }
 
 /** The queue of jobs with its activities. */
@@ -49,7 +56,16 @@ function versionOf(buildId: string, defaultVersioningBehavior: VersioningBehavio
 
 /** Makes the worker of one queue; it polls from `run` on. */
 export function createWorker(deps: WorkerDeps): Promise<Worker> {
-  const { connection, namespace, bundle, dataConverter, queue, shutdownGraceMs = 20_000, buildId = null } = deps;
+  const {
+    connection,
+    namespace,
+    bundle,
+    dataConverter,
+    queue,
+    shutdownGraceMs = 20_000,
+    buildId = null,
+    interceptors = [],
+  } = deps;
   const { taskQueue, activities, maxConcurrentActivities = 20, versioning = 'PINNED' } = queue;
   return Worker.create({
     connection,
@@ -60,6 +76,7 @@ export function createWorker(deps: WorkerDeps): Promise<Worker> {
     dataConverter,
     maxConcurrentActivityTaskExecutions: maxConcurrentActivities,
     maxCachedWorkflows: 200,
+    interceptors: { activity: interceptors },
     // a workflow whose worker was killed waits this long before another takes it
     stickyQueueScheduleToStartTimeout: '1s',
     // a cancel arrives with the answer to a heartbeat

@@ -4,6 +4,8 @@ import type { Commands } from '../activities/commands.ts';
 import { createActivities, type Activities } from '../activities/index.ts';
 import { createPriceBook } from '../models/prices.ts';
 import { createModelRegistry } from '../models/registry.ts';
+import { traceModels } from '../tracing/trace-models.ts';
+import { noTracer, type Tracer } from '../tracing/tracer.ts';
 import type { WorkerClients } from './clients.ts';
 import type { KnownSecrets } from '../redaction/known-secrets.ts';
 import type { WorkerConfig } from './config.ts';
@@ -17,17 +19,28 @@ export interface ActivityWiring {
   secrets: KnownSecrets;
   commands: Commands;
   instrument?: InstrumentWorker;
+  /** Makes spans of the calls of models. */
+  tracer?: Tracer;
   /** Aborts when the process is about to go. */
   draining?: AbortSignal;
 }
 
 /** Wires the activities of jobs with the real clients and stores. */
 export function createJobActivities(wiring: ActivityWiring): Activities {
-  const { config, stores, clients, secrets, commands, instrument = uninstrumented, draining } = wiring;
+  const {
+    config,
+    stores,
+    clients,
+    secrets,
+    commands,
+    instrument = uninstrumented,
+    tracer = noTracer,
+    draining,
+  } = wiring;
   const activities = createActivities({
     ...clients,
     ...stores,
-    models: instrument('models', createModelRegistry(config.models)),
+    models: traceModels(instrument('models', createModelRegistry(config.models)), tracer),
     prices: createPriceBook(config.prices),
     budgetDefaults: config.budgets,
     toolset: createToolset(commands?.sandbox == null ? {} : { run: createRunTool(commands) }),

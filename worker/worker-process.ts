@@ -10,6 +10,7 @@ import { createPool } from '../db/pool.ts';
 import { createDataConverter } from '../encryption/data-converter.ts';
 import { createSecretBox } from '../encryption/secret-box.ts';
 import { indexFormat } from '../search/site-index.ts';
+import { openTracing } from '../tracing/open-tracing.ts';
 import { createClients } from './clients.ts';
 import { secretsOf, type WorkerConfig } from './config.ts';
 import { createWorker, jobQueue, siteQueue, webhookQueue } from './create-worker.ts';
@@ -25,6 +26,7 @@ import { serveHealth } from './health.ts';
 import { createIndexActivities } from './site-activities.ts';
 import { createSiteChores } from './site-chores.ts';
 import { createWorkerStores } from './stores.ts';
+import { traceActivities } from './trace-activities.ts';
 import { createWatchdog } from './watchdog.ts';
 import { createDeliveryActivities } from './webhook-activities.ts';
 import { createWebhookChores } from './webhook-chores.ts';
@@ -58,6 +60,14 @@ export async function runWorkerProcess(wiring: WorkerProcess): Promise<void> {
     const health = resources.use(await serveHealth({ port: config.healthPort, isPolling, checkDatabase }));
     log.info({ port: health.port }, 'health answers');
   }
+  const tracing = resources.use(
+    openTracing({
+      settings: config.tracing,
+      service: 'docket-worker',
+      onFailure: (error) => log.warn({ err: error }, 'the collector of traces takes none'),
+    }),
+  );
+  const { tracer } = tracing;
   const stores = instrument('stores', createWorkerStores({ pool, box: createSecretBox(config.encryptionKeys) }));
   const { address, namespace } = config.temporal;
   const connection = Connection.lazy({ address });
@@ -84,7 +94,7 @@ export async function runWorkerProcess(wiring: WorkerProcess): Promise<void> {
     failureConverterPath,
   });
   const commands = await openCommands(config, log);
-  const shared = { config, stores, clients, secrets, commands, instrument, draining: signal };
+  const shared = { config, stores, clients, secrets, commands, instrument, tracer, draining: signal };
   // jobs first: somebody waits for them
   const queues = [
     jobQueue(createJobActivities(shared)),
@@ -92,11 +102,12 @@ export async function runWorkerProcess(wiring: WorkerProcess): Promise<void> {
     webhookQueue(createDeliveryActivities(shared)),
   ];
   const { graceMs: shutdownGraceMs, buildId } = config;
+  const interceptors = tracer.isOn ? [traceActivities({ tracer, turnBeganAt: stores.jobs.turnBeganAt })] : [];
   await runWorkers({
     address,
     createWorker: queues.map(
       (queue) => (connection) =>
-        createWorker({ connection, namespace, bundle, dataConverter, queue, shutdownGraceMs, buildId }),
+        createWorker({ connection, namespace, bundle, dataConverter, queue, shutdownGraceMs, buildId, interceptors }),
     ),
     onWorkers: (workers) => (polling = workers),
     log,

@@ -1,6 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import type { AppMiddleware } from '../app-context.ts';
 import type { Metrics } from '../metrics.ts';
+import { routeOf } from '../route-of.ts';
 
 /** Counts every answer by method, pattern of the path and status, when its last byte has left. */
 export function createRequestMetrics({ metrics }: { metrics: Pick<Metrics, 'observeRequest'> }): AppMiddleware {
@@ -9,7 +10,7 @@ export function createRequestMetrics({ metrics }: { metrics: Pick<Metrics, 'obse
     ctx.res.once('close', () => {
       metrics.observeRequest({
         method: methods.has(ctx.method) ? ctx.method : 'other',
-        route: ctx.state.route ?? routeOf(ctx),
+        route: routeOf(ctx),
         status: ctx.res.statusCode,
         seconds: (performance.now() - startedAt) / 1000,
       });
@@ -19,9 +20,3 @@ export function createRequestMetrics({ metrics }: { metrics: Pick<Metrics, 'obse
 }
 
 const methods = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'PUT', 'DELETE', 'OPTIONS']);
-
-/** What the router found; an address that nothing is at has no name of its own, so that nobody can make up names. */
-function routeOf(ctx: object): string {
-  const matched: unknown = Reflect.get(ctx, '_matchedRoute') ?? Reflect.get(ctx, 'routerPath');
-  return typeof matched === 'string' ? matched : 'none';
-}

@@ -88,7 +88,10 @@ export function createGapsRouter(deps: GapRouteDeps): AppRouter {
     const created = await creation.write({ ...checked, idempotency: { key: attemptKey, requestHash: attemptKey } });
     if (created.kind === 'conflict') throw idempotencyConflict('job');
     await gaps.begin({ ...gap, siteId: site.id }, { id: created.job.id, attempt });
-    if (created.kind === 'created') deps.onCreated();
+    if (created.kind === 'created') {
+      ctx.state.turn = { jobId: created.job.id, turn: created.job.turn };
+      deps.onCreated();
+    }
     await note(key, { action: 'gap.job', subject: gap.id, details: { jobId: created.job.id, site: site.domain } });
     ctx.status = 201;
     ctx.set('Location', `/v2/agent/${project.id}/job/${created.job.id}`);

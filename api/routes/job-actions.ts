@@ -59,7 +59,10 @@ export function createJobActionsRouter(deps: JobActionRouteDeps): AppRouter {
     const idempotency = key === null ? null : { key, requestHash: hashOfRequest([prompt]) };
     const sent = await messages.send({ jobId: id, prompt, idempotency });
     if (!('job' in sent)) throw refusalOf(sent.kind);
-    if (sent.kind === 'began') deps.onBegun();
+    if (sent.kind === 'began') {
+      ctx.state.turn = { jobId: sent.job.id, turn: sent.job.turn };
+      deps.onBegun();
+    }
     if (sent.kind === 'replayed') ctx.set('Idempotent-Replay', 'true');
     answer(ctx, sent.job);
   });

@@ -51,7 +51,10 @@ export function createJobForksRouter(deps: JobForkRouteDeps): AppRouter {
       idempotency: key === null ? null : { key, requestHash },
     });
     if (!('job' in fork)) throw refusalOf(fork);
-    if (fork.kind === 'created') deps.onCreated();
+    if (fork.kind === 'created') {
+      ctx.state.turn = { jobId: fork.job.id, turn: fork.job.turn };
+      deps.onCreated();
+    }
     if (fork.kind === 'replayed') ctx.set('Idempotent-Replay', 'true');
     ctx.status = fork.kind === 'created' ? 201 : 200;
     ctx.set('Location', `/v2/agent/${source.projectId}/job/${fork.job.id}`);

@@ -51,7 +51,10 @@ export function createJobsRouter(deps: JobRouteDeps): AppRouter {
 
     const created = await creation.write(job);
     if (created.kind === 'conflict') throw idempotencyConflict('job');
-    if (created.kind === 'created') deps.onCreated();
+    if (created.kind === 'created') {
+      ctx.state.turn = { jobId: created.job.id, turn: created.job.turn };
+      deps.onCreated();
+    }
     if (created.kind === 'replayed') ctx.set('Idempotent-Replay', 'true');
     ctx.status = created.kind === 'created' ? 201 : 200;
     ctx.set('Location', `/v2/agent/${project.id}/job/${created.job.id}`);

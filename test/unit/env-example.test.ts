@@ -46,9 +46,18 @@ const required = { DATABASE_URL: 'postgres://docket:docket@127.0.0.1:5432/docket
 describe('.env.example', () => {
   it('lists every variable that is read, once, and no other', () => {
     const listed = namesIn(() => true);
-    const all = ['api', 'worker', 'local', 'db', 'encryption', 'activities', 'models', 'search', 'workflows'].flatMap(
-      readBy,
-    );
+    const all = [
+      'api',
+      'worker',
+      'local',
+      'db',
+      'encryption',
+      'activities',
+      'models',
+      'search',
+      'tracing',
+      'workflows',
+    ].flatMap(readBy);
     expect(listed.toSorted()).toEqual([...new Set(all)].sort());
   });
 

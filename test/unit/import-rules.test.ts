@@ -29,6 +29,7 @@ const planted: [string, string][] = [
   ['search/plant.ts', '../db/jobs.ts'],
   ['dashboard/plant.ts', '../api/app.ts'],
   ['dashboard/pages/plant.ts', '../../db/jobs.ts'],
+  ['tracing/plant.ts', '../db/jobs.ts'],
 ];
 
 const allowed: [string, string][] = [

@@ -17,6 +17,7 @@ describe('readConfig', () => {
   it('needs the database and the pepper only, and fills in what .env.example says', () => {
     expect(readConfig(required)).toMatchObject({
       logLevel: 'info',
+      tracing: null,
       http: { host: '127.0.0.1', port: 8080, baseUrl: 'http://127.0.0.1:8080', trustedProxies: 0 },
       database: { url: 'postgres://docket:pw@db:5432/docket' },
       temporal: { address: '127.0.0.1:7233', namespace: 'default' },

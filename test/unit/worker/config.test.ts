@@ -13,6 +13,7 @@ const DATABASE_URL = 'postgres://docket:p%40ss-word@127.0.0.1:5432/docket';
 it('needs nothing but a database', () => {
   expect(readConfig({ DATABASE_URL })).toEqual({
     logLevel: 'info',
+    tracing: null,
     database: { url: DATABASE_URL },
     temporal: { address: '127.0.0.1:7233', namespace: 'default' },
     encryptionKeys: [],

@@ -1,0 +1,76 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
+
+export interface CollectedSpan {
+  service: string;
+  traceId: string;
+  spanId: string;
+  parentSpanId?: string;
+  name: string;
+  kind: number;
+  startTimeUnixNano: string;
+  endTimeUnixNano: string;
+  attributes: Record<string, string | number | boolean>;
+  links: { traceId: string; spanId: string }[];
+  status: { code: number };
+}
+
+export interface TraceCollector extends AsyncDisposable {
+  endpoint: string;
+  spans: CollectedSpan[];
+  /** Everything that came, as it came. */
+  text: string;
+  /** Answers 503 to the next requests. */
+  refuse: number;
+  authorization: string | undefined;
+}
+
+/** An OpenTelemetry collector that keeps what it gets. */
+export async function startTraceCollector(): Promise<TraceCollector> {
+  const server = createServer(async (request, response) => {
+    const body: any = await json(request);
+    collector.authorization = request.headers.authorization;
+    if (request.url !== '/v1/traces' || request.headers['content-type'] !== 'application/json')
+      response.statusCode = 400;
+    else if (collector.refuse > 0) {
+      collector.refuse -= 1;
+      response.statusCode = 503;
+    } else {
+      collector.text += JSON.stringify(body);
+      for (const { resource, scopeSpans } of body.resourceSpans)
+        for (const span of scopeSpans[0].spans)
+          collector.spans.push({
+            ...span,
+            service: valuesOf(resource.attributes)['service.name'],
+            attributes: valuesOf(span.attributes),
+          });
+    }
+    response.end('{}');
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const collector: TraceCollector = {
+    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    spans: [],
+    text: '',
+    refuse: 0,
+    authorization: undefined,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+  return collector;
+}
+
+function valuesOf(attributes: { key: string; value: Record<string, any> }[]): Record<string, any> {
+  return Object.fromEntries(
+    attributes.map(({ key, value }) => [
+      key,
+      'intValue' in value ? Number(value['intValue']) : Object.values(value)[0],
+    ]),
+  );
+}
