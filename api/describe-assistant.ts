@@ -2,6 +2,7 @@ import { messageBodySchema } from './assistant/message-request.ts';
 import { errorResponses, jsonResponse, schemaOf } from './openapi.ts';
 import type { PathItem } from './openapi.ts';
 import { pageBodySchema, searchBodySchema } from './routes/search.ts';
+import { threadSchema } from './thread-schemas.ts';
 
 const security = [{ assistantKey: [] }, { session: [] }];
 const domain = pathParameter('domain', 'The domain identifier of the documentation site.');
@@ -50,7 +51,7 @@ export function describeAssistant(): Record<string, PathItem> {
         summary: 'A conversation with its sources',
         security: [{ adminKey: [] }, { session: [] }],
         responses: {
-          200: jsonResponse('The conversation.', { type: 'object' }),
+          200: jsonResponse('The conversation.', schemaOf(threadSchema)),
           ...errorResponses(401, 403, 404, 429, 503),
         },
       },

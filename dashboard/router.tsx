@@ -10,12 +10,18 @@ import { Layout } from './components/layout.tsx';
 import { messageOf } from './http/client.ts';
 import { ErrorNote } from './components/notes.tsx';
 import { readFilters } from './jobs/filters.ts';
+import { conversationViews, type ConversationView } from './assistant/views.ts';
 import { JobsPage } from './pages/jobs.tsx';
 
 const rootRoute = createRootRoute({ component: Layout, notFoundComponent: NoPage });
 
 function NoPage() {
   return <ErrorNote title="There is no such page" message="Choose one on the left." />;
+}
+
+/** The site that an address names. */
+function siteOf(search: Record<string, unknown>): { site?: string } {
+  return typeof search['site'] === 'string' ? { site: search['site'] } : {};
 }
 
 const home = createRoute({
@@ -57,9 +63,28 @@ const pull = createRoute({
 const playground = createRoute({
   getParentRoute: () => rootRoute,
   path: '/playground',
-  validateSearch: (search: Record<string, unknown>): { site?: string } =>
-    typeof search['site'] === 'string' ? { site: search['site'] } : {},
+  validateSearch: siteOf,
   component: lazyRouteComponent(() => import('./pages/playground.tsx'), 'PlaygroundPage'),
+});
+const conversations = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/conversations',
+  validateSearch: (search: Record<string, unknown>): { site?: string; view?: ConversationView } => {
+    const view = conversationViews.find((name) => name === search['view']);
+    return { ...siteOf(search), ...(view === undefined ? {} : { view }) };
+  },
+  component: lazyRouteComponent(() => import('./pages/conversations.tsx'), 'ConversationsPage'),
+});
+const gaps = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/gaps',
+  validateSearch: siteOf,
+  component: lazyRouteComponent(() => import('./pages/gaps.tsx'), 'GapsPage'),
+});
+const operations = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/operations',
+  component: lazyRouteComponent(() => import('./pages/operations.tsx'), 'OperationsPage'),
 });
 const settings = createRoute({
   getParentRoute: () => rootRoute,
@@ -75,7 +100,20 @@ const settingsPart = createRoute({
 });
 
 export const router = createRouter({
-  routeTree: rootRoute.addChildren([home, signIn, jobs, job, newJob, pull, playground, settings, settingsPart]),
+  routeTree: rootRoute.addChildren([
+    home,
+    signIn,
+    jobs,
+    job,
+    newJob,
+    pull,
+    playground,
+    conversations,
+    gaps,
+    operations,
+    settings,
+    settingsPart,
+  ]),
   defaultPreload: 'intent',
   scrollRestoration: true,
   defaultErrorComponent: ({ error }) => <ErrorNote title="This page could not be shown" message={messageOf(error)} />,

@@ -1,7 +1,8 @@
 import type { Thread } from '../../db/threads.ts';
+import type { PublicThread } from '../thread-schemas.ts';
 
 /** A conversation as the API shows it to an admin key. */
-export function presentThread({ id, createdAt, messages }: Thread) {
+export function presentThread({ id, createdAt, messages }: Thread): PublicThread {
   return {
     threadId: id,
     createdAt: createdAt.toISOString(),

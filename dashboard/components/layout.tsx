@@ -13,6 +13,9 @@ import { SignIn } from './sign-in.tsx';
 const places = [
   { to: '/jobs', label: 'Jobs' },
   { to: '/playground', label: 'Playground' },
+  { to: '/conversations', label: 'Conversations' },
+  { to: '/gaps', label: 'Gaps' },
+  { to: '/operations', label: 'Operations' },
   { to: '/settings', label: 'Settings' },
 ] as const;
 

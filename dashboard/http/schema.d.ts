@@ -510,6 +510,134 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/discovery/v1/assistant/{domain}/feedback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Say what an answer of the assistant was worth
+         * @description What was said of the same answer before is replaced.
+         */
+        post: operations["rateAnswerV1"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/discovery/v2/assistant/{domain}/feedback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Say what an answer of the assistant was worth
+         * @description What was said of the same answer before is replaced.
+         */
+        post: operations["rateAnswer"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/sites/{domain}/conversations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the conversations of a site, newest first */
+        get: operations["listConversations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/sites/{domain}/searches": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What readers searched and did not find, the most frequent first */
+        get: operations["listEmptySearches"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/sites/{domain}/gaps": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Questions of the last 90 days that the documentation did not answer, put together by their words */
+        get: operations["listGaps"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/sites/{domain}/gaps/{id}/job": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make a job that answers the questions of a gap in the documentation
+         * @description When its pull request is merged, the site is indexed and the questions are asked again. While a job is under way, it is answered with 200.
+         */
+        post: operations["createGapJob"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/sites/{domain}/gaps/{id}/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Index the site and ask the questions of a gap again now */
+        post: operations["checkGap"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/session": {
         parameters: {
             query?: never;
@@ -717,6 +845,40 @@ export interface paths {
         };
         /** Whether the process takes requests: the database is reachable and it is not shutting down */
         get: operations["getReadiness"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Figures of this process and of the whole service in Prometheus' format */
+        get: operations["getMetrics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/operations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What happened in the organization in the last hours, and what waits now */
+        get: operations["getOperations"];
         put?: never;
         post?: never;
         delete?: never;
@@ -4089,7 +4251,31 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": Record<string, never>;
+                    "application/json": {
+                        threadId: string;
+                        /** Format: date-time */
+                        createdAt: string;
+                        messages: {
+                            id: string;
+                            /** @description user or assistant. */
+                            role: string;
+                            content: string;
+                            sources: {
+                                url: string;
+                                title: string;
+                            }[];
+                            /** @description Whether the pages had an answer; null of a question. */
+                            answered: boolean | null;
+                            feedback: {
+                                /** @enum {string} */
+                                vote: "up" | "down";
+                                reasons: string[];
+                                comment: string | null;
+                            } | null;
+                            /** Format: date-time */
+                            createdAt: string;
+                        }[];
+                    };
                 };
             };
             /** @description No key, or one that is unknown, expired or revoked. */
@@ -4159,6 +4345,889 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description No key, or one that is unknown, expired or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A key of the wrong kind. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or of another organization. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A store is down; see Retry-After. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    rateAnswerV1: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The domain identifier of the site. */
+                domain: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Of the conversation, as its stream gave it. */
+                    threadId: string;
+                    /** @description Of the assistant's message, as its stream gave it. */
+                    messageId: string;
+                    /** @enum {string} */
+                    vote: "up" | "down";
+                    /** @default [] */
+                    reasons?: string[];
+                    /** @default null */
+                    comment?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description What was said. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Of the conversation, as its stream gave it. */
+                        threadId: string;
+                        /** @description Of the assistant's message, as its stream gave it. */
+                        messageId: string;
+                        /** @enum {string} */
+                        vote: "up" | "down";
+                        /** @default [] */
+                        reasons: string[];
+                        /** @default null */
+                        comment: string | null;
+                    };
+                };
+            };
+            /** @description The request is invalid. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No key, or one that is unknown, expired or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A key of the wrong kind. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or of another organization. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is not JSON. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A store is down; see Retry-After. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    rateAnswer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The domain identifier of the site. */
+                domain: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Of the conversation, as its stream gave it. */
+                    threadId: string;
+                    /** @description Of the assistant's message, as its stream gave it. */
+                    messageId: string;
+                    /** @enum {string} */
+                    vote: "up" | "down";
+                    /** @default [] */
+                    reasons?: string[];
+                    /** @default null */
+                    comment?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description What was said. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Of the conversation, as its stream gave it. */
+                        threadId: string;
+                        /** @description Of the assistant's message, as its stream gave it. */
+                        messageId: string;
+                        /** @enum {string} */
+                        vote: "up" | "down";
+                        /** @default [] */
+                        reasons: string[];
+                        /** @default null */
+                        comment: string | null;
+                    };
+                };
+            };
+            /** @description The request is invalid. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No key, or one that is unknown, expired or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A key of the wrong kind. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or of another organization. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is not JSON. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A store is down; see Retry-After. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listConversations: {
+        parameters: {
+            query?: {
+                /** @description Whether every question was answered. */
+                answered?: boolean;
+                /** @description With such a vote on an answer. */
+                vote?: "up" | "down";
+                /** @description In what was said. */
+                q?: string;
+                limit?: number;
+                /** @description nextCursor of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The domain identifier of the site. */
+                domain: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of conversations. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        conversations: {
+                            threadId: string;
+                            fp: string;
+                            /** Format: date-time */
+                            createdAt: string;
+                            /** Format: date-time */
+                            updatedAt: string;
+                            /** @description The first one. */
+                            question: string | null;
+                            questions: number;
+                            unanswered: number;
+                            up: number;
+                            down: number;
+                            sources: {
+                                url: string;
+                                title: string;
+                            }[];
+                        }[];
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            /** @description The request is invalid. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No key, or one that is unknown, expired or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A key of the wrong kind. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or of another organization. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A store is down; see Retry-After. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listEmptySearches: {
+        parameters: {
+            query?: {
+                days?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The domain identifier of the site. */
+                domain: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Up to 200 searches. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        searches: {
+                            query: string;
+                            count: number;
+                            /** Format: date-time */
+                            lastAt: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description The request is invalid. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No key, or one that is unknown, expired or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A key of the wrong kind. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or of another organization. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A store is down; see Retry-After. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listGaps: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The domain identifier of the site. */
+                domain: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All of them. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        gaps: {
+                            id: string;
+                            /** @description The question that was asked most. */
+                            label: string;
+                            /**
+                             * @description working: a job was made; indexing: its pull request is merged and the site is indexed; asking: the questions are asked again; then whether all of them are answered now.
+                             * @enum {string}
+                             */
+                            state: "open" | "working" | "indexing" | "asking" | "answered" | "unanswered";
+                            questions: {
+                                text: string;
+                                count: number;
+                                /** Format: date-time */
+                                lastAskedAt: string;
+                                /** @description Null: it was not asked again. */
+                                answeredNow: boolean | null;
+                            }[];
+                            /** @description How often they were asked. */
+                            count: number;
+                            /** Format: date-time */
+                            lastAskedAt: string | null;
+                            job: {
+                                id: string;
+                                projectId: string;
+                                /** @enum {string} */
+                                status: "active" | "completed" | "archived" | "failed";
+                                prLink: string | null;
+                                prState: ("open" | "closed" | "merged") | null;
+                            } | null;
+                            /** Format: date-time */
+                            checkedAt: string | null;
+                        }[];
+                    };
+                };
+            };
+            /** @description The request is invalid. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No key, or one that is unknown, expired or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A key of the wrong kind. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or of another organization. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A store is down; see Retry-After. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    createGapJob: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The domain identifier of the site. */
+                domain: string;
+                /** @description The id of the gap. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description Without it the project on the site's repository, or the only one. */
+                    projectId?: string;
+                    /** @description What the agent is told beside the questions. */
+                    instructions?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The job that is under way, or the one whose change has answered them. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        id: string;
+                        /** @enum {string} */
+                        status: "active" | "completed" | "archived" | "failed";
+                        source: {
+                            repository: string;
+                            /** @description Git branch the agent works on. */
+                            ref: string | null;
+                        };
+                        model: string;
+                        /**
+                         * Format: uri
+                         * @description Null while the job is active, or when there are no file changes.
+                         */
+                        prLink: string | null;
+                        /** Format: date-time */
+                        createdAt: string;
+                        /** Format: date-time */
+                        archivedAt: string | null;
+                        details: {
+                            /** @description The finer phase of an active job. */
+                            phase: ("queued" | "preparing" | "running" | "publishing") | null;
+                            title: string | null;
+                            /** @description The agent's own words about what it did. */
+                            message: string | null;
+                            steps: number;
+                            usage: {
+                                inputTokens: number;
+                                outputTokens: number;
+                                /** @description In US dollars; null when the price of a model it called is not known. */
+                                costUsd: number | null;
+                            };
+                            /** @description Why a failed job failed, and what to do about it. */
+                            failure: {
+                                /** @enum {string} */
+                                category: "repository_unreachable" | "ref_not_found" | "authentication_refused" | "model_refused" | "model_unavailable" | "step_limit" | "budget_limit" | "time_limit" | "no_progress" | "push_rejected" | "path_not_allowed" | "tool_failure" | "cancelled" | "superseded" | "site_unreadable" | "internal";
+                                title: string;
+                                remedy: string;
+                                retryable: boolean;
+                            } | null;
+                            /** @description The step of another job that this one goes on from. */
+                            forkedFrom: {
+                                jobId: string;
+                                turn: number;
+                                step: number;
+                            } | null;
+                            /** @description What became of the pull request; looked at from time to time and at each follow-up. */
+                            pullRequest: {
+                                /** @enum {string} */
+                                state: "open" | "closed" | "merged";
+                            } | null;
+                        };
+                    };
+                };
+            };
+            /** @description The job, which is now active. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        id: string;
+                        /** @enum {string} */
+                        status: "active" | "completed" | "archived" | "failed";
+                        source: {
+                            repository: string;
+                            /** @description Git branch the agent works on. */
+                            ref: string | null;
+                        };
+                        model: string;
+                        /**
+                         * Format: uri
+                         * @description Null while the job is active, or when there are no file changes.
+                         */
+                        prLink: string | null;
+                        /** Format: date-time */
+                        createdAt: string;
+                        /** Format: date-time */
+                        archivedAt: string | null;
+                        details: {
+                            /** @description The finer phase of an active job. */
+                            phase: ("queued" | "preparing" | "running" | "publishing") | null;
+                            title: string | null;
+                            /** @description The agent's own words about what it did. */
+                            message: string | null;
+                            steps: number;
+                            usage: {
+                                inputTokens: number;
+                                outputTokens: number;
+                                /** @description In US dollars; null when the price of a model it called is not known. */
+                                costUsd: number | null;
+                            };
+                            /** @description Why a failed job failed, and what to do about it. */
+                            failure: {
+                                /** @enum {string} */
+                                category: "repository_unreachable" | "ref_not_found" | "authentication_refused" | "model_refused" | "model_unavailable" | "step_limit" | "budget_limit" | "time_limit" | "no_progress" | "push_rejected" | "path_not_allowed" | "tool_failure" | "cancelled" | "superseded" | "site_unreadable" | "internal";
+                                title: string;
+                                remedy: string;
+                                retryable: boolean;
+                            } | null;
+                            /** @description The step of another job that this one goes on from. */
+                            forkedFrom: {
+                                jobId: string;
+                                turn: number;
+                                step: number;
+                            } | null;
+                            /** @description What became of the pull request; looked at from time to time and at each follow-up. */
+                            pullRequest: {
+                                /** @enum {string} */
+                                state: "open" | "closed" | "merged";
+                            } | null;
+                        };
+                    };
+                };
+            };
+            /** @description The request is invalid. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No key, or one that is unknown, expired or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A key of the wrong kind. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or of another organization. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request contradicts an earlier one. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is not JSON. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A store is down; see Retry-After. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    checkGap: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The domain identifier of the site. */
+                domain: string;
+                /** @description The id of the gap. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The gap. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        id: string;
+                        /** @description The question that was asked most. */
+                        label: string;
+                        /**
+                         * @description working: a job was made; indexing: its pull request is merged and the site is indexed; asking: the questions are asked again; then whether all of them are answered now.
+                         * @enum {string}
+                         */
+                        state: "open" | "working" | "indexing" | "asking" | "answered" | "unanswered";
+                        questions: {
+                            text: string;
+                            count: number;
+                            /** Format: date-time */
+                            lastAskedAt: string;
+                            /** @description Null: it was not asked again. */
+                            answeredNow: boolean | null;
+                        }[];
+                        /** @description How often they were asked. */
+                        count: number;
+                        /** Format: date-time */
+                        lastAskedAt: string | null;
+                        job: {
+                            id: string;
+                            projectId: string;
+                            /** @enum {string} */
+                            status: "active" | "completed" | "archived" | "failed";
+                            prLink: string | null;
+                            prState: ("open" | "closed" | "merged") | null;
+                        } | null;
+                        /** Format: date-time */
+                        checkedAt: string | null;
+                    };
+                };
+            };
+            /** @description The request is invalid. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
             };
             /** @description No key, or one that is unknown, expired or revoked. */
             401: {
@@ -6069,6 +7138,183 @@ export interface operations {
                         /** @constant */
                         status: "ok";
                     };
+                };
+            };
+            /** @description A store is down; see Retry-After. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getMetrics: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The figures. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+        };
+    };
+    getOperations: {
+        parameters: {
+            query?: {
+                hours?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Figures and series. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Format: date-time */
+                        from: string;
+                        /** Format: date-time */
+                        to: string;
+                        /** @description Length of the steps of each series; the first and the last may be cut. */
+                        bucketSeconds: number;
+                        /** @description Turns of jobs: those that began, and how those that ended did. */
+                        throughput: {
+                            /** Format: date-time */
+                            at: string;
+                            created: number;
+                            completed: number;
+                            failed: number;
+                        }[];
+                        failures: {
+                            category: string;
+                            title: string;
+                            count: number;
+                        }[];
+                        queue: {
+                            /** @description Jobs that wait for a worker. */
+                            waiting: number;
+                            oldestSeconds: number | null;
+                            active: number;
+                        };
+                        /** @description Those heard of in the last ten minutes; one that runs reports every five seconds. */
+                        workers: {
+                            id: string;
+                            host: string;
+                            pid: number;
+                            version: string;
+                            activeTasks: number;
+                            /** Format: date-time */
+                            startedAt: string;
+                            /** Format: date-time */
+                            seenAt: string;
+                        }[];
+                        latency: {
+                            /** @description From the beginning of a turn to its end. */
+                            jobs: {
+                                count: number;
+                                /** @description Milliseconds; null: there were none. */
+                                p50Ms: number | null;
+                                /** @description Milliseconds; null: there were none. */
+                                p95Ms: number | null;
+                            };
+                            /** @description Of one call of the model for a job. */
+                            model: {
+                                count: number;
+                                /** @description Milliseconds; null: there were none. */
+                                p50Ms: number | null;
+                                /** @description Milliseconds; null: there were none. */
+                                p95Ms: number | null;
+                            };
+                            answers: {
+                                count: number;
+                                /** @description Milliseconds; null: there were none. */
+                                p50Ms: number | null;
+                                /** @description Milliseconds; null: there were none. */
+                                p95Ms: number | null;
+                                /** @description Milliseconds; null: there were none. */
+                                firstTokenP50Ms: number | null;
+                            };
+                            series: {
+                                /** Format: date-time */
+                                at: string;
+                                /** @description Milliseconds; null: there were none. */
+                                jobP50Ms: number | null;
+                                /** @description Milliseconds; null: there were none. */
+                                jobP95Ms: number | null;
+                                /** @description Milliseconds; null: there were none. */
+                                answerP50Ms: number | null;
+                                /** @description Milliseconds; null: there were none. */
+                                answerP95Ms: number | null;
+                            }[];
+                        };
+                        cost: {
+                            /** Format: date-time */
+                            at: string;
+                            costUsd: number;
+                            inputTokens: number;
+                            outputTokens: number;
+                        }[];
+                        answers: {
+                            /** Format: date-time */
+                            at: string;
+                            answered: number;
+                            unanswered: number;
+                        }[];
+                    };
+                };
+            };
+            /** @description The request is invalid. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No key, or one that is unknown, expired or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A key of the wrong kind. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description A store is down; see Retry-After. */

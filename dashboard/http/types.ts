@@ -20,3 +20,6 @@ export type PullRequest = Answer<'getPullRequest', 200>;
 export type Project = Answer<'listProjects', 200>['projects'][number];
 export type Site = Answer<'listSites', 200>['sites'][number];
 export type Webhook = Answer<'listWebhooks', 200>['webhooks'][number];
+export type Conversation = Answer<'listConversations', 200>['conversations'][number];
+export type Gap = Answer<'listGaps', 200>['gaps'][number];
+export type Operations = Answer<'getOperations', 200>;

@@ -5,6 +5,7 @@ import { DefaultChatTransport, type UIMessage } from 'ai';
 import { useEffect, useMemo, useState } from 'react';
 import { Button, Form, Input, Label, TextArea, TextField } from 'react-aria-components';
 import { messageOf } from '../http/client.ts';
+import { Feedback } from '../assistant/feedback.tsx';
 import { findPassages, type Passage } from '../assistant/passages.ts';
 import { Markdown } from '../components/markdown.tsx';
 import { EmptyNote } from '../components/notes.tsx';
@@ -83,8 +84,13 @@ function Chat({ domain }: { domain: string }) {
       <div className="chat">
         <div className="messages" role="log" aria-label="Conversation" aria-busy={isBusy}>
           {messages.length === 0 && <p className="quiet">Ask what a reader of {domain} would ask.</p>}
-          {messages.map((message) => (
-            <Message key={message.id} message={message} />
+          {messages.map((message, index) => (
+            <Message
+              key={message.id}
+              message={message}
+              domain={domain}
+              isDone={!isBusy || index < messages.length - 1}
+            />
           ))}
           {status === 'submitted' && <p className="speaking">Searching…</p>}
           {error !== undefined && (
@@ -176,7 +182,8 @@ function sentenceOf(error: Error): string {
   return messageOf(error);
 }
 
-function Message({ message }: { message: UIMessage }) {
+function Message({ message, domain, isDone }: { message: UIMessage; domain: string; isDone: boolean }) {
+  const threadId = threadOf(message);
   const text = message.parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
   const sources = message.parts.filter((part) => part.type === 'source-url');
   if (message.role === 'user') {
@@ -198,6 +205,9 @@ function Message({ message }: { message: UIMessage }) {
             </li>
           ))}
         </ul>
+      )}
+      {isDone && threadId !== null && text !== '' && (
+        <Feedback domain={domain} threadId={threadId} messageId={message.id} />
       )}
     </article>
   );

@@ -1,0 +1,135 @@
+import { useEffect, useRef, useState } from 'react';
+import UPlot from 'uplot';
+import { fullTime } from '../format.ts';
+import 'uplot/dist/uPlot.min.css';
+
+export interface Series {
+  label: string;
+  /** A custom property of the style sheet, such as `--green`. */
+  colour: string;
+  values: (number | null)[];
+}
+
+interface PlotProps {
+  title: string;
+  /** Beginnings of the steps, ISO. */
+  times: string[];
+  series: Series[];
+  format(value: number): string;
+  kind?: 'lines' | 'bars';
+}
+
+/** A plot over time, and the same as a table for who cannot see it. */
+export function Plot({ title, times, series, format, kind = 'lines' }: PlotProps) {
+  const place = useRef<HTMLDivElement>(null);
+  const scheme = useScheme();
+  useEffect(() => {
+    const element = place.current;
+    if (element === null) return undefined;
+    const style = getComputedStyle(document.documentElement);
+    const colour = (name: string) => resolved(element, style.getPropertyValue(name));
+    const axis = { stroke: colour('--quiet'), grid: { stroke: colour('--line'), width: 1 }, ticks: { show: false } };
+    const bars = UPlot.paths.bars?.({ size: [0.7, 40] });
+    const plot = new UPlot(
+      {
+        width: element.clientWidth,
+        height: 190,
+        legend: { show: false },
+        cursor: { show: false },
+        scales: { y: { range: (_, __, max) => [0, max > 0 ? max * 1.1 : 1] } },
+        axes: [
+          axis,
+          { ...axis, size: 64, values: (_, values) => values.map((value) => (value === null ? '' : format(value))) },
+        ],
+        series: [
+          {},
+          ...series.map((one) => ({
+            label: one.label,
+            stroke: colour(one.colour),
+            width: 2,
+            spanGaps: true,
+            ...(kind === 'bars' && bars !== undefined
+              ? { paths: bars, fill: colour(one.colour), points: { show: false } }
+              : // between two times without a figure a line has no length
+                { points: { show: one.values.includes(null), size: 6, fill: colour(one.colour) } }),
+          })),
+        ],
+      },
+      [times.map((time) => Date.parse(time) / 1000), ...series.map(({ values }) => values)],
+      element,
+    );
+    const watch = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: 190 }));
+    watch.observe(element);
+    return () => {
+      watch.disconnect();
+      plot.destroy();
+    };
+  }, [times, series, format, kind, scheme]);
+  return (
+    <figure className="plot panel">
+      <figcaption>
+        <h2>{title}</h2>
+        <ul className="legend">
+          {series.map(({ label, colour }) => (
+            <li key={label}>
+              <span className={`swatch swatch${colour}`} aria-hidden="true" /> {label}
+            </li>
+          ))}
+        </ul>
+      </figcaption>
+      <div ref={place} aria-hidden="true" />
+      <details className="hint">
+        <summary>As a table</summary>
+        <div className="table-scroll" tabIndex={0} role="group" aria-label={`${title}, as a table`}>
+          <table className="table">
+            <thead>
+              <tr>
+                <th>From</th>
+                {series.map(({ label }) => (
+                  <th key={label}>{label}</th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {times.map((time, index) => (
+                <tr key={time}>
+                  <td>{fullTime(time)}</td>
+                  {series.map(({ label, values }) => {
+                    const value = values[index] ?? null;
+                    return <td key={label}>{value === null ? '' : format(value)}</td>;
+                  })}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      </details>
+    </figure>
+  );
+}
+
+/** `light-dark()` and its likes, as the colour they come to. */
+function resolved(element: HTMLElement, value: string): string {
+  element.style.color = value;
+  const colour = getComputedStyle(element).color;
+  element.style.color = '';
+  return colour;
+}
+
+/** Changes when the page becomes light or dark. */
+function useScheme(): string {
+  const [scheme, setScheme] = useState('');
+  useEffect(() => {
+    const dark = matchMedia('(prefers-color-scheme: dark)');
+    const read = () => setScheme(`${document.documentElement.dataset['theme'] ?? 'system'} ${dark.matches}`);
+    read();
+    dark.addEventListener('change', read);
+    const watch = new MutationObserver(read);
+    watch.observe(document.documentElement, { attributeFilter: ['data-theme'] });
+    return () => {
+      dark.removeEventListener('change', read);
+      watch.disconnect();
+    };
+  }, []);
+  return scheme;
+}

@@ -1,0 +1,211 @@
+import { useQuery } from '@tanstack/react-query';
+import { useEffect, useMemo, useState } from 'react';
+import { Button } from 'react-aria-components';
+import { ErrorNote, Loading } from '../components/notes.tsx';
+import { Ago } from '../components/time.tsx';
+import { cost, count, duration, plural, tokens } from '../format.ts';
+import { answerOf, api, messageOf } from '../http/client.ts';
+import type { Operations } from '../http/types.ts';
+import { Plot } from '../operations/plot.tsx';
+import '../styles/settings.css';
+import '../styles/job.css';
+import '../styles/operations.css';
+
+const spans = [
+  [1, 'hour'],
+  [24, 'day'],
+  [168, 'week'],
+  [720, '30 days'],
+] as const;
+
+/** How the service does: what it gets done, what fails, how long it takes and what it costs. */
+export function OperationsPage() {
+  const [hours, setHours] = useState(24);
+  const operations = useQuery({
+    queryKey: ['operations', hours],
+    queryFn: () => answerOf(api.GET('/v1/operations', { params: { query: { hours } } })),
+    refetchInterval: 10_000,
+    placeholderData: (before) => before,
+  });
+  useEffect(() => {
+    document.title = 'Operations · Docket';
+  }, []);
+  return (
+    <>
+      <div className="page-head">
+        <h1>Operations</h1>
+        <div className="segments" role="group" aria-label="Time">
+          {spans.map(([span, label]) => (
+            <Button key={span} className="segment" aria-pressed={hours === span} onPress={() => setHours(span)}>
+              {label}
+            </Button>
+          ))}
+        </div>
+      </div>
+      {operations.isPending && <Loading />}
+      {operations.isError && <ErrorNote title="The figures could not be read" message={messageOf(operations.error)} />}
+      {operations.data !== undefined && (
+        <>
+          <Figures operations={operations.data} />
+          <Plots operations={operations.data} />
+          <Failures failures={operations.data.failures} />
+          <Workers workers={operations.data.workers} />
+        </>
+      )}
+    </>
+  );
+}
+
+function Figures({ operations }: { operations: Operations }) {
+  const { queue, latency } = operations;
+  const ms = (value: number | null) => (value === null ? '–' : duration(value));
+  const spent = operations.cost.reduce((sum, { costUsd }) => sum + costUsd, 0);
+  const figures = [
+    [
+      'Waiting jobs',
+      count(queue.waiting),
+      queue.oldestSeconds === null ? '' : `oldest ${duration(queue.oldestSeconds * 1000)}`,
+    ],
+    ['Active jobs', count(queue.active), ''],
+    ['A turn takes', ms(latency.jobs.p50Ms), `p95 ${ms(latency.jobs.p95Ms)}`],
+    ['A call of the model', ms(latency.model.p50Ms), `p95 ${ms(latency.model.p95Ms)}`],
+    ['First words of an answer', ms(latency.answers.firstTokenP50Ms), plural(latency.answers.count, 'answer')],
+    [
+      'Spent',
+      cost(spent),
+      `${tokens(operations.cost.reduce((sum, { inputTokens, outputTokens }) => sum + inputTokens + outputTokens, 0))} tokens`,
+    ],
+  ];
+  return (
+    <dl className="figures">
+      {figures.map(([name, value, more]) => (
+        <div key={name} className="panel">
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+          <dd className="hint">{more}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+const whole = (value: number) => (Number.isInteger(value) ? count(value) : '');
+const dollars = (value: number) => cost(value);
+
+function Plots({ operations }: { operations: Operations }) {
+  const { throughput, latency, cost: spending, answers } = operations;
+  const plots = useMemo(
+    () => [
+      {
+        title: 'Turns of jobs',
+        times: throughput.map(({ at }) => at),
+        format: whole,
+        kind: 'lines' as const,
+        series: [
+          { label: 'begun', colour: '--blue', values: throughput.map(({ created }) => created) },
+          { label: 'completed', colour: '--green', values: throughput.map(({ completed }) => completed) },
+          { label: 'failed', colour: '--red', values: throughput.map(({ failed }) => failed) },
+        ],
+      },
+      {
+        title: 'How long a turn takes',
+        times: latency.series.map(({ at }) => at),
+        format: duration,
+        kind: 'lines' as const,
+        series: [
+          { label: 'half of them', colour: '--blue', values: latency.series.map(({ jobP50Ms }) => jobP50Ms) },
+          { label: '95 of 100', colour: '--purple', values: latency.series.map(({ jobP95Ms }) => jobP95Ms) },
+        ],
+      },
+      {
+        title: 'Cost',
+        times: spending.map(({ at }) => at),
+        format: dollars,
+        kind: 'bars' as const,
+        series: [{ label: 'US dollars', colour: '--amber', values: spending.map(({ costUsd }) => costUsd) }],
+      },
+      {
+        title: 'Questions of readers',
+        times: answers.map(({ at }) => at),
+        format: whole,
+        kind: 'lines' as const,
+        series: [
+          { label: 'answered', colour: '--green', values: answers.map(({ answered }) => answered) },
+          { label: 'not answered', colour: '--amber', values: answers.map(({ unanswered }) => unanswered) },
+        ],
+      },
+    ],
+    [throughput, latency, spending, answers],
+  );
+  return (
+    <div className="plots">
+      {plots.map((plot) => (
+        <Plot key={plot.title} {...plot} />
+      ))}
+    </div>
+  );
+}
+
+function Failures({ failures }: { failures: Operations['failures'] }) {
+  const most = Math.max(1, ...failures.map((failure) => failure.count));
+  return (
+    <>
+      <h2 className="section-head">Failures</h2>
+      {failures.length === 0 && <p className="quiet">None.</p>}
+      <ul className="bars">
+        {failures.map(({ category, title, count: times }) => (
+          <li key={category}>
+            <span>
+              {title} <code className="quiet">{category}</code>
+            </span>
+            <progress aria-label={`${title}: ${times}`} max={most} value={times} />
+            <span className="row-number">{count(times)}</span>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function Workers({ workers }: { workers: Operations['workers'] }) {
+  return (
+    <>
+      <h2 className="section-head">Workers</h2>
+      {workers.length === 0 && <p className="field-error">No worker was heard of in the last ten minutes.</p>}
+      {workers.length > 0 && (
+        <div className="table-scroll" tabIndex={0} role="group" aria-label="Workers">
+          <table className="table">
+            <thead>
+              <tr>
+                <th>Host</th>
+                <th>Process</th>
+                <th>Version</th>
+                <th>Works on</th>
+                <th>Since</th>
+                <th>Last heard of</th>
+              </tr>
+            </thead>
+            <tbody>
+              {workers.map(({ id, host, pid, version, activeTasks, startedAt, seenAt }) => (
+                <tr key={id}>
+                  <td>{host}</td>
+                  <td>{pid}</td>
+                  <td>
+                    <code>{version}</code>
+                  </td>
+                  <td>{plural(activeTasks, 'task')}</td>
+                  <td>
+                    <Ago date={startedAt} />
+                  </td>
+                  <td>
+                    <Ago date={seenAt} />
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </>
+  );
+}
