@@ -1,17 +1,12 @@
+// what turns lines about, rings bells or moves a terminal's cursor; line breaks and tabs stay
 // oxlint-disable-next-line no-control-regex -- these are what is made visible
-const controls = /[\u0000-\u0008\u000b-\u001f\u007f]/g;
-const directions = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+const hidden = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
 /** Foreign text with nothing hidden in it: control characters and changes of direction are shown as what they are. */
 export function plain(text: string): string {
   return text
     .replaceAll('\r\n', '\n')
-    .replace(controls, (character) => (character === '\u007f' ? '␡' : String.fromCodePoint(0x2400 + codeOf(character))))
-    .replace(directions, (character) => `⟨U+${codeOf(character).toString(16).toUpperCase().padStart(4, '0')}⟩`);
-}
-
-function codeOf(character: string): number {
-  return character.codePointAt(0) ?? 0;
+    .replace(hidden, (character) => `⟨U+${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}⟩`);
 }
 
 /** The beginning of a text that is too long to be shown, and how much is left out. */

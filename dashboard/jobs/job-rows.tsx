@@ -4,6 +4,7 @@ import { memo, useEffect, useEffectEvent, useLayoutEffect, useRef, useState } fr
 import type { ListedJob } from '../http/types.ts';
 import { PullRequestBadge, StatusBadge } from '../components/status.tsx';
 import { Ago } from '../components/time.tsx';
+import { plain } from '../plain.ts';
 import { cost, plural, repositoryName } from '../format.ts';
 
 interface RowsProps {
@@ -64,7 +65,7 @@ const Row = memo(function Row({ job }: { job: ListedJob }) {
       </span>
       <span className="row-main">
         <Link className="row-title" to="/jobs/$projectId/$id" params={{ projectId: job.projectId, id: job.id }}>
-          {details.title ?? job.prompt}
+          {plain(details.title ?? job.prompt)}
         </Link>
         <span className="row-facts">
           <span className="row-repository">{repositoryName(job.source.repository)}</span>

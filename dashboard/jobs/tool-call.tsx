@@ -14,14 +14,15 @@ interface ToolCallProps {
 }
 
 const longestShown = 200_000;
+/** Fields of an input, the most telling first. */
+const telling = ['command', 'pattern', 'query', 'path', 'from', 'title'];
 
 /** What a call is about, in a line: the path, pattern or command it names. */
 export function subjectOf(input: unknown): string {
   if (typeof input !== 'object' || input === null) return typeof input === 'string' ? input : '';
-  const named = Object.entries(input).find(([name]) =>
-    ['path', 'pattern', 'command', 'from', 'title', 'query'].includes(name),
-  );
-  const value = named?.[1] ?? Object.values(input).find((one) => typeof one === 'string');
+  const fields: Record<string, unknown> = { ...input };
+  const named = telling.map((name) => fields[name]).find((value) => typeof value === 'string');
+  const value = named ?? Object.values(fields).find((one) => typeof one === 'string');
   return typeof value === 'string' ? value : '';
 }
 

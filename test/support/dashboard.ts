@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
@@ -75,7 +75,6 @@ interface AxeViolation {
 /** What axe finds wrong by WCAG 2.2 A and AA, serious or worse. */
 export async function seriousProblems(page: Page): Promise<string[]> {
   const script = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
-  const { readFile } = await import('node:fs/promises');
   // through the protocol, which the page's security policy does not bind
   await page.evaluate(await readFile(script, 'utf8'));
   const violations = await page.evaluate(async () => {
@@ -88,4 +87,9 @@ export async function seriousProblems(page: Page): Promise<string[]> {
     .map(
       ({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join(' | ')}`,
     );
+}
+
+/** A figure for a person: how long the page could not answer. What else the machine does is in it. */
+export function sayLongestTask(what: string, durationsMs: number[]): void {
+  console.log(`${what}: longest task ${Math.round(Math.max(0, ...durationsMs))} ms`);
 }

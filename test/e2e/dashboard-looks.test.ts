@@ -1,0 +1,204 @@
+import type { Browser, Page } from 'playwright-core';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findChromium, launchChromium } from '../support/browser.ts';
+import {
+  sayLongestTask,
+  seriousProblems,
+  startJob,
+  takeScreenshot,
+  untilStatus,
+  visitDashboard,
+} from '../support/dashboard.ts';
+import { startTestStack, type TestStack } from '../support/stack.ts';
+
+const chromiumPath = findChromium();
+const resources = new AsyncDisposableStack();
+const shared = {} as { stack: TestStack; browser: Browser; pool: pg.Pool; pages: Record<string, string> };
+
+/** A stack with a job that changed something, one that failed, and questions of readers. */
+beforeAll(async () => {
+  if (chromiumPath === null) return;
+  shared.stack = resources.use(await startTestStack());
+  shared.browser = await launchChromium(chromiumPath);
+  resources.defer(() => shared.browser.close());
+  shared.pool = new pg.Pool({ connectionString: shared.stack.localJson.databaseUrl, max: 2 });
+  resources.defer(() => shared.pool.end());
+  await using visit = await visitDashboard(shared.browser, shared.stack);
+  const { page } = visit;
+  await startJob(page, 'Replace "colour" with "color" everywhere. Create docs/guides/new.md with "# New"');
+  await untilStatus(page, 'completed');
+  const job = new URL(page.url()).pathname;
+  const pull = await page.getByRole('link', { name: 'open it' }).getAttribute('href');
+  await page.getByRole('link', { name: 'New job' }).click();
+  await page.getByLabel('What should change?').fill('Delete README.md');
+  await page.getByLabel('Branch, tag or commit').fill('no-such-branch');
+  await page.getByRole('button', { name: 'Start the job' }).click();
+  await untilStatus(page, 'failed');
+  const failed = new URL(page.url()).pathname;
+  for (const question of ['How do I run a scene?', 'Is there a mobile app for Android?']) await ask(question);
+  shared.pages = {
+    jobs: '/jobs',
+    'new-job': '/new',
+    job,
+    'failed-job': failed,
+    'pull-request': new URL(pull ?? '').pathname,
+    playground: '/playground',
+    conversations: '/conversations',
+    gaps: '/gaps',
+    operations: '/operations',
+    keys: '/settings/keys',
+    projects: '/settings/projects',
+    sites: '/settings/sites',
+    webhooks: '/settings/webhooks',
+    log: '/settings/audit',
+  };
+});
+
+afterAll(() => resources.disposeAsync());
+
+async function ask(question: string): Promise<void> {
+  const { baseUrl, domain, assistantKey } = shared.stack.localJson;
+  const answer = await fetch(`${baseUrl}/discovery/v2/assistant/${domain}/message`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${assistantKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      fp: 'anonymous',
+      messages: [{ id: '1', role: 'user', parts: [{ type: 'text', text: question }] }],
+    }),
+  });
+  await answer.text();
+}
+
+async function show(page: Page, path: string): Promise<void> {
+  await page.goto(shared.stack.localJson.baseUrl + path);
+  await page.locator('main h1').waitFor();
+  await expect.poll(() => page.locator('.loading').count()).toBe(0);
+}
+
+describe.runIf(chromiumPath !== null)('every page of the dashboard', () => {
+  it.each(['light', 'dark'] as const)(
+    'has no serious problem for people with disabilities, %s',
+    async (colorScheme) => {
+      await using visit = await visitDashboard(shared.browser, shared.stack, { colorScheme });
+      const { page } = visit;
+      for (const [name, path] of Object.entries(shared.pages)) {
+        await show(page, path);
+        if (name === 'playground') {
+          await page.getByLabel('Question').fill('How do I run a scene?');
+          await page.getByRole('button', { name: 'Ask', exact: true }).click();
+          await page.getByText('Did this help?').waitFor();
+        }
+        expect([name, await seriousProblems(page)]).toEqual([name, []]);
+        await takeScreenshot(page, `${name}-${colorScheme}`);
+        if (name !== 'job') continue;
+        await page.getByRole('tab', { name: 'Changes' }).click();
+        await page.locator('.diff').first().waitFor();
+        expect(['changes', await seriousProblems(page)]).toEqual(['changes', []]);
+        await takeScreenshot(page, `changes-${colorScheme}`);
+      }
+      expect(visit.complaints).toEqual([]);
+    },
+  );
+
+  it('fits a width of 400 pixels', async () => {
+    await using visit = await visitDashboard(shared.browser, shared.stack, { width: 400 });
+    const { page } = visit;
+    for (const [name, path] of Object.entries(shared.pages)) {
+      await show(page, path);
+      const overflow = await page.evaluate(
+        () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+      );
+      expect([name, overflow]).toEqual([name, 0]);
+      await takeScreenshot(page, `${name}-narrow`);
+    }
+  });
+
+  it('is reached and left by keyboard alone', async () => {
+    await using visit = await visitDashboard(shared.browser, shared.stack);
+    const { page } = visit;
+    await page.keyboard.press('j');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/\/job_/);
+    await page.getByRole('tab', { name: 'Conversation' }).focus();
+    await page.keyboard.press('ArrowRight');
+    await page.getByRole('tab', { name: 'Changes', selected: true }).waitFor();
+  });
+});
+
+const attack = '<script>window.pwned=1</script><img src=x onerror="window.pwned=1">\u202Ereversed \u001B[31mred\u0007';
+
+describe.runIf(chromiumPath !== null)('hostile text', () => {
+  it('is shown as text and does nothing, in prompts, answers, results, names and diffs', async () => {
+    const { browser, stack, pool } = shared;
+    await using visit = await visitDashboard(browser, stack);
+    const { page } = visit;
+    const id = await startJob(page, `Create hostile.md with "x". ${attack}`);
+    await untilStatus(page, 'completed');
+    const line = 'x'.repeat(1_000_000);
+    const patch = `diff --git a/${attack}.md b/${attack}.md\n--- a/${attack}.md\n+++ b/${attack}.md\n@@ -1 +1 @@\n-${attack}\n+${line}${attack}\n`;
+    const markdown = `${attack} [a link](javascript:window.pwned=1) ![an image](https://evil.example/x.png)`;
+    await pool.query('update jobs set title = $2, message = $3 where id = $1', [id, attack, markdown]);
+    await pool.query('update job_snapshots set patch = $2 where job_id = $1', [id, patch]);
+    await pool.query(
+      `update job_steps set response = jsonb_set(response, '{text}', $2::jsonb),
+              tool_results = (select jsonb_agg(jsonb_set(result, '{output}', $3::jsonb)) from jsonb_array_elements(tool_results) as result)
+       where job_id = $1`,
+      [id, JSON.stringify(markdown), JSON.stringify(attack + line)],
+    );
+    await page.reload();
+    await page.getByRole('heading', { name: 'Step 1' }).waitFor();
+    await page.locator('.tool summary').first().click();
+    await page.getByRole('button', { name: /^Show all/ }).click();
+    await page.getByText('further characters are not shown').first().waitFor();
+    await page.getByRole('tab', { name: 'Changes' }).click();
+    await page.locator('.diff-path').first().waitFor();
+    expect(await page.locator('.diff-path').first().innerText()).toContain('<script>');
+    expect(await page.locator('.diff-path').first().innerText()).toContain('⟨U+202E⟩');
+    await takeScreenshot(page, 'hostile');
+    await page.getByRole('tab', { name: 'Conversation' }).click();
+    expect(await page.locator('main img, main script').count()).toBe(0);
+    expect(await page.locator('a[href^="javascript:"]').count()).toBe(0);
+    await page.getByRole('link', { name: 'open it' }).click();
+    await page.getByRole('button', { name: 'Merge' }).waitFor();
+    await page.getByRole('link', { name: 'Jobs', exact: true }).click();
+    await page.locator('.row', { hasText: '<script>' }).waitFor();
+    expect(await page.evaluate(() => 'pwned' in window)).toBe(false);
+    expect(visit.complaints).toEqual([]);
+  });
+});
+
+describe.runIf(chromiumPath !== null)('a list of 10,000 jobs', () => {
+  it('holds no more rows than are in sight', async () => {
+    const { browser, stack, pool } = shared;
+    const { projectId } = stack.localJson;
+    await pool.query(
+      `with made as (
+         insert into jobs (id, project_id, organization_id, status, repository, model, title, created_at, ended_at)
+         select 'job_many' || number, project.id, project.organization_id, 'completed', project.repository, 'offline/editor',
+                'Job number ' || number, now() - number * interval '1 minute', now()
+         from projects as project, generate_series(1, 10000) as number where project.id = $1
+         returning id, created_at
+       )
+       insert into job_turns (job_id, turn, prompt, status, created_at) select id, 1, 'Do it.', 'completed', created_at from made`,
+      [projectId],
+    );
+    await using visit = await visitDashboard(browser, stack);
+    const { page } = visit;
+    await page.evaluate(() => {
+      Object.assign(window, { longTasks: [] });
+      new PerformanceObserver((list) => {
+        for (const { duration } of list.getEntries()) (window as any).longTasks.push(duration);
+      }).observe({ type: 'longtask' });
+    });
+    const last = page.getByText('Job number 10000', { exact: true });
+    for (let scrolls = 0; scrolls < 600 && (await last.count()) === 0; scrolls += 1) {
+      await page.evaluate(() => window.scrollTo(0, document.documentElement.scrollHeight));
+      await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve, 30))));
+      expect(await page.locator('.row').count()).toBeLessThan(80);
+    }
+    await last.waitFor();
+    const longTasks = await page.evaluate(() => (window as any).longTasks as number[]);
+    sayLongestTask('10,000 jobs scrolled through', longTasks);
+  });
+});
