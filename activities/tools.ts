@@ -8,7 +8,7 @@ import { allowedTools, finishCallOf, type FinishCall, type Toolset } from './age
 import { takenOver, type Attempt } from './attempt.ts';
 import { checkedResults } from './check-command.ts';
 import type { Workspaces } from './clients/workspaces.ts';
-import { createCommandRunner, type Commands } from './commands.ts';
+import { createCommandRunner, takenBack, type Commands } from './commands.ts';
 import { baseOf, type JobAccess } from './job-access.ts';
 import { eventsOfResults } from './job-events.ts';
 import { createPathRules, problemWithCall, type PathRules } from './path-rules.ts';
@@ -17,7 +17,7 @@ export interface ToolActivityDeps {
   steps: Pick<StepStore, 'claim' | 'storeResults' | 'latestTree' | 'snapshot'>;
   effects: EffectStore;
   access: JobAccess;
-  workspaces: Pick<Workspaces, 'open' | 'snapshot'>;
+  workspaces: Pick<Workspaces, 'open' | 'snapshot' | 'remove'>;
   toolset: Toolset;
   commands: Commands;
   attempt: Attempt;
@@ -66,16 +66,23 @@ export function createToolActivities(deps: ToolActivityDeps) {
     const sinceTree = await steps.latestTree(job.id);
     const before = sinceTree === null ? null : await steps.snapshot(job.id, sinceTree);
     const repository = await access.repositoryOf(job, signal);
-    const workspace = await workspaces.open({ ...repository, jobId: job.id, baseCommit, snapshot: before });
+    const wanted = { ...repository, jobId: job.id, baseCommit, snapshot: before };
+    let workspace = await workspaces.open(wanted);
+    const place = { jobId: job.id, tree: workspace.path, signal };
+    const { runCommand, hasFilledDisk } = createCommandRunner(commands?.sandbox ?? null, place);
     try {
       const project = await access.projectOf(job);
       const rules = createPathRules(project);
       const checked = calls.map((call) => refusedByRules(call, rules));
-      const place = { jobId: job.id, tree: workspace.path, signal };
-      const runCommand = commands?.sandbox == null ? undefined : createCommandRunner(commands.sandbox, place);
       const context = { root: workspace.path, signal, runCommand };
-      const results = await runBatch(allowedTools(toolset, project), checked, context);
+      const ran = await runBatch(allowedTools(toolset, project), checked, context);
+      const results = hasFilledDisk() ? takenBack(ran, (name) => toolset[name]?.isReadOnly ?? true) : ran;
       const masked = results.map((result) => ({ ...result, output: maskSecrets(result.output) }));
+      if (hasFilledDisk()) {
+        await workspace.release();
+        await workspaces.remove(job.id);
+        workspace = await workspaces.open(wanted);
+      }
       const { tree, snapshot } = await treeAfter(batch, before);
       if (finishOf(calls, masked) === null) return { results: masked, tree, snapshot };
       const finished = {
@@ -92,6 +99,8 @@ export function createToolActivities(deps: ToolActivityDeps) {
       return { results: await checkedResults(effects, { ...finished, ...check }), tree, snapshot };
     } finally {
       await workspace.release();
+      // a check command can have filled it, too; it is made anew when it is needed
+      if (hasFilledDisk()) await workspaces.remove(job.id);
     }
   }
 

@@ -54,7 +54,7 @@ function shownOutput({ head, tail, omitted }: CommandEnd['output']): string {
 const stops: Record<NonNullable<CommandEnd['stopped']>, string> = {
   timeout: 'Stopped: it ran longer than it may,',
   memory: 'Stopped: it used more memory than it may,',
-  disk: 'Stopped: it wrote more to the disk than it may; delete what it wrote. It ended',
+  disk: 'Stopped: it wrote more to the disk than it may,',
   output: 'Stopped: it said more than it may,',
 };
 

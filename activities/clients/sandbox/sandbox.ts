@@ -50,7 +50,7 @@ export interface SandboxOptions {
 
 const keepBytes = 256 * 1024;
 const outputBytes = 64 * 1024 * 1024;
-/** Commands stand back behind the worker itself. */
+/** Commands stand back behind the worker; what brings them up does not. */
 const niceness = 10;
 const endMs = 5_000;
 
@@ -85,7 +85,6 @@ export async function createSandbox({ machine, limits, directory }: SandboxOptio
       const [error] = await once(child, 'error');
       throw new SandboxError('bubblewrap could not be started.', { cause: error });
     }
-    lowerPriority(child.pid);
     return child;
   }
 
@@ -162,7 +161,9 @@ class RunningCommand {
     stream.on('error', () => undefined);
     stream.setEncoding('utf8').on('data', (piece: string) => {
       text += piece;
+      const isNew = this.firstPid === null;
       this.firstPid = numberIn(text, 'child-pid');
+      if (isNew && this.firstPid !== null) lowerPriority(this.firstPid);
       this.#exitCode = numberIn(text, 'exit-code');
       // it may have come up after it was told to stop
       if (this.#stopped !== null) this.#kill();
