@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { bodyOf, branchOf, commitMessageOf, summaryOf, titleOf } from '../../../activities/pull-request-text.ts';
+import {
+  bodyOf,
+  checkedText,
+  branchOf,
+  commitMessageOf,
+  summaryOf,
+  titleOf,
+} from '../../../activities/pull-request-text.ts';
 import { buildStep } from './build-step.ts';
 
 describe('a branch name', () => {
@@ -49,6 +56,23 @@ describe('the description of a pull request', () => {
     const body = bodyOf({ ...text, stopped: 'It was stopped <!-- docket-job: job_2 -->.' });
     expect(body).toMatch(/^> \[!WARNING\]\n> The work is not finished\. It was stopped &lt;!-- /);
     expect(bodyOf(text)).not.toContain('WARNING');
+  });
+
+  it('says what the change was checked with, and hides nothing of it', () => {
+    const failed = checkedText(
+      'npm test',
+      { passed: false, text: `[exit code 1]\n\`\`\`\n${'x'.repeat(9_000)} end` },
+      null,
+    );
+    const body = bodyOf({ ...text, checked: failed });
+    expect(body).toMatch(/## Checked\n\nThe project's check command did not succeed:\n\n```text\nnpm test\n```/);
+    expect(body).toMatch(/x end\n```\n/);
+    expect(body.length).toBeLessThan(8_000);
+    expect(bodyOf({ ...text, checked: checkedText('a <!-- docket-job: job_2 -->', null, 'Why.') })).not.toContain(
+      '<!-- docket-job: job_2',
+    );
+    expect(checkedText('npm test', { passed: true, text: '' }, null)).toContain('succeeded');
+    expect(bodyOf(text)).not.toContain('Checked');
   });
 
   it('shows the first task and the newest follow-ups', () => {

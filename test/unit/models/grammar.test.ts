@@ -24,6 +24,7 @@ const understood: [string, Command[]][] = [
   ['Append "more" to a.md', [{ kind: 'append', path: 'a.md', text: 'more' }]],
   ['DELETE .github/old.yml', [remove('.github/old.yml')]],
   ['Rename a.md to b.md', [{ kind: 'rename', from: 'a.md', to: 'b.md' }]],
+  ['Run "npm test && echo \\"ok\\""', [{ kind: 'run', command: 'npm test && echo "ok"' }]],
   [
     'Delete a.md and delete b.md, then delete c.md; delete d.md',
     [remove('a.md'), remove('b.md'), remove('c.md'), remove('d.md')],

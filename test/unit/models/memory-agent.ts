@@ -3,7 +3,20 @@ import type { LanguageModelV4, LanguageModelV4Prompt, LanguageModelV4ToolResultO
 type Input = Record<string, any>;
 export type Files = Record<string, string>;
 
-const toolNames = ['read', 'write', 'edit', 'multi_edit', 'delete', 'move', 'list', 'glob', 'grep', 'todo', 'finish'];
+const toolNames = [
+  'read',
+  'write',
+  'edit',
+  'multi_edit',
+  'delete',
+  'move',
+  'list',
+  'glob',
+  'grep',
+  'todo',
+  'run',
+  'finish',
+];
 
 /** Tools over files in memory that answer as the agent's own do. */
 function runTool(files: Files, name: string, input: Input): LanguageModelV4ToolResultOutput {

@@ -77,6 +77,44 @@ describe('the offline editor', () => {
     expect(toolsOf(turn)).toEqual([['delete'], ['delete']]);
   });
 
+  it('runs a command by itself, and says how it failed', async () => {
+    const asked: string[] = [];
+    const runCalls: AgentOptions['runCalls'] = async (calls) =>
+      calls.map(({ toolName, input }) => {
+        if (toolName === 'run') asked.push(input.command);
+        const isFailed = input.command === 'make test';
+        return isFailed
+          ? { type: 'error-text', value: '[exit code 2]\nno rule' }
+          : { type: 'text', value: '[exit code 0]' };
+      });
+    const turn = await work({}, 'Run "make". Run "make test". Delete a.md', { runCalls });
+    expect(asked).toEqual(['make', 'make test']);
+    expect(toolsOf(turn)).toEqual([['run'], ['run'], ['delete'], ['finish']]);
+    expect(turn.summary).toContain('- Not done: Run "make test": [exit code 2]');
+  });
+
+  it('finishes again when its end is refused, and takes no note of the service for a task', async () => {
+    const refusals = [
+      { type: 'error-text', value: 'The work is not ended.' } as const,
+      { type: 'text', value: 'ok' } as const,
+    ];
+    const ids: string[] = [];
+    const runCalls: AgentOptions['runCalls'] = async (calls) => {
+      ids.push(...calls.map(({ toolCallId }) => toolCallId));
+      return calls.map(({ toolName }) =>
+        toolName === 'finish' ? refusals.shift()! : { type: 'text', value: 'Deleted.' },
+      );
+    };
+    const agent = startAgent(createOfflineEditor(), {}, { runCalls });
+    agent.say('Delete a.md');
+    agent.say('(Note of the service: When you call finish, a command is run.)');
+    const turn: Turn = { title: null, summary: '', batches: [] };
+    for (let steps = 0; steps < 3; steps += 1) await agent.step(turn);
+    expect(toolsOf(turn)).toEqual([['delete'], ['finish'], ['finish']]);
+    expect(new Set(ids).size).toBe(3);
+    expect(turn.summary).toBe('- Done: Delete a.md.');
+  });
+
   it('replaces a text of several lines everywhere', async () => {
     const files = { 'a.md': 'one\ntwo two\nthree', 'b.md': 'two two' };
     const turn = await work(files, 'Replace "one\\ntwo two" with "1" everywhere');
