@@ -1,3 +1,5 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import type { Worker } from '@temporalio/worker';
@@ -93,7 +95,7 @@ export async function runWorkerProcess(wiring: WorkerProcess): Promise<void> {
     directory: join(config.workDirectory, 'cache'),
     failureConverterPath,
   });
-  const commands = await openCommands(config, log);
+  const commands = await openCommands(config, { log, resources });
   const shared = { config, stores, clients, secrets, commands, instrument, tracer, draining: signal };
   // jobs first: somebody waits for them
   const queues = [
@@ -117,9 +119,15 @@ export async function runWorkerProcess(wiring: WorkerProcess): Promise<void> {
 }
 
 /** Without a sandbox agents run no commands; the log says what to do about it. */
-async function openCommands({ commands: limits, workDirectory }: WorkerConfig, log: Logger): Promise<Commands> {
+async function openCommands(
+  { commands: limits }: WorkerConfig,
+  { log, resources }: { log: Logger; resources: AsyncDisposableStack },
+): Promise<Commands> {
   if (limits === null) return null;
-  const opened = await openSandbox({ directory: join(workDirectory, 'sandbox'), limits });
+  // its own: workers of several machines may share their work directory
+  const directory = await mkdtemp(join(tmpdir(), 'docket-sandbox-'));
+  resources.defer(() => rm(directory, { recursive: true, force: true }));
+  const opened = await openSandbox({ directory, limits });
   if (opened.problem !== null) log.warn(opened.problem);
   return { ...opened, maxSeconds: limits.maxSeconds };
 }

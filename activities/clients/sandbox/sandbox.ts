@@ -44,7 +44,7 @@ export class SandboxError extends Error {
 export interface SandboxOptions {
   machine: Machine;
   limits: SandboxLimits;
-  /** Holds what bubblewrap reads. */
+  /** Holds what bubblewrap reads and what commands say; no other process may have the same. */
   directory: string;
 }
 

@@ -1,0 +1,52 @@
+import { execFile } from 'node:child_process';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, it } from 'vitest';
+import { accountsWithSandbox } from '../../support/sandbox.ts';
+
+const execute = promisify(execFile);
+const { accounts } = await accountsWithSandbox();
+const isRoot = process.getuid?.() === 0;
+const module = join(import.meta.dirname, '../../../activities/clients/sandbox/open-sandbox.ts');
+
+/** What a worker finds where `program` takes the place of bubblewrap, in a mount namespace of its own. */
+async function openWith(program: string): Promise<{ problem: string | null }> {
+  const directory = await mkdtemp(join(tmpdir(), 'docket-open-'));
+  try {
+    const file = join(directory, 'bwrap');
+    await writeFile(file, program);
+    await chmod(file, 0o755);
+    const script = `
+      const { openSandbox } = await import(${JSON.stringify(module)});
+      const limits = { memoryBytes: 2 ** 29, processes: 64, diskBytes: 2 ** 25 };
+      const { problem } = await openSandbox({ directory: ${JSON.stringify(join(directory, 'sandbox'))}, limits });
+      console.log(JSON.stringify({ problem }));`;
+    const enter = 'mount --bind "$0" /usr/bin/bwrap && exec "$1" --input-type=module -e "$2"';
+    const { stdout } = await execute('unshare', ['--mount', 'sh', '-c', enter, file, process.execPath, script]);
+    return JSON.parse(stdout);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+const version = '[ "$1" = --version ] && { echo "bubblewrap 0.11.0"; exit 0; }\n';
+/** Runs the command as it is. */
+const nothing = `#!/bin/sh\n${version}while [ "$1" != -- ]; do shift; done; shift; exec "$@"\n`;
+/** Says that the command runs in a sandbox. */
+const liar = `#!/bin/bash\n${version}for a in "$@"; do [ "$a" = --json-status-fd ] && inner=1; done
+while [ "$1" != -- ]; do shift; done; shift
+[ -z "$inner" ] && exec "$@"
+echo '{ "child-pid": '$$' }' >&3; "$@"; echo '{ "exit-code": '$?' }' >&3\n`;
+
+it.runIf(isRoot && accounts.length > 0)('finds no sandbox where bubblewrap is too old or does not start', async () => {
+  expect((await openWith('#!/bin/sh\necho "bubblewrap 0.4.1"\n')).problem).toContain('install 0.8 or newer');
+  const broken = `#!/bin/sh\n${version}echo "bwrap: Creating new namespace failed: Operation not permitted" >&2; exit 1\n`;
+  expect((await openWith(broken)).problem).toContain('does not let the worker make user namespaces');
+});
+
+it.runIf(isRoot && accounts.length > 0)('takes nothing for a sandbox that is none', async () => {
+  expect((await openWith(nothing)).problem).toContain('Commands cannot be run here: ');
+  expect((await openWith(liar)).problem).toContain('the sandbox of this machine does not hold');
+});
