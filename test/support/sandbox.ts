@@ -91,6 +91,7 @@ async function asOther(directory: string, limits: SandboxLimits): Promise<{ runs
   child.send({ kind: 'open', directory: join(directory, 'sandbox'), limits } satisfies AccountRequest);
   const { problem } = await opened;
   if (problem !== null) throw new Error(problem);
+  child.setMaxListeners(0);
   let calls = 0;
   const runs: Runs = async ({ signal, ...call }) => {
     const id = (calls += 1);

@@ -53,6 +53,7 @@ const outputBytes = 64 * 1024 * 1024;
 /** Commands stand back behind the worker; what brings them up does not. */
 const niceness = 10;
 const endMs = 5_000;
+const bringUpMs = 300;
 
 /** Makes the sandbox of a machine that was looked at. */
 export async function createSandbox({ machine, limits, directory }: SandboxOptions): Promise<Sandbox> {
@@ -115,6 +116,7 @@ class RunningCommand {
   firstPid: number | null = null;
   readonly #child: ChildProcess;
   readonly #beganAt = performance.now();
+  readonly #stream: Readable;
   readonly #closed: Promise<unknown>;
   readonly #output: () => Captured;
   readonly #problem: () => Captured;
@@ -123,6 +125,7 @@ class RunningCommand {
 
   constructor(child: ChildProcess, stream: Readable) {
     this.#child = child;
+    this.#stream = stream;
     this.#closed = Promise.all([once(child, 'close'), once(stream, 'close')]);
     const [, , , status] = child.stdio;
     const onOverflow = () => this.stop('output');
@@ -132,8 +135,12 @@ class RunningCommand {
   }
 
   stop(reason: CommandEnd['stopped'] | 'aborted'): void {
-    this.#stopped ??= reason;
-    this.#kill();
+    if (this.#stopped !== null) return;
+    this.#stopped = reason;
+    // bubblewrap leaves its child behind when it dies while it brings it up: it has a moment to say which one that is
+    if (this.firstPid !== null) this.#kill();
+    else setTimeout(() => this.#kill(), bringUpMs).unref();
+    setTimeout(() => this.#letGo(), endMs).unref();
   }
 
   async end({ signal, timeoutMs }: SandboxCall): Promise<CommandEnd> {
@@ -174,6 +181,11 @@ class RunningCommand {
     const { pid, exitCode, signalCode } = this.#child;
     if (this.firstPid !== null) signalTo(this.firstPid);
     if (pid !== undefined && exitCode === null && signalCode === null) signalTo(-pid);
+  }
+
+  /** Whatever still holds an output of a command that was stopped is no longer listened to. */
+  #letGo(): void {
+    for (const stream of [this.#stream, ...this.#child.stdio]) stream?.destroy();
   }
 
   /** The outputs close when nobody holds them; a process that holds none of them may be a moment behind. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { chmod, lstat, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   accountsWithSandbox,
@@ -124,6 +125,19 @@ describe.runIf(accounts.length > 0).each(accounts)('the limits on commands of an
     controller.abort(new Error('aborted by the test'));
     expect(await run).toContain('aborted by the test');
     expect(await processesNamed(mark)).toEqual([]);
+  });
+
+  it('is ended at each moment of its beginning', async () => {
+    const mark = `begun-${randomUUID()}`;
+    for (let delay = 0; delay < 45; delay += 3) {
+      const controller = new AbortController();
+      const run = sandbox.run(`exec -a ${mark} sleep 600`, { signal: controller.signal });
+      await sleep(delay);
+      controller.abort(new Error('aborted by the test'));
+      await expect(run).rejects.toThrow('aborted by the test');
+    }
+    expect(await processesNamed(mark)).toEqual([]);
+    expect(await sandbox.output('echo still works')).toBe('still works\n');
   });
 
   it('gives the tree back in a state that the worker can read and write', async () => {
