@@ -68,7 +68,7 @@ export async function createSandbox({ machine, limits, directory }: SandboxOptio
   const pipes = createOutputPipes(directory);
   const inherited = await inheritedDescriptors(filterFd + inputs.length - 1);
 
-  async function start(call: ProfileCall, { writer }: OutputPipe): Promise<ChildProcess> {
+  async function start(call: ProfileCall, { writer, stream }: OutputPipe): Promise<RunningCommand> {
     await using files = new AsyncDisposableStack();
     files.use(writer);
     const nothing = files.use(await open('/dev/null', 'r+'));
@@ -86,7 +86,8 @@ export async function createSandbox({ machine, limits, directory }: SandboxOptio
       const [error] = await once(child, 'error');
       throw new SandboxError('bubblewrap could not be started.', { cause: error });
     }
-    return child;
+    // before anything is waited for: the end of a short command would be missed
+    return new RunningCommand(child, stream);
   }
 
   return {
@@ -96,8 +97,8 @@ export async function createSandbox({ machine, limits, directory }: SandboxOptio
       if (machine.root !== null) await giveTree(tree, uidOf(machine.root.uids, call.jobId));
       const pipe = await pipes.take();
       using _pipe = { [Symbol.dispose]: () => void pipe.stream.destroy() };
-      const command = new RunningCommand(await start(call, pipe), pipe.stream);
-      using _watch = await watchCommand({
+      const command = await start(call, pipe);
+      using _watch = watchCommand({
         tree,
         limits,
         firstPid: () => command.firstPid,
@@ -127,6 +128,8 @@ class RunningCommand {
     this.#child = child;
     this.#stream = stream;
     this.#closed = Promise.all([once(child, 'close'), once(stream, 'close')]);
+    // it is looked at in the end
+    this.#closed.catch(() => undefined);
     const [, , , status] = child.stdio;
     const onOverflow = () => this.stop('output');
     this.#output = capture(stream, { keepBytes, limitBytes: outputBytes, onOverflow });

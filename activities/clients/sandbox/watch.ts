@@ -21,8 +21,9 @@ const othersShare = 4;
  * Looks at what a command uses until it is disposed of. The tree is looked through only when its file system has filled by as much
  * as the command may write; a disk that fills much faster than that ends it without a look.
  */
-export async function watchCommand({ tree, limits, firstPid, onExcess }: WatchedCommand): Promise<Disposable> {
-  const usedBefore = await usedBytes(tree);
+export function watchCommand({ tree, limits, firstPid, onExcess }: WatchedCommand): Disposable {
+  const usedBefore = usedBytes(tree);
+  usedBefore.catch(() => undefined);
   const beganAtMs = Date.now();
   let timer: NodeJS.Timeout | undefined;
   let isOver = false;
@@ -30,7 +31,7 @@ export async function watchCommand({ tree, limits, firstPid, onExcess }: Watched
   async function excess(): Promise<Excess | null> {
     const pid = firstPid();
     if (pid !== null && (await memoryOf(pid)) > limits.memoryBytes) return 'memory';
-    const filled = (await usedBytes(tree)) - usedBefore;
+    const filled = (await usedBytes(tree)) - (await usedBefore);
     if (filled > othersShare * limits.diskBytes) return 'disk';
     if (filled < limits.diskBytes) return null;
     return (await writtenBytes(tree, beganAtMs)) >= limits.diskBytes ? 'disk' : null;
