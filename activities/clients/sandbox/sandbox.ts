@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, open, writeFile } from 'node:fs/promises';
+import { closeSync, openSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { constants, setPriority } from 'node:os';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -71,10 +72,12 @@ export async function createSandbox({ machine, limits, directory }: SandboxOptio
   async function start(call: ProfileCall, { writer, stream }: OutputPipe): Promise<RunningCommand> {
     await using files = new AsyncDisposableStack();
     files.use(writer);
-    const nothing = files.use(await open('/dev/null', 'r+'));
+    // small files: a turn through the thread pool for each would take longer than opening them
+    const opened = (path: string, flags: string) => files.adopt(openSync(path, flags), closeSync);
+    const nothing = opened('/dev/null', 'r+');
     const stdio: (number | 'ignore' | 'pipe')[] = ['ignore', writer.fd, 'pipe', 'pipe'];
-    for (const path of inputs) stdio.push(files.use(await open(path)).fd);
-    for (const descriptor of inherited) stdio[descriptor] = nothing.fd;
+    for (const path of inputs) stdio.push(opened(path, 'r'));
+    for (const descriptor of inherited) stdio[descriptor] = nothing;
     const { file, args } = sandboxCommand(machine, limits, call);
     const child = spawn(file, args, {
       cwd: '/',
@@ -94,7 +97,8 @@ export async function createSandbox({ machine, limits, directory }: SandboxOptio
     async run(call) {
       call.signal.throwIfAborted();
       const { tree } = call;
-      if (machine.root !== null) await giveTree(tree, uidOf(machine.root.uids, call.jobId));
+      const { root } = machine;
+      if (root !== null) await giveTree(tree, uidOf(root.uids, call.jobId));
       const pipe = await pipes.take();
       using _pipe = { [Symbol.dispose]: () => void pipe.stream.destroy() };
       const command = await start(call, pipe);
@@ -105,7 +109,7 @@ export async function createSandbox({ machine, limits, directory }: SandboxOptio
         onExcess: (excess) => command.stop(excess),
       });
       const end = await command.end(call);
-      if (machine.root === null) await mendTree(tree);
+      if (root === null) await mendTree(tree);
       call.signal.throwIfAborted();
       return end;
     },
