@@ -26,6 +26,7 @@ const gitRules: Record<GitErrorKind, Rule> = {
   'ref-not-found': { category: FailureType.RefNotFound, tolerated: 0 },
   rejected: { category: FailureType.PushRejected, tolerated: 0 },
   stale: { category: FailureType.PushRejected, tolerated: 2 },
+  'too-large': { category: FailureType.RepositoryTooLarge, tolerated: 0 },
   'disk-full': { category: FailureType.ToolFailure, tolerated: 2 },
   corrupt: { category: FailureType.ToolFailure, tolerated: 3 },
   timeout: { category: FailureType.RepositoryUnreachable, tolerated: 2 },

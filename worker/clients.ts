@@ -1,4 +1,6 @@
-import { join } from 'node:path';
+import { existsSync, realpathSync } from 'node:fs';
+import { isAbsolute, join, relative } from 'node:path';
+import { createEgress } from '../activities/clients/egress.ts';
 import type { Forges } from '../activities/clients/forge.ts';
 import { createForges } from '../activities/clients/forges.ts';
 import type { BranchMerge, MergedBranch } from '../activities/clients/merge-branch.ts';
@@ -30,18 +32,29 @@ export interface WorkerClientDeps {
 }
 
 export function createClients({ config, pullRequests, instrument = uninstrumented }: WorkerClientDeps): WorkerClients {
-  const { extraAuthorities } = config;
+  const egress = createEgress({ privateHosts: config.privateHosts });
+  const { extraAuthorities, cloneLimits: limits } = config;
   const authorities = extraAuthorities === null ? null : allAuthorities(extraAuthorities);
-  const git = instrument('git', createGit({ home: join(config.workDirectory, 'git-home'), authorities }));
+  const home = join(config.workDirectory, 'git-home');
+  const git = instrument('git', createGit({ home, authorities, egress, transfer: limits }));
   const local = createLocalForge({ pullRequests, baseUrl: config.baseUrl });
-  const forges = instrument('forges', createForges({ local, ...config.forges }));
+  const forges = instrument('forges', createForges({ local, egress, ...config.forges }));
   return {
     forges,
-    workspaces: instrument('workspaces', createWorkspaces({ git, directory: config.workDirectory })),
+    workspaces: instrument('workspaces', createWorkspaces({ git, directory: config.workDirectory, limits })),
     problemWithRepository(repository) {
       const parsed = parseRepository(repository, config.repositories);
-      return parsed.ok ? null : parsed.problem;
+      if (!parsed.ok) return parsed.problem;
+      return parsed.kind === 'local' ? problemWithPlace(parsed.path, config.repositories.localRoot) : null;
     },
     mergeBranch: (merge) => mergeBranch(git, config.workDirectory, merge),
   };
+}
+
+/** A symbolic link below the root may lead out of it. What does not exist is git's to refuse. */
+function problemWithPlace(path: string, root: string | null): string | null {
+  if (root === null || !existsSync(path)) return null;
+  const place = relative(realpathSync(root), realpathSync(path));
+  const isOutside = place === '..' || place.startsWith('../') || isAbsolute(place);
+  return isOutside ? 'The repository lies outside the folder for repositories on this machine.' : null;
 }

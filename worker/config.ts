@@ -5,6 +5,7 @@ import type { ForgeServers } from '../activities/clients/forges.ts';
 import { encryptionKeysVariable } from '../encryption/keys-variable.ts';
 import type { EncryptionKey } from '../encryption/keys.ts';
 import { parsePrices, type PriceOverrides } from '../models/prices.ts';
+import { cloneVariables, reachOf } from './clone-config.ts';
 import { ConfigError } from './config-error.ts';
 import { commandLimitsOf, commandVariables, type CommandLimits } from './command-config.ts';
 import { readAuthorities } from './extra-authorities.ts';
@@ -27,6 +28,9 @@ export interface WorkerConfig {
   /** Of projects that have none of their own. */
   budgets: { jobMicros: number | null; dayMicros: number | null };
   repositories: { allowedHosts: string[]; localRoot: string | null };
+  /** `host` or `host:port` of repositories and forges that may have private addresses. */
+  privateHosts: string[];
+  cloneLimits: { bytes: number; files: number; depth: number; timeoutMs: number };
   siteDirectories: string | null;
   workDirectory: string;
   /** What the mirrors of repositories may take on disk. */
@@ -97,6 +101,7 @@ const environmentSchema = z.object({
   DOCKET_WORK_DIR: z.string().default('.docket/work'),
   DOCKET_MIRRORS_GB: z.coerce.number('must be a number of gigabytes').positive('must be more than 0').default(20),
   DOCKET_ALLOWED_HOSTS: z.string().default('github.com'),
+  ...cloneVariables.shape,
   DOCKET_WEBHOOK_ALLOWED_HOSTS: z.string().default(''),
   DOCKET_LOCAL_REPOSITORIES: z.string().optional(),
   DOCKET_SITE_DIRECTORIES: z.string().optional(),
@@ -153,6 +158,7 @@ function configOf(env: z.infer<typeof environmentSchema>): WorkerConfig {
       allowedHosts: hosts.filter((host) => host !== ''),
       localRoot: pathOrNull(env.DOCKET_LOCAL_REPOSITORIES),
     },
+    ...reachOf(env),
     webhookAllowedHosts: parseWebhookHosts(env.DOCKET_WEBHOOK_ALLOWED_HOSTS),
     siteDirectories: pathOrNull(env.DOCKET_SITE_DIRECTORIES),
     workDirectory: resolve(env.DOCKET_WORK_DIR),

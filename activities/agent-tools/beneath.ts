@@ -132,7 +132,9 @@ async function makeFolder(parent: Folder, name: string): Promise<void> {
 }
 
 function checkRegular(stat: Stats, shown: string): void {
-  if (stat.isFile()) return;
+  if (stat.isFile() && stat.nlink <= 1) return;
+  if (stat.isFile())
+    throw new ToolProblem(`${shown} has a second name somewhere (a hard link); no tool opens such a file.`);
   if (stat.isSymbolicLink()) throw new ToolProblem(`${shown} is a symbolic link, which this tool does not follow.`);
   if (stat.isDirectory()) throw new ToolProblem(`${shown} is a folder, not a file; use list to see what it holds.`);
   throw new ToolProblem(`${shown} is not a regular file (a pipe, a socket or a device).`);

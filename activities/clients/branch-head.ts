@@ -1,6 +1,6 @@
 import type { Git } from './git.ts';
 import type { JobDirectory } from './job-directory.ts';
-import { listRemote, networkTimeoutMs, remoteCall, uploadPackOf, type RepositoryAccess } from './remote.ts';
+import { listRemote, remoteCall, uploadPackOf, type RepositoryAccess } from './remote.ts';
 
 export interface BranchRequest extends RepositoryAccess {
   job: JobDirectory;
@@ -27,7 +27,6 @@ export async function fetchHead(git: Git, request: BranchRequest, ref: string): 
       request.repository,
       `+${ref}:refs/docket/seen`,
     ],
-    timeoutMs: networkTimeoutMs,
     ...remoteCall(request),
   });
 }

@@ -1,5 +1,7 @@
+import type { Egress } from './egress.ts';
 import { failureOfAnswer } from './forge-failure.ts';
 import { ForgeError } from './forge.ts';
+import { PrivateAddressError } from './public-lookup.ts';
 
 export interface ForgeRequest {
   /** The name of the forge, for the sentences of failures. */
@@ -8,6 +10,7 @@ export interface ForgeRequest {
   url: string;
   headers: Record<string, string>;
   body?: string;
+  egress: Egress;
   signal: AbortSignal;
 }
 
@@ -19,14 +22,12 @@ export interface ForgeResponse {
 
 /** How long a forge may take for one answer. */
 export const requestTimeoutMs = 30_000;
-const longestAnswer = 8 * 1024 * 1024;
 
 /** Sends one request and answers whatever comes back. Follows no redirect, so a token stays with its server. Errors: ForgeError. */
-export async function askForge({ forge, signal, url, ...request }: ForgeRequest): Promise<ForgeResponse> {
+export async function askForge({ forge, signal, url, egress, ...request }: ForgeRequest): Promise<ForgeResponse> {
   try {
-    const response = await fetch(url, {
+    const response = await egress.fetch(url, {
       ...request,
-      redirect: 'manual',
       signal: AbortSignal.any([signal, AbortSignal.timeout(requestTimeoutMs)]),
     });
     const headers = Object.fromEntries(response.headers);
@@ -34,6 +35,7 @@ export async function askForge({ forge, signal, url, ...request }: ForgeRequest)
     return { status: response.status, headers, data };
   } catch (error) {
     if (signal.aborted) throw new ForgeError('aborted', `The request to ${forge} was stopped.`);
+    if (error instanceof PrivateAddressError) throw leadsToPrivateAddress(forge);
     throw new ForgeError('unavailable', `${forge} could not be reached.`, { cause: error });
   }
 }
@@ -45,17 +47,15 @@ export async function sendToForge(request: ForgeRequest): Promise<ForgeResponse>
   throw failureOfAnswer({ forge: request.forge, status: response.status, headers: response.headers });
 }
 
+/** What it means that a forge lies where the worker may not connect to. */
+export function leadsToPrivateAddress(forge: string): ForgeError {
+  const remedy = 'add its host to DOCKET_PRIVATE_HOSTS of the worker if that is meant';
+  return new ForgeError('not-found', `The address of ${forge} leads to a private network; ${remedy}.`);
+}
+
 async function dataOf(response: Response): Promise<unknown> {
-  const pieces: Uint8Array[] = [];
-  let size = 0;
-  for await (const piece of response.body ?? []) {
-    size += piece.length;
-    if (size > longestAnswer) throw new Error('The answer is too long.');
-    pieces.push(piece);
-  }
-  const text = Buffer.concat(pieces).toString();
   try {
-    return JSON.parse(text);
+    return JSON.parse(await response.text());
   } catch {
     return null;
   }

@@ -1,4 +1,5 @@
 import type { ForgeKind } from '../../db/projects.ts';
+import { createEgress, type Egress } from './egress.ts';
 import { ForgeError, type Forge, type ForgeProject, type Forges } from './forge.ts';
 import { liesBelow } from './forge-place.ts';
 import { createGiteaForge } from './gitea.ts';
@@ -32,6 +33,7 @@ export interface ForgeServers {
 
 export interface ForgesOptions extends ForgeServers {
   local: Forge;
+  egress?: Egress;
 }
 
 const mostKept = 200;
@@ -43,8 +45,8 @@ const remedies: Record<HostedKind, string> = {
 };
 
 /** Makes the choice of forge; a project on a forge without a credential fails with a sentence that names the remedy. */
-export function createForges({ local, ...servers }: ForgesOptions): Forges {
-  const own = ownForges(servers);
+export function createForges({ local, egress = createEgress(), ...servers }: ForgesOptions): Forges {
+  const own = ownForges(servers, egress);
   return {
     forProject(project, { token = null, jobId = null } = {}) {
       const { forge: kind } = project;
@@ -53,8 +55,8 @@ export function createForges({ local, ...servers }: ForgesOptions): Forges {
       const isSameServer = configured !== null && serves(configured.url, project);
       if (token !== null) {
         if (kind === 'github' && isSameServer && servers.github !== null)
-          return createGithubForge({ credential: createTokenCredential(token), apiUrl: servers.github.apiUrl });
-        return forgeWith(kind, { url: isSameServer ? configured.url : urlOf(project), token });
+          return createGithubForge({ credential: createTokenCredential(token), apiUrl: servers.github.apiUrl, egress });
+        return forgeWith(kind, { url: isSameServer ? configured.url : urlOf(project), token, egress });
       }
       const ofWorker = isSameServer ? configured.forgeFor(jobId) : null;
       if (ofWorker !== null) return ofWorker;
@@ -70,11 +72,13 @@ export function createForges({ local, ...servers }: ForgesOptions): Forges {
   };
 }
 
-function ownForges({ github, gitlab, gitea }: ForgeServers) {
+function ownForges({ github, gitlab, gitea }: ForgeServers, egress: Egress) {
   return {
-    github: github === null ? null : { url: githubUrlOf(github.apiUrl), forgeFor: perJob(() => githubForge(github)) },
-    gitlab: gitlab === null ? null : { url: gitlab.url, forgeFor: perJob(() => createGitlabForge(gitlab)) },
-    gitea: gitea === null ? null : { url: gitea.url, forgeFor: perJob(() => createGiteaForge(gitea)) },
+    github:
+      github === null ? null : { url: githubUrlOf(github.apiUrl), forgeFor: perJob(() => githubForge(github, egress)) },
+    gitlab:
+      gitlab === null ? null : { url: gitlab.url, forgeFor: perJob(() => createGitlabForge({ ...gitlab, egress })) },
+    gitea: gitea === null ? null : { url: gitea.url, forgeFor: perJob(() => createGiteaForge({ ...gitea, egress })) },
   };
 }
 
@@ -94,15 +98,15 @@ function perJob(make: () => Forge | null): (jobId: string | null) => Forge | nul
   };
 }
 
-function githubForge({ apiUrl, token, app }: GithubServer): Forge | null {
-  if (app !== null) return createGithubForge({ credential: createAppCredential(app, apiUrl), apiUrl });
-  return token === null ? null : createGithubForge({ credential: createTokenCredential(token), apiUrl });
+function githubForge({ apiUrl, token, app }: GithubServer, egress: Egress): Forge | null {
+  if (app !== null) return createGithubForge({ credential: createAppCredential(app, apiUrl, egress), apiUrl, egress });
+  return token === null ? null : createGithubForge({ credential: createTokenCredential(token), apiUrl, egress });
 }
 
-function forgeWith(kind: HostedKind, { url, token }: TokenServer): Forge {
-  if (kind === 'gitlab') return createGitlabForge({ url, token });
-  if (kind === 'gitea') return createGiteaForge({ url, token });
-  return createGithubForge({ credential: createTokenCredential(token), apiUrl: githubApiOf(url) });
+function forgeWith(kind: HostedKind, { url, token, egress }: TokenServer & { egress: Egress }): Forge {
+  if (kind === 'gitlab') return createGitlabForge({ url, token, egress });
+  if (kind === 'gitea') return createGiteaForge({ url, token, egress });
+  return createGithubForge({ credential: createTokenCredential(token), apiUrl: githubApiOf(url), egress });
 }
 
 /** Whether a project means the server at an address. */

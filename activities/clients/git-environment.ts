@@ -31,6 +31,7 @@ const config = `[core]
   version = 2
 [http]
   followRedirects = false
+  proxy =
   lowSpeedLimit = 100
   lowSpeedTime = 60
 [credential]

@@ -6,6 +6,7 @@ export type GitErrorKind =
   | 'ref-not-found'
   | 'rejected'
   | 'stale'
+  | 'too-large'
   | 'disk-full'
   | 'corrupt'
   | 'timeout'
@@ -19,6 +20,7 @@ const sentences: Record<GitErrorKind, string> = {
   'ref-not-found': 'The branch or commit does not exist in the repository.',
   rejected: 'The server of the repository refused the push.',
   stale: 'The branch holds commits that this job did not make; it was left as it is.',
+  'too-large': 'The repository is larger than this worker takes.',
   'disk-full': 'The disk of the worker is full.',
   corrupt: 'The copy of the repository on the worker is damaged.',
   timeout: 'git did not finish in time.',

@@ -3,7 +3,9 @@ import { GitError, type GitErrorKind } from './git-error.ts';
 
 /** What git says under LC_ALL=C, most specific first: git has no exit code of its own for any of these. */
 const signs: readonly { kind: GitErrorKind; pattern: RegExp }[] = [
-  { kind: 'disk-full', pattern: /No space left on device|Disk quota exceeded|File too large/i },
+  { kind: 'disk-full', pattern: /No space left on device|Disk quota exceeded/i },
+  // the limit that the process was started with
+  { kind: 'too-large', pattern: /File too large/i },
   {
     kind: 'authentication',
     pattern:

@@ -10,6 +10,8 @@ export interface ProcessCall {
   stdin: string | Uint8Array | null;
   /** What the process may read from descriptor 3. */
   secretInput: string | null;
+  /** The size that no file it writes may pass; null: any. */
+  maxFileBytes: number | null;
   maxOutputBytes: number;
   timeoutMs: number;
   signal: AbortSignal;
@@ -30,7 +32,8 @@ const stderrBytes = 16 * 1024;
 
 /** Runs a process in a group of its own and ends the whole group when it is stopped. Throws when it cannot be started. */
 export async function runProcess(call: ProcessCall): Promise<ProcessOutcome> {
-  const child = spawn(call.file, call.args, {
+  const [file, args] = commandOf(call);
+  const child = spawn(file, args, {
     cwd: call.cwd,
     env: call.env,
     stdio: [call.stdin === null ? 'ignore' : 'pipe', 'pipe', 'pipe', call.secretInput === null ? 'ignore' : 'pipe'],
@@ -65,6 +68,13 @@ export async function runProcess(call: ProcessCall): Promise<ProcessOutcome> {
     clearTimeout(killTimer);
     call.signal.removeEventListener('abort', onAbort);
   }
+}
+
+/** The shell sets the limit in blocks of 512 bytes and becomes the process; a write beyond fails instead of killing it. */
+function commandOf({ file, args, maxFileBytes }: ProcessCall): [string, readonly string[]] {
+  if (maxFileBytes === null) return [file, args];
+  const script = `trap '' XFSZ; ulimit -f ${Math.ceil(maxFileBytes / 512)} && exec "$0" "$@"`;
+  return ['/bin/sh', ['-c', script, file, ...args]];
 }
 
 function signalGroup(pid: number | undefined, signal: 'SIGTERM' | 'SIGKILL'): void {

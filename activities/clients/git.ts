@@ -1,9 +1,11 @@
 import { existsSync } from 'node:fs';
 import { redact } from '../../redaction/redactor.ts';
+import { createEgress, type Egress } from './egress.ts';
 import { GitError } from './git-error.ts';
 import { gitEnvironment, prepareHome, type Transport } from './git-environment.ts';
 import { fileFailureOf, gitFailureOf } from './git-failure.ts';
 import { runProcess, type ProcessCall } from './git-process.ts';
+import { pinRemote } from './pin-remote.ts';
 
 export { GitError, type GitErrorKind } from './git-error.ts';
 export type { Transport } from './git-environment.ts';
@@ -26,6 +28,8 @@ export interface GitCall {
   input?: string | Uint8Array;
   /** Transports the command may use; none when absent. */
   transports?: readonly Transport[];
+  /** The repository that a command with a transport reaches; the limits of transfers hold for it. */
+  remote?: string;
   credential?: GitCredential | null;
   env?: Readonly<Record<string, string>>;
   /** At this size of the output the command is stopped and `truncated` says so. */
@@ -57,8 +61,17 @@ export interface GitOptions {
   authorities?: string | null;
   /** What commands may use at most; `http` only where a test serves git on loopback. */
   transports?: readonly Transport[];
+  egress?: Egress;
+  /** What one exchange with a repository may bring and how long it may take. */
+  transfer?: TransferLimits;
 }
 
+export interface TransferLimits {
+  bytes: number;
+  timeoutMs: number;
+}
+
+export const defaultTransferLimits: TransferLimits = { bytes: 2e9, timeoutMs: 15 * 60_000 };
 const defaultTimeoutMs = 2 * 60_000;
 const defaultMaxOutputBytes = 16 * 1024 * 1024;
 
@@ -68,6 +81,7 @@ const defaultMaxOutputBytes = 16 * 1024 * 1024;
  */
 export function createGit(options: GitOptions): Git {
   const { gitBinary = 'git', home, authorities = null, transports = ['https', 'file'] } = options;
+  const { egress = createEgress(), transfer = defaultTransferLimits } = options;
   let prepared: Promise<void> | null = null;
 
   async function homeReady(): Promise<void> {
@@ -97,17 +111,21 @@ export function createGit(options: GitOptions): Git {
   async function runOnce(call: GitCall, token: string | null): Promise<GitResult> {
     await homeReady();
     const allowed = call.transports?.filter((transport) => transports.includes(transport)) ?? [];
+    const pins = allowed.some(isNetwork) ? await pinRemote({ egress, signal: call.signal }, call.remote) : [];
+    const reachesOut = call.remote !== undefined;
     const outcome = await started({
       file: gitBinary,
-      args: [...credentialConfig(call.credential ?? null), ...call.args],
+      args: [...pins, ...credentialConfig(call.credential ?? null), ...call.args],
+      maxFileBytes: reachesOut ? transfer.bytes : null,
       cwd: call.workTree ?? call.gitDir,
       env: { ...gitEnvironment({ home, transports: allowed }), ...directoriesOf(call), ...call.env },
       stdin: call.input ?? null,
       secretInput: credentialText(call.credential ?? null, token),
       maxOutputBytes: call.maxOutputBytes ?? defaultMaxOutputBytes,
-      timeoutMs: call.timeoutMs ?? defaultTimeoutMs,
+      timeoutMs: call.timeoutMs ?? (reachesOut ? transfer.timeoutMs : defaultTimeoutMs),
       signal: call.signal,
     });
+    if (outcome.stopped === 'timeout' && reachesOut) throw tookTooLong(transfer);
     if (outcome.stopped === 'aborted' || outcome.stopped === 'timeout') throw new GitError(outcome.stopped);
     const { stdout, stderr, exitCode } = outcome;
     const secrets = token === null ? [] : [token];
@@ -115,10 +133,30 @@ export function createGit(options: GitOptions): Git {
     if (truncated || exitCode === 0 || call.acceptedExitCodes?.includes(exitCode) === true) {
       return { stdout, stderr: redact(stderr, secrets), truncated, exitCode };
     }
-    throw gitFailureOf({ stderr, secrets });
+    const failure = gitFailureOf({ stderr, secrets });
+    throw failure.kind === 'too-large' ? broughtTooMuch(transfer, failure) : failure;
   }
 
   return { run };
+}
+
+function isNetwork(transport: Transport): boolean {
+  return transport !== 'file';
+}
+
+function tookTooLong({ timeoutMs }: TransferLimits): GitError {
+  const minutes = Math.round(timeoutMs / 60_000);
+  return new GitError('timeout', {
+    message: `The exchange with the repository took longer than ${minutes} minutes; raise DOCKET_CLONE_MINUTES of the worker if it needs them.`,
+  });
+}
+
+function broughtTooMuch({ bytes }: TransferLimits, { detail }: GitError): GitError {
+  const megabytes = Math.floor(bytes / 1e6);
+  return new GitError('too-large', {
+    message: `The repository brings more than ${megabytes} MB; raise DOCKET_REPOSITORY_MB of the worker if it is to take it.`,
+    detail,
+  });
 }
 
 async function started(call: ProcessCall) {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { createEgress, type Egress } from './egress.ts';
 import { ensurePullRequest, tryMark, type FoundPullRequest, type PullRequestRequests } from './ensure-pull-request.ts';
 import { failureOfAnswer } from './forge-failure.ts';
 import { askForge, sendToForge, type ForgeResponse } from './forge-http.ts';
@@ -10,6 +11,7 @@ export interface GiteaOptions {
   /** Where people reach the server, e.g. `https://codeberg.org`. */
   url: string;
   pageSize?: number;
+  egress?: Egress;
 }
 
 interface Call {
@@ -38,7 +40,7 @@ const pullRequestSchema = z.object({
 const labelsSchema = z.array(z.object({ name: z.string() }));
 
 /** Makes the forge for Gitea and Forgejo. The token goes to its own server only. */
-export function createGiteaForge({ token, url, pageSize = 50 }: GiteaOptions): Forge {
+export function createGiteaForge({ token, url, pageSize = 50, egress = createEgress() }: GiteaOptions): Forge {
   const root = url.replace(/\/+$/, '');
 
   function requestOf(repository: string, signal: AbortSignal, { method = 'GET', path, body }: Call) {
@@ -51,6 +53,7 @@ export function createGiteaForge({ token, url, pageSize = 50 }: GiteaOptions): F
       url: `${root}/api/v1/repos/${encodeURIComponent(owner)}/${encodeURIComponent(name)}${path}`,
       headers: { authorization: `token ${token}`, accept: 'application/json', 'content-type': 'application/json' },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      egress,
       signal,
     };
   }

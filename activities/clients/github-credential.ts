@@ -1,6 +1,7 @@
 import { createAppAuth } from '@octokit/auth-app';
 import { Octokit } from '@octokit/rest';
 import { z } from 'zod';
+import { createEgress, type Egress } from './egress.ts';
 
 export interface GithubPlace {
   owner: string;
@@ -24,13 +25,21 @@ const silent = { debug() {}, info() {}, warn() {}, error() {} };
 const installationSchema = z.object({ id: z.number().int() });
 
 /** Makes Octokit for one server; it follows no redirect, so the token stays with it. */
-export function createOctokit({ apiUrl, token }: { apiUrl: string; token: string | null }): Octokit {
+export function createOctokit({
+  apiUrl,
+  token,
+  egress,
+}: {
+  apiUrl: string;
+  token: string | null;
+  egress: Egress;
+}): Octokit {
   return new Octokit({
     ...(token === null ? {} : { auth: token }),
     baseUrl: apiUrl.replace(/\/+$/, ''),
     userAgent: 'docket',
     log: silent,
-    request: { redirect: 'manual' },
+    request: { redirect: 'manual', fetch: egress.fetch },
   });
 }
 
@@ -42,8 +51,12 @@ export function createTokenCredential(token: string): GithubCredential {
  * Tokens of a GitHub App's installation: each for one repository, with contents and pull requests only. One lives for an hour;
  * a job that runs longer gets the next one when it asks.
  */
-export function createAppCredential({ appId, privateKey }: GithubApp, apiUrl: string): GithubCredential {
-  const octokit = createOctokit({ apiUrl, token: null });
+export function createAppCredential(
+  { appId, privateKey }: GithubApp,
+  apiUrl: string,
+  egress = createEgress(),
+): GithubCredential {
+  const octokit = createOctokit({ apiUrl, token: null, egress });
   const auth = createAppAuth({ appId, privateKey, request: octokit.request });
   const installations = new Map<string, number>();
 

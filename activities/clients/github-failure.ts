@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { failureOfAnswer } from './forge-failure.ts';
+import { leadsToPrivateAddress } from './forge-http.ts';
 import { ForgeError } from './forge.ts';
+import { PrivateAddressError } from './public-lookup.ts';
 
 const failureSchema = z.object({
   status: z.number(),
@@ -31,6 +33,7 @@ const forge = 'GitHub';
 export function githubFailureOf(error: unknown, signal: AbortSignal): ForgeError {
   if (error instanceof ForgeError) return error;
   if (signal.aborted) return new ForgeError('aborted', 'The request to GitHub was stopped.');
+  if (error instanceof Error && error.cause instanceof PrivateAddressError) return leadsToPrivateAddress(forge);
   const parsed = failureSchema.safeParse(error);
   const failure = parsed.success ? parsed.data : null;
   if (failure === null || failure.response === null || failure.response === undefined) {

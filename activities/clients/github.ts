@@ -1,5 +1,6 @@
 import type { Octokit } from '@octokit/rest';
 import { z } from 'zod';
+import { createEgress, type Egress } from './egress.ts';
 import { ensurePullRequest, tryMark, type FoundPullRequest, type PullRequestRequests } from './ensure-pull-request.ts';
 import { failureOfAnswer } from './forge-failure.ts';
 import { requestTimeoutMs } from './forge-http.ts';
@@ -13,6 +14,7 @@ export interface GithubOptions {
   credential: GithubCredential;
   /** `https://api.github.com`, or `https://<host>/api/v3` of an Enterprise server. */
   apiUrl: string;
+  egress?: Egress;
 }
 
 const forge = 'GitHub';
@@ -31,7 +33,7 @@ const pullRequestSchema = z.object({
 type Call = (octokit: Octokit, request: { signal: AbortSignal }) => Promise<{ status: number; data: unknown }>;
 
 /** Makes the forge for GitHub and GitHub Enterprise. The credential goes to its own server only. */
-export function createGithubForge({ credential, apiUrl }: GithubOptions): Forge {
+export function createGithubForge({ credential, apiUrl, egress = createEgress() }: GithubOptions): Forge {
   const root = githubUrlOf(apiUrl);
   const placeOf = (repository: string): GithubPlace => {
     const { owner, name } = repositoryPlace(repository, { root, forge });
@@ -44,7 +46,7 @@ export function createGithubForge({ credential, apiUrl }: GithubOptions): Forge 
     const attempt = async (fresh: boolean) => {
       const token = await credential.tokenFor(place, { fresh });
       const request = { signal: AbortSignal.any([signal, AbortSignal.timeout(requestTimeoutMs)]) };
-      const { status, data } = await call(createOctokit({ apiUrl, token }), request);
+      const { status, data } = await call(createOctokit({ apiUrl, token, egress }), request);
       if (status >= 300) throw failureOfAnswer({ forge, status, headers: {} });
       return data;
     };

@@ -1,5 +1,6 @@
 import { createRequesterFn } from '@gitbeaker/requester-utils';
 import { z } from 'zod';
+import type { Egress } from './egress.ts';
 import { askForge } from './forge-http.ts';
 import { failureOfAnswer, type ForgeHeaders } from './forge-failure.ts';
 import { ForgeError } from './forge.ts';
@@ -29,14 +30,14 @@ const refusalSchema = z.object({ message: z.unknown() });
  * How Gitbeaker's resources reach the server. Its own transport repeats a request at 429 and 502 without heeding Retry-After
  * and cannot be stopped with the job; this one sends each request once, and the activity decides about another.
  */
-export function createGitlabTransport(signal: AbortSignal) {
+export function createGitlabTransport(egress: Egress, signal: AbortSignal) {
   return createRequesterFn(
     (_service, options) => Promise.resolve(options),
     async (endpoint, given) => {
       const { prefixUrl, searchParams, method, headers, body } = optionsSchema.parse(given);
       const url = new URL(endpoint, `${prefixUrl.replace(/\/+$/, '')}/`);
       url.search = searchParams;
-      const answer = await askForge({ forge: 'GitLab', method, url: url.href, headers, body, signal });
+      const answer = await askForge({ forge: 'GitLab', method, url: url.href, headers, body, egress, signal });
       if (answer.status >= 200 && answer.status < 300)
         return { status: answer.status, headers: answer.headers, body: bodySchema.parse(answer.data) };
       throw refusalOf(answer.status, answer.headers, answer.data);

@@ -1,5 +1,6 @@
 import { Branches, MergeRequests, Users } from '@gitbeaker/core';
 import { z } from 'zod';
+import { createEgress, type Egress } from './egress.ts';
 import { ensurePullRequest, tryMark, type FoundPullRequest, type PullRequestRequests } from './ensure-pull-request.ts';
 import { liesBelow, repositoryPlace } from './forge-place.ts';
 import { ForgeError, type Forge, type Marks, type PullRequest, type PullRequestDraft } from './forge.ts';
@@ -9,6 +10,7 @@ export interface GitlabOptions {
   token: string;
   /** Where people reach the server, e.g. `https://gitlab.com`. */
   url: string;
+  egress?: Egress;
 }
 
 const forge = 'GitLab';
@@ -28,11 +30,11 @@ const mergeRequestSchema = z.object({
 const usersSchema = z.array(z.object({ id: z.number().int(), username: z.string() }));
 
 /** Makes the forge for GitLab: pull requests are its merge requests. The token goes to its own server only. */
-export function createGitlabForge({ token, url }: GitlabOptions): Forge {
+export function createGitlabForge({ token, url, egress = createEgress() }: GitlabOptions): Forge {
   const root = url.replace(/\/+$/, '');
   const projectOf = (repository: string) => repositoryPlace(repository, { root, forge }).path;
   const resources = (signal: AbortSignal) => {
-    const options = { host: root, token, rateLimits: {}, requesterFn: createGitlabTransport(signal) };
+    const options = { host: root, token, rateLimits: {}, requesterFn: createGitlabTransport(egress, signal) };
     return {
       branches: new Branches(options),
       mergeRequests: new MergeRequests(options),

@@ -19,11 +19,13 @@ import {
 import type { Mirrors } from './mirrors.ts';
 import type { RepositoryAccess } from './remote.ts';
 import { removeForeignEntries } from './tree-hygiene.ts';
+import { checkTree, type TreeLimits } from './tree-limits.ts';
 
 export interface JobTreeDeps {
   git: Git;
   mirrors: Mirrors;
   directory: string;
+  limits: TreeLimits;
 }
 
 export interface JobTreeRequest extends RepositoryAccess {
@@ -89,6 +91,7 @@ export async function ensureTree(deps: JobTreeDeps, request: JobTreeRequest): Pr
   await mkdir(job.tree, { recursive: true, mode: 0o700 });
   const present = await indexedTree(job);
   if (present === wanted && (await isUnchanged(deps.git, { job, tree: wanted, signal }))) return base;
+  if (present !== wanted) await checkTree(deps.git, { gitDir: job.gitDir, tree: wanted, limits: deps.limits, signal });
   await rm(nextIndexPath(job), { force: true });
   // A link keeps the index's time, by which git tells entries it has to look into
   if (present !== null) await link(indexPath(job, present), nextIndexPath(job));

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Git } from './git.ts';
 import { GitError } from './git-error.ts';
 import { acquireLock } from './file-lock.ts';
-import { networkTimeoutMs, remoteCall, uploadPackOf, type RepositoryAccess } from './remote.ts';
+import { remoteCall, uploadPackOf, type RepositoryAccess } from './remote.ts';
 
 /** One bare copy of each repository per worker machine; objects are only ever added to it. */
 export interface Mirrors {
@@ -25,6 +25,7 @@ export interface Mirrors {
 
 const headsAndTags = ['+refs/heads/*:refs/heads/*', '+refs/tags/*:refs/tags/*'];
 const packsBeforeRepack = 40;
+const repackTimeoutMs = 15 * 60_000;
 const abandonedAfterMs = 24 * 60 * 60_000;
 
 /** The name of a repository's mirror and of its lock. */
@@ -86,7 +87,6 @@ export function createMirrors({ git, directory }: { git: Git; directory: string 
         access.repository,
         ...refspecs,
       ],
-      timeoutMs: networkTimeoutMs,
       ...remoteCall(access),
     });
   }
@@ -133,7 +133,7 @@ export function createMirrors({ git, directory }: { git: Git; directory: string 
     await git.run({
       gitDir,
       args: ['repack', '-a', '-d', '--keep-unreachable', '--quiet'],
-      timeoutMs: networkTimeoutMs,
+      timeoutMs: repackTimeoutMs,
       signal,
     });
   }

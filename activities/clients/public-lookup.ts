@@ -15,11 +15,20 @@ export type Resolve = (
 
 const resolveBySystem: Resolve = (hostname, done) => lookUp(hostname, { all: true, verbatim: true }, done);
 
+/** The lookup of a connection that may lead anywhere. */
+export function createLookup(resolve: Resolve = resolveBySystem): LookupFunction {
+  return createCheckedLookup(resolve, () => true);
+}
+
 /**
  * The lookup of a connection that may lead to the public internet only. The connection is made to the very addresses that were
  * checked, so a name that changes in between leads nowhere else. One private address among them refuses all.
  */
 export function createPublicLookup(resolve: Resolve = resolveBySystem): LookupFunction {
+  return createCheckedLookup(resolve, isPublicAddress);
+}
+
+function createCheckedLookup(resolve: Resolve, mayBeReached: (address: string) => boolean): LookupFunction {
   return (hostname, options, callback) => {
     resolve(hostname, (error, addresses) => {
       const [first] = addresses ?? [];
@@ -27,7 +36,7 @@ export function createPublicLookup(resolve: Resolve = resolveBySystem): LookupFu
         callback(error ?? new Error(`The name has no address.`), '', 0);
         return;
       }
-      if (!addresses.every(({ address }) => isPublicAddress(address))) {
+      if (!addresses.every(({ address }) => mayBeReached(address))) {
         callback(new PrivateAddressError('The host name leads to a private address.'), '', 0);
         return;
       }

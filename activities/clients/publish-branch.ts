@@ -5,7 +5,7 @@ import { GitError } from './git-error.ts';
 import { pushFailureOf } from './git-failure.ts';
 import type { JobDirectory } from './job-directory.ts';
 import { mergeTrees } from './merge-trees.ts';
-import { networkTimeoutMs, receivePackOf, remoteCall, type RepositoryAccess } from './remote.ts';
+import { receivePackOf, remoteCall, type RepositoryAccess } from './remote.ts';
 
 /** The one commit that a job's first turn makes on the base commit. */
 export interface FirstCommit extends RepositoryAccess {
@@ -175,7 +175,6 @@ async function push(
       `${commit}:${ref}`,
     ],
     acceptedExitCodes: [1],
-    timeoutMs: networkTimeoutMs,
     ...remoteCall(request),
   });
   const refusal = stdout

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { wellKnownForges } from '../../workflows/contract/administration.ts';
+import type { Egress } from './egress.ts';
 import type { HostedKind } from './forges.ts';
 import { askForge } from './forge-http.ts';
 import { ForgeError } from './forge.ts';
@@ -14,15 +15,19 @@ const metaSchema = z.object({
  * Tells the forge of a repository from its host, else by asking the server, without any credential, for its version. Null when
  * the server is none that is known.
  */
-export async function recogniseForge(repository: string, signal: AbortSignal): Promise<HostedKind | null> {
+export async function recogniseForge(
+  repository: string,
+  { egress, signal }: { egress: Egress; signal: AbortSignal },
+): Promise<HostedKind | null> {
+  const ask = (url: string) => askQuietly(url, { egress, signal });
   const { host, origin } = new URL(repository);
   const known = wellKnownForges[host];
   if (known !== undefined) return known;
-  if (versionSchema.safeParse((await ask(`${origin}/api/v1/version`, signal))?.data).success) return 'gitea';
+  if (versionSchema.safeParse((await ask(`${origin}/api/v1/version`))?.data).success) return 'gitea';
   // it answers the version to nobody without a token
-  const gitlab = await ask(`${origin}/api/v4/version`, signal);
+  const gitlab = await ask(`${origin}/api/v4/version`);
   if (gitlab !== null && (gitlab.status === 401 || gitlab.status === 200) && isObject(gitlab.data)) return 'gitlab';
-  const github = await ask(`${origin}/api/v3/meta`, signal);
+  const github = await ask(`${origin}/api/v3/meta`);
   const isGithub = github !== null && (github.headers['x-github-request-id'] !== undefined || isMeta(github.data));
   return isGithub ? 'github' : null;
 }
@@ -36,9 +41,10 @@ function isObject(data: unknown): boolean {
 }
 
 /** Null: no answer. */
-async function ask(url: string, signal: AbortSignal) {
+async function askQuietly(url: string, { egress, signal }: { egress: Egress; signal: AbortSignal }) {
+  const headers = { accept: 'application/json' };
   try {
-    return await askForge({ forge: 'The server', method: 'GET', url, headers: { accept: 'application/json' }, signal });
+    return await askForge({ forge: 'The server', method: 'GET', url, headers, egress, signal });
   } catch (error) {
     if (error instanceof ForgeError) return null;
     throw error;

@@ -10,7 +10,6 @@ export interface RepositoryAccess {
   signal: AbortSignal;
 }
 
-export const networkTimeoutMs = 15 * 60_000;
 const listingTimeoutMs = 2 * 60_000;
 
 /** What the remote says its refs are; a tag is listed with the commit it points at. */
@@ -19,10 +18,10 @@ export interface RemoteRefs {
   refs: ReadonlyMap<string, string>;
 }
 
-/** The parts of a git call that reach the remote, with the one transport its address allows. */
+/** The parts of a git call that reach the remote, with the transports its address allows. */
 export function remoteCall({ repository, credential, signal }: RepositoryAccess) {
   const transports: Transport[] = isLocal(repository) ? ['file'] : ['https', 'http'];
-  return { transports, credential: isLocal(repository) ? null : credential, signal };
+  return { transports, remote: repository, credential: isLocal(repository) ? null : credential, signal };
 }
 
 /** Options that keep the other end of a local path from following that repository's own configuration. */

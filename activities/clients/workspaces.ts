@@ -17,6 +17,7 @@ import { publishBranch, withdrawBranch } from './publish-branch.ts';
 import { createCommitReader, type CommitReader } from './read-commit.ts';
 import type { RepositoryAccess } from './remote.ts';
 import { resolveRef } from './resolve-ref.ts';
+import { defaultTreeLimits, type TreeLimits } from './tree-limits.ts';
 
 export type { RepositoryAccess } from './remote.ts';
 
@@ -109,6 +110,7 @@ export interface WorkspacesOptions {
   directory: string;
   /** Working copies unused for longer are removed; they come back from their snapshot when they are needed. */
   keepMs?: number;
+  limits?: TreeLimits;
 }
 
 interface OpenJob {
@@ -120,9 +122,14 @@ const defaultKeepMs = 3 * 24 * 60 * 60_000;
 const mirrorKeepUsedMs = 10 * 60_000;
 
 /** Makes the working copies below a directory. */
-export function createWorkspaces({ git, directory, keepMs = defaultKeepMs }: WorkspacesOptions): Workspaces {
+export function createWorkspaces({
+  git,
+  directory,
+  keepMs = defaultKeepMs,
+  limits = defaultTreeLimits,
+}: WorkspacesOptions): Workspaces {
   const mirrors = createMirrors({ git, directory });
-  const deps: JobTreeDeps = { git, mirrors, directory };
+  const deps: JobTreeDeps = { git, mirrors, directory, limits };
   const commits = createCommitReader({ git, mirrors });
   const openJobs = new Map<string, OpenJob>();
 

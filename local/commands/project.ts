@@ -1,5 +1,6 @@
 import { Option } from 'commander';
 import type { Command } from 'commander';
+import { createEgress } from '../../activities/clients/egress.ts';
 import { recogniseForge } from '../../activities/clients/recognise-forge.ts';
 import { createProjectCredentialStore } from '../../db/project-credentials.ts';
 import { createProjectStore, forgeKinds } from '../../db/projects.ts';
@@ -165,7 +166,9 @@ async function readToken({ readInput }: CommandContext, forge: ForgeKind): Promi
 
 /** What the server of the repository is. */
 async function forgeOf(repository: string): Promise<ForgeKind> {
-  const kind = await recogniseForge(repository, AbortSignal.timeout(20_000));
+  // whoever administers this machine may ask whatever it reaches
+  const egress = createEgress({ privateHosts: [new URL(repository).hostname] });
+  const kind = await recogniseForge(repository, { egress, signal: AbortSignal.timeout(20_000) });
   if (kind !== null) return kind;
   throw new CommandError(
     `The server of the repository does not say what it is; name it with --forge (${forgeKinds.join(', ')}).`,

@@ -30,6 +30,7 @@ export async function benchCancel(servers: BenchServers, { isQuick }: BenchOptio
     TEMPORAL_ADDRESS: engine.address,
     DOCKET_LOCAL_REPOSITORIES: repositories,
     DOCKET_ALLOWED_HOSTS: silent.host,
+    DOCKET_PRIVATE_HOSTS: silent.host,
     DOCKET_WORK_DIR: join(servers.directory, 'work-cancel'),
     DOCKET_AGENT_MODEL: 'compatible/scripted',
     OPENAI_COMPATIBLE_BASE_URL: model.baseUrl,

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -14,6 +15,8 @@ export interface TestRepository {
   commit(files: TestFiles, options?: { branch?: string; message?: string }): Promise<string>;
   /** Runs git in the bare repository and answers its output without the last line break. */
   git(...args: string[]): Promise<string>;
+  /** Makes a tree from lines of `git ls-tree`, whether or not their objects exist. */
+  makeTree(listing: string): Promise<string>;
   /** What a commit holds: mode and content by path. */
   read(commit: string): Promise<Record<string, string>>;
   [Symbol.asyncDispose](): Promise<void>;
@@ -95,6 +98,17 @@ export async function createTestRepository(
     return made;
   }
 
+  async function makeTree(listing: string): Promise<string> {
+    const list = join(home, `listing-${randomUUID()}`);
+    await writeFile(list, listing);
+    const script = 'exec git --git-dir "$1" mktree --missing < "$2"';
+    return new Promise((resolve, reject) => {
+      execFile('/bin/sh', ['-c', script, 'sh', bare, list], { cwd: home, env: environment }, (error, stdout) =>
+        error === null ? resolve(stdout.trim()) : reject(error),
+      );
+    });
+  }
+
   async function read(commit: string): Promise<Record<string, string>> {
     const listing = await git('ls-tree', '-r', '-z', commit);
     const content: Record<string, string> = {};
@@ -113,5 +127,5 @@ export async function createTestRepository(
     await remove();
     throw error;
   }
-  return { path: bare, commit, git, read, [Symbol.asyncDispose]: remove };
+  return { path: bare, commit, git, makeTree, read, [Symbol.asyncDispose]: remove };
 }

@@ -35,6 +35,7 @@ import { prepareWorkflowBundle } from '../../worker/workflow-bundle.ts';
 import type { JobLimits } from '../../workflows/contract/job.ts';
 import { jobWorkflowId, jobWorkflowName } from '../../workflows/contract/messages.ts';
 import type { TestDatabase } from './database.ts';
+import { loopbackEgress } from './loopback.ts';
 
 export interface TestJob {
   prompt: string;
@@ -178,7 +179,11 @@ function depsOf(
   { database: { pool }, modelUrl, servers, encryptionKeys }: TestWorkerOptions,
   directory: string,
 ): ActivityDeps {
-  const git = createGit({ home: join(directory, 'home'), transports: ['https', 'http', 'file'] });
+  const git = createGit({
+    home: join(directory, 'home'),
+    transports: ['https', 'http', 'file'],
+    egress: loopbackEgress,
+  });
   const local = createLocalForge({ pullRequests: createPullRequestStore(pool), baseUrl: 'http://docket.test' });
   return {
     jobs: createJobStore(pool),
@@ -194,7 +199,7 @@ function depsOf(
     models: createModelRegistry({
       compatible: modelUrl === undefined ? undefined : { baseUrl: modelUrl, apiKey: 'model-key-0123456789' },
     }),
-    forges: createForges({ local, github: null, gitlab: null, gitea: null, ...servers }),
+    forges: createForges({ local, github: null, gitlab: null, gitea: null, egress: loopbackEgress, ...servers }),
     workspaces: createWorkspaces({ git, directory }),
     prices: createPriceBook(),
     context: createJobContextStore(pool),

@@ -1,6 +1,7 @@
 /** Every failure name that crosses a boundary: the `type` of an ApplicationFailure and `details.failure.category` of a job. */
 export const FailureType = {
   RepositoryUnreachable: 'repository_unreachable',
+  RepositoryTooLarge: 'repository_too_large',
   RefNotFound: 'ref_not_found',
   AuthenticationRefused: 'authentication_refused',
   ModelRefused: 'model_refused',
@@ -34,6 +35,11 @@ const descriptions: Record<FailureType, Omit<Failure, 'category'>> = {
     remedy:
       'Check the repository address, that the server is up, and that the credential may read it; then start the job again.',
     retryable: true,
+  },
+  repository_too_large: {
+    title: 'The repository is larger than the worker takes',
+    remedy: 'Raise the limit that the message names, or use a smaller repository.',
+    retryable: false,
   },
   ref_not_found: {
     title: 'The branch or commit does not exist in the repository',

@@ -4,6 +4,7 @@ import { createRedactor } from '../../../redaction/redactor.ts';
 import { readConfig, secretsOf } from '../../../worker/config.ts';
 import { createLogger, installRuntime } from '../../../worker/log.ts';
 import { runWorkerProcess } from '../../../worker/worker-process.ts';
+import { loopbackEgress } from '../../support/loopback.ts';
 
 // The worker as it runs in production, but that it may speak to a forge on this machine without TLS.
 const config = readConfig(process.env);
@@ -12,7 +13,11 @@ installRuntime(log);
 Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false });
 const stopping = new AbortController();
 process.on('SIGTERM', () => stopping.abort());
-const git = createGit({ home: join(config.workDirectory, 'git-home'), transports: ['https', 'http', 'file'] });
+const git = createGit({
+  home: join(config.workDirectory, 'git-home'),
+  transports: ['https', 'http', 'file'],
+  egress: loopbackEgress,
+});
 await runWorkerProcess({
   config,
   log,

@@ -187,7 +187,7 @@ describe('hostile content of a repository', () => {
     });
     const parent = await repository.git('rev-parse', 'main');
     const listing = `${await repository.git('ls-tree', 'main')}\n160000 commit ${parent}\tsub\n`;
-    const tree = await makeTree(repository.path, listing);
+    const tree = await repository.makeTree(listing);
     const base = await repository.git('commit-tree', tree, '-p', parent, '-m', 'Submodule');
     await repository.git('update-ref', 'refs/heads/main', base);
     const { commit } = await test.workspaces.resolve({ ...access(repository.path), ref: null });
@@ -226,9 +226,3 @@ describe('hostile content of a repository', () => {
     );
   });
 });
-
-/** Makes a tree from a listing, gitlinks included. */
-async function makeTree(repository: string, listing: string): Promise<string> {
-  const output = execFileSync('git', ['--git-dir', repository, 'mktree', '--missing'], { input: listing });
-  return output.toString().trim();
-}

@@ -6,6 +6,7 @@ import { createAppCredential, createTokenCredential } from '../../../activities/
 import { createFakeGithub, type FakeGithub } from '../../support/forges/fake-github.ts';
 import { addLamp, draftOf, githubStage } from './forge-stage.ts';
 import { access, createTestWorkspaces } from './setup.ts';
+import { loopbackEgress } from '../../support/loopback.ts';
 
 /** What only GitHub does. */
 export function describeGithub(github: () => FakeGithub): void {
@@ -65,8 +66,8 @@ export function describeGithub(github: () => FakeGithub): void {
     async function start(key = privatePem) {
       const server = await createFakeGithub({ app: { appId: '123', publicKey: publicPem } });
       server.tokens.clear();
-      const credential = createAppCredential({ appId: '123', privateKey: key }, server.apiUrl);
-      const forge = createGithubForge({ credential, apiUrl: server.apiUrl });
+      const credential = createAppCredential({ appId: '123', privateKey: key }, server.apiUrl, loopbackEgress);
+      const forge = createGithubForge({ credential, apiUrl: server.apiUrl, egress: loopbackEgress });
       const stage = githubStage(() => server);
       const lamp = await addLamp(stage);
       return { server, stage, forge, lamp, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
@@ -145,8 +146,9 @@ export function describeGithub(github: () => FakeGithub): void {
       const wrong = createAppCredential(
         { appId: '123', privateKey: stranger.export({ type: 'pkcs8', format: 'pem' }).toString() },
         scene.server.apiUrl,
+        loopbackEgress,
       );
-      const forge = createGithubForge({ credential: wrong, apiUrl: scene.server.apiUrl });
+      const forge = createGithubForge({ credential: wrong, apiUrl: scene.server.apiUrl, egress: loopbackEgress });
       await expect(forge.ensurePullRequest({ ...draftOf(scene.lamp), beforeEffect })).rejects.toMatchObject({
         kind: 'authentication',
       });

@@ -9,6 +9,7 @@ import type { FakeForge } from '../../support/forges/fake-forge.ts';
 import type { FakeGithub } from '../../support/forges/fake-github.ts';
 import { createTestRepository, type TestFiles, type TestRepository } from '../../support/git-repository.ts';
 import { live } from './setup.ts';
+import { loopbackEgress } from '../../support/loopback.ts';
 
 /** A pull request as the server has it; a title is without the mark of a draft. */
 export interface SeenPullRequest {
@@ -82,12 +83,12 @@ export function localStage(database: () => TestDatabase): Stage {
 
 export function githubStage(github: () => FakeGithub): Stage {
   const forge = (token = github().token) =>
-    createGithubForge({ credential: createTokenCredential(token), apiUrl: github().apiUrl });
+    createGithubForge({ credential: createTokenCredential(token), apiUrl: github().apiUrl, egress: loopbackEgress });
   return { ...fakeStage(github), name: 'github', refusesEmpty: true, forge };
 }
 
 export function gitlabStage(gitlab: () => FakeForge): Stage {
-  const forge = (token = gitlab().token) => createGitlabForge({ token, url: gitlab().origin });
+  const forge = (token = gitlab().token) => createGitlabForge({ token, url: gitlab().origin, egress: loopbackEgress });
   return { ...fakeStage(gitlab), name: 'gitlab', refusesEmpty: false, forge };
 }
 

@@ -7,6 +7,7 @@ import { createTestRepository } from '../../support/git-repository.ts';
 import { describeForge } from './forge-contract.ts';
 import { addLamp, branchesOf, draftOf, type SeenPullRequest, type Stage, type StageRepository } from './forge-stage.ts';
 import { live } from './setup.ts';
+import { loopbackEgress } from '../../support/loopback.ts';
 
 // `npm run test:forges` builds one
 const binary = await findGitea(process.env);
@@ -20,7 +21,7 @@ const stage: Stage = {
   refusesEmpty: false,
   hasMarks: true,
   people: { known: 'octavia', unknown: 'nobody' },
-  forge: (token = gitea.token) => createGiteaForge({ token, url: gitea.origin }),
+  forge: (token = gitea.token) => createGiteaForge({ token, url: gitea.origin, egress: loopbackEgress }),
   missing: () => `${gitea.origin}/bot/none`,
   async addRepository() {
     made += 1;
@@ -88,7 +89,7 @@ describe.runIf(binary !== null)('a real Gitea', () => {
   describeForge(stage);
 
   it('is recognised by its version', async () => {
-    expect(await recogniseForge(`${gitea.origin}/bot/lamp`, live)).toBe('gitea');
+    expect(await recogniseForge(`${gitea.origin}/bot/lamp`, { egress: loopbackEgress, signal: live })).toBe('gitea');
   });
 
   it('has an open pull request found behind a closed one of the same branches', async () => {
@@ -112,7 +113,7 @@ describe.runIf(binary !== null)('a real Gitea', () => {
     await gitea.ask('PATCH', `${path}/pulls/${first.id}`, { base: 'trunk' });
     for (const head of ['docket/2', 'docket/same', 'trunk'])
       await gitea.ask('POST', `${path}/pulls`, { head, base: 'main', title: 'Other', body: '' });
-    const forge = createGiteaForge({ token: gitea.token, url: gitea.origin, pageSize: 2 });
+    const forge = createGiteaForge({ token: gitea.token, url: gitea.origin, pageSize: 2, egress: loopbackEgress });
     expect(await forge.ensurePullRequest({ ...draftOf(lamp), beforeEffect })).toEqual(first);
   });
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Snapshot } from '../../../db/steps.ts';
 import { createGit, type Git, type GitCall, type GitCredential } from '../../../activities/clients/git.ts';
 import { createWorkspaces, type Workspaces } from '../../../activities/clients/workspaces.ts';
+import { loopbackEgress } from '../../support/loopback.ts';
 
 export const live = new AbortController().signal;
 
@@ -21,7 +22,11 @@ export async function createTestWorkspaces({
   env = {},
 }: { env?: Record<string, string> } = {}): Promise<TestWorkspaces> {
   const directory = await mkdtemp(join(tmpdir(), 'docket-workspaces-'));
-  const git = createGit({ home: join(directory, 'home'), transports: ['https', 'http', 'file'] });
+  const git = createGit({
+    home: join(directory, 'home'),
+    transports: ['https', 'http', 'file'],
+    egress: loopbackEgress,
+  });
   const calls: GitCall[] = [];
   const recording: Git = {
     run(call) {

@@ -1,3 +1,6 @@
+import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { PullRequestStore } from '../../../db/pull-requests.ts';
 import { createClients } from '../../../worker/clients.ts';
@@ -22,4 +25,17 @@ it('says why a repository may not be used', () => {
   expect(problemWithRepository('/srv/git/docs.git')).toBeNull();
   for (const refused of ['https://evil.example/x', '/etc', 'ext::sh'])
     expect(problemWithRepository(refused)).toMatch(/\.$/);
+});
+
+it('refuses a path below the root that a symbolic link leads out of it', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'docket-roots-'));
+  try {
+    for (const name of ['root/own.git', 'elsewhere/other.git']) await mkdir(join(directory, name), { recursive: true });
+    await symlink(join(directory, 'elsewhere'), join(directory, 'root/link'));
+    const { problemWithRepository } = clientsWith({ DOCKET_LOCAL_REPOSITORIES: join(directory, 'root') });
+    expect(problemWithRepository(join(directory, 'root/own.git'))).toBeNull();
+    expect(problemWithRepository(join(directory, 'root/link/other.git'))).toMatch(/outside/);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
 });

@@ -26,6 +26,8 @@ it('needs nothing but a database', () => {
     prices: {},
     budgets: { jobMicros: null, dayMicros: null },
     repositories: { allowedHosts: ['github.com'], localRoot: null },
+    privateHosts: [],
+    cloneLimits: { bytes: 2e9, files: 200_000, depth: 100, timeoutMs: 900_000 },
     siteDirectories: null,
     webhookAllowedHosts: [],
     workDirectory: resolve('.docket/work'),
@@ -118,4 +120,20 @@ it('takes the certificates of NODE_EXTRA_CA_CERTS for git, beside all others, an
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+});
+
+it('lets servers of one’s own that a variable names be private, and no public one', () => {
+  const env = { DATABASE_URL, DOCKET_PRIVATE_HOSTS: 'git.acme.test, 10.0.0.5:3000' };
+  const own = {
+    GITEA_URL: 'http://tea.acme.test:3000/x',
+    GITEA_TOKEN: 't',
+    GITHUB_API_URL: 'https://hub.acme.test/api/v3',
+  };
+  expect(readConfig(env).privateHosts).toEqual(['git.acme.test', '10.0.0.5:3000']);
+  expect(readConfig({ DATABASE_URL, ...own }).privateHosts).toEqual(['hub.acme.test:443', 'tea.acme.test:3000']);
+});
+
+it('refuses limits of repositories that are none', () => {
+  for (const [name, value] of Object.entries({ DOCKET_REPOSITORY_MB: '0', DOCKET_CLONE_MINUTES: 'x' }))
+    expect(() => readConfig({ DATABASE_URL, [name]: value })).toThrow(new RegExp(name));
 });
