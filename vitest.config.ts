@@ -14,6 +14,11 @@ export default defineConfig({
         testTimeout: 60_000,
         hookTimeout: 120_000,
       }),
+      project('attacks', {
+        globalSetup: ['test/support/global-stack.ts'],
+        testTimeout: 120_000,
+        hookTimeout: 120_000,
+      }),
       project('e2e', {
         globalSetup: ['test/support/global-stack.ts'],
         testTimeout: 180_000,

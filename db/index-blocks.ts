@@ -151,12 +151,15 @@ async function writeBlocks(
   await output.truncate(sizeBytes);
 }
 
+/** A block is taken only when it is what its hash says: what lies in the database may have been damaged or changed. */
 async function fetchBlocks(pool: Pool, hashes: Buffer[]): Promise<Map<string, Buffer>> {
   if (hashes.length === 0) return new Map();
   const { rows } = await pool.query<{ hash: Buffer; data: Buffer }>(
     'select hash, data from site_index_blocks where hash = any($1::bytea[])',
     [hashes],
   );
+  if (!rows.every(({ hash, data }) => hashOf(data).equals(hash)))
+    throw new Error('A stored block of the index is not what its hash says; index the site again.');
   return new Map(rows.map(({ hash, data }) => [nameOf(hash), data]));
 }
 

@@ -72,6 +72,10 @@ export interface TransferLimits {
 }
 
 export const defaultTransferLimits: TransferLimits = { bytes: 2e9, timeoutMs: 15 * 60_000 };
+/** Of `http.curloptResolve` and of merging trees. */
+const oldestVersion = [2, 38];
+/** What a shell ends with that cannot find a program. */
+const notFoundByShell = 127;
 const defaultTimeoutMs = 2 * 60_000;
 const defaultMaxOutputBytes = 16 * 1024 * 1024;
 
@@ -83,6 +87,7 @@ export function createGit(options: GitOptions): Git {
   const { gitBinary = 'git', home, authorities = null, transports = ['https', 'file'] } = options;
   const { egress = createEgress(), transfer = defaultTransferLimits } = options;
   let prepared: Promise<void> | null = null;
+  let isPinnable: boolean | null = null;
 
   async function homeReady(): Promise<void> {
     prepared ??= prepareHome(home, { authorities });
@@ -92,6 +97,17 @@ export function createGit(options: GitOptions): Git {
       prepared = null;
       throw fileFailureOf(error);
     }
+  }
+
+  /** An older git would not heed where it may connect to. */
+  async function pinned({ remote, signal }: GitCall): Promise<string[]> {
+    const place = { file: gitBinary, cwd: home, env: gitEnvironment({ home, transports: [] }) };
+    isPinnable ??= isAtLeast(await readVersion(place), oldestVersion);
+    if (!isPinnable) {
+      const message = `git ${oldestVersion.join('.')} or newer is needed to reach repositories; install it on the worker.`;
+      throw new GitError('other', { message });
+    }
+    return pinRemote({ egress, signal }, remote);
   }
 
   /** A server that refused the credential did nothing: a token that can be renewed is tried anew, once. */
@@ -111,7 +127,7 @@ export function createGit(options: GitOptions): Git {
   async function runOnce(call: GitCall, token: string | null): Promise<GitResult> {
     await homeReady();
     const allowed = call.transports?.filter((transport) => transports.includes(transport)) ?? [];
-    const pins = allowed.some(isNetwork) ? await pinRemote({ egress, signal: call.signal }, call.remote) : [];
+    const pins = allowed.some(isNetwork) ? await pinned(call) : [];
     const reachesOut = call.remote !== undefined;
     const outcome = await started({
       file: gitBinary,
@@ -128,6 +144,7 @@ export function createGit(options: GitOptions): Git {
     if (outcome.stopped === 'timeout' && reachesOut) throw tookTooLong(transfer);
     if (outcome.stopped === 'aborted' || outcome.stopped === 'timeout') throw new GitError(outcome.stopped);
     const { stdout, stderr, exitCode } = outcome;
+    if (exitCode === notFoundByShell && reachesOut) throw cannotBeStarted();
     const secrets = token === null ? [] : [token];
     const truncated = outcome.stopped === 'overflow';
     if (truncated || exitCode === 0 || call.acceptedExitCodes?.includes(exitCode) === true) {
@@ -164,8 +181,31 @@ async function started(call: ProcessCall) {
     return await runProcess(call);
   } catch (error) {
     if (!existsSync(call.cwd)) throw new GitError('corrupt', { detail: 'A directory of the working copy is missing.' });
-    throw new GitError('other', { message: 'git could not be started; install it on the worker.', cause: error });
+    throw cannotBeStarted(error);
   }
+}
+
+function cannotBeStarted(cause?: unknown): GitError {
+  return new GitError('other', { message: 'git could not be started; install it on the worker.', cause });
+}
+
+async function readVersion(place: Pick<ProcessCall, 'file' | 'cwd' | 'env'>): Promise<readonly number[]> {
+  const { stdout } = await started({
+    ...place,
+    args: ['version'],
+    maxFileBytes: null,
+    stdin: null,
+    secretInput: null,
+    maxOutputBytes: 1_000,
+    timeoutMs: defaultTimeoutMs,
+    signal: new AbortController().signal,
+  });
+  return /\d+(?:\.\d+)+/.exec(stdout.toString())?.[0].split('.').map(Number) ?? [];
+}
+
+function isAtLeast(version: readonly number[], [major = 0, minor = 0]: readonly number[]): boolean {
+  const [first = 0, second = 0] = version;
+  return first > major || (first === major && second >= minor);
 }
 
 function directoriesOf({ gitDir, workTree }: GitCall): Record<string, string> {

@@ -51,7 +51,7 @@ async function runVitest(files: string[], reportFile: string): Promise<FileResul
 }
 
 function needsServers({ file }: FileResult): boolean {
-  return /^test\/(integration|e2e)\//.test(file);
+  return /^test\/(attacks|integration|e2e)\//.test(file);
 }
 
 async function main(): Promise<void> {

@@ -9,6 +9,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createGit, GitError } from '../../../activities/clients/git.ts';
 import { createFakeGithub } from '../../support/forges/fake-github.ts';
+import { loopbackEgress } from '../../support/loopback.ts';
 import { access, createTestWorkspaces, live } from './setup.ts';
 
 let directory: string;
@@ -93,6 +94,27 @@ describe('createGit', () => {
   it('says in a sentence that git is missing', async () => {
     const git = createGit({ gitBinary: join(directory, 'no-such-git'), home: join(directory, 'home') });
     expect((await failureOf(git.run({ gitDir: directory, args: [], signal: live }))).message).toMatch(/install it/);
+  });
+});
+
+describe('an older git', () => {
+  it('reaches nothing, since it would not heed where it may connect to', async () => {
+    const mark = join(directory, 'connected');
+    const gitBinary = await script(
+      'older',
+      `if [ "$1" = version ]; then echo git version 2.36.6; else touch ${mark}; fi`,
+    );
+    const git = createGit({ gitBinary, home: join(directory, 'home'), egress: loopbackEgress, transports: ['http'] });
+    const remote = 'http://127.0.0.1:1/a/b';
+    const call = {
+      gitDir: directory,
+      args: ['ls-remote', remote],
+      transports: ['http'] as const,
+      remote,
+      signal: live,
+    };
+    expect((await failureOf(git.run(call))).message).toMatch(/^git 2\.38 or newer/);
+    expect(existsSync(mark)).toBe(false);
   });
 });
 

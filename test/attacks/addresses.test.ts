@@ -1,0 +1,4 @@
+import { playAttacks } from './attack.ts';
+import { addressAttacks } from './lists/addresses.ts';
+
+playAttacks(addressAttacks);

@@ -1,0 +1,45 @@
+import { randomUUID } from 'node:crypto';
+import { appendFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { attackClasses } from './classes.ts';
+import { createScene, type Scene } from './scene.ts';
+
+/** One attack; both sides answer whether the canary was reached. */
+export interface Attack {
+  /** Its number among `attackClasses`. */
+  class: number;
+  name: string;
+  /** What a program does that takes no care: the canary must be reached, or the attack proves nothing. */
+  unprotected(scene: Scene): Promise<boolean>;
+  /** The same against Docket's own code: the canary must not be reached. */
+  product(scene: Scene): Promise<boolean>;
+  /** By what it is contained, for the report. */
+  contained: string;
+  /** Why it cannot be played on this machine; null when it can. */
+  needs?: string | null;
+}
+
+/** Plays each attack twice, each time in a scene of its own. */
+export function playAttacks(attacks: readonly Attack[]): void {
+  const byClass = Map.groupBy(attacks, (attack) => attack.class);
+  for (const [number, members] of byClass) {
+    describe(`${number}. ${attackClasses[number]}`, () => {
+      for (const attack of members) {
+        it.skipIf(attack.needs)(attack.name, { timeout: 120_000 }, async () => {
+          await using bait = await createScene();
+          expect(await attack.unprotected(bait), 'the attack reaches nothing, even without a defence').toBe(true);
+          await using scene = await createScene();
+          expect(await attack.product(scene), 'the canary was reached').toBe(false);
+          report(attack);
+        });
+      }
+    });
+  }
+}
+
+const reportFile = process.env['DOCKET_ATTACK_RECORDS'];
+
+function report({ class: number, name, contained }: Attack): void {
+  if (reportFile === undefined) return;
+  appendFileSync(reportFile, `${JSON.stringify({ id: randomUUID(), class: number, name, contained })}\n`);
+}

@@ -1,0 +1,44 @@
+import { expect, it } from 'vitest';
+import { attackClasses } from './classes.ts';
+import { addressAttacks } from './lists/addresses.ts';
+import { driverAttacks } from './lists/drivers.ts';
+import { fileAttacks } from './lists/files.ts';
+import { linkAttacks } from './lists/links.ts';
+import { plantAttacks } from './lists/plants.ts';
+import { promptAttacks } from './lists/prompts.ts';
+import { refAttacks } from './lists/refs.ts';
+import { repositoryAttacks } from './lists/repositories.ts';
+import { secretAttacks } from './lists/secrets.ts';
+import { serviceAttacks } from './lists/services.ts';
+import { sizeAttacks } from './lists/sizes.ts';
+import { storedAttacks } from './lists/stored.ts';
+import { treeAttacks } from './lists/trees.ts';
+import { webhookAttacks } from './lists/webhooks.ts';
+
+const attacks = [
+  addressAttacks,
+  driverAttacks,
+  fileAttacks,
+  linkAttacks,
+  plantAttacks,
+  promptAttacks,
+  refAttacks,
+  repositoryAttacks,
+  secretAttacks,
+  serviceAttacks,
+  sizeAttacks,
+  storedAttacks,
+  treeAttacks,
+  webhookAttacks,
+].flat();
+
+it('there are attacks of every class, and at least 150', () => {
+  const missing = Object.keys(attackClasses).filter((number) => !attacks.some((one) => one.class === Number(number)));
+  expect(missing).toEqual(['22', '23', '24', '25']);
+  expect(attacks.length).toBeGreaterThanOrEqual(150);
+});
+
+it('no two attacks have the same name', () => {
+  const names = attacks.map(({ class: number, name }) => `${number} ${name}`);
+  expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([]);
+});

@@ -1,0 +1,4 @@
+import { playAttacks } from './attack.ts';
+import { fileAttacks } from './lists/files.ts';
+
+playAttacks(fileAttacks);

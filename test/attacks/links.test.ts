@@ -1,0 +1,4 @@
+import { playAttacks } from './attack.ts';
+import { linkAttacks } from './lists/links.ts';
+
+playAttacks(linkAttacks);

@@ -1,0 +1,172 @@
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createGit } from '../../../activities/clients/git.ts';
+import { createWorkspaces } from '../../../activities/clients/workspaces.ts';
+import type { TestRepository } from '../../support/git-repository.ts';
+import type { Attack } from '../attack.ts';
+import { playJob } from '../play.ts';
+import { answered, carelessly, type Scene } from '../scene.ts';
+import { callTool } from '../call-tool.ts';
+
+const wide = { bytes: 1e9, files: 500, depth: 20 };
+
+/** A tree that holds the same folder ten times, and so on down: 10^levels files in a few objects. */
+async function bomb(
+  repository: TestRepository,
+  { levels, content }: { levels: number; content: string },
+): Promise<void> {
+  await repository.commit({ blob: content });
+  let entry = (await repository.git('ls-tree', 'main', 'blob')).split('\t')[0]!;
+  for (let level = 0; level < levels; level += 1) {
+    const lines = Array.from({ length: 10 }, (_, index) => `${entry}\t${index}`).join('\n');
+    entry = `040000 tree ${await repository.makeTree(`${lines}\n`)}`;
+  }
+  const commit = await repository.git('commit-tree', entry.split(' ')[2]!, '-m', 'Bomb');
+  await repository.git('update-ref', 'refs/heads/main', commit);
+}
+
+async function filesBelow(folder: string): Promise<number> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
+  return entries.filter((entry) => entry.isFile()).length;
+}
+
+const clonedOf = async (scene: Scene, path: string) => {
+  await carelessly('git', ['clone', '-q', path, 'cloned'], { cwd: scene.directory });
+  return join(scene.directory, 'cloned');
+};
+const jobTree = (scene: Scene) => join(scene.directory, 'work/jobs/job/tree');
+
+const bombs: Attack[] = [
+  {
+    class: 13,
+    name: 'a few objects that stand for 1,000 files (and as well for 10^10)',
+    async unprotected(scene) {
+      const repository = await scene.repository();
+      await bomb(repository, { levels: 3, content: 'x' });
+      return (await filesBelow(await clonedOf(scene, repository.path))) > wide.files;
+    },
+    async product(scene) {
+      const repository = await scene.repository();
+      await bomb(repository, { levels: 10, content: 'x' });
+      const played = await answered(playJob(scene, repository.path, { limits: wide }));
+      return played !== null || (await filesBelow(jobTree(scene))) > 0;
+    },
+    contained: 'the tree is counted before any of it is written (DOCKET_REPOSITORY_FILES)',
+  },
+  {
+    class: 13,
+    name: 'one blob that is checked out a hundred times',
+    async unprotected(scene) {
+      const repository = await scene.repository();
+      await bomb(repository, { levels: 2, content: 'x'.repeat(30_000) });
+      const cloned = await clonedOf(scene, repository.path);
+      return (await filesBelow(cloned)) >= 100 && (await stat(join(cloned, '0/0'))).size === 30_000;
+    },
+    async product(scene) {
+      const repository = await scene.repository();
+      await bomb(repository, { levels: 2, content: 'x'.repeat(30_000) });
+      const played = await answered(playJob(scene, repository.path, { limits: { ...wide, bytes: 1_500_000 } }));
+      return played !== null || (await filesBelow(jobTree(scene))) > 0;
+    },
+    contained: 'the sizes of all files are summed before any is written (DOCKET_REPOSITORY_MB)',
+  },
+  {
+    class: 13,
+    name: 'a path of 120 folders',
+    async unprotected(scene) {
+      const repository = await scene.repository({ [`${'d/'.repeat(120)}x`]: 'x' });
+      return (await filesBelow(await clonedOf(scene, repository.path))) > 0;
+    },
+    async product(scene) {
+      const repository = await scene.repository({ [`${'d/'.repeat(120)}x`]: 'x' });
+      const played = await answered(playJob(scene, repository.path, { limits: wide }));
+      return played !== null || (await filesBelow(jobTree(scene))) > 0;
+    },
+    contained: 'paths have a depth and a length at most (DOCKET_REPOSITORY_DEPTH)',
+  },
+  {
+    class: 13,
+    name: 'a blob that is larger than a fetch may bring',
+    async unprotected(scene) {
+      const repository = await scene.repository({ noise: randomBytes(3_000_000) });
+      return (await stat(join(await clonedOf(scene, repository.path), 'noise'))).size > 1_000_000;
+    },
+    async product(scene) {
+      const repository = await scene.repository({ noise: randomBytes(3_000_000) });
+      const transfer = { bytes: 1_000_000, timeoutMs: 60_000 };
+      const git = createGit({ home: join(scene.directory, 'home'), transports: ['file'], transfer });
+      const workspaces = createWorkspaces({ git, directory: join(scene.directory, 'work') });
+      const { signal } = new AbortController();
+      return (
+        (await answered(workspaces.resolve({ repository: repository.path, credential: null, signal, ref: null }))) !==
+        null
+      );
+    },
+    contained: 'no file that a fetch writes may pass the limit (RLIMIT_FSIZE)',
+  },
+];
+
+/** A regular expression that takes exponential time, against a line that does not fit. */
+const evilPattern = '(a+)+$';
+const evilLine = `${'a'.repeat(40)}!`;
+
+const searches: Attack[] = [
+  {
+    class: 13,
+    name: `grep for ${evilPattern}`,
+    unprotected: () =>
+      new Promise((done) => {
+        const script = `new RegExp(${JSON.stringify(evilPattern)}).test(${JSON.stringify(evilLine)})`;
+        execFile(process.execPath, ['-e', script], { timeout: 5_000 }, (error) => done(error?.killed === true));
+      }),
+    async product(scene) {
+      await writeFile(join(scene.tree, 'x'), evilLine);
+      return !(await callTool(scene, 'grep', { pattern: evilPattern })).startsWith('No line matches');
+    },
+    contained: 'an engine without backtracking (RE2)',
+  },
+  {
+    class: 13,
+    name: 'a line of 9 MB that fits',
+    async unprotected(scene) {
+      await writeFile(join(scene.tree, 'x'), `needle${'y'.repeat(9_000_000)}`);
+      return (await carelessly('grep', ['-rn', 'needle', '.'], { cwd: scene.tree })).length > 1_000_000;
+    },
+    async product(scene) {
+      await writeFile(join(scene.tree, 'x'), `needle${'y'.repeat(9_000_000)}`);
+      const texts = [
+        await callTool(scene, 'grep', { pattern: 'needle' }),
+        await callTool(scene, 'read', { path: 'x' }),
+      ];
+      return texts.some((text) => text.length > 60_000);
+    },
+    contained: 'lines and answers are cut (200 characters, 50 KB)',
+  },
+  {
+    class: 13,
+    name: 'a folder of 6,000 entries',
+    async unprotected(scene) {
+      await fill(join(scene.tree, 'many'));
+      return (await carelessly('ls', ['many'], { cwd: scene.tree })).length > 60_000;
+    },
+    async product(scene) {
+      await fill(join(scene.tree, 'many'));
+      const texts = [await callTool(scene, 'list', { path: 'many' }), await callTool(scene, 'glob', { pattern: '**' })];
+      await rm(join(scene.tree, 'many'), { recursive: true });
+      return texts.some((text) => text.length > 60_000);
+    },
+    contained: 'the first 1,000 entries are shown',
+  },
+];
+
+async function fill(folder: string): Promise<void> {
+  await mkdir(folder);
+  for (let at = 0; at < 6_000; at += 500) {
+    const names = Array.from({ length: 500 }, (_, index) => `entry-${at + index}`);
+    await Promise.all(names.map((name) => writeFile(join(folder, name), '')));
+  }
+}
+
+export const sizeAttacks: Attack[] = [...bombs, ...searches];

@@ -1,0 +1,55 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { z } from 'zod';
+import { attackClasses } from './classes.ts';
+
+/**
+ * `npm run attacks [-- --report FILE]`: plays every attack against a careless program and then against Docket, and prints class,
+ * attack and by what it was contained. Ends with 1 when one was not contained, or did not bite.
+ */
+
+const recordSchema = z.object({ class: z.int(), name: z.string(), contained: z.string() });
+type Record = z.infer<typeof recordSchema>;
+
+function runVitest(records: string): Promise<number> {
+  const env = { ...process.env, DOCKET_ATTACK_RECORDS: records };
+  return new Promise((resolve, reject) => {
+    const child = spawn('vitest', ['run', '--project', 'attacks', '--reporter=dot'], { stdio: 'inherit', env });
+    child.on('error', reject).on('close', (code) => resolve(code ?? 1));
+  });
+}
+
+async function readRecords(file: string): Promise<Record[]> {
+  const lines = (await readFile(file, 'utf8').catch(() => '')).split('\n').filter(Boolean);
+  return lines.map((line) => recordSchema.parse(JSON.parse(line)));
+}
+
+const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll(/[\r\n]+/g, ' ');
+
+function reportOf(records: Record[]): string {
+  const byClass = Map.groupBy(records, (record) => record.class);
+  const rows = Object.entries(attackClasses).flatMap(([number, title]) => {
+    const members = byClass.get(Number(number)) ?? [];
+    if (members.length === 0) return [`| ${number}. ${title} | (none played) | |`];
+    return members.map(({ name, contained }) => `| ${number}. ${title} | ${cell(name)} | ${cell(contained)} |`);
+  });
+  const played = Object.keys(attackClasses).filter((number) => byClass.has(Number(number))).length;
+  const heading = `${records.length} attacks of ${played} classes, each reached its canary without a defence and none with it.`;
+  return `${heading}\n\n| class | attack | contained by |\n| --- | --- | --- |\n${rows.join('\n')}\n`;
+}
+
+const { values } = parseArgs({ options: { report: { type: 'string' } } });
+const folder = await mkdtemp(join(tmpdir(), 'docket-attacks-'));
+try {
+  const records = join(folder, 'records.jsonl');
+  const exitCode = await runVitest(records);
+  const report = reportOf(await readRecords(records));
+  process.stdout.write(`\n${report}`);
+  if (values.report !== undefined) await writeFile(values.report, report);
+  process.exitCode = exitCode;
+} finally {
+  await rm(folder, { recursive: true, force: true });
+}

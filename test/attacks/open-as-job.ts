@@ -1,0 +1,32 @@
+import { join } from 'node:path';
+import type { PullRequestStore } from '../../db/pull-requests.ts';
+import { createClients } from '../../worker/clients.ts';
+import { readConfig } from '../../worker/config.ts';
+import { answered, type Scene } from './scene.ts';
+
+/** Repositories that a job may name. */
+export const localRootOf = ({ directory }: Scene) => join(directory, 'root');
+
+/**
+ * Opens a repository the way a job does, with every gate before it; answers the content of `path` at the commit, null when it
+ * is refused.
+ */
+export async function openAsJob(
+  scene: Scene,
+  repository: string,
+  { ref = null, path = 'secret.txt' }: { ref?: string | null; path?: string } = {},
+): Promise<string | null> {
+  const config = readConfig({
+    DATABASE_URL: 'postgres://docket@127.0.0.1:1/docket',
+    DOCKET_WORK_DIR: join(scene.directory, 'work'),
+    DOCKET_LOCAL_REPOSITORIES: localRootOf(scene),
+    DOCKET_ALLOWED_HOSTS: 'allowed.test',
+  });
+  const clients = createClients({ config, pullRequests: {} as PullRequestStore });
+  if (clients.problemWithRepository(repository) !== null) return null;
+  const access = { repository, credential: null, signal: AbortSignal.timeout(30_000) };
+  const resolved = await answered(clients.workspaces.resolve({ ...access, ref }));
+  if (resolved === null) return null;
+  const file = await clients.workspaces.readFile({ ...access, commit: resolved.commit, path, maxBytes: 10_000 });
+  return file?.toString() ?? null;
+}

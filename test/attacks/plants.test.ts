@@ -1,0 +1,4 @@
+import { playAttacks } from './attack.ts';
+import { plantAttacks } from './lists/plants.ts';
+
+playAttacks(plantAttacks);

@@ -1,0 +1,4 @@
+import { playAttacks } from './attack.ts';
+import { promptAttacks } from './lists/prompts.ts';
+
+playAttacks(promptAttacks);

@@ -1,0 +1,4 @@
+import { playAttacks } from './attack.ts';
+import { refAttacks } from './lists/refs.ts';
+
+playAttacks(refAttacks);
