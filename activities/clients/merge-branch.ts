@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Git } from './git.ts';
 import { GitError } from './git-error.ts';
-import { listRemote, networkTimeoutMs, receivePackOf, remoteCall, uploadPackOf } from './remote.ts';
+import { listRemote, receivePackOf, remoteCall, uploadPackOf } from './remote.ts';
 
 export interface BranchMerge {
   repository: string;
@@ -62,7 +62,6 @@ async function mergeIn(git: Git, gitDir: string, merge: BranchMerge): Promise<Me
   await git.run({
     gitDir,
     args: [...fetch, ...uploadPackOf(repository), repository, ...targets],
-    timeoutMs: networkTimeoutMs,
     ...remoteCall(access),
   });
   const isAncestor = { gitDir, args: ['merge-base', '--is-ancestor', head, base], acceptedExitCodes: [1], signal };
@@ -91,7 +90,6 @@ async function mergeIn(git: Git, gitDir: string, merge: BranchMerge): Promise<Me
       `${commit}:${baseRef}`,
     ],
     acceptedExitCodes: [1],
-    timeoutMs: networkTimeoutMs,
     ...remoteCall(access),
   });
   if (exitCode === 0) return { kind: 'merged', commit };

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { createJobStore } from '../../../db/jobs.ts';
 import { createThreadStore } from '../../../db/threads.ts';
 import { question } from '../../integration/assistant/site.ts';
@@ -149,7 +150,10 @@ const endless: Attack[] = [
     async unprotected() {
       const { database, theirs } = await serviceStage();
       const id = await theirThread();
-      return (await createThreadStore(database.pool).get(theirs.site.organizationId, id)) !== null;
+      const threads = createThreadStore(database.pool);
+      // it is stored a moment behind the answer
+      while ((await threads.get(theirs.site.organizationId, id)) === null) await delay(50);
+      return id !== '';
     },
     async product() {
       const { api, mine } = await serviceStage();

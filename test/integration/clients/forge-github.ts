@@ -91,7 +91,7 @@ export function describeGithub(github: () => FakeGithub): void {
       const { server, lamp } = scene;
       const app = { appId: '123', privateKey: privatePem };
       const github = { apiUrl: server.apiUrl, token: null, app };
-      const forges = createForges({ local: scene.forge, github, gitlab: null, gitea: null });
+      const forges = createForges({ local: scene.forge, github, gitlab: null, gitea: null, egress: loopbackEgress });
       const project = { forge: 'github', forgeUrl: null, repository: lamp.url } as const;
       const tokenOf = (jobId: string) => forges.forProject(project, { jobId }).credential(lamp.url)?.token();
       const first = await tokenOf('job_1');

@@ -4,6 +4,7 @@ import { createGiteaForge } from '../../../activities/clients/gitea.ts';
 import { startFailingProxy, type FailingProxy } from '../../support/forges/failing-proxy.ts';
 import { findGitea } from '../../support/forges/gitea-build.ts';
 import { startGitea, type Gitea } from '../../support/forges/gitea-server.ts';
+import { loopbackEgress } from '../../support/loopback.ts';
 import { draftOf } from './forge-stage.ts';
 
 const binary = await findGitea(process.env);
@@ -28,7 +29,7 @@ describe.runIf(binary !== null)('the gitea forge in trouble', () => {
   beforeAll(async () => {
     gitea = await startGitea(binary!);
     proxy = await startFailingProxy(gitea.origin);
-    forge = createGiteaForge({ token: gitea.token, url: proxy.origin });
+    forge = createGiteaForge({ token: gitea.token, url: proxy.origin, egress: loopbackEgress });
     await gitea.ask('POST', '/user/repos', { name: 'faults', auto_init: true, default_branch: 'main' });
     await gitea.ask('POST', `${path}/labels`, { name: 'docs', color: '#00aabb' });
   });

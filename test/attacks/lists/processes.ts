@@ -1,0 +1,141 @@
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Attack } from '../attack.ts';
+import { inSandbox, sandboxProblem } from '../in-sandbox.ts';
+import type { Scene } from '../scene.ts';
+import { asWorker } from './commands.ts';
+
+const needs = sandboxProblem;
+
+/** Commands that take more than they may; each says `taken` once it has it. */
+const greedy: [string, string, string][] = [
+  [
+    '400 MB of memory',
+    '[ "$(head -c 400000000 /dev/zero | tail | wc -c)" = 400000000 ] && echo taken',
+    'a limit on memory',
+  ],
+  [
+    '200 processes at once',
+    'for i in $(seq 200); do sleep 3 & done 2>/dev/null; [ "$(jobs -p | wc -l)" = 200 ] && echo taken',
+    'a limit on processes',
+  ],
+  [
+    '200 MB in the tree',
+    'head -c 200000000 /dev/zero > big && sleep 1 && echo taken',
+    'the growth of the tree is watched',
+  ],
+  [
+    '200 MB in the folder for temporary files',
+    'f=$(mktemp) && head -c 200000000 /dev/zero > "$f" && echo taken; rm -f "$f"',
+    'a folder of limited size',
+  ],
+];
+
+const greedyAttacks = greedy.map(([what, command, contained]): Attack => ({
+  class: 23,
+  name: what,
+  unprotected: async (scene) => (await asWorker(scene, command)).includes('taken'),
+  product: async (scene) => (await inSandbox(scene, command)).text.includes('taken'),
+  contained,
+  needs,
+}));
+
+const outputs: Attack[] = [
+  {
+    class: 23,
+    name: '60 MB of output',
+    unprotected: async (scene) => (await asWorker(scene, "head -c 60000000 /dev/zero | tr '\\0' x")).length > 1_000_000,
+    product: async (scene) => (await inSandbox(scene, "head -c 60000000 /dev/zero | tr '\\0' x")).text.length > 60_000,
+    contained: 'head and tail of it are kept',
+    needs,
+  },
+  {
+    class: 23,
+    name: 'escape sequences, NUL and invalid UTF-8 in the output',
+    unprotected: async (scene) => (await asWorker(scene, odd)).includes('\u001b'),
+    async product(scene) {
+      const { text } = await inSandbox(scene, odd);
+      return !text.includes('end') || ['\u001b', '\0', '\u0007'].some((character) => text.includes(character));
+    },
+    contained: 'output is cleaned before anybody reads it',
+    needs,
+  },
+];
+
+const odd = `printf '\\033[2J\\033]0;title\\007\\000\\377\\342\\200\\256end'`;
+
+/** Processes that go on behind the command and then leave a file. */
+const lasting: [string, string][] = [
+  ['setsid', `setsid sh -c 'sleep 1; touch late' > /dev/null 2>&1 & sleep 0.2`],
+  ['a double fork', `(nohup sh -c 'sleep 1; touch late' > /dev/null 2>&1 &) ; sleep 0.2`],
+];
+
+const lastingAttacks = lasting.map(([what, command]): Attack => {
+  const isThere = async (scene: Scene) => {
+    await delay(2_500);
+    return existsSync(join(scene.tree, 'late'));
+  };
+  return {
+    class: 23,
+    name: `a process that outlives its command (${what})`,
+    async unprotected(scene) {
+      await asWorker(scene, command);
+      return await isThere(scene);
+    },
+    async product(scene) {
+      await inSandbox(scene, command);
+      return await isThere(scene);
+    },
+    contained: 'with the first process of its namespace all others end',
+    needs,
+  };
+});
+
+/** Commands that will not end; each writes its process id to `pid`. */
+const stubborn: [string, string][] = [
+  ['that takes no notice of signals', `trap '' TERM INT HUP QUIT; echo $$ > pid; for i in $(seq 60); do sleep 1; done`],
+  [
+    'that stops its parent',
+    `trap '' TERM; echo $$ > pid; kill -STOP $PPID 2>/dev/null; for i in $(seq 60); do sleep 1; done`,
+  ],
+  [
+    'behind a pipe whose reader has gone',
+    `trap '' TERM PIPE; echo $$ > pid; (for i in $(seq 60); do sleep 1; done) | true; sleep 60`,
+  ],
+];
+
+const stubbornAttacks = stubborn.map(([what, command]): Attack => ({
+  class: 25,
+  name: `a process ${what}`,
+  async unprotected(scene) {
+    // told to end, as execFile's own timeout does it
+    const settings = { cwd: scene.tree, stdio: 'ignore', detached: true } as const;
+    const child = spawn('bash', ['-c', 'bash -c "$1"; true', 'bash', command], settings);
+    scene.defer(() => child.pid !== undefined && process.kill(-child.pid, 'SIGKILL'));
+    while (!existsSync(join(scene.tree, 'pid'))) await delay(20);
+    child.kill('SIGTERM');
+    await delay(300);
+    const pid = Number(await readFile(join(scene.tree, 'pid'), 'utf8'));
+    return isAlive(pid);
+  },
+  async product(scene) {
+    const ended = inSandbox(scene, command, { timeoutMs: 1_000 });
+    const end = await Promise.race([ended, delay(30_000, null)]);
+    return end === null || end.exitCode === 0;
+  },
+  contained: 'SIGKILL to the first process of the namespace, by the worker itself',
+  needs,
+}));
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+export const processAttacks: Attack[] = [...greedyAttacks, ...outputs, ...lastingAttacks, ...stubbornAttacks];
