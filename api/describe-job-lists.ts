@@ -15,11 +15,11 @@ export function describeJobLists(): Record<string, PathItem> {
         summary: 'List the jobs of the organization, newest first',
         security,
         parameters: [
-          {
-            ...queryParameter('status', { type: 'array', items: schemaOf(jobStatusSchema) }, 'Any of these.'),
-            style: 'form',
-            explode: false,
-          },
+          queryParameter(
+            'status',
+            { type: 'array', items: schemaOf(jobStatusSchema) },
+            'Any of these, repeated or with commas.',
+          ),
           project,
           queryParameter('q', { type: 'string', maxLength: 200 }, 'In title, prompt, repository or branch; or the id.'),
           ...pageParameters,

@@ -9,7 +9,8 @@ const id = z.string().regex(/^[\w-]{1,64}$/, 'must be the id of a project');
 export const jobListQuerySchema = z.object({
   status: z
     .string()
-    .transform((text) => text.split(','))
+    .or(z.array(z.string()).max(10))
+    .transform((given) => [given].flat().flatMap((text) => text.split(',')))
     .pipe(z.array(jobStatusSchema).max(10))
     .default([]),
   project: id.optional(),

@@ -75,6 +75,7 @@ describe('the jobs of an organization', () => {
     expect(await titles(key, '')).toEqual(['three 100%', 'two', 'one']);
     expect(await titles(key, 'status=failed')).toEqual(['two']);
     expect(await titles(key, 'status=failed,completed')).toEqual(['two', 'one']);
+    expect(await titles(key, 'status=failed&status=completed')).toEqual(['two', 'one']);
     expect(await titles(key, `project=${project.id}`)).toEqual(['three 100%', 'one']);
     expect(await titles(key, 'q=LAMP')).toEqual(['two', 'one']);
     expect(await titles(key, 'q=lamp_')).toEqual(['one']);
