@@ -24,7 +24,7 @@ export interface ApiConfig {
   repositories: { allowedHosts: string[]; localRoot: string | null };
   /** `host` or `host:port` that webhooks may lead to though it is private, and without TLS. */
   webhookAllowedHosts: string[];
-  rateLimits: { jobsPerHour: number; assistantPerHour: number; assistantPerIpPerDay: number };
+  rateLimits: { jobsPerHour: number; assistantPerHour: number; assistantPerIpPerDay: number; eventStreams: number };
   jobLimits: JobLimits;
   /** Address of Temporal's web interface, for links. */
   temporalUiUrl: string | null;
@@ -89,6 +89,7 @@ const environmentSchema = z.object({
   DOCKET_JOBS_PER_HOUR: wholeNumber(1, 1e9, 100),
   DOCKET_ASSISTANT_PER_HOUR: wholeNumber(1, 1e9, 10_000),
   DOCKET_ASSISTANT_PER_IP_PER_DAY: wholeNumber(1, 1e9, 10_000),
+  DOCKET_MAX_EVENT_STREAMS: wholeNumber(1, 1e6, 500),
   DOCKET_TRUSTED_PROXIES: wholeNumber(0, 10, 0),
   DOCKET_DRAIN_SECONDS: wholeNumber(0, 600, 0),
   DOCKET_ALLOWED_HOSTS: z.string().default('github.com'),
@@ -146,6 +147,7 @@ function configOf(env: z.infer<typeof environmentSchema>): ApiConfig {
       jobsPerHour: env.DOCKET_JOBS_PER_HOUR,
       assistantPerHour: env.DOCKET_ASSISTANT_PER_HOUR,
       assistantPerIpPerDay: env.DOCKET_ASSISTANT_PER_IP_PER_DAY,
+      eventStreams: env.DOCKET_MAX_EVENT_STREAMS,
     },
     jobLimits: {
       maxSteps: env.DOCKET_MAX_STEPS,

@@ -128,6 +128,11 @@ export function tooManyRequests(retryAfterSeconds: number): ApiError {
   return new ApiError(429, `Too many requests; try again in ${seconds} seconds.`, { 'Retry-After': String(seconds) });
 }
 
+export function tooManyStreams(most: number): ApiError {
+  const sentence = `The organization follows ${most} streams of events at this process already; close one first.`;
+  return new ApiError(429, sentence, { 'Retry-After': '10' });
+}
+
 export function storeUnavailable(): ApiError {
   return new ApiError(503, 'A store of the service cannot be reached; try again in a moment.', { 'Retry-After': '1' });
 }

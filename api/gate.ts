@@ -9,6 +9,7 @@ import { createRateLimit, type EnforceRateLimit } from './middleware/rate-limit.
 import { createRateLimiter } from './rate-limiter.ts';
 import { createSessionCookie, type SessionCookie } from './session-cookie.ts';
 import type { ApiStores } from './stores.ts';
+import { createStreamSlots, type TakeStreamSlot } from './stream-slots.ts';
 import { createVerifyKey, type VerifyKey } from './verify-key.ts';
 
 /** What every router needs to let a request in. */
@@ -17,11 +18,12 @@ export interface Gate {
   verifyKey: VerifyKey;
   cookie: SessionCookie;
   enforceRateLimit: EnforceRateLimit;
+  takeStreamSlot: TakeStreamSlot;
   addressOf: (request: IncomingMessage) => string;
 }
 
 export interface GateDeps {
-  config: Pick<ApiConfig, 'http' | 'keyPepper'>;
+  config: Pick<ApiConfig, 'http' | 'keyPepper' | 'rateLimits'>;
   stores: Pick<ApiStores, 'rateLimits' | 'sessions'>;
   log: Logger;
   verifier: KeyVerifier;
@@ -42,5 +44,7 @@ export function createGate({ config, stores, log, verifier }: GateDeps): Gate {
     cookie,
     onExposedKey: (keyId) => log.warn({ keyId }, 'an admin key came from a browser: revoke it'),
   });
-  return { authenticate, verifyKey, cookie, enforceRateLimit: createRateLimit({ limiter }), addressOf };
+  const takeStreamSlot = createStreamSlots({ most: config.rateLimits.eventStreams });
+  const enforceRateLimit = createRateLimit({ limiter });
+  return { authenticate, verifyKey, cookie, enforceRateLimit, takeStreamSlot, addressOf };
 }

@@ -10,9 +10,11 @@ import type { ReadJob } from '../job-reader.ts';
 import { eventsQuerySchema, lastEventIdSchema } from '../job-schemas.ts';
 import type { Authenticate } from '../middleware/authentication.ts';
 import { presentJobEvent } from '../presenters/job-event.ts';
+import type { TakeStreamSlot } from '../stream-slots.ts';
 
 export interface JobEventRouteDeps {
   authenticate: Authenticate;
+  takeStreamSlot: TakeStreamSlot;
   readJob: ReadJob;
   events: Pick<JobEventStore, 'read'>;
   wakeups: JobEventWakeups;
@@ -35,13 +37,16 @@ export function createJobEventsRouter(deps: JobEventRouteDeps): AppRouter {
 
   router.get('/job/:id/events', async (ctx) => {
     const key = await deps.authenticate(ctx.req, 'admin');
-    const { id } = await deps.readJob(key, ctx.params['projectId'] ?? '', ctx.params['id'] ?? '');
+    const { id, organizationId } = await deps.readJob(key, ctx.params['projectId'] ?? '', ctx.params['id'] ?? '');
     const { after, limit } = eventsQuerySchema.parse({ ...ctx.query });
     ctx.set('Cache-Control', 'no-store');
     ctx.set('Vary', 'Accept');
     const isStream =
       ctx.method === 'GET' && ctx.accepts('application/json', 'text/event-stream') === 'text/event-stream';
-    if (isStream) return stream(deps, ctx, id, after);
+    if (isStream) {
+      using _slot = deps.takeStreamSlot(organizationId);
+      return await stream(deps, ctx, id, after);
+    }
     const { events } = await deps.events.read(id, { after, limit });
     ctx.body = { events: events.map(presentJobEvent), nextAfter: events.at(-1)?.seq ?? after };
   });

@@ -10,9 +10,11 @@ import { jobChangesQuerySchema, jobListQuerySchema, lastChangeSchema } from '../
 import type { Authenticate } from '../middleware/authentication.ts';
 import { pageOf } from '../page-of.ts';
 import { presentListedJob } from '../presenters/listed-job.ts';
+import type { TakeStreamSlot } from '../stream-slots.ts';
 
 export interface JobListRouteDeps {
   authenticate: Authenticate;
+  takeStreamSlot: TakeStreamSlot;
   lists: JobListStore;
   wakeups: JobEventWakeups;
   /** Aborted when the process is about to go: its watchers go on at another one. */
@@ -23,7 +25,14 @@ export interface JobListRouteDeps {
 const times = { keepAliveMs: 10_000, readerStalledMs: 30_000, lookEveryMs: 2_000, restMs: 250 };
 
 /** The jobs of an organization, whatever their project, and a stream that keeps a list of them up to date. */
-export function createJobListsRouter({ authenticate, lists, wakeups, stopping, log }: JobListRouteDeps): AppRouter {
+export function createJobListsRouter({
+  authenticate,
+  takeStreamSlot,
+  lists,
+  wakeups,
+  stopping,
+  log,
+}: JobListRouteDeps): AppRouter {
   const router = new Router<AppState>();
 
   router.get('/v1/jobs', async (ctx) => {
@@ -40,6 +49,7 @@ export function createJobListsRouter({ authenticate, lists, wakeups, stopping, l
     const { project: projectId } = jobChangesQuerySchema.parse({ ...ctx.query });
     const lastChange = lastChangeSchema.parse(ctx.get('Last-Event-ID'));
     if (stopping.aborted) throw draining();
+    using _slot = takeStreamSlot(organizationId);
     using bell = wakeups.subscribeAll();
     const afterMicros = lastChange ?? (await lists.nowMicros());
     if (ctx.method === 'HEAD') {

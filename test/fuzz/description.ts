@@ -12,8 +12,8 @@ export interface Operation {
   pathNames: string[];
   queries: { name: string; schema: Schema }[];
   headers: { name: string; schema: Schema }[];
-  /** The kind of key it needs; null: none. */
-  key: 'admin' | 'assistant' | null;
+  /** The kind of key it needs, or the cookie of a session; null: none. */
+  key: 'admin' | 'assistant' | 'session' | null;
   body: Schema | null;
   /** Whether it can answer with a stream of events that lasts as long as a job. */
   isEventStream: boolean;
@@ -108,11 +108,17 @@ function operationOf(template: string, method: string, described: Schema, parame
     pathNames: Array.from(template.matchAll(/\{(\w+)\}/g), ([, name]) => name!),
     queries: placed('query'),
     headers: placed('header'),
-    key: security === undefined ? null : 'adminKey' in security ? 'admin' : 'assistant',
+    key: keyOf(security),
     body: described['requestBody']?.content?.['application/json']?.schema ?? null,
     isEventStream:
       method === 'GET' && success.some(([, { content }]) => content !== undefined && 'text/event-stream' in content),
   };
+}
+
+function keyOf(security: Schema | undefined): Operation['key'] {
+  if (security === undefined) return null;
+  if ('session' in security) return 'session';
+  return 'adminKey' in security ? 'admin' : 'assistant';
 }
 
 /** A segment may hold anything but a slash; one at the end changes nothing. */

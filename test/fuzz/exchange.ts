@@ -5,7 +5,7 @@ import type { FuzzAnswer } from './check-answer.ts';
 import type { FuzzRequest } from './requests.ts';
 
 /** So long a stream of a job's events is read. */
-const watchMs = 1_000;
+const watchMs = 300;
 const patienceMs = 60_000;
 
 /** Sends a request as its bytes are and reads the answer. */
@@ -14,11 +14,13 @@ export async function exchange(baseUrl: string, agent: Agent, request: FuzzReque
   const length = body === null ? {} : { 'content-length': String(body.length) };
   const { hostname, port } = new URL(baseUrl);
   const sent = send({ hostname, port, agent, method, path, headers: { ...headers, ...length } });
+  // after the head the response has it
+  sent.on('error', () => undefined);
   sent.end(body ?? undefined);
   const timer = setTimeout(() => sent.destroy(new Error('no answer in time')), patienceMs);
   const [response] = (await once(sent, 'response')) as [IncomingMessage];
   const type = response.headers['content-type'] ?? '';
-  const isEvents = type.startsWith('text/event-stream') && path.includes('/events');
+  const isEvents = type.startsWith('text/event-stream') && !/message/i.test(path);
   const leave = isEvents ? setTimeout(() => response.destroy(), watchMs) : undefined;
   const parts: Buffer[] = [];
   try {

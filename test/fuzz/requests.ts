@@ -16,11 +16,15 @@ export interface FuzzRequest {
 /** What requests may name. */
 export interface FuzzTargets {
   keys: { admin: string; assistant: string };
+  /** Of a session of the dashboard. */
+  cookie: string;
   /** Keys that are refused: expired, revoked, unknown. */
   deadKeys: string[];
   /** Where webhooks may lead. */
   webhookUrl: string;
   domain: string;
+  /** Of our own projects. */
+  repository: string;
   projectIds: string[];
   /** Ids of another organization. */
   foreign: { projectId: string; jobId: string; domain: string; webhookId: string; threadId: string };
@@ -30,6 +34,7 @@ export interface FuzzTargets {
 
 const idPrefixes: Record<string, string> = {
   job: 'job_',
+  projects: 'prj_',
   webhooks: 'whk_',
   deliveries: 'dlv_',
   thread: 'thr_',
@@ -59,6 +64,10 @@ export function createRequestMaker(random: Random, operations: Operation[], targ
     filter: () => random.pick<Json>([null, { version: 'v1' }, { language: 'en', tag: 'x', groups: ['a'] }]),
     context: () => [{ type: random.pick(['code', 'textSelection']), value: 'x: 3', path: null, elementId: 'x' }],
     currentPath: () => '/guides/install',
+    repository: () => random.pick(['https://github.com/a/b', targets.repository, '/etc']),
+    domain: () => `site-${random.between(1, 20)}`,
+    key: () => random.pick([keys.admin, keys.assistant, ...targets.deadKeys]),
+    q: () => random.pick(['docs', '%', "'"]),
   };
 
   function message(): Json {
@@ -78,21 +87,30 @@ export function createRequestMaker(random: Random, operations: Operation[], targ
   }
 
   /** An id for a name in braces, by the segment before it. */
-  function valueOf(name: string, before: string): string {
+  function valueOf(name: string, before: string, isChange: boolean): string {
     if (name === 'projectId') return random.pick(targets.projectIds);
-    if (name === 'domain') return targets.domain;
+    // what the others ask stays as it is
+    if (name === 'domain') return isChange ? `site-${random.between(1, 20)}` : targets.domain;
     if (name === 'chatId') return `chat-${random.between(1, 60)}`;
     const seen = known.get(idPrefixes[before] ?? '') ?? [...known.values()].flat();
     return seen.length === 0 ? `${idPrefixes[before] ?? 'x_'}000000000000` : random.pick(seen);
   }
 
-  function pathOf({ template }: Operation): string {
+  function pathOf({ method, template }: Operation): string {
+    const isChange = template.startsWith('/v1/') && method !== 'GET';
     const segments = template.split('/');
     return segments
       .map((segment, at) =>
-        segment.replaceAll(/\{(\w+)\}/g, (_, name: string) => valueOf(name, segments[at - 1] ?? '')),
+        segment.replaceAll(/\{(\w+)\}/g, (_, name: string) => valueOf(name, segments[at - 1] ?? '', isChange)),
       )
       .join('/');
+  }
+
+  function credentialOf({ key }: Operation): Record<string, string> {
+    if (key === null) return {};
+    if (key === 'session' || (key === 'admin' && random.next() < 0.1))
+      return { cookie: targets.cookie, 'sec-fetch-site': random.pick(['same-origin', 'same-origin', 'cross-site']) };
+    return { authorization: `Bearer ${keys[key]}` };
   }
 
   function valid(): Valid {
@@ -105,7 +123,7 @@ export function createRequestMaker(random: Random, operations: Operation[], targ
       .map(({ name, schema }) => [name.toLowerCase(), asciiOf(sampleOf(schema, random))]);
     const json = operation.body === null ? null : sampleOf(operation.body, random, hints);
     const headers: Record<string, string> = {
-      ...(operation.key === null ? {} : { authorization: `Bearer ${keys[operation.key]}` }),
+      ...credentialOf(operation),
       'x-forwarded-for': `203.0.113.${random.between(1, 250)}`,
       ...(json === null ? {} : { 'content-type': 'application/json' }),
       ...(operation.isEventStream && random.next() < 0.5 ? { accept: 'text/event-stream' } : {}),
@@ -123,7 +141,12 @@ export function createRequestMaker(random: Random, operations: Operation[], targ
 
   function foreignPath({ template }: Operation): string {
     const { foreign } = targets;
-    const ids: Record<string, string> = { job: foreign.jobId, webhooks: foreign.webhookId, thread: foreign.threadId };
+    const ids: Record<string, string> = {
+      job: foreign.jobId,
+      projects: foreign.projectId,
+      webhooks: foreign.webhookId,
+      thread: foreign.threadId,
+    };
     const segments = template.split('/');
     const own = random.pick(targets.projectIds);
     return segments

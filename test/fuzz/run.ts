@@ -121,7 +121,7 @@ async function problemsAfterwards({ lane, servers, scene }: FuzzStage): Promise<
 /** Ids in an answer, to ask for later. */
 function learn(known: Map<string, string[]>, { status, text }: FuzzAnswer): void {
   if (status >= 300 || text.length > 100_000) return;
-  for (const [id, prefix = ''] of text.matchAll(/\b(job_|whk_|dlv_|thr_)[0-9a-z]{20,40}\b/g)) {
+  for (const [id, prefix = ''] of text.matchAll(/\b(job_|whk_|dlv_|thr_|prj_)[0-9a-z]{20,40}\b/g)) {
     const ids = known.get(prefix) ?? [];
     if (ids.includes(id)) continue;
     known.set(prefix, [...ids, id].slice(-mostKnown));

@@ -108,8 +108,12 @@ export async function startFuzzStage(): Promise<FuzzStage> {
   const question = { fp: 'x', messages: [{ role: 'user', content: `What of ${foreignWord}?` }] };
   const reply = await ask(foreignKeys.assistant, '/discovery/v2/assistant/others-docs/message', question);
 
+  const signedIn = await ask(keys.admin, '/v1/session', { key: keys.admin });
+
   const targets: FuzzTargets = {
     keys,
+    cookie: (signedIn.headers.get('set-cookie') ?? '').split(';')[0] ?? '',
+    repository: own.repository.path,
     deadKeys: [expired.key, revoked.key, createKeyText('admin').key, createKeyText('assistant').key],
     webhookUrl: receiver.url,
     domain: 'own-docs',

@@ -19,6 +19,8 @@ export interface ServedApi extends AsyncDisposable {
   /** Everything it has logged so far. */
   log(): string;
   created: { count: number };
+  /** What its routers take. */
+  routes(): { method: string; path: string }[];
   /** One round of the checks of gaps. */
   checkGaps(): Promise<void>;
   /** Ends the streams of job events, as a shutdown does. */
@@ -98,6 +100,7 @@ export async function serveApi(
   return {
     url: address,
     created,
+    routes: () => koa.middleware.flatMap(routesOf),
     stop: () => stopping.abort(),
     checkGaps: createGapChecks({ ...stores, ...assistant, log, stopping: stopping.signal }),
     log: () => lines.join(''),
@@ -144,6 +147,13 @@ function isDescribed({ method, path, status, type }: { method: string; path: str
   if (method === 'HEAD' || method === 'OPTIONS' || path.startsWith('/assets/') || type.startsWith('text/html'))
     return false;
   return status !== 404 && status !== 405;
+}
+
+/** What a router among the middleware takes. */
+function routesOf(middleware: object): { method: string; path: string }[] {
+  const { router } = middleware as { router?: { stack: { methods: string[]; path: string | RegExp }[] } };
+  const layers = router?.stack ?? [];
+  return layers.flatMap(({ methods, path }) => methods.map((method) => ({ method, path: String(path) })));
 }
 
 /** An answer without what may differ between two requests that must not be told apart. */

@@ -1,0 +1,267 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createKeyText } from '../../../db/key-format.ts';
+import { createKeyStore } from '../../../db/keys.ts';
+import { createRandom } from '../../chaos/random.ts';
+import { readDescription, type Operation } from '../../fuzz/description.ts';
+import { sampleOf } from '../../fuzz/sample.ts';
+import { buildKey, testPepper } from '../../support/build.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { createOwner, receiver, type Kind, type Owner } from './owner.ts';
+import { comparable, serveApi, type Answer, type ServedApi } from './serve.ts';
+
+// Generated from the service's own description: a new route is tested as soon as it is described, and a route that is not
+// described fails the last test.
+
+type KeyOperation = Operation & { key: Kind };
+
+let database: TestDatabase;
+let api: ServedApi;
+let operations: KeyOperation[];
+let described: Operation[];
+let ours: Owner;
+let theirs: Owner;
+let dead: Record<string, Record<Kind, string>>;
+let asked = 0;
+
+/** What needs no key. */
+const open = ['getHealth', 'getReadiness', 'getDescription', 'signIn'];
+/** Pages for people, which the description leaves out; none shows more than its unguessable address. */
+const pages = ['/', '/pulls/:id'];
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  api = await serveApi(database.pool, {
+    DOCKET_TRUSTED_PROXIES: '1',
+    DOCKET_WEBHOOK_ALLOWED_HOSTS: new URL(receiver).host,
+  });
+  described = (await readDescription(api.url)).operations;
+  operations = described.filter((operation): operation is KeyOperation =>
+    ['admin', 'assistant'].includes(operation.key ?? ''),
+  );
+  ours = await createOwner(database.pool, api);
+  theirs = await createOwner(database.pool, api);
+  const { pool } = database;
+  const { organizationId } = ours;
+  const expired = async (kind: Kind) =>
+    (await buildKey(pool, { organizationId, kind, expiresAt: new Date(Date.now() - 1_000) })).key;
+  const revoked = async (kind: Kind) => {
+    const { key, row } = await buildKey(pool, { organizationId, kind });
+    await createKeyStore(pool, testPepper).revoke(row.id);
+    return key;
+  };
+  const ofBoth = async (make: (kind: Kind) => Promise<string>) => ({
+    admin: await make('admin'),
+    assistant: await make('assistant'),
+  });
+  dead = {
+    unknown: await ofBoth((kind) => Promise.resolve(createKeyText(kind).key)),
+    'cut off': { admin: ours.keys.admin.slice(0, -1), assistant: ours.keys.assistant.slice(0, -1) },
+    // an admin key by its first letters
+    'with the letters of the other kind': {
+      admin: ours.keys.assistant.replace('svc_dsc_', 'svc_'),
+      assistant: ours.keys.admin.replace('svc_', 'svc_dsc_'),
+    },
+    expired: await ofBoth(expired),
+    revoked: await ofBoth(revoked),
+  };
+});
+
+afterAll(async () => {
+  await api?.[Symbol.asyncDispose]();
+  await database?.[Symbol.asyncDispose]();
+});
+
+function pathOf({ template }: Operation, ids: Record<string, string>): string {
+  const segments = template.split('/');
+  return segments.map((segment, at) => segment.replace(/\{\w+\}/, () => ids[segments[at - 1] ?? ''] ?? 'x')).join('/');
+}
+
+function bodyOf(operation: Operation, ids: Record<string, string>): unknown {
+  if (operation.body === null) return undefined;
+  // what may be left out is left out
+  const random = { ...createRandom(7), next: () => 0.9 };
+  const sample = sampleOf(operation.body, random, {
+    prompt: () => 'x',
+    url: () => receiver,
+    model: () => 'offline/editor',
+    source: () => ({}),
+    messages: () => [{ role: 'user', content: 'retries?' }],
+    query: () => 'retries',
+    path: () => 'guides/retries',
+    step: () => 1,
+    turn: () => 1,
+    secret: () => `whsec_${Buffer.alloc(24, 7).toString('base64')}`,
+    eventTypes: () => [],
+    threadId: () => ids['thread'] ?? null,
+    repository: () => 'https://github.com/acme/more',
+    domain: () => 'more-docs',
+    directory: () => null,
+    forge: () => 'github',
+    filter: () => null,
+    context: () => null,
+  });
+  return operation.id === 'createSite'
+    ? Object.assign({}, sample, { repository: 'https://github.com/acme/more' })
+    : sample;
+}
+
+function ask(operation: Operation, key: string | null, ids: Record<string, string>): Promise<Answer> {
+  asked += 1;
+  // wrong keys are limited by address
+  const headers = { 'x-forwarded-for': `203.0.${Math.floor(asked / 250)}.${asked % 250}` };
+  if (operation.isEventStream) return askStream(pathOf(operation, ids), key, headers);
+  return api.ask(pathOf(operation, ids), { key, method: operation.method, json: bodyOf(operation, ids), headers });
+}
+
+/** A stream may never end by itself: its head tells enough. */
+async function askStream(path: string, key: string | null, more: Record<string, string>): Promise<Answer> {
+  const leave = new AbortController();
+  const headers = { ...more, ...(key === null ? {} : { authorization: `Bearer ${key}` }) };
+  const response = await fetch(api.url + path, { headers, signal: leave.signal });
+  const text = response.ok ? '' : await response.text();
+  leave.abort();
+  return { status: response.status, headers: response.headers, text, body: text === '' ? null : JSON.parse(text) };
+}
+
+/** An answer without what is left of a limit. */
+function uncounted(answer: Answer): unknown {
+  const headers = new Headers(answer.headers);
+  headers.delete('ratelimit');
+  return comparable({ ...answer, headers });
+}
+
+/** Asks every operation and answers what came, by its id. */
+async function askAll(ask: (operation: KeyOperation) => Promise<unknown>): Promise<Record<string, unknown>> {
+  const answers: Record<string, unknown> = {};
+  for (const operation of operations) answers[operation.id] = await ask(operation);
+  return answers;
+}
+
+function expected(status: number): Record<string, unknown> {
+  return Object.fromEntries(operations.map(({ id }) => [id, [status, ['error']]]));
+}
+
+function shown({ status, body }: Answer): unknown {
+  return [status, Object.keys(body ?? {})];
+}
+
+describe('every operation', () => {
+  it('is among those that the matrix knows', () => {
+    expect(operations.length).toBeGreaterThan(25);
+    const names = new Set(operations.flatMap(({ template }) => template.match(/[^/]+(?=\/\{)/g) ?? []));
+    expect([...names].filter((name) => !(name in ours.ids))).toEqual([]);
+  });
+
+  it('needs a key or a session, but for a few', () => {
+    expect(
+      described
+        .filter(({ key }) => key === null)
+        .map(({ id }) => id)
+        .toSorted(),
+    ).toEqual(open.toSorted());
+  });
+
+  it('answers 401 without the session that it needs, or with one that nobody signed', async () => {
+    for (const { method, template } of described.filter(({ key }) => key === 'session')) {
+      for (const cookie of ['', `docket_session=ses_1.${'A'.repeat(43)}`]) {
+        const headers = { cookie, 'sec-fetch-site': 'same-origin' };
+        expect(shown(await api.ask(template, { method, headers }))).toEqual([401, ['error']]);
+      }
+    }
+  });
+
+  it('answers 401 without a key', async () => {
+    expect(await askAll(async (operation) => shown(await ask(operation, null, ours.ids)))).toEqual(expected(401));
+  });
+
+  it.each(['unknown', 'cut off', 'with the letters of the other kind', 'expired', 'revoked'])(
+    'answers 401 to a key that is %s',
+    async (state) => {
+      const answers = await askAll(async (operation) =>
+        shown(await ask(operation, dead[state]![operation.key], ours.ids)),
+      );
+      expect(answers).toEqual(expected(401));
+    },
+  );
+
+  it('answers 403 to a key of the other kind', async () => {
+    const other = { admin: 'assistant', assistant: 'admin' } as const;
+    const answers = await askAll(async (operation) =>
+      shown(await ask(operation, ours.keys[other[operation.key]], ours.ids)),
+    );
+    expect(answers).toEqual(expected(403));
+  });
+
+  it('answers another organization as if there were nothing', async () => {
+    const missing = Object.fromEntries(Object.keys(ours.ids).map((name) => [name, 'x_000000000000000000000000']));
+    for (const operation of operations) {
+      const key = theirs.keys[operation.key];
+      const foreign = await ask(operation, key, ours.ids);
+      if (operation.pathNames.length === 0) {
+        for (const id of Object.values(ours.ids)) expect(foreign.text, operation.id).not.toContain(id);
+        continue;
+      }
+      const nothing = uncounted(await ask(operation, key, missing));
+      expect([operation.id, uncounted(foreign)]).toEqual([operation.id, nothing]);
+      expect([operation.id, foreign.status]).toEqual([operation.id, 404]);
+    }
+  });
+
+  it('answers 404 for what another organization has below our own project or site', async () => {
+    for (const operation of operations.filter(({ pathNames }) => pathNames.length > 1)) {
+      const [container = ''] = operation.template.match(/[^/]+(?=\/\{)/g) ?? [];
+      const ids = { ...theirs.ids, [container]: ours.ids[container]! };
+      const answer = await ask(operation, ours.keys[operation.key], ids);
+      // a chat is told apart by its site and key; there is nothing to resume
+      expect([operation.id, operation.id.startsWith('resume') ? 404 : answer.status]).toEqual([operation.id, 404]);
+    }
+  });
+
+  it('has changed nothing so far', async () => {
+    const { rows } = await database.pool.query(
+      `select (select count(*)::int from jobs) as jobs, (select count(*)::int from webhook_endpoints) as webhooks,
+              (select count(*)::int from threads) as threads, (select count(*)::int from job_messages) as messages,
+              (select count(*)::int from jobs where status <> 'active') as ended`,
+    );
+    expect(rows).toEqual([{ jobs: 2, webhooks: 2, threads: 2, messages: 0, ended: 0 }]);
+  });
+
+  it('lets the right key in', { timeout: 240_000 }, async () => {
+    for (const operation of operations) {
+      const owner = await createOwner(database.pool, api);
+      const { status, text } = await ask(operation, owner.keys[operation.key], owner.ids);
+      // whoever is let in reads that there is no such gap or answer
+      const isIn = status < 300 || status === 409 || (status === 404 && /The (?:gap|answer) was not found/.test(text));
+      expect([operation.id, isIn ? 'in' : `${status} ${text.slice(0, 200)}`]).toEqual([operation.id, 'in']);
+    }
+  });
+});
+
+describe('every route', () => {
+  it('is described, or one of the few that are open to all', () => {
+    const known = new Set(described.map(({ method, template }) => `${method} ${template}`));
+    const routes = api.routes().filter(({ path }) => !pages.includes(path));
+    const forgotten = routes
+      .map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`)
+      .filter((route) => !route.startsWith('HEAD ') && !known.has(route));
+    expect(forgotten).toEqual([]);
+    expect(routes.length).toBeGreaterThanOrEqual(operations.length);
+  });
+});
+
+describe('an idempotency key', () => {
+  it('of another organization or project is another key', async () => {
+    const first = await createOwner(database.pool, api);
+    const second = await createOwner(database.pool, api);
+    const create = ({ keys, ids }: Owner) =>
+      api.ask(`/v2/agent/${ids['agent']}/job`, {
+        key: keys.admin,
+        json: { prompt: 'The same' },
+        headers: { 'idempotency-key': 'shared' },
+      });
+    const [one, again, other] = [await create(first), await create(first), await create(second)];
+    expect([one.status, again.status, other.status]).toEqual([201, 200, 201]);
+    expect(again.body.id).toBe(one.body.id);
+    expect(other.body.id).not.toBe(one.body.id);
+  });
+});

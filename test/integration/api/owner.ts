@@ -1,0 +1,54 @@
+import type { Pool } from 'pg';
+import { expect } from 'vitest';
+import { buildJob, buildKey, buildProject } from '../../support/build.ts';
+import { buildIndexedSite, question } from '../assistant/site.ts';
+import type { ServedApi } from './serve.ts';
+
+export type Kind = 'admin' | 'assistant';
+
+/** An organization with one of everything. */
+export interface Owner {
+  organizationId: string;
+  keys: Record<Kind, string>;
+  /** What the names in braces stand for, by the segment before them. */
+  ids: Record<string, string>;
+}
+
+/** Where webhooks may lead; nobody is there. */
+export const receiver = 'http://127.0.0.1:9/hook';
+
+/** Makes an organization that has one of everything, and asks the API for what only it can make. */
+export async function createOwner(pool: Pool, api: ServedApi): Promise<Owner> {
+  const { site, organizationId, adminKey, assistantKey } = await buildIndexedSite(pool);
+  const project = await buildProject(pool, { organizationId });
+  const keys = { admin: adminKey, assistant: assistantKey };
+  const post = async (key: string, path: string, json?: unknown) => {
+    const answer = await api.ask(path, { key, json, method: 'POST' });
+    expect(answer.status, `${path}: ${answer.text.slice(0, 300)}`).toBeLessThan(300);
+    return answer;
+  };
+  const base = `/v2/agent/${project.id}`;
+  const { body: webhook } = await post(adminKey, `${base}/webhooks`, { url: receiver });
+  const { body: delivery } = await post(adminKey, `${base}/webhooks/${webhook.id}/ping`);
+  const reply = await post(assistantKey, `/discovery/v2/assistant/${site.domain}/message`, question('retries?'));
+  const job = await buildJob(pool, project);
+  return {
+    organizationId,
+    keys,
+    ids: {
+      agent: project.id,
+      projects: project.id,
+      sites: site.domain,
+      keys: (await buildKey(pool, { organizationId })).row.id,
+      gaps: 'gap_000000000000000000000000',
+      job: job.id,
+      webhooks: webhook.id,
+      deliveries: delivery.id,
+      assistant: site.domain,
+      search: site.domain,
+      page: site.domain,
+      thread: reply.headers.get('x-thread-id') ?? '',
+      message: 'chat-1',
+    },
+  };
+}
