@@ -13,8 +13,8 @@ export interface SecretForm {
   partOf?: { whole: string; end: 'head' | 'tail' };
 }
 
-/** What may be put between the characters of a secret: line breaks and blanks, real or escaped, and the numbers of lines. */
-export const gap = String.raw`(?:\n|\\n) *\d+\||\s|\\[nr]`;
+/** What may be put between the characters of a secret: line breaks and blanks, real or escaped, and what begins a line in what tools and git say. */
+export const gap = String.raw`(?:\n|\\n)(?: *\d+\||remote: )|\s|\\[nr]`;
 const gaps = new RegExp(gap, 'g');
 
 /** A text without what may be put between characters. */

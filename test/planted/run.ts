@@ -9,7 +9,7 @@ import { encryptionKeys, repositoryNames, startPlantedStage, type PlantedStage }
 
 const courses: Course[] = ['published', 'provider-error', 'published', 'forge-error', 'push-refused'];
 const perJob = 62;
-const perRequest = 7;
+const perRequest = 22;
 const jobPatienceMs = 240_000;
 const mostShown = 30;
 
@@ -110,6 +110,13 @@ async function askOddly(
         json: { prompt: 'x', source: { repository: `https://u:${planter.plain()}@github.com/a/b` } },
       }),
       ask(`${base}/webhooks`, { json: { url: `ftp://${planter.plain()}/`, secret: planter.plain() } }),
+      ask('/v1/session', { json: { key: planter.plain() } }),
+      ask('/v1/session', { json: { link: planter.plain() } }),
+      ask('/v1/projects', {
+        json: { repository: `https://x:${planter.plain()}@a.example/b`, forgeToken: planter.plain() },
+      }),
+      ask(`/v1/projects/${projects.open}`, { method: 'PATCH', json: { forgeUrl: planter.plain() } }),
+      ask(`/v1/jobs?q=${planter.plain()}&cursor=${planter.plain()}`),
       ask(`/discovery/v1/search/${planter.plain()}`, { key: assistantKey, json: { query: planter.plain() } }),
     ];
     for (const { status, text } of await Promise.all(tries)) answers.push({ place: `answer: ${status}`, text });

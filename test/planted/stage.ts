@@ -1,9 +1,7 @@
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { createProjectCredentialStore } from '../../db/project-credentials.ts';
 import { createProjectStore } from '../../db/projects.ts';
 import { createSiteStore } from '../../db/sites.ts';
-import { createSecretBox } from '../../encryption/secret-box.ts';
 import { untilSuccess } from '../../local/until-success.ts';
 import { startLane, type Lane } from '../chaos/lane.ts';
 import { startServers, type ChaosServers } from '../chaos/servers.ts';
@@ -90,13 +88,11 @@ export async function startPlantedStage(planter: Planter, jobs: number): Promise
   await chmod(hook, 0o755);
 
   const projects = createProjectStore(pool);
-  const credentials = createProjectCredentialStore(pool, createSecretBox(encryptionKeys));
   const addProject = async (name: string, repository: string) => {
     const defaults = { defaultRef: null, model: null, forge: 'github' as const, allowedRepositories: [] };
     return (await projects.create({ organizationId, name, repository, ...defaults })).id;
   };
   const ids = { open: await addProject('Open', open.url), locked: await addProject('Locked', locked.url) };
-  await credentials.write(ids.open, configured.projectToken);
 
   async function ask(path: string, { key = adminKey, json, method, headers }: AskOptions = {}) {
     const response = await fetch(baseUrl + path, {
@@ -106,6 +102,10 @@ export async function startPlantedStage(planter: Planter, jobs: number): Promise
     });
     return { status: response.status, text: await response.text() };
   }
+
+  const changed = { forgeToken: configured.projectToken, labels: ['docs'] };
+  const { status, text } = await ask(`/v1/projects/${ids.open}`, { method: 'PATCH', json: changed });
+  if (status !== 200) throw new Error(`The project was not changed: ${text}`);
 
   for (const status of [500, 200, 500, 200, 200, 200])
     receiver.answers.push((response) => void response.writeHead(status).end(planter.some(6)));

@@ -153,14 +153,17 @@ describe('redact', () => {
           .replace(/(.{5})/g, '$1\n'),
       (text) => Array.from(text).join('\r\n'),
       (text) => text.replaceAll(/.{4}/gsu, '$&\n   12|'),
+      (text) => text.replaceAll(/.{4}/gsu, '$&   \nremote: '),
       (text) => Array.from(text).toReversed().join(''),
     ];
     const scrub = createRedactor([secret]);
     fc.assert(
       fc.property(fc.string(), fc.string(), fc.constantFrom(...encodings), (before, after, encode) => {
         const text = encode(`${before}${secret}${after}`);
-        const output = scrub(text).replace(/\s+12\||\s/g, '');
-        return output.includes('[redacted]') && !output.includes(encode(secret).replace(/\s+12\||\s/g, ''));
+        const output = scrub(text).replace(/\s+(?:12\||remote: )|\s/g, '');
+        return (
+          output.includes('[redacted]') && !output.includes(encode(secret).replace(/\s+(?:12\||remote: )|\s/g, ''))
+        );
       }),
       { numRuns: 500 },
     );
