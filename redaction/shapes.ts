@@ -33,11 +33,12 @@ const prefixes = [
 
 /**
  * Shapes of secrets that are refused wherever they stand. Each is linear in the length of a hostile text: what may repeat is
- * bounded, or begins only where its run of characters does.
+ * bounded, or begins only where its run of characters does. None takes a quote or half an escape: a line of JSON stays one.
  */
 const shapes: readonly Shape[] = [
   {
-    pattern: /-----BEGIN [A-Z ]*PRIVATE KEY-----[^"'`<>{}]*?(?:-----END [A-Z ]*PRIVATE KEY-----|(?=["'`<>{}])|$)/g,
+    pattern:
+      /-----BEGIN [A-Z ]*PRIVATE KEY-----(?:[^"'`<>{}\\]|\\[nr])*?(?:-----END [A-Z ]*PRIVATE KEY-----|(?=["'`<>{}\\])|$)/g,
     replacement: mark,
   },
   { pattern: /\b(https?:\/\/)[^\s/@"'<>]{1,500}@/gi, replacement: `$1${mark}@` },
@@ -48,12 +49,12 @@ const shapes: readonly Shape[] = [
   { pattern: /\b(Bearer|Basic)\s+(?=\S{20}|\S*\d)[A-Za-z0-9._~+/-]{8,}=*/gi, replacement: `$1 ${mark}` },
   {
     pattern:
-      /([?&;](?:access_token|auth_token|private_token|token|api_?key|key|client_secret|secret|password|signature|sig|x-amz-signature)=)(?=[^&\s"'<>#]{0,200}\d)[^&\s"'<>#]{12,}/gi,
+      /([?&;](?:access_token|auth_token|private_token|token|api_?key|key|client_secret|secret|password|signature|sig|x-amz-signature)=)(?=[^&\s"'<>#\\]{0,200}\d)[^&\s"'<>#\\]{12,}/gi,
     replacement: `$1${mark}`,
   },
   {
     pattern:
-      /\b((?:private-token|x-api-key|x-goog-api-key|api-key|x-auth-token)["']?\s{0,4}[:=]\s{0,4}["']?)[^\s"'<>,;]{12,}/gi,
+      /\b((?:private-token|x-api-key|x-goog-api-key|api-key|x-auth-token)["']?\s{0,4}[:=]\s{0,4}["']?)[^\s"'<>,;\\]{12,}/gi,
     replacement: `$1${mark}`,
   },
   { pattern: /\b(aws_?secret_?access_?key["']?\s{0,4}[:=]\s{0,4}["']?)[0-9A-Za-z/+]{40}/gi, replacement: `$1${mark}` },

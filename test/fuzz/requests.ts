@@ -64,7 +64,7 @@ export function createRequestMaker(random: Random, operations: Operation[], targ
     filter: () => random.pick<Json>([null, { version: 'v1' }, { language: 'en', tag: 'x', groups: ['a'] }]),
     context: () => [{ type: random.pick(['code', 'textSelection']), value: 'x: 3', path: null, elementId: 'x' }],
     currentPath: () => '/guides/install',
-    repository: () => random.pick(['https://github.com/a/b', targets.repository, '/etc']),
+    repository: () => random.pick(['https://forge.invalid/a/b', targets.repository, '/etc']),
     domain: () => `site-${random.between(1, 20)}`,
     key: () => random.pick([keys.admin, keys.assistant, ...targets.deadKeys]),
     q: () => random.pick(['docs', '%', "'"]),

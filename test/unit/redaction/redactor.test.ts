@@ -114,6 +114,29 @@ describe('redact', () => {
     expect(redact(`x ${token.slice(0, 8)} y`, [token])).toBe(`x ${token.slice(0, 8)} y`);
   });
 
+  it('leaves a line of JSON a line of JSON', () => {
+    const pieces = fc.constantFrom(
+      ...shaped,
+      secret,
+      '"',
+      '\\',
+      '\n',
+      'x?token=abcdefgh12345',
+      'x-api-key: abcdefgh12345',
+      'Bearer abcdefgh12345',
+      'https://u:p@a.example/',
+      '-----BEGIN PRIVATE KEY-----\nabc',
+    );
+    fc.assert(
+      fc.property(fc.array(pieces, { maxLength: 8 }), fc.constantFrom('', ' '), (words, gap) => {
+        const line = redact(`${JSON.stringify({ msg: words.join(gap), level: 30 })}\n`, [secret]);
+        expect(JSON.parse(line)).toMatchObject({ level: 30 });
+        expect(line.endsWith('\n')).toBe(true);
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
   it('takes time in proportion to a hostile text', () => {
     const hostile = [
       'eyJ-',
