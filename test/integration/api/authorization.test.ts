@@ -24,7 +24,7 @@ let dead: Record<string, Record<Kind, string>>;
 let asked = 0;
 
 /** What needs no key. */
-const open = ['getHealth', 'getReadiness', 'getDescription', 'signIn'];
+const open = ['getHealth', 'getReadiness', 'getMetrics', 'getDescription', 'signIn'];
 /** Pages for people, which the description leaves out; none shows more than its unguessable address. */
 const pages = ['/', '/pulls/:id'];
 
@@ -149,7 +149,7 @@ describe('every operation', () => {
   it('is among those that the matrix knows', () => {
     expect(operations.length).toBeGreaterThan(25);
     const names = new Set(operations.flatMap(({ template }) => template.match(/[^/]+(?=\/\{)/g) ?? []));
-    expect([...names].filter((name) => !(name in ours.ids))).toEqual([]);
+    expect([...names].filter((name) => !name.startsWith('{') && !(name in ours.ids))).toEqual([]);
   });
 
   it('needs a key or a session, but for a few', () => {
@@ -198,7 +198,8 @@ describe('every operation', () => {
       const key = theirs.keys[operation.key];
       const foreign = await ask(operation, key, ours.ids);
       if (operation.pathNames.length === 0) {
-        for (const id of Object.values(ours.ids)) expect(foreign.text, operation.id).not.toContain(id);
+        for (const id of Object.values(ours.ids).filter(({ length }) => length > 8))
+          expect(foreign.text, operation.id).not.toContain(id);
         continue;
       }
       const nothing = uncounted(await ask(operation, key, missing));
@@ -230,8 +231,9 @@ describe('every operation', () => {
     for (const operation of operations) {
       const owner = await createOwner(database.pool, api);
       const { status, text } = await ask(operation, owner.keys[operation.key], owner.ids);
-      // whoever is let in reads that there is no such gap or answer
-      const isIn = status < 300 || status === 409 || (status === 404 && /The (?:gap|answer) was not found/.test(text));
+      // whoever is let in reads that there is no such gap, answer or step
+      const isIn =
+        status < 300 || status === 409 || (status === 404 && /The (?:gap|answer|step) was not found/.test(text));
       expect([operation.id, isIn ? 'in' : `${status} ${text.slice(0, 200)}`]).toEqual([operation.id, 'in']);
     }
   });

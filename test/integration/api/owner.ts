@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import { expect } from 'vitest';
+import { createPullRequestStore } from '../../../db/pull-requests.ts';
 import { buildJob, buildKey, buildProject } from '../../support/build.ts';
 import { buildIndexedSite, question } from '../assistant/site.ts';
 import type { ServedApi } from './serve.ts';
@@ -31,7 +32,15 @@ export async function createOwner(pool: Pool, api: ServedApi): Promise<Owner> {
   const { body: webhook } = await post(adminKey, `${base}/webhooks`, { url: receiver });
   const { body: delivery } = await post(adminKey, `${base}/webhooks/${webhook.id}/ping`);
   const reply = await post(assistantKey, `/discovery/v2/assistant/${site.domain}/message`, question('retries?'));
-  const job = await buildJob(pool, project);
+  const pullRequest = await createPullRequestStore(pool).create({
+    repository: project.repository,
+    head: `docket/${project.id}`,
+    base: 'main',
+    title: 'Change',
+    body: '',
+    draft: false,
+  });
+  const job = await buildJob(pool, project, { prId: pullRequest.id });
   return {
     organizationId,
     keys,
@@ -42,6 +51,9 @@ export async function createOwner(pool: Pool, api: ServedApi): Promise<Owner> {
       keys: (await buildKey(pool, { organizationId })).row.id,
       gaps: 'gap_000000000000000000000000',
       job: job.id,
+      steps: '1',
+      '{turn}': '1',
+      'pull-requests': pullRequest.id,
       webhooks: webhook.id,
       deliveries: delivery.id,
       assistant: site.domain,
