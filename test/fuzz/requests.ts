@@ -65,6 +65,9 @@ export function createRequestMaker(random: Random, operations: Operation[], targ
     context: () => [{ type: random.pick(['code', 'textSelection']), value: 'x: 3', path: null, elementId: 'x' }],
     currentPath: () => '/guides/install',
     repository: () => random.pick(['https://forge.invalid/a/b', targets.repository, '/etc']),
+    // a forge on the network would be waited for
+    forge: () => 'local',
+    forgeUrl: () => null,
     domain: () => `site-${random.between(1, 20)}`,
     key: () => random.pick([keys.admin, keys.assistant, ...targets.deadKeys]),
     q: () => random.pick(['docs', '%', "'"]),
