@@ -5,11 +5,12 @@ import type { Logger } from 'pino';
 import { createJobEventWakeups } from '../db/job-event-wakeups.ts';
 import { createPool } from '../db/pool.ts';
 import { createModelRegistry } from '../models/registry.ts';
+import { createRedactor } from '../redaction/redactor.ts';
 import { openTracing } from '../tracing/open-tracing.ts';
 import { traceModels } from '../tracing/trace-models.ts';
 import { createApp } from './app.ts';
 import { createAssistantParts } from './assistant-parts.ts';
-import type { ApiConfig } from './config.ts';
+import { secretsOf, type ApiConfig } from './config.ts';
 import { createGapChecks } from './gap-checks.ts';
 import { uninstrumented, type InstrumentApi } from './instrument.ts';
 import { createJobCanceller } from './job-canceller.ts';
@@ -71,6 +72,7 @@ export async function runApiProcess({ config, log, signal, instrument = uninstru
     openTracing({
       settings: config.tracing,
       service: 'docket-api',
+      redact: createRedactor(secretsOf(config)),
       onFailure: (error) => log.warn({ err: error }, 'the collector of traces takes none'),
     }),
   );

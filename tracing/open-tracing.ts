@@ -14,14 +14,17 @@ export interface Tracing extends AsyncDisposable {
 export function openTracing({
   settings,
   service,
+  redact,
   onFailure,
 }: {
   settings: TracingSettings | null;
   service: string;
+  /** Takes secrets out of what is sent. */
+  redact(text: string): string;
   onFailure: (error: unknown) => void;
 }): Tracing {
   if (settings === null) return { tracer: noTracer, [Symbol.asyncDispose]: () => Promise.resolve() };
-  const exporter = createOtlpExporter({ ...settings, service, onFailure });
+  const exporter = createOtlpExporter({ ...settings, service, redact, onFailure });
   const tracer = createTracer({ take: (span) => exporter.take(span) });
   return { tracer, [Symbol.asyncDispose]: () => exporter[Symbol.asyncDispose]() };
 }

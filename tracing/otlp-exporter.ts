@@ -5,6 +5,8 @@ export interface OtlpExporterOptions {
   endpoint: string;
   headers: Record<string, string>;
   service: string;
+  /** Takes secrets out of what is sent. */
+  redact(text: string): string;
   /** Told once of a collector that takes nothing, until it takes again. */
   onFailure?: (error: unknown) => void;
   everyMs?: number;
@@ -27,6 +29,7 @@ export function createOtlpExporter({
   endpoint,
   headers,
   service,
+  redact,
   onFailure,
   everyMs = 2_000,
 }: OtlpExporterOptions): OtlpExporter {
@@ -42,7 +45,7 @@ export function createOtlpExporter({
         const response = await fetch(url, {
           method: 'POST',
           headers: { ...headers, 'content-type': 'application/json' },
-          body: JSON.stringify(requestOf(service, batch)),
+          body: redact(JSON.stringify(requestOf(service, batch))),
           signal: AbortSignal.timeout(timeoutMs),
         });
         await response.body?.cancel();

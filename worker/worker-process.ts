@@ -66,6 +66,7 @@ export async function runWorkerProcess(wiring: WorkerProcess): Promise<void> {
     openTracing({
       settings: config.tracing,
       service: 'docket-worker',
+      redact: secrets.redact,
       onFailure: (error) => log.warn({ err: error }, 'the collector of traces takes none'),
     }),
   );

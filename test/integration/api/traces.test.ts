@@ -1,8 +1,11 @@
 import { expect, it } from 'vitest';
+import { createRedactor } from '../../../redaction/redactor.ts';
 import { createOtlpExporter } from '../../../tracing/otlp-exporter.ts';
 import { traceOfTurn, type EndedSpan } from '../../../tracing/span.ts';
 import { createTracer } from '../../../tracing/tracer.ts';
 import { startTraceCollector } from '../../support/trace-collector.ts';
+
+const redact = createRedactor(['key-of-the-collector']);
 
 const span: EndedSpan = {
   context: traceOfTurn({ jobId: 'job_1', turn: 1 }).turn,
@@ -20,7 +23,12 @@ it('sends spans in the form of the protocol, with the headers of the operator', 
   await using collector = await startTraceCollector();
   const headers = { authorization: 'Bearer secret' };
   {
-    await using exporter = createOtlpExporter({ endpoint: `${collector.endpoint}/`, headers, service: 'docket-api' });
+    await using exporter = createOtlpExporter({
+      endpoint: `${collector.endpoint}/`,
+      headers,
+      service: 'docket-api',
+      redact,
+    });
     exporter.take(span);
   }
   expect(collector.authorization).toBe('Bearer secret');
@@ -44,6 +52,7 @@ it('tries again what a collector did not take, tells of it once, and keeps no mo
   collector.refuse = 3;
   const failures: unknown[] = [];
   const exporter = createOtlpExporter({
+    redact,
     endpoint: collector.endpoint,
     headers: {},
     service: 'docket-api',
@@ -60,7 +69,25 @@ it('tries again what a collector did not take, tells of it once, and keeps no mo
 });
 
 it('holds up nobody where there is no collector', async () => {
-  const exporter = createOtlpExporter({ endpoint: 'http://127.0.0.1:1', headers: {}, service: 'docket-api' });
+  const exporter = createOtlpExporter({ endpoint: 'http://127.0.0.1:1', headers: {}, service: 'docket-api', redact });
   exporter.take(span);
   await exporter[Symbol.asyncDispose]();
+});
+
+it('takes secrets out of what it sends', async () => {
+  await using collector = await startTraceCollector();
+  {
+    await using exporter = createOtlpExporter({
+      endpoint: collector.endpoint,
+      headers: {},
+      service: 'docket-api',
+      redact,
+    });
+    const attributes = {
+      'docket.request_id': 'ghp_0123456789abcdefghijABCDEFGHIJ012345',
+      note: 'a key-of-the-collector',
+    };
+    exporter.take({ ...span, attributes });
+  }
+  expect(collector.spans).toMatchObject([{ attributes: { 'docket.request_id': '[redacted]', note: 'a [redacted]' } }]);
 });
