@@ -7,6 +7,7 @@ import type { BranchMerge, MergedBranch } from '../activities/clients/merge-bran
 import { mergeBranch } from '../activities/clients/merge-branch.ts';
 import { createGit } from '../activities/clients/git.ts';
 import { createLocalForge } from '../activities/clients/local-forge.ts';
+import type { ProcessHost } from '../activities/clients/process-host.ts';
 import { createWorkspaces } from '../activities/clients/workspaces.ts';
 import type { Workspaces } from '../activities/clients/workspaces.ts';
 import type { PullRequestStore } from '../db/pull-requests.ts';
@@ -28,15 +29,18 @@ export interface WorkerClients {
 export interface WorkerClientDeps {
   config: WorkerConfig;
   pullRequests: PullRequestStore;
+  /** Starts git; without it this process does. */
+  processes?: ProcessHost;
   instrument?: InstrumentWorker;
 }
 
-export function createClients({ config, pullRequests, instrument = uninstrumented }: WorkerClientDeps): WorkerClients {
+export function createClients(deps: WorkerClientDeps): WorkerClients {
+  const { config, pullRequests, processes, instrument = uninstrumented } = deps;
   const egress = createEgress({ privateHosts: config.privateHosts });
   const { extraAuthorities, cloneLimits: limits } = config;
   const authorities = extraAuthorities === null ? null : allAuthorities(extraAuthorities);
   const home = join(config.workDirectory, 'git-home');
-  const git = instrument('git', createGit({ home, authorities, egress, transfer: limits }));
+  const git = instrument('git', createGit({ home, authorities, egress, transfer: limits, run: processes?.run }));
   const local = createLocalForge({ pullRequests, baseUrl: config.baseUrl });
   const forges = instrument('forges', createForges({ local, egress, ...config.forges }));
   return {

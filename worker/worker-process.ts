@@ -6,6 +6,7 @@ import type { Worker } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { openSandbox } from '../activities/clients/sandbox/open-sandbox.ts';
 import type { Commands } from '../activities/commands.ts';
+import { createProcessHost } from '../activities/clients/process-host.ts';
 import { createKnownSecrets, type KnownSecrets } from '../redaction/known-secrets.ts';
 import { createProjectForges } from '../activities/project-forges.ts';
 import { createPool } from '../db/pool.ts';
@@ -80,7 +81,9 @@ export async function runWorkerProcess(wiring: WorkerProcess): Promise<void> {
   resources.use(createWatchdog({ ...stores, client, log }));
   resources.use(createSiteChores({ ...stores, client, log, indexFormat }));
   resources.use(createWebhookChores({ ...stores, client, log }));
-  const clients = instrument('clients', createClients({ config, pullRequests: stores.pullRequests, instrument }));
+  const { pullRequests } = stores;
+  const processes = resources.use(createProcessHost());
+  const clients = instrument('clients', createClients({ config, pullRequests, processes, instrument }));
   const projectForges = createProjectForges({ ...stores, ...clients, secrets });
   resources.use(createJobChores({ ...stores, projectForges, client, log }));
   resources.use(createMergeChores({ ...stores, ...clients, log }));

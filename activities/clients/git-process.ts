@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { Writable, type Readable } from 'node:stream';
+import { Readable, Writable } from 'node:stream';
 
 export interface ProcessCall {
   file: string;
@@ -30,8 +30,11 @@ export interface ProcessOutcome {
 const stopGraceMs = 800;
 const stderrBytes = 16 * 1024;
 
+/** A call whose input may come bit by bit. */
+export type StreamedCall = Omit<ProcessCall, 'stdin'> & { stdin: ProcessCall['stdin'] | Readable };
+
 /** Runs a process in a group of its own and ends the whole group when it is stopped. Throws when it cannot be started. */
-export async function runProcess(call: ProcessCall): Promise<ProcessOutcome> {
+export async function runProcess(call: StreamedCall): Promise<ProcessOutcome> {
   const [file, args] = commandOf(call);
   const child = spawn(file, args, {
     cwd: call.cwd,
@@ -71,7 +74,7 @@ export async function runProcess(call: ProcessCall): Promise<ProcessOutcome> {
 }
 
 /** The shell sets the limit in blocks of 512 bytes and becomes the process; a write beyond fails instead of killing it. */
-function commandOf({ file, args, maxFileBytes }: ProcessCall): [string, readonly string[]] {
+function commandOf({ file, args, maxFileBytes }: StreamedCall): [string, readonly string[]] {
   if (maxFileBytes === null) return [file, args];
   const script = `trap '' XFSZ; ulimit -f ${Math.ceil(maxFileBytes / 512)} && exec "$0" "$@"`;
   return ['/bin/sh', ['-c', script, file, ...args]];
@@ -100,8 +103,9 @@ function collect(stream: Readable | null, limit: number, onOverflow: () => void)
 }
 
 /** A process that ends without reading its input is no error: its exit code tells. */
-function feed(stream: unknown, input: string | Uint8Array | null): void {
+function feed(stream: unknown, input: StreamedCall['stdin']): void {
   if (input === null || !(stream instanceof Writable)) return;
   stream.on('error', () => {});
-  stream.end(input);
+  if (input instanceof Readable) input.pipe(stream);
+  else stream.end(input);
 }

@@ -4,8 +4,9 @@ import { createEgress, type Egress } from './egress.ts';
 import { GitError } from './git-error.ts';
 import { gitEnvironment, prepareHome, type Transport } from './git-environment.ts';
 import { fileFailureOf, gitFailureOf } from './git-failure.ts';
-import { runProcess, type ProcessCall } from './git-process.ts';
+import { runProcess, type ProcessCall, type ProcessOutcome } from './git-process.ts';
 import { pinRemote } from './pin-remote.ts';
+import { ProcessHostError } from './process-host.ts';
 
 export { GitError, type GitErrorKind } from './git-error.ts';
 export type { Transport } from './git-environment.ts';
@@ -64,6 +65,8 @@ export interface GitOptions {
   egress?: Egress;
   /** What one exchange with a repository may bring and how long it may take. */
   transfer?: TransferLimits;
+  /** Starts the processes; without it this process does. */
+  run?(call: ProcessCall): Promise<ProcessOutcome>;
 }
 
 export interface TransferLimits {
@@ -85,7 +88,7 @@ const defaultMaxOutputBytes = 16 * 1024 * 1024;
  */
 export function createGit(options: GitOptions): Git {
   const { gitBinary = 'git', home, authorities = null, transports = ['https', 'file'] } = options;
-  const { egress = createEgress(), transfer = defaultTransferLimits } = options;
+  const { egress = createEgress(), transfer = defaultTransferLimits, run: start = runProcess } = options;
   let prepared: Promise<void> | null = null;
   let isPinnable: boolean | null = null;
 
@@ -129,7 +132,7 @@ export function createGit(options: GitOptions): Git {
     const allowed = call.transports?.filter((transport) => transports.includes(transport)) ?? [];
     const pins = allowed.some(isNetwork) ? await pinned(call) : [];
     const reachesOut = call.remote !== undefined;
-    const outcome = await started({
+    const outcome = await started(start, {
       file: gitBinary,
       args: [...pins, ...credentialConfig(call.credential ?? null), ...call.args],
       maxFileBytes: reachesOut ? transfer.bytes : null,
@@ -176,11 +179,13 @@ function broughtTooMuch({ bytes }: TransferLimits, { detail }: GitError): GitErr
   });
 }
 
-async function started(call: ProcessCall) {
+async function started(start: (call: ProcessCall) => Promise<ProcessOutcome>, call: ProcessCall) {
   try {
-    return await runProcess(call);
+    return await start(call);
   } catch (error) {
     if (!existsSync(call.cwd)) throw new GitError('corrupt', { detail: 'A directory of the working copy is missing.' });
+    if (error instanceof ProcessHostError)
+      throw new GitError('other', { message: 'git was ended by something outside.', cause: error });
     throw cannotBeStarted(error);
   }
 }
@@ -190,7 +195,7 @@ function cannotBeStarted(cause?: unknown): GitError {
 }
 
 async function readVersion(place: Pick<ProcessCall, 'file' | 'cwd' | 'env'>): Promise<readonly number[]> {
-  const { stdout } = await started({
+  const { stdout } = await started(runProcess, {
     ...place,
     args: ['version'],
     maxFileBytes: null,

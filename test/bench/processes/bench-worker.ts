@@ -5,6 +5,7 @@ import { createKnownSecrets } from '../../../redaction/known-secrets.ts';
 import { createPool } from '../../../db/pool.ts';
 import { createSecretBox } from '../../../encryption/secret-box.ts';
 import { createPriceBook } from '../../../models/prices.ts';
+import { createProcessHost } from '../../../activities/clients/process-host.ts';
 import { createClients } from '../../../worker/clients.ts';
 import { readConfig } from '../../../worker/config.ts';
 import { createWorker, jobQueue } from '../../../worker/create-worker.ts';
@@ -19,8 +20,9 @@ const config = readConfig(process.env);
 const pool = createPool({ url: config.database.url, maxConnections: 20, applicationName: 'bench-worker' });
 const stores = createWorkerStores({ pool, box: createSecretBox(config.encryptionKeys) });
 const connection = await NativeConnection.connect({ address: config.temporal.address });
+const processes = createProcessHost();
 const activities = createActivities({
-  ...createClients({ config, pullRequests: stores.pullRequests }),
+  ...createClients({ config, pullRequests: stores.pullRequests, processes }),
   ...stores,
   models: { languageModel: createAgentModel, problemWith: () => null },
   prices: createPriceBook(config.prices),
@@ -40,6 +42,7 @@ const run = worker.run();
 answerParent({}, async () => {
   worker.shutdown();
   await run;
+  processes[Symbol.dispose]();
   await connection.close();
   await pool.end();
 });
