@@ -5,7 +5,7 @@ import { createSiteStore } from '../../db/sites.ts';
 import { buildKey, buildOrganization, buildSite } from '../support/build.ts';
 import { createTestRepository } from '../support/git-repository.ts';
 import { loadCore, serverCore, startService } from './support/bench-process.ts';
-import { cpuSecondsOf, meterLoad } from './support/cpu.ts';
+import { cpuSecondsOf, cpuSecondsOfTree, meterLoad } from './support/cpu.ts';
 import { generateSite } from './support/generate-pages.ts';
 import type { BenchOptions } from './support/options.ts';
 import { figure, median, printNote, printTable } from './support/report.ts';
@@ -118,9 +118,9 @@ async function measure(
   };
   for (let number = 1; number <= changes; number += 1) {
     const meter = meterLoad();
-    const [worker, api] = [cpuSecondsOf(pids.worker), cpuSecondsOf(pids.api)];
+    const [worker, api] = [cpuSecondsOfTree(pids.worker), cpuSecondsOf(pids.api)];
     measured.seconds.push(await change(number));
-    measured.workerSeconds.push(cpuSecondsOf(pids.worker) - worker);
+    measured.workerSeconds.push(cpuSecondsOfTree(pids.worker) - worker);
     measured.apiSeconds.push(cpuSecondsOf(pids.api) - api);
     measured.others = Math.max(measured.others, meter.others());
   }

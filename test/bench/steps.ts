@@ -110,7 +110,7 @@ async function benchKind({ jobs, client, pids }: Bench, kind: StepKind, manyStep
   const shortJob = await jobs.create(promptFor({ kind, steps: fewSteps }));
   await jobs.untilEnded(shortJob);
   const cpuOfAll = () => ({
-    worker: cpuSecondsOf(pids.worker),
+    worker: cpuSecondsOfTree(pids.worker),
     engine: cpuSecondsOf(pids.engine),
     database: cpuSecondsOfTree(pids.database),
   });
