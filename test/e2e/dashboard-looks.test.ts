@@ -1,6 +1,6 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Locator, Page } from 'playwright-core';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { findChromium, launchChromium } from '../support/browser.ts';
 import {
   sayLongestTask,
@@ -126,6 +126,17 @@ describe.runIf(chromiumPath !== null)('every page of the dashboard', () => {
   });
 });
 
+/** A click is lost while what stands above is still growing. */
+async function unfold(details: Locator): Promise<void> {
+  await vi.waitFor(
+    async () => {
+      if ((await details.getAttribute('open')) === null) await details.locator('summary').click();
+      expect(await details.getAttribute('open')).not.toBeNull();
+    },
+    { timeout: 60_000, interval: 300 },
+  );
+}
+
 const attack = '<script>window.pwned=1</script><img src=x onerror="window.pwned=1">\u202Ereversed \u001B[31mred\u0007';
 
 describe.runIf(chromiumPath !== null)('hostile text', () => {
@@ -148,7 +159,7 @@ describe.runIf(chromiumPath !== null)('hostile text', () => {
     );
     await page.reload();
     await page.getByRole('heading', { name: 'Step 1' }).waitFor();
-    await page.locator('.tool summary').first().click();
+    await unfold(page.locator('.tool').first());
     await page.getByRole('button', { name: /^Show all/ }).click();
     await page.getByText('further characters are not shown').first().waitFor();
     await page.getByRole('tab', { name: 'Changes' }).click();
