@@ -73,13 +73,22 @@ it('keeps the messages in the order they were said, each question once', async (
     turns[2]!.answer.id,
   ]);
   expect(stored?.messages.slice(0, 2)).toEqual([
-    { id: 'q1', role: 'user', content: 'How?\uFFFD', sources: [], answered: null, createdAt: expect.any(Date) },
+    {
+      id: 'q1',
+      role: 'user',
+      content: 'How?\uFFFD',
+      sources: [],
+      answered: null,
+      feedback: null,
+      createdAt: expect.any(Date),
+    },
     {
       id: turns[0]!.answer.id,
       role: 'assistant',
       content: 'So.',
       sources: [{ id: 's1', url: '/install', title: 'Install \uFFFD', path: '/install' }],
       answered: true,
+      feedback: null,
       createdAt: expect.any(Date),
     },
   ]);
