@@ -1,8 +1,9 @@
-import { fork, type ChildProcess } from 'node:child_process';
+import { execFile, fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { openSandbox } from '../../activities/clients/sandbox/open-sandbox.ts';
 import type { SandboxLimits } from '../../activities/clients/sandbox/profile.ts';
 import type { CommandEnd } from '../../activities/clients/sandbox/sandbox.ts';
@@ -21,6 +22,9 @@ export interface TestSandbox extends AsyncDisposable {
 }
 
 const otherUid = 64_321;
+const setpriv = '/usr/bin/setpriv';
+const asOtherUser = [`--reuid=${otherUid}`, `--regid=${otherUid}`, '--clear-groups'];
+const accountProgram = join(import.meta.dirname, 'sandbox-account.ts');
 export const testLimits: SandboxLimits = { memoryBytes: 384 << 20, processes: 64, diskBytes: 32 << 20 };
 
 /** The accounts whose sandbox comes up here, and why not, if it does not: tests of the others are left out. */
@@ -30,9 +34,21 @@ export async function accountsWithSandbox(): Promise<{ accounts: TestAccount[]; 
     const { problem } = await openSandbox({ directory, limits: testLimits });
     if (problem !== null) console.error(`${problem} The tests of the sandbox are left out.`);
     if (problem !== null) return { accounts: [], problem };
-    return { accounts: process.getuid?.() === 0 ? ['owner', 'other'] : ['owner'], problem: null };
+    return { accounts: (await hasOther()) ? ['owner', 'other'] : ['owner'], problem: null };
   } finally {
     await rm(directory, { recursive: true, force: true });
+  }
+}
+
+/** Root only, and where an ordinary user can read this checkout. */
+async function hasOther(): Promise<boolean> {
+  if (process.getuid?.() !== 0) return false;
+  try {
+    await promisify(execFile)(setpriv, [...asOtherUser, 'test', '-r', accountProgram]);
+    return true;
+  } catch {
+    console.error('An ordinary user cannot read this checkout. The tests of its sandbox are left out.');
+    return false;
   }
 }
 
@@ -81,9 +97,9 @@ async function asOwner(directory: string, limits: SandboxLimits): Promise<{ runs
 
 /** A process of an ordinary user, as a worker would be. */
 async function asOther(directory: string, limits: SandboxLimits): Promise<{ runs: Runs; close(): void }> {
-  const child = fork(join(import.meta.dirname, 'sandbox-account.ts'), [], {
-    execPath: '/usr/bin/setpriv',
-    execArgv: [`--reuid=${otherUid}`, `--regid=${otherUid}`, '--clear-groups', process.execPath],
+  const child = fork(accountProgram, [], {
+    execPath: setpriv,
+    execArgv: [...asOtherUser, process.execPath],
     serialization: 'advanced',
     env: { ...process.env, HOME: directory },
   });
