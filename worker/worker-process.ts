@@ -95,11 +95,10 @@ export async function runWorkerProcess(wiring: WorkerProcess): Promise<void> {
   resources.use(reportWorker({ workers: stores.workers, polling: () => polling, version, log }));
 
   const { failureConverterPath } = dataConverter;
-  const bundle = await prepareWorkflowBundle({
-    directory: join(config.workDirectory, 'cache'),
-    failureConverterPath,
-  });
-  const commands = await openCommands(config, { log, resources });
+  const [bundle, commands] = await Promise.all([
+    prepareWorkflowBundle({ directory: join(config.workDirectory, 'cache'), failureConverterPath }),
+    openCommands(config, { log, resources }),
+  ]);
   const shared = { config, stores, clients, secrets, commands, instrument, tracer, draining: signal };
   // jobs first: somebody waits for them
   const queues = [

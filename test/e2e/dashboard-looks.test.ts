@@ -117,6 +117,7 @@ describe.runIf(chromiumPath !== null)('every page of the dashboard', () => {
   it('is reached and left by keyboard alone', async () => {
     await using visit = await visitDashboard(shared.browser, shared.stack);
     const { page } = visit;
+    await page.locator('.row').first().waitFor();
     await page.keyboard.press('j');
     await page.keyboard.press('Enter');
     await page.waitForURL(/\/job_/);
