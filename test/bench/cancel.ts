@@ -56,8 +56,8 @@ export async function benchCancel(servers: BenchServers, { isQuick }: BenchOptio
   };
   const fetch = async () => {
     const id = await remote.create();
-    await until(async () => (await descendantsOf(worker.pid)) > 0);
-    return remote.cancel(id, () => until(async () => (await descendantsOf(worker.pid)) === 0));
+    await until(async () => (await gitsOf(worker.pid)) > 0);
+    return remote.cancel(id, () => until(async () => (await gitsOf(worker.pid)) === 0));
   };
 
   const count = isQuick ? 5 : 50;
@@ -140,16 +140,19 @@ async function until(isTrue: () => Promise<boolean>): Promise<void> {
   }
 }
 
-/** How many living processes descend from a process. */
-async function descendantsOf(pid: number): Promise<number> {
+/** How many living processes that descend from a process are git, or of git. */
+async function gitsOf(pid: number): Promise<number> {
   const parents = new Map<number, number>();
+  const gits = new Set<number>();
   for (const name of await readdir('/proc')) {
     if (!/^\d+$/.test(name)) continue;
     const stat = await readFile(`/proc/${name}/stat`, 'utf8').catch(() => '');
     const [state, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    if (state !== 'Z' && parent !== undefined) parents.set(Number(name), Number(parent));
+    if (state === 'Z' || parent === undefined) continue;
+    parents.set(Number(name), Number(parent));
+    if (stat.includes(' (git')) gits.add(Number(name));
   }
   const isOurs = (child: number | undefined): boolean =>
     child !== undefined && child > 1 && (parents.get(child) === pid || isOurs(parents.get(child)));
-  return [...parents.keys()].filter(isOurs).length;
+  return [...gits].filter(isOurs).length;
 }
