@@ -23,6 +23,8 @@ const unspaced =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]/u;
 const unspacedRun = new RegExp(`(?:${unspaced.source}\\p{M}*)+|[^\\s]`, 'gu');
 const nonAscii = /[^\p{ASCII}]/u;
+// `_`, and what the compatibility forms of numbers hold: ⑴ is (1), ½ is 1⁄2.
+const notOfTerm = /[^\p{L}\p{M}\p{N}]/gu;
 const longestTerm = 48;
 
 /** Lower case, compatibility forms folded, accents removed. */
@@ -37,7 +39,7 @@ export function fold(text: string): string {
 
 /** One term for a word or an identifier written together: `create_organization`, `createOrganization` are the same. */
 export function termOf(text: string): string {
-  return stem(fold(text).replaceAll('_', '').slice(0, longestTerm));
+  return stem(fold(text).replaceAll(notOfTerm, '').slice(0, longestTerm));
 }
 
 /** Calls back for every term of a prose text, in order; stop words only when asked for. */

@@ -37,6 +37,7 @@ describe('terms of prose', () => {
 
   it('fold case, accents and width', () => {
     expect(termsOf('Café ＡＰＩ ÜBER')).toEqual(['cafe', 'api', 'uber']);
+    expect(termsOf('⑴ ⒈ ½ 安⑴')).toEqual(['1', '1', '12', '安', '1']);
   });
 
   it('are pairs of letters where a script has no blanks', () => {
