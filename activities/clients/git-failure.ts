@@ -57,13 +57,17 @@ function partsOf(stderr: string): { own: string; said: string } {
   return { own: lines.filter((line) => !isSaid(line)).join('\n'), said: lines.filter(isSaid).join('\n') };
 }
 
+/** How a server tells of a ref that moved after its check; git's HTTP client may itself have sent the push before. */
+const movedRef = /cannot lock ref '[^']*': (?:reference already exists|is at [0-9a-f]+ but expected [0-9a-f]+)/i;
+
 /** Makes the error of one refused ref from the reason in git's porcelain output of a push, and what was said meanwhile. */
 export function pushFailureOf({ reason, stderr }: { reason: string; stderr: string }): GitError {
   const words = `${reason}\n${partsOf(stderr).said}`;
   const detail = redact(words.slice(0, mostStderr), []).slice(0, mostDetail);
-  if (/stale info|fetch first|non-fast-forward|already exists|cannot lock ref/i.test(reason)) {
+  if (/stale info|fetch first|non-fast-forward|already exists|cannot lock ref/i.test(reason) || movedRef.test(words)) {
     return new GitError('stale', { detail });
   }
+  if (/failed to report status/i.test(reason)) return new GitError('unreachable', { detail });
   if (/workflow/i.test(reason) || /refusing to allow .+ workflow/i.test(words)) {
     return rejected(
       'The server of the repository refused a change of workflow files: the credential lacks the permission for workflows.',

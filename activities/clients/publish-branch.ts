@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fetchHead, remoteHead, treeOf } from './branch-head.ts';
 import type { Git } from './git.ts';
 import { GitError } from './git-error.ts';
-import { pushFailureOf } from './git-failure.ts';
+import { gitFailureOf, pushFailureOf } from './git-failure.ts';
 import type { JobDirectory } from './job-directory.ts';
 import { mergeTrees } from './merge-trees.ts';
 import { receivePackOf, remoteCall, type RepositoryAccess } from './remote.ts';
@@ -153,7 +153,10 @@ async function readCommit(
   return { parents, trailer: text.slice(header.length).match(jobTrailer)?.at(-1) ?? '' };
 }
 
-/** Pushes with a lease, without a commit deletes; answers how the remote refused the branch, null when it took it. */
+/**
+ * Pushes with a lease, without a commit deletes; answers how the remote refused the branch, null when it took it. Git ends
+ * in the same way when the connection is lost, which tells nothing of the branch: that is thrown, as any failure of git.
+ */
 async function push(
   git: Git,
   request: FirstCommit,
@@ -182,5 +185,6 @@ async function push(
     .split('\n')
     .find((line) => line.startsWith('!\t'));
   if (refusal !== undefined) return pushFailureOf({ reason: refusal.split('\t').slice(2).join(' '), stderr });
-  return exitCode === 0 ? null : new GitError('rejected');
+  if (exitCode !== 0) throw gitFailureOf({ stderr, secrets: [] });
+  return null;
 }

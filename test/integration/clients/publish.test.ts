@@ -146,7 +146,7 @@ describe('a push that the server refuses', () => {
       github.fail({ on: 'git-write', status: null, after: true });
       // git's own HTTP client may send the request again, and then finds the branch as it wants it
       const first = await publish(taken).catch((error: unknown) => error);
-      if (first instanceof Error) expect(first).toMatchObject({ name: 'GitError' });
+      if (first instanceof Error) expect(first).toMatchObject({ name: 'GitError', kind: 'unreachable' });
       const { commit } = await publish(taken);
       expect(await repository.git('rev-parse', 'docket/job-edit')).toBe(commit);
       expect(await repository.git('rev-list', '--count', 'main..docket/job-edit')).toBe('1');
