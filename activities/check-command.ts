@@ -1,5 +1,7 @@
 import { z } from 'zod';
-import type { EffectStore, Snapshot, ToolCall, ToolResult } from '../db/steps.ts';
+import type { EffectStore } from '../db/effects.ts';
+import type { Snapshot } from '../db/snapshots.ts';
+import type { ToolCall, ToolResult } from '../db/steps.ts';
 import type { JobRow } from '../db/jobs.ts';
 import type { StepRef, TurnRef } from '../workflows/contract/job.ts';
 import { describeEnd } from './agent-tools/run-tool.ts';

@@ -1,5 +1,6 @@
 import type { JobContextStore, JobNote } from '../db/job-context.ts';
-import type { EffectStore, StepStore } from '../db/steps.ts';
+import type { EffectStore } from '../db/effects.ts';
+import type { StepStore } from '../db/steps.ts';
 import type { ProjectRow } from '../db/projects.ts';
 import type { StepRef } from '../workflows/contract/job.ts';
 import { mostChecks, readCheck } from './check-command.ts';

@@ -1,7 +1,8 @@
 import type { JobEventStore } from '../db/job-events.ts';
 import type { Compaction, JobContextStore } from '../db/job-context.ts';
 import type { JobMessageStore } from '../db/job-messages.ts';
-import type { EffectStore, StepAnswerEvents, StepResponse, StepStore } from '../db/steps.ts';
+import type { EffectStore } from '../db/effects.ts';
+import type { StepAnswerEvents, StepResponse, StepStore } from '../db/steps.ts';
 import type { PriceBook } from '../models/prices.ts';
 import type { ModelCall, ModelStep, StepRef, TokenUsage } from '../workflows/contract/job.ts';
 import type { NewJobEvent } from '../workflows/contract/job-events.ts';
@@ -22,7 +23,7 @@ import type { HoldCost } from './spending.ts';
 import { conversationOf, type Transcript } from './transcript.ts';
 
 export interface ModelActivityDeps {
-  steps: Pick<StepStore, 'claimAnswer' | 'storeResponse' | 'countModelFailure'>;
+  steps: Pick<StepStore, 'claimAnswer' | 'isHeld' | 'storeResponse' | 'countModelFailure'>;
   events: Pick<JobEventStore, 'appendText'>;
   messages: Pick<JobMessageStore, 'take'>;
   effects: Pick<EffectStore, 'claim'>;
@@ -66,7 +67,7 @@ export function createModelActivities(deps: ModelActivityDeps) {
         const tools = lastBefore === null ? allowedTools(toolset, await access.projectOf(job)) : finishOnly;
         const text = liveTextOf({ ...ref, fence });
         const { answer, transcript } = await speaking(text, () =>
-          answerTo({ call, job, system, folders, signal }, tools, text.push),
+          answerTo({ call, job, system, folders, signal }, { fence, tools, onText: text.push }),
         );
         const masked = maskedResponse(answer.response, maskSecrets);
         const costMicros = prices.costMicrosOf(job.model, answer.details);
@@ -87,13 +88,15 @@ export function createModelActivities(deps: ModelActivityDeps) {
   };
 
   /** A provider that finds the request too long is asked once more, without the older part of the conversation. */
-  async function answerTo(asking: ConversationCall, tools: Toolset, onText: (delta: string) => void) {
+  async function answerTo(asking: ConversationCall, { fence, tools, onText }: Speaking) {
     const { call, job, system, signal } = asking;
     const { jobId, turn, step } = call;
     const ask = async (transcript: Transcript) => {
       const messages = conversationOf(transcript);
       const characters = JSON.stringify(messages).length + system.length;
       await holdCost({ ref: { jobId, turn, step }, job, characters, signal });
+      // one that was cut off from the engine meanwhile would pay for what another one asks
+      if (!(await steps.isHeld({ jobId, turn, step, fence }))) throw takenOver();
       const answer = await askModel({ model: job.model, system, messages, toolset: tools, signal, onText });
       return { answer, transcript };
     };
@@ -126,6 +129,12 @@ export function createModelActivities(deps: ModelActivityDeps) {
       append: (piece) => deps.events.appendText({ ...step, ...piece }),
     });
   }
+}
+
+interface Speaking {
+  fence: number;
+  tools: Toolset;
+  onText(delta: string): void;
 }
 
 interface AnsweredStep {

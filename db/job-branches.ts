@@ -1,8 +1,7 @@
 import type { Pool, PoolClient } from 'pg';
 import type { TurnRef } from '../workflows/contract/job.ts';
 import { withTransaction } from './pool.ts';
-import { storeSnapshot } from './snapshots.ts';
-import type { Snapshot } from './steps.ts';
+import { type Snapshot, storeSnapshot } from './snapshots.ts';
 import { toStoredJson, toStoredText } from './stored-text.ts';
 
 export type PullRequestState = 'open' | 'closed' | 'merged';

@@ -1,6 +1,14 @@
 import type { PoolClient } from 'pg';
-import type { Snapshot } from './steps.ts';
 import { toStoredText } from './stored-text.ts';
+
+export interface Snapshot {
+  tree: string;
+  commit: string;
+  baseCommit: string;
+  pack: Buffer;
+  patch: string;
+  changedFiles: number;
+}
 
 /** Stores a snapshot within a transaction. A tree that comes back is stored as it was made last. */
 export async function storeSnapshot(client: PoolClient, jobId: string, snapshot: Snapshot): Promise<void> {

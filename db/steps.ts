@@ -3,7 +3,7 @@ import type { StepRef, TokenUsage, TurnRef } from '../workflows/contract/job.ts'
 import type { NewJobEvent } from '../workflows/contract/job-events.ts';
 import { withTransaction } from './pool.ts';
 import { onlyRow } from './rows.ts';
-import { storeSnapshot } from './snapshots.ts';
+import { type Snapshot, storeSnapshot } from './snapshots.ts';
 import { toStoredJson } from './stored-text.ts';
 
 export interface ToolCall {
@@ -49,15 +49,6 @@ export interface StepRow {
 
 type StepPlace = Pick<StepRef, 'turn' | 'step'>;
 
-export interface Snapshot {
-  tree: string;
-  commit: string;
-  baseCommit: string;
-  pack: Buffer;
-  patch: string;
-  changedFiles: number;
-}
-
 /** What an attempt stores of a model's answer; the events are appended in the same transaction. */
 export interface StepAnswer extends StepRef {
   requestHash: string;
@@ -95,6 +86,8 @@ export interface StepStore {
   claim(ref: StepRef): Promise<StepRow>;
   /** The same for a call of the model: a step without an answer begins, and the job's events say so. */
   claimAnswer(ref: StepRef): Promise<StepRow>;
+  /** Whether the step is still this attempt's: no other has begun since. */
+  isHeld(held: StepRef & { fence: number }): Promise<boolean>;
   /**
    * Stores the answer if none is stored: attempts that run at the same time ask the same, and the first answer that was
    * paid for is kept. False says that another one is stored. What it used is counted into the job and its project at once.
@@ -159,6 +152,15 @@ export function createStepStore(pool: Pool): StepStore {
       values: [jobId, turn, step],
     });
     return onlyRow(rows);
+  }
+
+  async function isHeld({ jobId, turn, step, fence }: StepRef & { fence: number }): Promise<boolean> {
+    const { rowCount } = await pool.query({
+      name: 'is-held',
+      text: 'select from job_steps where job_id = $1 and turn = $2 and step = $3 and fence = $4',
+      values: [jobId, turn, step, fence],
+    });
+    return rowCount === 1;
   }
 
   async function storeResponse(answer: StepAnswer): Promise<boolean> {
@@ -282,6 +284,7 @@ export function createStepStore(pool: Pool): StepStore {
   return {
     claim,
     claimAnswer,
+    isHeld,
     storeResponse,
     storeResults,
     countModelFailure,
@@ -293,5 +296,3 @@ export function createStepStore(pool: Pool): StepStore {
     latestPatch,
   };
 }
-
-export { createEffectStore, type EffectStore } from './effects.ts';

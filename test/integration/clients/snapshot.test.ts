@@ -1,7 +1,7 @@
 import { chmod, mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Snapshot } from '../../../db/steps.ts';
+import type { Snapshot } from '../../../db/snapshots.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
 import { readTree } from './read-tree.ts';
 import { access, changeTree, createTestWorkspaces, live } from './setup.ts';

@@ -115,6 +115,31 @@ describe('an attempt that dies', () => {
 });
 
 describe('an attempt that was overtaken', () => {
+  it('asks the model nothing; the newer one does', async () => {
+    await using repository = await createTestRepository();
+    await using model = await startScriptedModelServer();
+    model.script(...writing);
+    const askedBefore: number[] = [];
+    await using worker = await startTestWorker({
+      database,
+      modelUrl: model.baseUrl,
+      change: ({ steps }) => ({
+        steps: {
+          ...steps,
+          async claimAnswer(ref) {
+            askedBefore.push(model.requests.length);
+            const claimed = await steps.claimAnswer(ref);
+            if (askedBefore.length === 1) await steps.claimAnswer(ref);
+            return claimed;
+          },
+        },
+      }),
+    });
+    const job = await worker.runJob({ prompt: 'Go', repository: repository.path });
+    expect(job).toMatchObject({ status: 'completed', steps: 2 });
+    expect(askedBefore).toEqual([0, 0, 1]);
+  });
+
   it('pushes nothing and opens no pull request; the newer one does', async () => {
     await using repository = await createTestRepository();
     await using model = await startScriptedModelServer();
