@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import { failureOf } from '../workflows/contract/failures.ts';
 import type { JobPhase } from '../workflows/contract/job.ts';
-import type { PullRequestState } from './job-branches.ts';
+import type { PublishedJob } from './jobs.ts';
 import { toStoredText } from './stored-text.ts';
 
 /** Only the newest turn of an active job may write; `$1` and `$2` are the job and the turn. */
@@ -73,16 +73,7 @@ export function createJobWrites(pool: Pool) {
     ]);
   }
 
-  function setPublished(ref: {
-    jobId: string;
-    turn: number;
-    branch: string;
-    headCommit: string;
-    headTree: string;
-    prId: string;
-    prLink: string;
-    prState: PullRequestState;
-  }): Promise<boolean> {
+  function setPublished(ref: PublishedJob): Promise<boolean> {
     return write(
       `update jobs
        set branch = $3, head_commit = $4, head_tree = $5, pr_id = $6, pr_link = $7, pr_state = $8, updated_at = now()

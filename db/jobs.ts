@@ -77,6 +77,18 @@ export interface JobPage {
   nextCursor: string | null;
 }
 
+/** What a turn has put on the forge. */
+export interface PublishedJob {
+  jobId: string;
+  turn: number;
+  branch: string;
+  headCommit: string;
+  headTree: string;
+  prId: string;
+  prLink: string;
+  prState: PullRequestState;
+}
+
 export interface JobStore {
   /** Writes the job, its first turn and its outbox row in one transaction. */
   create(job: NewJob): Promise<CreatedJob>;
@@ -94,16 +106,7 @@ export interface JobStore {
   setPhase(ref: { jobId: string; turn: number; phase: JobPhase }): Promise<boolean>;
   setBase(ref: { jobId: string; turn: number; baseBranch: string; baseCommit: string }): Promise<boolean>;
   setSummary(ref: { jobId: string; turn: number; title: string | null; message: string }): Promise<boolean>;
-  setPublished(ref: {
-    jobId: string;
-    turn: number;
-    branch: string;
-    headCommit: string;
-    headTree: string;
-    prId: string;
-    prLink: string;
-    prState: PullRequestState;
-  }): Promise<boolean>;
+  setPublished(ref: PublishedJob): Promise<boolean>;
   /** The terminal write: completed and failed never swap, and a job does not complete while a message waits. `message` replaces the job's message when given. */
   finish(ref: {
     jobId: string;

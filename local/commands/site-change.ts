@@ -15,7 +15,8 @@ import type { CommandContext, WithContext } from './context.ts';
 import { printRecord } from './output.ts';
 import { siteOf } from './site-checks.ts';
 
-interface UpdateOptions {
+/** Where a site's pages are and how it is kept. */
+export interface SiteOptions {
   repository?: string;
   directory?: string;
   ref?: string;
@@ -46,7 +47,7 @@ export function addSiteChangeCommands(group: Command, withContext: WithContext):
       integerBetween(daysRule.minimum, daysRule.maximum),
     )
     .option('--refresh-minutes <minutes>', 'index again so often; 0 is never', integerBetween(0, minutesRule.maximum))
-    .action((domain: string, options: UpdateOptions, command: Command) =>
+    .action((domain: string, options: SiteOptions, command: Command) =>
       withContext(async (context) => {
         const sites = createSiteStore(context.pool);
         const { id } = await siteOf(sites, domain);
@@ -75,7 +76,7 @@ export function addSiteChangeCommands(group: Command, withContext: WithContext):
     );
 }
 
-function changeOf(options: UpdateOptions, context: CommandContext): SiteChange {
+function changeOf(options: SiteOptions, context: CommandContext): SiteChange {
   const { repository, directory, ref, path, baseUrl, retentionDays, refreshMinutes } = options;
   if (repository !== undefined && directory !== undefined)
     throw new CommandError('Name either --repository or --directory, where the pages come from.');

@@ -15,19 +15,12 @@ import { integerBetween, organizationOf, readBy, repositoryOf } from './checks.t
 import { CommandError } from './context.ts';
 import type { WithContext } from './context.ts';
 import { printList, printRecord } from './output.ts';
-import { addSiteChangeCommands } from './site-change.ts';
+import { addSiteChangeCommands, type SiteOptions } from './site-change.ts';
 import { siteOf } from './site-checks.ts';
 
-interface CreateOptions {
+interface CreateOptions extends SiteOptions {
   org: string;
   domain: string;
-  repository?: string;
-  directory?: string;
-  ref?: string;
-  path?: string;
-  baseUrl?: string;
-  retentionDays?: number;
-  refreshMinutes?: number;
 }
 
 const daysOption = integerBetween(retentionDays.minimum, retentionDays.maximum);

@@ -18,7 +18,7 @@ export async function leftRunning(folder: string): Promise<string[]> {
 }
 
 /** Processes that have to do with a folder: in their command line, their environment or the place they work in. */
-export async function processesOf(folder: string): Promise<string[]> {
+async function processesOf(folder: string): Promise<string[]> {
   if (process.platform !== 'linux') return [];
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid);
   const found = await Promise.all(

@@ -1,15 +1,15 @@
 import { parseArgs } from 'node:util';
 import { createPool } from '../../db/pool.ts';
 import { createProjectStore } from '../../db/projects.ts';
-import { startScriptedModelServer, type ScriptedModelServer } from '../support/scripted-model-server.ts';
-import { createTestHome, removeTestHome, startTestStack, type TestStack } from '../support/stack.ts';
+import type { ScriptedModelServer } from '../support/scripted-model-server.ts';
+import type { TestStack } from '../support/stack.ts';
 import { checkEnd } from './check-end.ts';
 import { causeFaults } from './faults.ts';
 import { createJobClient } from './job-client.ts';
 import { planJobs, plannedCalls } from './job-plans.ts';
 import { atRandom, runJobs, type JobRun } from './job-run.ts';
-import { leftRunning } from './leftovers.ts';
 import { playPlans } from './planned-model.ts';
+import { onPlannedStack } from './planned-stack.ts';
 import { createRandom } from './random.ts';
 import { printReport } from './report.ts';
 import { repositoryFiles, setScene } from './scene.ts';
@@ -27,30 +27,15 @@ const repositoryCount = 2;
  * Runs jobs on a stack of real processes that are killed (`--kills`) and halted (`--halts`) meanwhile, then compares
  * what became of them with what was planned. The same `--seed` plans the same. Answers the number of violations.
  */
-export async function runMixedChaos(args: string[]): Promise<number> {
+export function runMixedChaos(args: string[]): Promise<number> {
   const options = readOptions(args);
   const { jobs, kills, halts, seed } = options;
   console.log(`mixed: jobs: ${jobs}, kills: ${kills}, halts: ${halts}, seed: ${seed}`);
-  const home = await createTestHome();
-  const violations: string[] = [];
-  try {
-    await using model = await startScriptedModelServer();
-    const env = {
-      OPENAI_COMPATIBLE_BASE_URL: model.baseUrl,
-      OPENAI_COMPATIBLE_API_KEY: 'key-of-the-planned-model',
-      DOCKET_JOBS_PER_HOUR: '1000000',
-    };
-    await using stack = await startTestStack({ home, env });
-    violations.push(...(await runOn(stack, model, options)));
-    const code = await stack.stop();
-    if (code !== 0) violations.push(`the stack ends with ${code}`);
-    violations.push(...(await leftRunning(home)).map((line) => `left running: ${line}`));
-  } finally {
-    await removeTestHome(home);
-  }
-  for (const violation of violations) console.log(`violation: ${violation}`);
-  console.log(`violations: ${violations.length} (seed ${seed})`);
-  return violations.length;
+  return onPlannedStack({
+    env: { DOCKET_JOBS_PER_HOUR: '1000000' },
+    seed,
+    run: (stack, model) => runOn(stack, model, options),
+  });
 }
 
 function readOptions(args: string[]): Options {

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { startScriptedModelServer, type ScriptedModelServer } from '../support/scripted-model-server.ts';
-import { createTestHome, removeTestHome, startTestStack, type TestStack } from '../support/stack.ts';
-import { processesOf } from './leftovers.ts';
+import type { ScriptedModelServer } from '../support/scripted-model-server.ts';
+import type { TestStack } from '../support/stack.ts';
+import { onPlannedStack } from './planned-stack.ts';
 import { createRandom, type Random } from './random.ts';
 import { planReplies, type ReplyPlan } from './reply-plans.ts';
 import { readReply, type ReplyResult, type ReplyService } from './reply-reader.ts';
@@ -24,32 +24,19 @@ const modelPatienceMs = 30_000;
  * the model fails, stalls or ends early. Each reply ends in a finish or an error, or can be resumed; none hangs, none loses
  * or doubles a word. Answers the number of violations.
  */
-export async function runRepliesChaos(args: string[]): Promise<number> {
+export function runRepliesChaos(args: string[]): Promise<number> {
   const options = readOptions(args);
   const { runs, kills, atOnce, seed } = options;
   console.log(`replies: ${runs}, at once: ${atOnce}, kills of the API: ${kills}, seed: ${seed}`);
-  const home = await createTestHome();
-  const violations: string[] = [];
-  try {
-    await using model = await startScriptedModelServer();
-    const env = {
-      OPENAI_COMPATIBLE_BASE_URL: model.baseUrl,
-      OPENAI_COMPATIBLE_API_KEY: 'key-of-the-planned-model',
+  return onPlannedStack({
+    env: {
       DOCKET_ASSISTANT_MODEL: 'compatible/planned',
       DOCKET_ASSISTANT_PER_HOUR: '1000000',
       DOCKET_ASSISTANT_PER_IP_PER_DAY: '1000000',
-    };
-    await using stack = await startTestStack({ home, env });
-    violations.push(...(await runOn(stack, model, options)));
-    const code = await stack.stop();
-    if (code !== 0) violations.push(`the stack ends with ${code}`);
-    violations.push(...(await processesOf(home)).map((line) => `left running: ${line}`));
-  } finally {
-    await removeTestHome(home);
-  }
-  for (const violation of violations) console.log(`violation: ${violation}`);
-  console.log(`violations: ${violations.length} (seed ${seed})`);
-  return violations.length;
+    },
+    seed,
+    run: (stack, model) => runOn(stack, model, options),
+  });
 }
 
 function readOptions(args: string[]): Options {

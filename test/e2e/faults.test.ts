@@ -8,6 +8,7 @@ import { createTestRepository } from '../support/git-repository.ts';
 import { startScriptedModelServer } from '../support/scripted-model-server.ts';
 import { mountSmallDisk } from '../support/small-disk.ts';
 import { startTestStack, type TestStack } from '../support/stack.ts';
+import { writingOf } from '../support/writing-script.ts';
 
 interface PublicJob {
   id: string;
@@ -17,10 +18,7 @@ interface PublicJob {
 }
 
 const model = 'compatible/scripted';
-const writing = [
-  { toolCalls: [{ name: 'write', input: { path: 'new.txt', content: 'new\n'.repeat(10_000) } }] },
-  { toolCalls: [{ name: 'finish', input: { title: 'Add a file', summary: 'Added new.txt.' } }] },
-];
+const writing = writingOf('new\n'.repeat(10_000));
 
 /** Creates a job and polls it until it has ended. */
 async function runJob({ localJson }: TestStack, projectId: string, body: object): Promise<PublicJob> {

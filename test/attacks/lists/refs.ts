@@ -2,7 +2,6 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createGit } from '../../../activities/clients/git.ts';
 import { createWorkspaces } from '../../../activities/clients/workspaces.ts';
-import { parseRef } from '../../../workflows/contract/ref.ts';
 import type { TestRepository } from '../../support/git-repository.ts';
 import type { Attack } from '../attack.ts';
 import { localRootOf, openAsJob } from '../open-as-job.ts';
@@ -14,12 +13,9 @@ async function ownRepository(scene: Scene): Promise<TestRepository> {
   return await scene.repository({ 'README.md': 'own' }, { path });
 }
 
-/** Names a ref as a client of the API does, and then past that check. */
-async function namesRef(scene: Scene, ref: string): Promise<string | null> {
-  const repository = join(localRootOf(scene), 'own.git');
-  const isAccepted = parseRef(ref).ok;
-  const read = await openAsJob(scene, repository, { ref });
-  return isAccepted || read !== null ? read : null;
+/** Opens a ref behind the check of the API; what a job would read of it, null when it is refused. */
+function namesRef(scene: Scene, ref: string): Promise<string | null> {
+  return openAsJob(scene, join(localRootOf(scene), 'own.git'), { ref });
 }
 
 /** Publishes a change to a branch of this name; whether it was refused does not matter. */
@@ -38,6 +34,15 @@ async function publishes(scene: Scene, repository: string, branch: string): Prom
   await answered(workspaces.publish({ ...request, published: null, beforePush: async () => {} }));
 }
 
+/** Gives the template, with the scene's mark in it, as ref and as branch; true when it ran as a command. */
+async function runsRef(scene: Scene, template: string): Promise<boolean> {
+  const { path } = await ownRepository(scene);
+  const ref = template.replace('MARK', scene.mark);
+  await namesRef(scene, ref);
+  await publishes(scene, path, ref);
+  return scene.ran();
+}
+
 const inShells = [
   'x;touch${IFS}MARK',
   '$(touch${IFS}MARK)',
@@ -53,13 +58,7 @@ const inShells = [
     await carelessly('sh', ['-c', `git --git-dir ${path} rev-parse ${ref}`], { cwd: scene.directory });
     return scene.ran();
   },
-  async product(scene) {
-    const { path } = await ownRepository(scene);
-    const ref = template.replace('MARK', scene.mark);
-    await namesRef(scene, ref);
-    await publishes(scene, path, ref);
-    return scene.ran();
-  },
+  product: (scene) => runsRef(scene, template),
   contained: 'no shell stands between a ref and git; branch names have a strict grammar',
 }));
 
@@ -73,13 +72,7 @@ const asOptions = ['--output=MARK', '-oMARK'].map((template): Attack => ({
     await carelessly('git', ['--git-dir', path, command, '-1', '-p', '--root', 'main', ref], { cwd: scene.directory });
     return scene.ran();
   },
-  async product(scene) {
-    const { path } = await ownRepository(scene);
-    const ref = template.replace('MARK', scene.mark);
-    await namesRef(scene, ref);
-    await publishes(scene, path, ref);
-    return scene.ran();
-  },
+  product: (scene) => runsRef(scene, template),
   contained: 'refused by the grammar, and sent as refs/heads/… only',
 }));
 
@@ -90,7 +83,7 @@ const outOfRefs = ['../../../outside/secret.txt', 'a/../../../../outside/secret.
     const heads = join(scene.directory, 'own.git/refs/heads');
     await mkdir(heads, { recursive: true });
     await mkdir(join(heads, 'a'));
-    return (await readFile(join(heads, ref.replace('../../../o', '../../../o')), 'utf8')).includes(scene.canary);
+    return (await readFile(join(heads, ref), 'utf8')).includes(scene.canary);
   },
   async product(scene) {
     const { path } = await ownRepository(scene);

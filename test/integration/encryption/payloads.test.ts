@@ -11,6 +11,7 @@ import { readableHistory, testKeys } from '../../support/encryption.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
 import { startScriptedModelServer } from '../../support/scripted-model-server.ts';
 import { startTestWorker } from '../../support/worker.ts';
+import { writing } from '../../support/writing-script.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -19,11 +20,6 @@ beforeAll(async () => {
 afterAll(() => database[Symbol.asyncDispose]());
 
 const limits = { maxSteps: 20, maxTokens: 987_654, maxDurationMs: 120_000 };
-const writing = [
-  { toolCalls: [{ name: 'write', input: { path: 'new.txt', content: 'new\n' } }] },
-  { toolCalls: [{ name: 'finish', input: { title: 'Add a file', summary: 'Added new.txt.' } }] },
-];
-
 /** A job that an API with `first` started, and that is in its first call of the model when all processes stop. */
 async function beginJob(first: EncryptionKey[]) {
   await using resources = new AsyncDisposableStack();

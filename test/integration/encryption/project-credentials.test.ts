@@ -7,6 +7,7 @@ import { readableDatabase, readableHistory, testKeys } from '../../support/encry
 import { createFakeGithub } from '../../support/forges/fake-github.ts';
 import { startScriptedModelServer } from '../../support/scripted-model-server.ts';
 import { startTestWorker, type TestWorker } from '../../support/worker.ts';
+import { writing } from '../../support/writing-script.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -14,11 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => database[Symbol.asyncDispose]());
 
-const writing = [
-  { toolCalls: [{ name: 'read', input: { path: 'leak.txt' } }] },
-  { toolCalls: [{ name: 'write', input: { path: 'new.txt', content: 'new\n' } }] },
-  { toolCalls: [{ name: 'finish', input: { title: 'Add a file', summary: 'Added new.txt.' } }] },
-];
+const leaking = [{ toolCalls: [{ name: 'read', input: { path: 'leak.txt' } }] }, ...writing];
 
 /** A forge that knows one token, and a repository with that token in a file. */
 async function startForge() {
@@ -47,7 +44,7 @@ describe('the token of a project', () => {
   it('is used before the worker’s, and stands in the open nowhere', { timeout: 120_000 }, async () => {
     await using forge = await startForge();
     const { github, model, job } = forge;
-    model.script(...writing);
+    model.script(...leaking);
     await using worker = await startTestWorker({
       database,
       modelUrl: model.baseUrl,
@@ -78,7 +75,7 @@ describe('the token of a project', () => {
     async () => {
       await using forge = await startForge();
       const { github, model, job } = forge;
-      model.script(...writing);
+      model.script(...leaking);
       const options = {
         database,
         modelUrl: model.baseUrl,

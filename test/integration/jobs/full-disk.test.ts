@@ -7,6 +7,7 @@ import { createTestRepository } from '../../support/git-repository.ts';
 import { startScriptedModelServer } from '../../support/scripted-model-server.ts';
 import { mountSmallDisk } from '../../support/small-disk.ts';
 import { startTestWorker } from '../../support/worker.ts';
+import { writingOf } from '../../support/writing-script.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -14,10 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => database[Symbol.asyncDispose]());
 
-const writing = [
-  { toolCalls: [{ name: 'write', input: { path: 'new.txt', content: 'new\n'.repeat(10_000) } }] },
-  { toolCalls: [{ name: 'finish', input: { title: 'Add a file', summary: 'Added new.txt.' } }] },
-];
+const writing = writingOf('new\n'.repeat(10_000));
 
 describe('a disk without room', () => {
   it('fails the jobs that need it with the reason, and jobs go on when it has room again', async ({ skip }) => {

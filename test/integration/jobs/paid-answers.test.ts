@@ -3,17 +3,13 @@ import { createTestDatabase, type TestDatabase } from '../../support/database.ts
 import { createTestRepository } from '../../support/git-repository.ts';
 import { startScriptedModelServer } from '../../support/scripted-model-server.ts';
 import { startTestWorker } from '../../support/worker.ts';
+import { writing } from '../../support/writing-script.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
   database = await createTestDatabase();
 });
 afterAll(() => database[Symbol.asyncDispose]());
-
-const writing = [
-  { toolCalls: [{ name: 'write', input: { path: 'new.txt', content: 'new\n' } }] },
-  { toolCalls: [{ name: 'finish', input: { title: 'Add a file', summary: 'Added new.txt.' } }] },
-];
 
 /** Fails without having done anything: from the call `from` on, `times` times. */
 function awayFor<Arguments extends unknown[], Result>(

@@ -4,17 +4,13 @@ import { createTestDatabase, type TestDatabase } from '../../support/database.ts
 import { createTestRepository } from '../../support/git-repository.ts';
 import { startScriptedModelServer } from '../../support/scripted-model-server.ts';
 import { startTestWorker } from '../../support/worker.ts';
+import { writing } from '../../support/writing-script.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
   database = await createTestDatabase();
 });
 afterAll(() => database[Symbol.asyncDispose]());
-
-const writing = [
-  { toolCalls: [{ name: 'write', input: { path: 'new.txt', content: 'new\n' } }] },
-  { toolCalls: [{ name: 'finish', input: { title: 'Add a file', summary: 'Added new.txt.' } }] },
-];
 
 /** Lets a call take effect and then loses its answer, the first time. */
 function losingFirstAnswer<Arguments extends unknown[], Result>(work: (...values: Arguments) => Promise<Result>) {
