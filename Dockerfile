@@ -29,6 +29,7 @@ COPY encryption ./encryption
 # for the command line: node local/docket.ts
 COPY local ./local
 COPY models ./models
+COPY patches ./patches
 COPY redaction ./redaction
 COPY search ./search
 COPY tracing ./tracing

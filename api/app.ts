@@ -11,19 +11,8 @@ import type { AppRouter, AppState } from './app-context.ts';
 import type { AssistantParts } from './assistant-parts.ts';
 import type { ApiConfig } from './config.ts';
 import { createJobCreation } from './create-job.ts';
-import { describeAdministration } from './describe-administration.ts';
-import { describeAssistant } from './describe-assistant.ts';
-import { describeGaps } from './describe-gaps.ts';
-import { describeJobActions } from './describe-job-actions.ts';
-import { describeJobLists } from './describe-job-lists.ts';
-import { describeJobRecords } from './describe-job-records.ts';
-import { describeJobStory } from './describe-job-story.ts';
-import { describeJobs } from './describe-jobs.ts';
-import { describePullRequests } from './describe-pull-requests.ts';
-import { describeSystem } from './describe-system.ts';
-import { describeWebhooks } from './describe-webhooks.ts';
+import { describePaths } from './describe-paths.ts';
 import { createDashboardFiles } from './dashboard-files.ts';
-import { describeSession } from './describe-session.ts';
 import { createGate } from './gate.ts';
 import { createJobReader } from './job-reader.ts';
 import { createKeyVerifier } from './key-verifier.ts';
@@ -90,20 +79,7 @@ export function createApp(deps: AppDeps): App {
   const readJob = createJobReader({ jobs });
   const openApi = createOpenApi({
     baseUrl: config.http.baseUrl,
-    paths: [
-      describeJobs,
-      describeJobLists,
-      describeJobActions,
-      describeJobRecords,
-      describeJobStory,
-      describePullRequests,
-      describeAssistant,
-      describeGaps,
-      describeSession,
-      describeAdministration,
-      describeSystem,
-      describeWebhooks,
-    ],
+    paths: describePaths,
   });
 
   const creation = createJobCreation({

@@ -54,6 +54,20 @@ export function describeJobStory(): Record<string, PathItem> {
         },
       },
     },
+    '/v2/agent/{projectId}/job/{id}/steps/{turn}/{step}/diff': {
+      get: {
+        operationId: 'getAgentJobStepDiff',
+        summary: 'What one step has changed itself, as a patch; empty when nothing, or while it has not ended',
+        description:
+          'From the files before the step to those after it. Of binary files it says only that they differ; GET …/diff has their content.',
+        security,
+        parameters: [projectId, jobId, inPath('turn'), inPath('step')],
+        responses: {
+          200: { description: 'The patch.', content: { 'text/x-diff': { schema: { type: 'string' } } } },
+          ...errorResponses(401, 403, 404, 429, 503),
+        },
+      },
+    },
     '/v2/agent/{projectId}/job/{id}/diff': {
       get: {
         operationId: 'getAgentJobDiff',

@@ -78,6 +78,7 @@ export const stepSchema = z.object({
     costUsd: z.number().nullable().meta({ description: 'In US dollars; null when the price is not known.' }),
   }),
   changedFiles: z.number().int().nullable().meta({ description: 'Files changed so far; null: none.' }),
+  hasChanged: z.boolean().meta({ description: 'Whether the step left other files than it found.' }),
   startedAt: time,
   answeredAt: time.nullable(),
   endedAt: time.nullable(),

@@ -32,8 +32,10 @@ export interface ToldStep {
   inputTokens: number;
   outputTokens: number;
   costMicros: number | null;
-  /** Files that differ from the base commit behind the step; null when it changed none. */
+  /** Files that differ from the base commit behind the step; null when none does. */
   changedFiles: number | null;
+  /** Whether the step left other files than it found. */
+  hasChanged: boolean;
   startedAt: Date;
   answeredAt: Date | null;
   endedAt: Date | null;
@@ -49,6 +51,21 @@ export interface JobStoryStore {
   step(ref: StepRef): Promise<ToldStep | null>;
   /** The change of the job as it stood behind a step, as a patch against the base commit; null when there was none. */
   patchAt(ref: StepRef): Promise<string | null>;
+  /** The trees around a step; null when there is no such step. */
+  treesAround(ref: StepRef): Promise<TreesAround | null>;
+}
+
+/** A tree of the working copy as its snapshot has it; null: the tree of the base commit. */
+export interface ToldTree {
+  baseCommit: string;
+  patch: string;
+}
+
+export interface TreesAround {
+  /** False while the step has not ended, and when it left the tree as it was. */
+  differ: boolean;
+  before: ToldTree | null;
+  after: ToldTree | null;
 }
 
 const stepColumns = `
@@ -56,10 +73,29 @@ const stepColumns = `
   steps.tool_results as "toolResults", steps.finish_reason as "finishReason",
   steps.input_tokens::float8 as "inputTokens", steps.output_tokens::float8 as "outputTokens",
   steps.cost_micros::float8 as "costMicros", snapshots.changed_files as "changedFiles",
+  steps.tree is not null and steps.tree is distinct from earlier.tree
+    and (earlier.tree is not null or snapshots.tree is not null) as "hasChanged",
   steps.started_at as "startedAt", steps.answered_at as "answeredAt", steps.ended_at as "endedAt"`;
 
+/** The tree that a step began with; null: the one of the base commit. */
+const earlierTree = `
+  select tree from (
+    (select turn, step, 0 as later, tree from job_steps
+     where job_id = steps.job_id and (turn, step) < (steps.turn, steps.step) and tree is not null
+     order by turn desc, step desc limit 1)
+    union all
+    -- what the working copy was made equal to since, because others had changed the branch
+    (select turn, coalesce(tree_step, 0), 1, tree from job_turns
+     where job_id = steps.job_id and (turn, coalesce(tree_step, 0)) < (steps.turn, steps.step) and tree is not null
+     order by turn desc limit 1)
+  ) as trees order by turn desc, step desc, later desc limit 1`;
+
 const stepTables = `
-  job_steps as steps left join job_snapshots as snapshots on snapshots.job_id = steps.job_id and snapshots.tree = steps.tree`;
+  job_steps as steps left join job_snapshots as snapshots on snapshots.job_id = steps.job_id and snapshots.tree = steps.tree
+  left join lateral (${earlierTree}) as earlier on true`;
+
+const snapshotOf = (tree: string) =>
+  `select jsonb_build_object('baseCommit', base_commit, 'patch', patch) from job_snapshots where job_id = $1 and tree = ${tree}`;
 
 /** What happened in a job, for people who look at it. */
 export function createJobStoryStore(pool: Pool): JobStoryStore {
@@ -108,6 +144,19 @@ export function createJobStoryStore(pool: Pool): JobStoryStore {
         values: [jobId, turn, step],
       });
       return rows[0]?.patch ?? null;
+    },
+
+    async treesAround({ jobId, turn, step }) {
+      const { rows } = await pool.query<TreesAround>({
+        name: 'job-story-trees',
+        text: `
+          select steps.tree is not null and steps.tree is distinct from earlier.tree as differ,
+                 (${snapshotOf('earlier.tree')}) as before, (${snapshotOf('steps.tree')}) as after
+          from job_steps as steps left join lateral (${earlierTree}) as earlier on true
+          where steps.job_id = $1 and steps.turn = $2 and steps.step = $3`,
+        values: [jobId, turn, step],
+      });
+      return rows[0] ?? null;
     },
   };
 }

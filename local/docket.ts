@@ -51,7 +51,6 @@ async function settingsOf(env: NodeJS.ProcessEnv) {
     localRoot: localRoot === undefined ? null : resolve(localRoot),
     allowedHosts: (env['DOCKET_ALLOWED_HOSTS'] || 'github.com').split(',').map((host) => host.trim().toLowerCase()),
     webhookAllowedHosts: parseWebhookHosts(env['DOCKET_WEBHOOK_ALLOWED_HOSTS'] ?? ''),
-    workDirectory: resolve(env['DOCKET_WORK_DIR'] || (isLocal ? join(home, 'work') : '.docket/work')),
     baseUrl: (env['DOCKET_BASE_URL'] || local?.baseUrl || 'http://127.0.0.1:8080').replace(/\/+$/, ''),
     temporal: {
       address: env['TEMPORAL_ADDRESS'] || local?.temporalAddress || '127.0.0.1:7233',

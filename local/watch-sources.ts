@@ -7,7 +7,7 @@ const quietMs = 200;
 const folders = {
   api: ['api'],
   worker: ['worker', 'activities', 'workflows'],
-  both: ['db', 'encryption', 'models', 'redaction', 'search', 'workflows/contract'],
+  both: ['db', 'encryption', 'models', 'patches', 'redaction', 'search', 'workflows/contract'],
 } as const;
 
 /** Calls `onChange` when the code of the API or the worker has changed and has been quiet for a moment. */

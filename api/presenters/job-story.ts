@@ -51,6 +51,7 @@ export function presentStep(row: ToldStep, longestOutput: number): PublicStep {
       costUsd: row.costMicros === null ? null : row.costMicros / 1e6,
     },
     changedFiles: row.changedFiles,
+    hasChanged: row.hasChanged,
     startedAt: row.startedAt.toISOString(),
     answeredAt: row.answeredAt?.toISOString() ?? null,
     endedAt: row.endedAt?.toISOString() ?? null,

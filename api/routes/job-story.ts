@@ -2,6 +2,7 @@ import { Router } from '@koa/router';
 import type { JobRow } from '../../db/jobs.ts';
 import type { JobStoryStore } from '../../db/job-story.ts';
 import type { StepStore } from '../../db/steps.ts';
+import { changeOfTrees } from '../../patches/change-between.ts';
 import type { AppContext, AppRouter, AppState } from '../app-context.ts';
 import { stepNotFound } from '../errors.ts';
 import type { ReadJob } from '../job-reader.ts';
@@ -51,6 +52,15 @@ export function createJobStoryRouter({ authenticate, readJob, story, steps }: Jo
     const row = place.success ? await story.step({ jobId: id, ...place.data }) : null;
     if (row === null) throw stepNotFound();
     ctx.body = presentStep(row, Number.POSITIVE_INFINITY);
+  });
+
+  router.get('/steps/:turn/:step/diff', async (ctx) => {
+    const { id } = await jobOf(ctx);
+    const place = stepPathSchema.safeParse(ctx.params);
+    const trees = place.success ? await story.treesAround({ jobId: id, ...place.data }) : null;
+    if (trees === null) throw stepNotFound();
+    ctx.set('Content-Type', 'text/x-diff; charset=utf-8');
+    ctx.body = trees.differ ? changeOfTrees(trees.before, trees.after).patch : '';
   });
 
   router.get('/diff', async (ctx) => {

@@ -35,6 +35,7 @@ export const DiffFile = memo(function DiffFile({ file, layout }: { file: PatchFi
           {file.path}
         </code>
         <span className="badge">{words[file.change]}</span>
+        {file.modes !== null && <span className="badge">mode {file.modes}</span>}
         <span className="diff-counts">
           <span className="added">+{count(file.additions)}</span>{' '}
           <span className="removed">−{count(file.deletions)}</span>
@@ -51,7 +52,11 @@ function Body({ file, layout }: { file: PatchFile; layout: DiffLayout }) {
   if (file.hunks.length === 0) {
     return (
       <p className="diff-note">
-        {file.oldPath === null ? 'Empty, or only its mode changed.' : 'Moved without a change.'}
+        {file.oldPath !== null
+          ? 'Moved without a change.'
+          : file.modes !== null
+            ? 'Only its mode changed.'
+            : 'An empty file.'}
       </p>
     );
   }

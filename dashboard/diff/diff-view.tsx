@@ -2,7 +2,7 @@ import { useMemo, useState } from 'react';
 import { Button } from 'react-aria-components';
 import { count, plural } from '../format.ts';
 import { DiffFile } from './diff-file.tsx';
-import { readPatch, type PatchFile } from './read-patch.ts';
+import { readPatch } from './read-patch.ts';
 import 'react-diff-view/style/index.css';
 import '../styles/diff.css';
 
@@ -17,18 +17,17 @@ function storedLayout(): DiffLayout {
 }
 
 /** A patch, file by file, side by side or in one column. */
-export function DiffView({ patch, only }: { patch: string; only?: (file: PatchFile) => boolean }) {
+export function DiffView({ patch }: { patch: string }) {
   const { files, left } = useMemo(() => readPatch(patch), [patch]);
-  const shown = useMemo(() => (only === undefined ? files : files.filter(only)), [files, only]);
   const [layout, setLayout] = useState(storedLayout);
-  const additions = shown.reduce((sum, file) => sum + file.additions, 0);
-  const deletions = shown.reduce((sum, file) => sum + file.deletions, 0);
-  if (shown.length === 0) return <p className="quiet">No file is changed.</p>;
+  const additions = files.reduce((sum, file) => sum + file.additions, 0);
+  const deletions = files.reduce((sum, file) => sum + file.deletions, 0);
+  if (files.length === 0) return <p className="quiet">No file is changed.</p>;
   return (
     <div className="diffs">
       <div className="diffs-head">
         <span>
-          {plural(shown.length, 'file')} changed, <span className="added">+{count(additions)}</span>{' '}
+          {plural(files.length, 'file')} changed, <span className="added">+{count(additions)}</span>{' '}
           <span className="removed">−{count(deletions)}</span>
         </span>
         <div className="segments" role="group" aria-label="Layout of the diff">
@@ -47,7 +46,7 @@ export function DiffView({ patch, only }: { patch: string; only?: (file: PatchFi
           ))}
         </div>
       </div>
-      {shown.map((file) => (
+      {files.map((file) => (
         <DiffFile key={`${file.oldPath ?? ''}>${file.path}`} file={file} layout={layout} />
       ))}
       {left > 0 && <p className="hint">{count(left)} further characters are not shown; the patch has them all.</p>}

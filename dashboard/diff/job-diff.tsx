@@ -4,19 +4,12 @@ import { ErrorNote, Loading } from '../components/notes.tsx';
 import type { JobRef } from '../jobs/story.ts';
 import { DiffView } from './diff-view.tsx';
 
-/** The patch of a job: all of it, or as it stood behind a step. */
-export async function readDiff({ projectId, id }: JobRef, at?: { turn: number; step: number }): Promise<string> {
-  return answerOf(
-    api.GET('/v2/agent/{projectId}/job/{id}/diff', {
-      params: { path: { projectId, id }, query: at ?? {} },
-      parseAs: 'text',
-    }),
-  );
-}
-
 /** What a job has changed in all. */
 export function JobDiff({ job }: { job: JobRef }) {
-  const diff = useQuery({ queryKey: ['job', job.id, 'diff'], queryFn: () => readDiff(job) });
+  const diff = useQuery({
+    queryKey: ['job', job.id, 'diff'],
+    queryFn: () => answerOf(api.GET('/v2/agent/{projectId}/job/{id}/diff', { params: { path: job }, parseAs: 'text' })),
+  });
   if (diff.isPending) return <Loading />;
   if (diff.isError) return <ErrorNote title="The change could not be read" message={messageOf(diff.error)} />;
   return <DiffView patch={diff.data} />;

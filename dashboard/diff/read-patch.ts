@@ -6,11 +6,13 @@ export interface PatchFile {
   /** Where it was, when it was moved. */
   oldPath: string | null;
   change: FileData['type'];
+  /** What its mode was and is, when that changed: `100644 → 100755`. */
+  modes: string | null;
   isBinary: boolean;
   additions: number;
   deletions: number;
   hunks: FileData['hunks'];
-  /** What the patch says of this file, to compare it with another patch. */
+  /** What the patch says of this file. */
   text: string;
 }
 
@@ -49,12 +51,14 @@ function readFile(text: string): PatchFile[] {
   const changes = file.hunks.flatMap((hunk) => hunk.changes);
   const path = unquoted(header.newPath ?? file.newPath);
   const oldPath = unquoted(header.oldPath ?? file.oldPath);
-  const isDeleted = file.type === 'delete';
+  // the parser takes a moved file with changes, and a file without lines, for a changed one
+  const change = header.change ?? file.type;
   return [
     {
-      path: plain(isDeleted ? oldPath : path),
-      oldPath: file.type === 'rename' || file.type === 'copy' ? plain(oldPath) : null,
-      change: file.type,
+      path: plain(change === 'delete' ? oldPath : path),
+      oldPath: change === 'rename' || change === 'copy' ? plain(oldPath) : null,
+      change,
+      modes: header.modes,
       isBinary: file.isBinary === true || /^(?:Binary files |GIT binary patch)/m.test(text),
       additions: changes.filter(({ type }) => type === 'insert').length,
       deletions: changes.filter(({ type }) => type === 'delete').length,
@@ -64,28 +68,49 @@ function readFile(text: string): PatchFile[] {
   ];
 }
 
+const kinds = [
+  [/^new file mode /m, 'add'],
+  [/^deleted file mode /m, 'delete'],
+  [/^rename from /m, 'rename'],
+  [/^copy from /m, 'copy'],
+] as const;
+
 /** The names as the extended header gives them, where the first line alone would not be clear. */
-function headerOf(text: string): { oldPath: string | null; newPath: string | null } {
+function headerOf(text: string): {
+  oldPath: string | null;
+  newPath: string | null;
+  change: FileData['type'] | null;
+  modes: string | null;
+} {
   const head = text.slice(0, text.search(/^@@/m) === -1 ? text.length : text.search(/^@@/m));
   const name = (pattern: RegExp) => {
     const found = pattern.exec(head)?.[1];
     return found === undefined || found === '/dev/null' ? null : found;
   };
   const first = /^diff --git (?:"a\/(.*)" "b\/(.*)"|a\/(.*) b\/(.*))$/m.exec(head);
+  const modes = /^old mode (\d+)\nnew mode (\d+)$/m.exec(head);
   return {
+    change: kinds.find(([pattern]) => pattern.test(head))?.[1] ?? null,
+    modes: modes === null ? null : `${modes[1]} → ${modes[2]}`,
     oldPath: name(/^(?:rename|copy) from (.*)$/m) ?? name(/^--- "?a\/(.*?)"?\t?$/m) ?? first?.[1] ?? first?.[3] ?? null,
     newPath:
       name(/^(?:rename|copy) to (.*)$/m) ?? name(/^\+\+\+ "?b\/(.*?)"?\t?$/m) ?? first?.[2] ?? first?.[4] ?? null,
   };
 }
 
-/** Git writes the bytes of unusual names as octal numbers. */
+const escapes: Record<string, number> = { a: 7, b: 8, t: 9, n: 10, v: 11, f: 12, r: 13 };
+
+/** Git writes the bytes of unusual names as octal numbers, and some by a letter. */
 function unquoted(name: string): string {
-  if (!/\\[0-7]{3}/.test(name)) return name.replace(/^"|"$/g, '');
+  if (!name.includes('\\')) return name.replace(/^"|"$/g, '');
   const bytes: number[] = [];
-  for (const [, octal, other] of name.matchAll(/\\([0-7]{3})|([\s\S])/gu)) {
+  const encoder = new TextEncoder();
+  for (const [, octal, escaped, other] of name.replace(/^"|"$/g, '').matchAll(/\\([0-7]{3})|\\(.)|([\s\S])/gu)) {
     if (octal !== undefined) bytes.push(Number.parseInt(octal, 8));
-    else bytes.push(...new TextEncoder().encode(other));
+    else
+      bytes.push(
+        ...(escapes[escaped ?? ''] === undefined ? encoder.encode(escaped ?? other) : [escapes[escaped ?? ''] ?? 0]),
+      );
   }
-  return new TextDecoder().decode(new Uint8Array(bytes)).replace(/^"|"$/g, '');
+  return new TextDecoder().decode(new Uint8Array(bytes));
 }

@@ -26,7 +26,6 @@ export function Conversation({ job, details, turns, steps, live }: ConversationP
             <Said text={turn.prompt} createdAt={turn.createdAt} />
             <ol className="steps">
               {ofTurn.map((step) => {
-                const at = steps.indexOf(step);
                 return (
                   <Fragment key={placeOf(step)}>
                     {turn.messages
@@ -39,7 +38,6 @@ export function Conversation({ job, details, turns, steps, live }: ConversationP
                     <StepItem
                       job={job}
                       step={step}
-                      before={steps[at - 1] ?? null}
                       words={step.answeredAt === null ? (live.words.get(placeOf(step))?.text ?? null) : null}
                     />
                   </Fragment>

@@ -13,14 +13,12 @@ const StepDiff = lazy(() => import('../diff/step-diff.tsx').then(({ StepDiff }) 
 interface StepProps {
   job: JobRef;
   step: Step;
-  /** The step before it, whose change is taken off this one's. */
-  before: { turn: number; step: number } | null;
   /** What the model says while it has not finished. */
   words: string | null;
 }
 
 /** One step: the model's words, its tool calls, and what they took. */
-export const StepItem = memo(function StepItem({ job, step, before, words }: StepProps) {
+export const StepItem = memo(function StepItem({ job, step, words }: StepProps) {
   const [showsDiff, setShowsDiff] = useState(false);
   const isSpeaking = step.answeredAt === null;
   const text = step.text ?? words ?? '';
@@ -41,14 +39,14 @@ export const StepItem = memo(function StepItem({ job, step, before, words }: Ste
           ))}
         </div>
       )}
-      {step.changedFiles !== null && (
+      {step.hasChanged && (
         <Button className="button button-quiet" aria-expanded={showsDiff} onPress={() => setShowsDiff(!showsDiff)}>
           {showsDiff ? 'Hide' : 'Show'} what this step changed
         </Button>
       )}
       {showsDiff && (
         <Suspense fallback={<Loading />}>
-          <StepDiff job={job} step={step} before={before} />
+          <StepDiff job={job} step={step} />
         </Suspense>
       )}
     </li>

@@ -14,8 +14,6 @@ export interface CommandContext {
   allowedHosts: string[];
   /** `host` or `host:port` that webhooks may lead to though it is private, and without TLS. */
   webhookAllowedHosts: string[];
-  /** Where a worker on this machine keeps its mirrors. */
-  workDirectory?: string;
   /** Where the API and the dashboard are reached. */
   baseUrl: string;
   /** Temporal's frontend. */

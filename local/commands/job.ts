@@ -16,7 +16,6 @@ import { isJson, printRecord } from './output.ts';
 interface ReplayOptions {
   turn?: number;
   step?: number;
-  repository?: string;
 }
 
 /** `docket job replay|fork|bundle` */
@@ -30,17 +29,13 @@ export function addJobCommands(program: Command, withContext: WithContext): void
     .argument('<job>', 'the id of a job, or a bundle of one (which needs no database)')
     .option('--turn <number>', 'one turn; without it all of them, and for --step the newest', counted)
     .option('--step <number>', 'all of one step: the exact prompt, the answer, the results, what changed', counted)
-    .option('--repository <folder>', 'a clone of the repository, for diffs that need its objects')
     .action(async (job: string, options: ReplayOptions, command: Command) => {
       // what replays weighs more than all other commands together
       const { replayJob } = await import('./replay-job.ts');
-      const show = (pieces: AsyncIterable<JobPiece>, workDirectory: string | null) =>
-        replayJob({ job, pieces, workDirectory, isJson: isJson(command), ...options });
-      if (existsSync(job)) return reading(() => show(readBundle(job), process.env['DOCKET_WORK_DIR'] ?? null));
+      const show = (pieces: AsyncIterable<JobPiece>) => replayJob({ job, pieces, isJson: isJson(command), ...options });
+      if (existsSync(job)) return reading(() => show(readBundle(job)));
       if (!canBeId(job)) throw jobUnknown(job);
-      return withContext(({ pool, workDirectory }) =>
-        show(createJobRecordStore(pool).read(job), workDirectory ?? null),
-      );
+      return withContext(({ pool }) => show(createJobRecordStore(pool).read(job)));
     });
 
   group

@@ -37,9 +37,9 @@ export function printStep({ jobId, story, question, diff }: ShownStep): void {
   for (const { toolName, output, isError } of toolResults ?? [])
     part(isError ? `${toolName} (error)` : toolName, output);
   if (diff === null) return heading('Changed', 'nothing');
-  const note =
-    'objects of the base commit are missing here, so that files stand as compared with it; name a clone with --repository';
-  heading('Changed', diff.kind === 'exact' ? 'from the tree before the step to the one after it' : note);
+  const exact = 'from the tree before the step to the one after it';
+  const base = 'the working copy stands on another commit since, and is compared with that one';
+  heading('Changed', diff.kind === 'exact' ? exact : base);
   for (const { path, change } of diff.files) console.log(`${change.padEnd(8)} ${path}`);
   console.log(`\n${diff.patch}`);
 }

@@ -35,11 +35,11 @@ function printTurn(turn: TurnStory, name: string): void {
   for (const { step, lastFailures } of steps)
     for (const reason of lastFailures) console.log(`  step ${step} was tried again: ${shortened(reason, 160)}`);
   if (failure === null) {
-    if (turn.message !== null) console.log(`\n  ${shortened(turn.message, 400)}`);
+    if (turn.message !== null) console.log(`\n${indented(turn.message)}`);
     return;
   }
   console.log(`\n  Failed: ${failure.title} (${failure.category})`);
-  if (failure.message !== null) console.log(`  ${failure.message}`);
+  if (failure.message !== null) console.log(indented(failure.message));
   console.log(`  What to do: ${failure.remedy}`);
   const last = steps.findLast(({ toolResults }) => toolResults !== null);
   const at = steps.at(-1);
@@ -104,12 +104,20 @@ function printSum(steps: readonly StepStory[]): void {
     steps.reduce((total, step) => total + (value(step) ?? 0), 0);
   const isPriced = steps.every(({ costMicros }) => costMicros !== null);
   const parts = [
-    `${steps.length} steps`,
+    `${steps.length} ${steps.length === 1 ? 'step' : 'steps'}`,
     `${sum(({ inputTokens }) => inputTokens)} tokens in and ${sum(({ outputTokens }) => outputTokens)} out`,
     isPriced ? costText(sum(({ costMicros }) => costMicros)) : 'at a price that is not known',
     `model ${timeText(sum(({ modelMs }) => modelMs))}, tools ${timeText(sum(({ toolsMs }) => toolsMs))}, waiting ${timeText(sum(({ waitingMs }) => waitingMs))}`,
   ];
   console.log(`  ${parts.join('; ')}`);
+}
+
+const longestMessage = 4_000;
+
+/** A text in its own lines, below a heading. */
+function indented(text: string): string {
+  const shown = text.length <= longestMessage ? text : `${text.slice(0, longestMessage)}…`;
+  return shown.trim().replaceAll(/^(?=.)/gm, '  ');
 }
 
 /** One line of at most so many characters. */

@@ -1,9 +1,6 @@
-import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { isAbsolute, join } from 'node:path';
+import { join } from 'node:path';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
-import { createGit } from '../../activities/clients/git.ts';
-import { createMirrors } from '../../activities/clients/mirrors.ts';
 import type { JobPiece } from '../../db/job-pieces.ts';
 import { collectJob, treesAround, type CollectedJob } from '../../worker/replay/collect-job.ts';
 import { exactQuestionOf } from '../../worker/replay/exact-question.ts';
@@ -18,18 +15,15 @@ export interface ReplayRequest {
   /** As the person named it. */
   job: string;
   pieces: AsyncIterable<JobPiece>;
-  /** Where the worker's mirrors are, if that is known. */
-  workDirectory: string | null;
   isJson: boolean;
   turn?: number;
   step?: number;
-  repository?: string;
 }
 
 /** Prints what `docket job replay` tells of a job, or of one of its steps. */
 export async function replayJob(request: ReplayRequest): Promise<void> {
   const { job, pieces, isJson, step, turn } = request;
-  // before the whole is read, so that only the packs of one step are kept
+  // before the whole is read, so that only the patches of one step are kept
   const wanted = (at: CollectedJob) => (step === undefined ? null : { turn: turn ?? at.job.turn, step });
   const collected = await collectJob(pieces, {
     keepsTree(tree, at) {
@@ -65,29 +59,14 @@ async function showStep(
     throw new CommandError(`Turn ${place.turn} has no step ${place.step}; ${there}.`);
   }
   const question = exactQuestionOf(collected, place);
-  const diff = await diffOf(request, collected, place);
+  const diff = diffOf(collected, place);
   if (request.isJson) console.log(JSON.stringify({ step: story, question, diff }, null, 2));
   else printStep({ jobId: collected.job.id, story, question, diff });
 }
 
-async function diffOf(
-  { workDirectory, repository }: ReplayRequest,
-  job: CollectedJob,
-  place: { turn: number; step: number },
-): Promise<StepDiff | null> {
+function diffOf(job: CollectedJob, place: { turn: number; step: number }): StepDiff | null {
   const { before, after } = treesAround(job, place);
-  if (after === undefined || after === before) return null;
-  const places = [repository, isAbsolute(job.job.repository) ? job.job.repository : undefined];
-  const objectDirectories = places
-    .flatMap((path) => (path === undefined ? [] : [join(path, 'objects'), join(path, '.git/objects')]))
-    .concat(workDirectory === null ? [] : mirrorOf(workDirectory, job.job.repository))
-    .filter((path) => existsSync(path));
-  return diffOfStep({ job, before, after, objectDirectories, signal: new AbortController().signal });
-}
-
-function mirrorOf(directory: string, repository: string): string {
-  const mirrors = createMirrors({ git: createGit({ home: join(tmpdir(), 'docket-replay-home') }), directory });
-  return join(mirrors.directoryOf(repository), 'objects');
+  return after === undefined || after === before ? null : diffOfStep(job, before, after);
 }
 
 /** What replays must not be heard: its verdict is what counts. */

@@ -1,13 +1,14 @@
 import type { JobPiece, PieceOf } from '../../db/job-pieces.ts';
-import { filesOfPatch, type FilePatch } from './patch-files.ts';
+import { filesOfPatch, type FileChange } from '../../patches/patch-files.ts';
 
 /** A tree of the working copy. */
 export interface KeptTree {
   tree: string;
   commit: string;
   baseCommit: string;
-  files: Map<string, FilePatch>;
-  pack: Buffer[];
+  files: Map<string, FileChange>;
+  /** Null where it was not to be kept. */
+  patch: string | null;
 }
 
 /** What was read of a job, in order. */
@@ -25,7 +26,7 @@ export interface CollectedJob {
   trees: Map<string, KeptTree>;
 }
 
-/** Gathers the pieces of a job; null when there are none. Of the trees that `keepsTree` names, patch and pack are kept too. */
+/** Gathers the pieces of a job; null when there are none. Of the trees that `keepsTree` names, the patch is kept too. */
 export async function collectJob(
   pieces: AsyncIterable<JobPiece>,
   { keepsTree = () => false }: { keepsTree?: (tree: string, job: CollectedJob) => boolean } = {},
@@ -82,12 +83,11 @@ function note(job: CollectedJob, piece: JobPiece, keepsTree: (tree: string, job:
         tree,
         commit,
         baseCommit,
-        files: filesOfPatch(patch, { keepsText: keepsTree(tree, job) }),
-        pack: [],
+        files: filesOfPatch(patch),
+        patch: keepsTree(tree, job) ? patch : null,
       });
     }
     case 'pack':
-      if (keepsTree(piece.tree, job)) job.trees.get(piece.tree)?.pack.push(Buffer.from(piece.data, 'base64'));
       return;
     default:
       piece satisfies never;

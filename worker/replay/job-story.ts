@@ -1,9 +1,9 @@
 import { unpackHistory, type History } from '../../db/stored-history.ts';
+import type { ChangedFile } from '../../patches/patch-files.ts';
 import { failureOf, type Failure } from '../../workflows/contract/failures.ts';
 import { jobWorkflowId } from '../../workflows/contract/messages.ts';
 import { stepTimesOf, type ActivityTimes, type StepTimes } from './activity-times.ts';
 import { treesAround, type CollectedJob } from './collect-job.ts';
-import type { ChangedFile } from './patch-files.ts';
 import { replayRuns, type ReplayVerdict } from './replay-history.ts';
 import { filesOfStep } from './step-diff.ts';
 

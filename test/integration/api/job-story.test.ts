@@ -103,6 +103,18 @@ it('shows the change in all, and as it stood behind a step', async () => {
   expect((await ask('/diff?step=2')).status).toBe(400);
 });
 
+it('shows what one step changed itself', async () => {
+  expect((await ask('/steps/1/1/diff')).text).toBe(patchOf('version 1'));
+  const second = await ask('/steps/1/2/diff');
+  expect(second.headers.get('content-type')).toBe('text/x-diff; charset=utf-8');
+  expect(second.text).toContain('-version 1\n+version 2\n');
+  expect(second.text).not.toContain('old');
+  expect((await ask('/steps/1/3/diff')).text).toBe('');
+  expect((await ask('/steps/1/9/diff')).status).toBe(404);
+  const { steps } = stepListSchema.parse((await ask('/steps')).body);
+  expect(steps.map(({ hasChanged }) => hasChanged)).toEqual([true, true, false]);
+});
+
 it.each(['/steps?after=1', '/steps?after=x.1', '/steps?limit=0', '/steps?limit=101'])('refuses %s', async (path) => {
   expect((await ask(path)).status).toBe(400);
 });
@@ -110,7 +122,7 @@ it.each(['/steps?after=1', '/steps?after=x.1', '/steps?limit=0', '/steps?limit=1
 it('shows nothing to another organization', async () => {
   const { pool } = shared.database;
   const { key } = await buildKey(pool, await buildProject(pool));
-  for (const path of ['/turns', '/steps', '/steps/1/1', '/diff']) {
+  for (const path of ['/turns', '/steps', '/steps/1/1', '/steps/1/1/diff', '/diff']) {
     expect((await shared.api.ask(shared.path + path, { key })).status).toBe(404);
   }
 });

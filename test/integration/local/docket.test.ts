@@ -42,7 +42,6 @@ async function docket(...args: string[]): Promise<string> {
       localRoot: '/srv/git',
       allowedHosts: ['github.com'],
       webhookAllowedHosts: ['127.0.0.1:9000'],
-      workDirectory: '/nowhere/work',
       temporal: { address: '127.0.0.1:1', namespace: 'default' },
     }),
   );

@@ -158,7 +158,7 @@ describe('docket job replay', { timeout: 240_000 }, () => {
     expect(out).toContain('its hash is another than the one stored with the answer');
   });
 
-  it('compares the trees of a step with the objects of the repository, and says when they are missing', async () => {
+  it('shows what a step changed itself, also where the repository is not at hand', async () => {
     const here = await replayJson('--turn', '2', '--step', '1');
     expect(here.diff).toMatchObject({ kind: 'exact', files: [{ path: 'one.txt', change: 'changed' }] });
     expect(here.diff.patch).toContain('-one\n+two\n');
@@ -167,9 +167,7 @@ describe('docket job replay', { timeout: 240_000 }, () => {
       piece.piece === 'job' ? { ...piece, repository: 'https://github.com/acme/lamp' } : piece,
     );
     const away = await runDocket(['job', 'replay', elsewhere, '--turn', '2', '--step', '1', '--json']);
-    expect(JSON.parse(away.out).diff).toMatchObject({ kind: 'base', files: [{ path: 'one.txt', change: 'changed' }] });
-    const cloned = ['job', 'replay', elsewhere, '--turn', '2', '--step', '1', '--repository', repository.path];
-    expect((await runDocket(cloned)).out).toContain('-one\n+two\n');
+    expect(JSON.parse(away.out).diff).toEqual(here.diff);
   });
 
   it('names the event from which today’s code decides otherwise', async () => {

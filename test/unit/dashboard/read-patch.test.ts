@@ -31,10 +31,30 @@ it('knows renames, deleted and binary files', () => {
   ).toBe(true);
 });
 
+it('knows moved files with changes, other modes, and files that come or go empty', () => {
+  const moved =
+    'diff --git a/x b/y\nrename from x\nrename to y\nindex 1..2 100644\n--- a/x\n+++ b/y\n@@ -1 +1 @@\n-a\n+b\n';
+  expect(only(moved)).toMatchObject({ change: 'rename', oldPath: 'x', path: 'y', additions: 1 });
+  const runnable = only('diff --git a/run.sh b/run.sh\nold mode 100644\nnew mode 100755\n');
+  expect(runnable).toMatchObject({ change: 'modify', modes: '100644 → 100755', path: 'run.sh' });
+  const empty = 'diff --git a/e b/e\nnew file mode 100644\nindex 0..1\n';
+  expect(only(empty)).toMatchObject({ change: 'add', path: 'e', modes: null });
+  expect(only(empty.replace('new file', 'deleted file'))).toMatchObject({ change: 'delete', path: 'e' });
+  expect(
+    only('diff --git a/p b/p\nnew file mode 100644\nindex 0..1\nGIT binary patch\nliteral 1\nIc$\n'),
+  ).toMatchObject({
+    change: 'add',
+    isBinary: true,
+  });
+});
+
 it('reads names that git quotes', () => {
   const patch =
     'diff --git "a/caf\\303\\251.md" "b/caf\\303\\251.md"\n--- "a/caf\\303\\251.md"\n+++ "b/caf\\303\\251.md"\n@@ -1 +1 @@\n-a\n+b\n';
   expect(only(patch).path).toBe('café.md');
+  const quotes =
+    'diff --git "a/\\"q\\".md" "b/\\"q\\".md"\n--- "a/\\"q\\".md"\n+++ "b/\\"q\\".md"\n@@ -1 +1 @@\n-a\n+b\n';
+  expect(only(quotes).path).toBe('"q".md');
 });
 
 it('cuts lines that no page can show', () => {

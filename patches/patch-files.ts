@@ -1,44 +1,47 @@
 import { createHash } from 'node:crypto';
 
-/** What a patch says about one file. */
-export interface FilePatch {
+/** What became of a file, by a patch. */
+export interface FileChange {
   change: 'added' | 'changed' | 'deleted';
   /** Of the part of the patch that is about the file. */
   digest: string;
-  /** That part, where it was to be kept. */
-  text: string | null;
 }
 
 export interface ChangedFile {
   path: string;
-  change: FilePatch['change'];
+  change: FileChange['change'];
 }
 
 /** The files of a patch as snapshots have it, by their path now; those of a renamed file stand under both of its paths. */
-export function filesOfPatch(patch: string, { keepsText }: { keepsText: boolean }): Map<string, FilePatch> {
-  const files = new Map<string, FilePatch>();
+export function filesOfPatch(patch: string): Map<string, FileChange> {
+  const files = new Map<string, FileChange>();
   for (const part of patch.split(/^(?=diff --git )/m)) {
     if (!part.startsWith('diff --git ')) listedFiles(part, files);
     else {
       const { path, from, change } = headOf(part);
       const digest = createHash('sha256').update(part).digest('base64');
-      const text = keepsText ? part : null;
-      if (from !== null) files.set(from, { change: 'deleted', digest, text: null });
-      files.set(path, { change, digest, text });
+      if (from !== null) files.set(from, { change: 'deleted', digest });
+      files.set(path, { change, digest });
     }
   }
   return files;
 }
 
 /** A change that was too large for its patch is a list of names. */
-function listedFiles(text: string, files: Map<string, FilePatch>): void {
+function listedFiles(text: string, files: Map<string, FileChange>): void {
   for (const [line, kind, path = ''] of text.matchAll(/^([AMDT])\t(.+)$/gm)) {
     const change = kind === 'A' ? 'added' : kind === 'D' ? 'deleted' : 'changed';
-    files.set(unquoted(path), { change, digest: line, text: null });
+    files.set(unquoted(path), { change, digest: line });
   }
 }
 
-function headOf(text: string): { path: string; from: string | null; change: FilePatch['change'] } {
+/** What stands above the content of a file's part of a patch; a renamed file has `from`, and counts as added. */
+export function headOf(text: string): {
+  path: string;
+  from: string | null;
+  change: FileChange['change'];
+  head: string;
+} {
   const end = text.search(/^(?:@@|GIT binary patch)/m);
   const head = end === -1 ? text : text.slice(0, end);
   const line = (pattern: RegExp) => {
@@ -51,8 +54,8 @@ function headOf(text: string): { path: string; from: string | null; change: File
     withoutPrefix(line(/^\+\+\+ (?!\/dev\/null)(.+?)\t?$/m)) ??
     withoutPrefix(line(/^--- (?!\/dev\/null)(.+?)\t?$/m)) ??
     pathOfBoth(head);
-  if (/^deleted file mode/m.test(head)) return { path, from, change: 'deleted' };
-  return { path, from, change: /^new file mode/m.test(head) || from !== null ? 'added' : 'changed' };
+  if (/^deleted file mode/m.test(head)) return { path, from, change: 'deleted', head };
+  return { path, from, change: /^new file mode/m.test(head) || from !== null ? 'added' : 'changed', head };
 }
 
 function withoutPrefix(path: string | null): string | null {
@@ -81,7 +84,7 @@ function unquoted(path: string): string {
 }
 
 /** What changed from one tree to another, by their patches against the same commit. */
-export function changedBetween(before: Map<string, FilePatch>, after: Map<string, FilePatch>): ChangedFile[] {
+export function changedBetween(before: Map<string, FileChange>, after: Map<string, FileChange>): ChangedFile[] {
   const paths = [...new Set([...before.keys(), ...after.keys()])].toSorted();
   return paths.flatMap((path) => {
     const [old, now] = [before.get(path), after.get(path)];
@@ -90,7 +93,7 @@ export function changedBetween(before: Map<string, FilePatch>, after: Map<string
 }
 
 /** A file that stands in no patch is as the commit has it. */
-function changeOf(old: FilePatch | undefined, now: FilePatch | undefined): ChangedFile['change'] {
+function changeOf(old: FileChange | undefined, now: FileChange | undefined): ChangedFile['change'] {
   const [wasThere, isThere] = [old?.change !== 'deleted', now?.change !== 'deleted'];
   if (wasThere && !isThere) return 'deleted';
   if (!wasThere && isThere) return 'added';

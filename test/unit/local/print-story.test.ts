@@ -1,0 +1,56 @@
+import { expect, it, vi } from 'vitest';
+import { printStory } from '../../../local/commands/print-story.ts';
+import type { JobStory, StepStory } from '../../../worker/replay/job-story.ts';
+
+const step = {
+  turn: 1,
+  step: 1,
+  isCopied: false,
+  said: [],
+  text: 'Done.',
+  toolCalls: [],
+  toolResults: null,
+  files: [],
+  modelMs: 10,
+  toolsMs: null,
+  waitingMs: null,
+  attempts: { model: 1, tools: 0 },
+  lastFailures: [],
+  modelFailures: 0,
+  finishReason: 'stop',
+  inputTokens: 1,
+  outputTokens: 1,
+  costMicros: 0,
+} satisfies StepStory;
+
+function printed(steps: StepStory[], message: string): string {
+  const spoken = vi.spyOn(console, 'log').mockImplementation(() => undefined);
+  try {
+    const turn = {
+      turn: 1,
+      prompt: 'Do it.',
+      status: 'completed',
+      isCopied: false,
+      startedAt: '2026-01-01T00:00:00Z',
+      endedAt: '2026-01-01T00:00:01Z',
+      replay: { verdict: null, reason: 'The turn was not replayed.' },
+      failure: null,
+      message,
+      steps,
+    };
+    const job = { id: 'job_1', status: 'completed', model: 'm', repository: '/r', prLink: null, forkedFrom: null };
+    printStory({ job, turns: [turn] } as unknown as JobStory, 'job_1');
+    return spoken.mock.calls.map(([line]) => `${String(line)}\n`).join('');
+  } finally {
+    spoken.mockRestore();
+  }
+}
+
+it('counts one step as one, and more as more', () => {
+  expect(printed([step], '')).toContain('  1 step; ');
+  expect(printed([step, { ...step, step: 2 }], '')).toContain('  2 steps; ');
+});
+
+it('prints what the agent says in its own lines', () => {
+  expect(printed([step], 'Two files:\n\n- a.txt\n- b.txt')).toContain('\n  Two files:\n\n  - a.txt\n  - b.txt\n');
+});
