@@ -9,6 +9,11 @@ export interface HitJob {
   atMs: number;
 }
 
+/** A hit, and how long it took to the next useful step. */
+export interface Recovery extends HitJob {
+  tookMs: number;
+}
+
 export interface HitFinder extends AsyncDisposable {
   /** Of the jobs, those with an activity that the worker has begun, or a workflow task that somebody has. */
   find(pid: number, jobIds: string[]): Promise<string[]>;
@@ -45,7 +50,7 @@ export async function createHitFinder({ temporalAddress, namespace = 'default' }
  * or its end. A job that was hit again before it came to one is counted from the newer kill; one that had ended, of which
  * only the record was still to be kept, is not counted.
  */
-export async function measureRecovery(pool: Pool, hits: HitJob[]): Promise<number[]> {
+export async function measureRecovery(pool: Pool, hits: HitJob[]): Promise<Recovery[]> {
   const { rows } = await pool.query<{ id: string; atMs: number; isEnd: boolean }>(
     `select job_id as id, extract(epoch from useful_at)::float8 * 1000 as "atMs", "isEnd"
      from (
@@ -60,7 +65,7 @@ export async function measureRecovery(pool: Pool, hits: HitJob[]): Promise<numbe
     if (own.some((row) => row.isEnd && row.atMs <= atMs)) return [];
     const next = own.find((row) => row.atMs > atMs)?.atMs ?? Number.POSITIVE_INFINITY;
     const isHitAgain = hits.some((hit) => hit.id === id && hit.atMs > atMs && hit.atMs < next);
-    return isHitAgain ? [] : [next - atMs];
+    return isHitAgain ? [] : [{ id, atMs, tookMs: next - atMs }];
   });
 }
 

@@ -14,6 +14,7 @@ import { createRandom, type Random } from './random.ts';
 import { printEnd, printTraffic } from './report.ts';
 import { repositoryFiles, setScene } from './scene.ts';
 import { startServers, type StartEngine } from './servers.ts';
+import { describeRecoveries } from './slow-hits.ts';
 
 export interface JobsOptions {
   jobs: number;
@@ -26,6 +27,8 @@ export interface JobsOptions {
 
 const pollMs = 10;
 const replyPatienceMs = 1_000;
+/** How many of the slowest recoveries the report tells the course of. */
+const shownRecoveries = 5;
 
 /**
  * Runs jobs on workers that are killed one after another, more than half of the times just after a reply of the model.
@@ -85,7 +88,13 @@ export async function runWorkerKills(name: string, options: JobsOptions, startEn
   const repeated = repeatedCalls(calls);
   if (repeated > kills) violations.push(`the model was asked ${repeated} times again after ${kills} kills`);
   printTraffic(run);
-  printRecovery(await measureRecovery(scene.pool, hits), run);
+  const recoveries = await measureRecovery(scene.pool, hits);
+  printRecovery(
+    recoveries.map(({ tookMs }) => tookMs),
+    run,
+  );
+  const slowest = recoveries.toSorted((a, b) => b.tookMs - a.tookMs).slice(0, shownRecoveries);
+  for (const line of await describeRecoveries(engine, slowest)) console.log(`         ${line}`);
   return printEnd(violations, seed);
 }
 
