@@ -32,6 +32,8 @@ export interface WorkerDeps {
   buildId?: string | null;
   /** Stand around each attempt of an activity. */
   interceptors?: ActivityInterceptorsFactory[];
+  /** What makes the worker; absent: one with a thread of its own. */
+  workers?: Pick<typeof Worker, 'create'>;
 }
 
 /** The queue of jobs with its activities. */
@@ -65,9 +67,10 @@ export function createWorker(deps: WorkerDeps): Promise<Worker> {
     shutdownGraceMs = 20_000,
     buildId = null,
     interceptors = [],
+    workers = Worker,
   } = deps;
   const { taskQueue, activities, maxConcurrentActivities = 20, versioning = 'PINNED' } = queue;
-  return Worker.create({
+  return workers.create({
     connection,
     namespace,
     taskQueue,

@@ -22,6 +22,7 @@ import { createHistoryChores } from './history-chores.ts';
 import { createClosedExecutionReader } from './history-export.ts';
 import { createJobActivities } from './job-activities.ts';
 import { createJobChores } from './job-chores.ts';
+import { createOneThreadWorkers } from './one-thread-worker.ts';
 import { reportWorker } from './report-worker.ts';
 import { runWorkers } from './run-workers.ts';
 import { createMergeChores } from './merge-chores.ts';
@@ -108,12 +109,11 @@ export async function runWorkerProcess(wiring: WorkerProcess): Promise<void> {
   ];
   const { graceMs: shutdownGraceMs, buildId } = config;
   const interceptors = tracer.isOn ? [traceActivities({ tracer, turnBeganAt: stores.jobs.turnBeganAt })] : [];
+  const workers = createOneThreadWorkers();
+  const shape = { namespace, bundle, dataConverter, shutdownGraceMs, buildId, interceptors, workers };
   await runWorkers({
     address,
-    createWorker: queues.map(
-      (queue) => (connection) =>
-        createWorker({ connection, namespace, bundle, dataConverter, queue, shutdownGraceMs, buildId, interceptors }),
-    ),
+    createWorker: queues.map((queue) => (connection) => createWorker({ ...shape, connection, queue })),
     onWorkers: (workers) => (polling = workers),
     log,
     signal,
