@@ -30,7 +30,7 @@ export interface AttemptScope {
 /** Runs the body of an activity. */
 export type Attempt = <Result>(scope: AttemptScope, work: (signal: AbortSignal) => Promise<Result>) => Promise<Result>;
 
-const heartbeatIntervalMs = 1_000;
+const heartbeatIntervalMs = 500;
 const longestBackoffMs = 60_000;
 
 /**

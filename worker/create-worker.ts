@@ -81,9 +81,9 @@ export function createWorker(deps: WorkerDeps): Promise<Worker> {
     maxCachedWorkflows: 200,
     interceptors: { activity: interceptors },
     // a workflow whose worker was killed waits this long before another takes it
-    stickyQueueScheduleToStartTimeout: '1s',
+    stickyQueueScheduleToStartTimeout: '500ms',
     // a cancel arrives with the answer to a heartbeat
-    maxHeartbeatThrottleInterval: '1s',
+    maxHeartbeatThrottleInterval: '500ms',
     shutdownGraceTime: shutdownGraceMs,
     shutdownForceTime: shutdownGraceMs + forceAfterMs,
     ...(buildId === null ? {} : { workerDeploymentOptions: versionOf(buildId, versioning) }),

@@ -5,15 +5,16 @@ import type { WebhookActivities } from '../activities/webhooks.ts';
 
 /**
  * Every activity may run twice. None has a number of attempts: a killed worker is an attempt too. What may fail for good
- * is counted by the activity itself, in the database.
+ * is counted by the activity itself, in the database. The waits grow slowly, for the work of workers that are killed one after
+ * another.
  */
-const retry = { initialInterval: '100ms', backoffCoefficient: 2, maximumInterval: '20s' } as const;
+const retry = { initialInterval: '100ms', backoffCoefficient: 1.5, maximumInterval: '20s' } as const;
 
 /**
- * A dead worker is noticed after this long. Beats come once a second, so a live one may hold its event loop, or go without a
- * CPU, for two.
+ * A dead worker is noticed after this long. Beats come twice a second, so a live one may hold its event loop, or go without a
+ * CPU, for one and a half.
  */
-const heartbeatTimeout = '3s';
+const heartbeatTimeout = '2s';
 
 /** May take minutes: a first fetch of a large repository. */
 export const { prepare } = proxyActivities<Activities>({ startToCloseTimeout: '20 minutes', heartbeatTimeout, retry });
