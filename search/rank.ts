@@ -13,6 +13,7 @@ export interface RankWeights {
   frequency: number;
   titleMatch: number;
   headingMatch: number;
+  sameHeading: number;
   proximity: number;
 }
 
@@ -28,6 +29,7 @@ export const rankWeights: RankWeights = {
   frequency: 0.49,
   titleMatch: 0.121,
   headingMatch: 0.037,
+  sameHeading: 0.12,
   proximity: 0.243,
 };
 
@@ -74,6 +76,7 @@ export function createRanker(terms: QueryTerm[], weights: RankWeights = rankWeig
       (weights.frequency * frequency) / total +
       weights.titleMatch * matchOf(title, vector.title.length, terms, total) +
       weights.headingMatch * matchOf(headings, vector.headings.length, terms, total) +
+      (isSame(headings, vector.headings.length, terms) ? weights.sameHeading : 0) +
       weights.proximity * proximityOf(terms, presence, [body, headings, title]);
     return { score, presence };
   };
@@ -158,6 +161,13 @@ function matchOf(field: Field, length: number, terms: QueryTerm[], total: number
   const recall = covered / total;
   const precision = field.matched / length;
   return recall + precision === 0 ? 0 : (2 * recall * precision) / (recall + precision);
+}
+
+/** Whether headings ask what the query asks, word for word but for the form of the question. */
+function isSame(field: Field, length: number, terms: QueryTerm[]): boolean {
+  if (length === 0 || field.matched < length) return false;
+  const words = terms.flatMap(({ kind }, at) => (kind === 'word' ? [field.best[at] ?? 0] : []));
+  return words.length > 0 && words.every((best) => best === 1);
 }
 
 /** How close terms that follow each other in the query stand in the passage: 1 when all do as in the query. A name is a phrase of its own. */

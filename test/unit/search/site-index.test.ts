@@ -212,6 +212,25 @@ describe('a site in several languages', () => {
   });
 });
 
+it('puts a passage first whose heading is what was asked', () => {
+  using index = indexOf(folder, [
+    buildPage({
+      path: 'scenes',
+      content:
+        '# Scenes\n\nLight for an evening.\n\n## Run a scene\n\n```bash\nlamp scene run evening --fade 2s\n```\n',
+      metadata: { title: 'Scenes' },
+    }),
+    buildPage({
+      path: 'schedules',
+      content: '# Schedules\n\nA schedule runs a scene at a time of day:\n\n```bash\nlamp schedule add evening\n```\n',
+      metadata: { title: 'Schedules', description: 'Run scenes at a time of day.' },
+    }),
+  ]);
+  const anchors = (query: string) => index.search({ query, limit: 1 }).map((hit) => hit.anchor);
+  expect(anchors('How do I run a scene?')).toEqual(['run-a-scene']);
+  expect(anchors('How do I run a scene at a time of day?')).toEqual([null]);
+});
+
 it('scores a question about a name lower where the name is missing', () => {
   const index = indexOf(folder, [buildPage({ content: 'Install the database server on your machine.' })]);
   const score = (query: string) => index.search({ query, limit: 1 })[0]?.score ?? 0;
