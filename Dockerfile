@@ -15,7 +15,7 @@ RUN node dashboard/build.ts
 
 FROM node:24-bookworm-slim
 RUN apt-get update \
- && apt-get install -y --no-install-recommends --no-remove git ca-certificates tini bubblewrap util-linux \
+ && apt-get install -y --no-install-recommends --no-remove git openssh-client ca-certificates tini bubblewrap util-linux \
  && rm -rf /var/lib/apt/lists/* \
  && mkdir -p /var/lib/docket/work && chown -R node:node /var/lib/docket
 WORKDIR /app

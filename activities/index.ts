@@ -45,7 +45,7 @@ export interface ActivityDeps {
   events: JobEventStore;
   effects: EffectStore;
   projects: Pick<ProjectStore, 'get'>;
-  credentials: Pick<ProjectCredentialStore, 'read'>;
+  credentials: Pick<ProjectCredentialStore, 'read' | 'readSshKey'>;
   models: ModelRegistry;
   prices: PriceBook;
   context: JobContextStore;

@@ -3,6 +3,7 @@ import type { JobRow, JobStore } from '../db/jobs.ts';
 import type { ProjectRow, ProjectStore } from '../db/projects.ts';
 import type { TurnRef } from '../workflows/contract/job.ts';
 import { FailureType } from '../workflows/contract/failures.ts';
+import { sshPlaceOf } from '../workflows/contract/ssh-keys.ts';
 import type { Forge } from './clients/forge.ts';
 import type { RepositoryAccess } from './clients/workspaces.ts';
 import type { ProjectForges } from './project-forges.ts';
@@ -65,7 +66,10 @@ export function createJobAccess(deps: JobAccessDeps): JobAccess {
       const problem = problemWithRepository(job.repository);
       if (problem !== null) throw ApplicationFailure.nonRetryable(problem, FailureType.RepositoryUnreachable);
       const forge = await forgeOf(job);
-      return { repository: job.repository, credential: forge.credential(job.repository), signal };
+      const { repository } = job;
+      const isBySsh = sshPlaceOf(repository) !== null;
+      const credential = isBySsh ? await projectForges.sshOf(job.projectId) : forge.credential(repository);
+      return { repository, credential, signal };
     },
     forgeOf,
     projectOf,

@@ -30,7 +30,9 @@ export interface JobCreation {
 export type CheckedJob = Parameters<JobStore['create']>[0];
 
 /** Turns a request into a job and its outbox row. */
-export function createJobCreation({ jobs, problemWithModel, defaultModel, repositories }: CreateJobDeps): JobCreation {
+export function createJobCreation({ jobs, problemWithModel, defaultModel, ...deps }: CreateJobDeps): JobCreation {
+  const repositories = { ...deps.repositories, mayUseSsh: true };
+
   function repositoryOf(project: ProjectRow, text: string | undefined): string {
     if (text === undefined || text === project.repository) return project.repository;
     const parsed = parseRepository(text, repositories);

@@ -10,6 +10,7 @@ import {
   modelNameSchema,
   nameSchema,
 } from '../workflows/contract/administration.ts';
+import { hostKeySchema, sshKeySchema } from '../workflows/contract/ssh-keys.ts';
 
 const mostEntries = 100;
 const marks = z.array(markSchema).max(mostEntries);
@@ -61,6 +62,14 @@ const settings = {
   forgeToken: forgeTokenSchema
     .nullable()
     .meta({ writeOnly: true, description: "Its own token for the forge, which no answer shows; null: the worker's." }),
+  sshKey: sshKeySchema.nullable().meta({
+    writeOnly: true,
+    description: 'Private key, without a passphrase, for repositories that are reached by ssh; no answer shows it.',
+  }),
+  sshKnownHosts: z
+    .array(hostKeySchema)
+    .max(mostEntries)
+    .meta({ description: 'Keys of the servers that are reached by ssh, as lines of ssh-keyscan.' }),
 };
 
 /** The body of `PATCH /v1/projects/{id}`. What is left out stays. */
@@ -69,14 +78,16 @@ export type ChangeProjectBody = z.infer<typeof changeProjectSchema>;
 
 /** The body of `POST /v1/projects`. */
 export const createProjectSchema = changeProjectSchema.extend({
-  repository: z.string().max(2_048).meta({ description: 'https address, or a path below the local root.' }),
+  repository: z.string().max(2_048).meta({
+    description: 'https address, ssh address (with sshKey and sshKnownHosts), or a path below the local root.',
+  }),
   forge: z
     .enum(forgeKinds)
     .optional()
     .meta({ description: 'Needed where the host of the repository does not tell it.' }),
 });
 
-const { forgeToken: _forgeToken, ...shown } = settings;
+const { forgeToken: _forgeToken, sshKey: _sshKey, ...shown } = settings;
 
 export const projectSchema = z.object({
   id: z.string(),
@@ -89,6 +100,8 @@ export const projectSchema = z.object({
   repository: z.string(),
   forge: z.enum(forgeKinds),
   hasForgeToken: z.boolean().meta({ description: 'Whether it has a token of its own.' }),
+  sshKnownHosts: z.array(z.string()),
+  hasSshKey: z.boolean().meta({ description: 'Whether it has a private key for ssh.' }),
   createdAt: z.string().meta({ format: 'date-time' }),
 });
 export type PublicProject = z.infer<typeof projectSchema>;

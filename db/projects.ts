@@ -41,6 +41,10 @@ export interface ProjectRow {
   dailyBudgetMicros: number | null;
   /** Whether it has a token of its own for its forge. */
   hasCredential: boolean;
+  /** Keys of the servers it reaches by ssh, each as `host type key`. */
+  sshKnownHosts: string[];
+  /** Whether it has a private key for ssh. */
+  hasSshKey: boolean;
   createdAt: Date;
 }
 
@@ -57,9 +61,10 @@ type ProjectDefaults = Pick<
   | 'mayChangeWorkflows'
   | 'mayRun'
   | 'checkCommand'
+  | 'sshKnownHosts'
 >;
 
-export type NewProject = Omit<ProjectRow, 'id' | 'createdAt' | 'hasCredential' | keyof ProjectDefaults> &
+export type NewProject = Omit<ProjectRow, 'id' | 'createdAt' | 'hasCredential' | 'hasSshKey' | keyof ProjectDefaults> &
   Partial<ProjectDefaults>;
 
 export type ProjectChange = Partial<
@@ -82,6 +87,7 @@ const changeable: Record<keyof ProjectChange, string> = {
   dailyBudgetMicros: 'daily_budget_micros',
   mayRun: 'may_run',
   checkCommand: 'check_command',
+  sshKnownHosts: 'ssh_known_hosts',
 };
 
 export interface OrganizationStore {
@@ -105,6 +111,7 @@ const projectColumns = `
   forge_url as "forgeUrl", allowed_repositories as "allowedRepositories", reviewers, labels, assignees,
   allowed_paths as "allowedPaths", may_change_workflows as "mayChangeWorkflows", job_budget_micros::float8 as "jobBudgetMicros",
   daily_budget_micros::float8 as "dailyBudgetMicros", may_run as "mayRun", check_command as "checkCommand", credential is not null as "hasCredential",
+  ssh_known_hosts as "sshKnownHosts", ssh_key is not null as "hasSshKey",
   created_at as "createdAt"`;
 
 /** Organizations: who projects, sites and keys belong to. */
@@ -143,8 +150,8 @@ export function createProjectStore(pool: Pool): ProjectStore {
     const { rows } = await pool.query<ProjectRow>(
       `insert into projects (id, organization_id, name, repository, default_ref, model, forge, allowed_repositories,
                              job_budget_micros, daily_budget_micros, forge_url, reviewers, labels, assignees,
-                             allowed_paths, may_change_workflows, may_run, check_command)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) returning ${projectColumns}`,
+                             allowed_paths, may_change_workflows, may_run, check_command, ssh_known_hosts)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19) returning ${projectColumns}`,
       [
         newId('prj_'),
         organizationId,
@@ -164,6 +171,7 @@ export function createProjectStore(pool: Pool): ProjectStore {
         project.mayChangeWorkflows ?? false,
         project.mayRun ?? true,
         project.checkCommand ?? null,
+        project.sshKnownHosts ?? [],
       ],
     );
     return onlyRow(rows);

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import { SealedError } from '../encryption/cipher.ts';
 import type { SecretBox } from '../encryption/secret-box.ts';
-import { projectCredentialOwner } from './project-credentials.ts';
+import { projectCredentialOwner, projectSshKeyOwner } from './project-credentials.ts';
 import { onlyRow } from './rows.ts';
 import { webhookSecretOwner } from './webhook-endpoints.ts';
 
@@ -17,6 +17,7 @@ interface SealedColumn {
 /** All of them: what is not here is not sealed anew, and its key can never be removed. */
 const sealedColumns: readonly SealedColumn[] = [
   { table: 'projects', id: 'id', column: 'credential', ownerOf: projectCredentialOwner },
+  { table: 'projects', id: 'id', column: 'ssh_key', ownerOf: projectSshKeyOwner },
   { table: 'webhook_endpoints', id: 'id', column: 'secret', ownerOf: webhookSecretOwner },
   { table: 'webhook_endpoints', id: 'id', column: 'previous_secret', ownerOf: webhookSecretOwner },
 ];

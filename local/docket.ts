@@ -77,7 +77,7 @@ const withContext: WithContext = async (work) => {
 
 /** A person at a terminal is told how to end what is typed. */
 function readInput(): Promise<string> {
-  if (process.stdin.isTTY) console.error('Paste the token, then press Enter and Ctrl-D.');
+  if (process.stdin.isTTY) console.error('Paste it, then press Enter and Ctrl-D.');
   return text(process.stdin);
 }
 

@@ -47,7 +47,7 @@ export function createClients(deps: WorkerClientDeps): WorkerClients {
     forges,
     workspaces: instrument('workspaces', createWorkspaces({ git, directory: config.workDirectory, limits })),
     problemWithRepository(repository) {
-      const parsed = parseRepository(repository, config.repositories);
+      const parsed = parseRepository(repository, { ...config.repositories, mayUseSsh: true });
       if (!parsed.ok) return parsed.problem;
       return parsed.kind === 'local' ? problemWithPlace(parsed.path, config.repositories.localRoot) : null;
     },

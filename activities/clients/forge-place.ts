@@ -1,3 +1,4 @@
+import { sshPlaceOf } from '../../workflows/contract/ssh-keys.ts';
 import { ForgeError } from './forge.ts';
 
 /**
@@ -6,9 +7,9 @@ import { ForgeError } from './forge.ts';
  */
 export function repositoryPlace(repository: string, { root, forge }: { root: string; forge: string }) {
   const base = new URL(`${root.replace(/\/+$/, '')}/`);
-  const url = URL.parse(repository);
-  if (url?.origin === base.origin && url.pathname.startsWith(base.pathname)) {
-    const path = url.pathname.slice(base.pathname.length).replace(/\.git$/, '');
+  const below = pathBySsh(repository, base) ?? pathByHttp(repository, base);
+  if (below !== null) {
+    const path = below.replace(/\.git$/, '');
     const parts = path.split('/');
     const name = parts.pop() ?? '';
     if (parts.length > 0 && name !== '' && parts.every((part) => part !== ''))
@@ -17,9 +18,27 @@ export function repositoryPlace(repository: string, { root, forge }: { root: str
   throw new ForgeError('not-found', `The repository does not lie on the ${forge} server that the project names.`);
 }
 
-/** Whether a repository lies below a server's address. */
+/** Whether a repository lies below a server's address, by https. */
 export function liesBelow(repository: string, root: string): boolean {
   const base = URL.parse(`${root.replace(/\/+$/, '')}/`);
+  return base !== null && pathByHttp(repository, base) !== null;
+}
+
+/** Whether a repository is one of the server at an address, by https or by ssh. */
+export function belongsTo(repository: string, root: string): boolean {
+  const base = URL.parse(`${root.replace(/\/+$/, '')}/`);
+  return base !== null && (pathBySsh(repository, base) ?? pathByHttp(repository, base)) !== null;
+}
+
+function pathByHttp(repository: string, base: URL): string | null {
   const url = URL.parse(repository);
-  return base !== null && url?.origin === base.origin && url.pathname.startsWith(base.pathname);
+  const isBelow = url?.origin === base.origin && url.pathname.startsWith(base.pathname);
+  return isBelow ? url.pathname.slice(base.pathname.length) : null;
+}
+
+/** Servers have ssh under their own name, on whatever port, or under one below it, such as `ssh.github.com`. */
+function pathBySsh(repository: string, base: URL): string | null {
+  const place = sshPlaceOf(repository);
+  if (place === null || (place.host !== base.hostname && !place.host.endsWith(`.${base.hostname}`))) return null;
+  return repository.split('/').slice(3).join('/');
 }

@@ -1,7 +1,8 @@
 import type { ForgeKind } from '../../db/projects.ts';
 import { createEgress, type Egress } from './egress.ts';
 import { ForgeError, type Forge, type ForgeProject, type Forges } from './forge.ts';
-import { liesBelow } from './forge-place.ts';
+import { belongsTo, liesBelow } from './forge-place.ts';
+import { sshPlaceOf } from '../../workflows/contract/ssh-keys.ts';
 import { createGiteaForge } from './gitea.ts';
 import { githubApiOf, githubUrlOf } from './github-address.ts';
 import { createGithubForge } from './github.ts';
@@ -111,12 +112,13 @@ function forgeWith(kind: HostedKind, { url, token, egress }: TokenServer & { egr
 
 /** Whether a project means the server at an address. */
 function serves(url: string, { forgeUrl, repository }: ForgeProject): boolean {
-  return forgeUrl === null ? liesBelow(repository, url) : trimmed(forgeUrl) === trimmed(url);
+  return forgeUrl === null ? belongsTo(repository, url) : trimmed(forgeUrl) === trimmed(url);
 }
 
 /** The address of a project's server: the one it names, or the root of where its repository lies. */
 function urlOf({ forgeUrl, repository }: ForgeProject): string {
-  const url = URL.parse(forgeUrl ?? repository);
+  const place = forgeUrl === null ? sshPlaceOf(repository) : null;
+  const url = place === null ? URL.parse(forgeUrl ?? repository) : URL.parse(`https://${place.host}`);
   if (url === null) throw new ForgeError('not-found', 'The repository of the project lies on no forge.');
   return forgeUrl === null ? url.origin : trimmed(forgeUrl);
 }

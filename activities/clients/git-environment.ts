@@ -3,7 +3,7 @@ import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** The only ways git may reach a repository. `file` is a path on this machine, `http` is for a server on loopback. */
-export type Transport = 'https' | 'http' | 'file';
+export type Transport = 'https' | 'http' | 'file' | 'ssh';
 
 /** Replaces every configuration of the machine and of the user; nothing here depends on a repository. */
 const config = `[core]
@@ -84,6 +84,10 @@ async function replaceFile(file: string, text: string): Promise<void> {
   await rename(half, file);
 }
 
+/** Where the worker's own programs are looked for. */
+export const programPath =
+  '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/opt/homebrew/bin:/opt/local/bin';
+
 /** The complete environment of a trusted git process; nothing is inherited from the worker. */
 export function gitEnvironment({
   home,
@@ -93,7 +97,7 @@ export function gitEnvironment({
   transports: readonly Transport[];
 }): Record<string, string> {
   return {
-    PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/opt/homebrew/bin:/opt/local/bin',
+    PATH: programPath,
     HOME: home,
     XDG_CONFIG_HOME: home,
     LC_ALL: 'C',

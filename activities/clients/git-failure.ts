@@ -1,5 +1,6 @@
 import { redact } from '../../redaction/redactor.ts';
 import { GitError, type GitErrorKind } from './git-error.ts';
+import { sshFailureOf } from './ssh-failure.ts';
 
 /** What git says under LC_ALL=C, most specific first: git has no exit code of its own for any of these. */
 const signs: readonly { kind: GitErrorKind; pattern: RegExp }[] = [
@@ -33,10 +34,19 @@ const signs: readonly { kind: GitErrorKind; pattern: RegExp }[] = [
 const mostStderr = 64_000;
 const mostDetail = 600;
 
+export interface FailedGit {
+  stderr: string;
+  secrets: readonly string[];
+  /** Whether it reached a server by ssh. */
+  isSsh?: boolean;
+}
+
 /** Makes the error of a git process that ended with a non-zero exit code. */
-export function gitFailureOf({ stderr, secrets }: { stderr: string; secrets: readonly string[] }): GitError {
+export function gitFailureOf({ stderr, secrets, isSsh = false }: FailedGit): GitError {
   const { own, said } = partsOf(stderr);
   const detail = redact(stderr.slice(-mostStderr), secrets).slice(-mostDetail);
+  const ofSsh = isSsh ? sshFailureOf(stderr, detail) : null;
+  if (ofSsh !== null) return ofSsh;
   if (/requested URL returned error: 30[1278]|unable to update url base/i.test(own)) {
     const remedy = 'create a project with its new address';
     return new GitError('not-found', { message: `The repository has moved to another address; ${remedy}.`, detail });

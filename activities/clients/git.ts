@@ -2,11 +2,13 @@ import { existsSync } from 'node:fs';
 import { redact } from '../../redaction/redactor.ts';
 import { createEgress, type Egress } from './egress.ts';
 import { GitError } from './git-error.ts';
-import { gitEnvironment, prepareHome, type Transport } from './git-environment.ts';
+import { gitEnvironment, prepareHome, programPath, type Transport } from './git-environment.ts';
 import { fileFailureOf, gitFailureOf } from './git-failure.ts';
 import { runProcess, type ProcessCall, type ProcessOutcome } from './git-process.ts';
-import { pinRemote } from './pin-remote.ts';
+import { checkedAddresses, pinRemote } from './pin-remote.ts';
 import { ProcessHostError } from './process-host.ts';
+import { isNotConnected } from './ssh-failure.ts';
+import { openSshSession, placeOf, type SshCredential } from './ssh-session.ts';
 
 export { GitError, type GitErrorKind } from './git-error.ts';
 export type { Transport } from './git-environment.ts';
@@ -20,6 +22,9 @@ export interface GitCredential {
   origin: string;
 }
 
+/** What a server of a repository is shown, by https or by ssh. */
+export type RemoteCredential = GitCredential | SshCredential;
+
 export interface GitCall {
   /** Always a directory of ours, never one that a repository's content could have written. */
   gitDir: string;
@@ -31,7 +36,7 @@ export interface GitCall {
   transports?: readonly Transport[];
   /** The repository that a command with a transport reaches; the limits of transfers hold for it. */
   remote?: string;
-  credential?: GitCredential | null;
+  credential?: RemoteCredential | null;
   env?: Readonly<Record<string, string>>;
   /** At this size of the output the command is stopped and `truncated` says so. */
   maxOutputBytes?: number;
@@ -87,7 +92,7 @@ const defaultMaxOutputBytes = 16 * 1024 * 1024;
  * monitors or prompts, and a process group that ends with the call.
  */
 export function createGit(options: GitOptions): Git {
-  const { gitBinary = 'git', home, authorities = null, transports = ['https', 'file'] } = options;
+  const { gitBinary = 'git', home, authorities = null, transports = ['https', 'file', 'ssh'] } = options;
   const { egress = createEgress(), transfer = defaultTransferLimits, run: start = runProcess } = options;
   let prepared: Promise<void> | null = null;
   let isPinnable: boolean | null = null;
@@ -113,33 +118,78 @@ export function createGit(options: GitOptions): Git {
     return pinRemote({ egress, signal }, remote);
   }
 
-  /** A server that refused the credential did nothing: a token that can be renewed is tried anew, once. */
   async function run(call: GitCall): Promise<GitResult> {
     if (call.signal.aborted) throw new GitError('aborted');
-    const token = (await call.credential?.token()) ?? null;
+    await homeReady();
+    const { credential = null } = call;
+    if (call.transports?.includes('ssh') === true && transports.includes('ssh')) return await runBySsh(call);
+    if (credential !== null && 'privateKey' in credential) throw new GitError('authentication');
+    return await runWithToken(call, credential);
+  }
+
+  /** A server that refused the credential did nothing: a token that can be renewed is tried anew, once. */
+  async function runWithToken(call: GitCall, credential: GitCredential | null): Promise<GitResult> {
+    const token = (await credential?.token()) ?? null;
     try {
-      return await runOnce(call, token);
+      return await runByHttp(call, { credential, token });
     } catch (error) {
       if (token === null || !(error instanceof GitError && error.kind === 'authentication')) throw error;
-      const fresh = (await call.credential?.token({ fresh: true })) ?? token;
+      const fresh = (await credential?.token({ fresh: true })) ?? token;
       if (fresh === token) throw error;
-      return await runOnce(call, fresh);
+      return await runByHttp(call, { credential, token: fresh });
     }
   }
 
-  async function runOnce(call: GitCall, token: string | null): Promise<GitResult> {
-    await homeReady();
-    const allowed = call.transports?.filter((transport) => transports.includes(transport)) ?? [];
+  async function runByHttp(
+    call: GitCall,
+    { credential, token }: { credential: GitCredential | null; token: string | null },
+  ): Promise<GitResult> {
+    const allowed = allowedOf(call);
     const pins = allowed.some(isNetwork) ? await pinned(call) : [];
+    return await runOnce(call, {
+      options: [...pins, ...credentialConfig(credential)],
+      secretInput: credentialText(credential, token),
+      secrets: token === null ? [] : [token],
+    });
+  }
+
+  /** One address after the other, as long as none takes the connection. */
+  async function runBySsh(call: GitCall): Promise<GitResult> {
+    const { credential = null, remote: repository = '', signal } = call;
+    if (credential === null || !('privateKey' in credential)) {
+      const message = 'The project has no ssh key; give it one with --ssh-key and start the job again.';
+      throw new GitError('authentication', { message });
+    }
+    const { host, port } = placeOf(repository);
+    const url = new URL(`https://${host}:${port}`);
+    const found = await checkedAddresses({ egress, signal }, url);
+    const addresses = found.length === 0 ? [url.hostname] : found;
+    for (const [at, address] of addresses.entries()) {
+      const abandonedAfterMs = 2 * Math.max(transfer.timeoutMs, defaultTimeoutMs);
+      const request = { home, path: programPath, repository, credential, address, abandonedAfterMs };
+      await using session = await openSshSession(request);
+      try {
+        return await runOnce(call, { env: session.env, secrets: [credential.privateKey], isSsh: true });
+      } catch (error) {
+        if (at === addresses.length - 1 || !isNotConnected(error)) throw error;
+      }
+    }
+    throw new GitError('unreachable');
+  }
+
+  const allowedOf = (call: GitCall) => call.transports?.filter((transport) => transports.includes(transport)) ?? [];
+
+  async function runOnce(call: GitCall, way: WayOut): Promise<GitResult> {
+    const { options: before = [], env = {}, secretInput = null, secrets, isSsh = false } = way;
     const reachesOut = call.remote !== undefined;
     const outcome = await started(start, {
       file: gitBinary,
-      args: [...pins, ...credentialConfig(call.credential ?? null), ...call.args],
+      args: [...before, ...call.args],
       maxFileBytes: reachesOut ? transfer.bytes : null,
       cwd: call.workTree ?? call.gitDir,
-      env: { ...gitEnvironment({ home, transports: allowed }), ...directoriesOf(call), ...call.env },
+      env: { ...gitEnvironment({ home, transports: allowedOf(call) }), ...directoriesOf(call), ...call.env, ...env },
       stdin: call.input ?? null,
-      secretInput: credentialText(call.credential ?? null, token),
+      secretInput,
       maxOutputBytes: call.maxOutputBytes ?? defaultMaxOutputBytes,
       timeoutMs: call.timeoutMs ?? (reachesOut ? transfer.timeoutMs : defaultTimeoutMs),
       signal: call.signal,
@@ -148,16 +198,24 @@ export function createGit(options: GitOptions): Git {
     if (outcome.stopped === 'aborted' || outcome.stopped === 'timeout') throw new GitError(outcome.stopped);
     const { stdout, stderr, exitCode } = outcome;
     if (exitCode === notFoundByShell && reachesOut) throw cannotBeStarted();
-    const secrets = token === null ? [] : [token];
     const truncated = outcome.stopped === 'overflow';
     if (truncated || exitCode === 0 || call.acceptedExitCodes?.includes(exitCode) === true) {
       return { stdout, stderr: redact(stderr, secrets), truncated, exitCode };
     }
-    const failure = gitFailureOf({ stderr, secrets });
+    const failure = gitFailureOf({ stderr, secrets, isSsh });
     throw failure.kind === 'too-large' ? broughtTooMuch(transfer, failure) : failure;
   }
 
   return { run };
+}
+
+/** What a call takes along on its way to a server. */
+interface WayOut {
+  options?: readonly string[];
+  env?: Readonly<Record<string, string>>;
+  secretInput?: string | null;
+  secrets: readonly string[];
+  isSsh?: boolean;
 }
 
 function isNetwork(transport: Transport): boolean {

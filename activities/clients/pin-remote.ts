@@ -12,14 +12,18 @@ export async function pinRemote(
 ): Promise<string[]> {
   const url = remote === undefined ? null : URL.parse(remote);
   if (url === null) throw new GitError('other', { message: 'The git command does not say which server it reaches.' });
-  const addresses = await addressesOf(egress, url, signal);
+  const addresses = await checkedAddresses({ egress, signal }, url);
   if (addresses.length === 0) return [];
   const port = url.port || (url.protocol === 'https:' ? '443' : '80');
   const list = addresses.map((address) => (address.includes(':') ? `[${address}]` : address)).join(',');
   return ['-c', `http.curloptResolve=${url.hostname}:${port}:${list}`];
 }
 
-async function addressesOf(egress: Egress, url: URL, signal: AbortSignal): Promise<string[]> {
+/** The addresses that a connection may be made to, none where the host is an address itself. Errors: GitError. */
+export async function checkedAddresses(
+  { egress, signal }: { egress: Egress; signal: AbortSignal },
+  url: URL,
+): Promise<string[]> {
   try {
     return await egress.addressesOf(url, signal);
   } catch (cause) {

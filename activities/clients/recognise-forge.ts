@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { wellKnownForges } from '../../workflows/contract/administration.ts';
+import { sshPlaceOf } from '../../workflows/contract/ssh-keys.ts';
 import type { Egress } from './egress.ts';
 import type { HostedKind } from './forges.ts';
 import { askForge } from './forge-http.ts';
@@ -20,7 +21,8 @@ export async function recogniseForge(
   { egress, signal }: { egress: Egress; signal: AbortSignal },
 ): Promise<HostedKind | null> {
   const ask = (url: string) => askQuietly(url, { egress, signal });
-  const { host, origin } = new URL(repository);
+  const place = sshPlaceOf(repository);
+  const { host, origin } = new URL(place === null ? repository : `https://${place.host}`);
   const known = wellKnownForges[host];
   if (known !== undefined) return known;
   if (versionSchema.safeParse((await ask(`${origin}/api/v1/version`))?.data).success) return 'gitea';

@@ -1,15 +1,21 @@
 import { isAbsolute } from 'node:path';
-import type { Git, GitCredential, Transport } from './git.ts';
+import type { Git, RemoteCredential, Transport } from './git.ts';
+import { sshPlaceOf } from '../../workflows/contract/ssh-keys.ts';
 import { GitError } from './git-error.ts';
 import { localReceivePack, localUploadPack } from './git-environment.ts';
 
 export interface RepositoryAccess {
   /** A URL or a local path that `parseRepository` accepted. */
   repository: string;
-  credential: GitCredential | null;
+  credential: RemoteCredential | null;
   signal: AbortSignal;
 }
 
+const transportsOf = {
+  file: ['file'],
+  http: ['https', 'http'],
+  ssh: ['ssh'],
+} as const satisfies Record<string, readonly Transport[]>;
 const listingTimeoutMs = 2 * 60_000;
 
 /** What the remote says its refs are; a tag is listed with the commit it points at. */
@@ -20,8 +26,13 @@ export interface RemoteRefs {
 
 /** The parts of a git call that reach the remote, with the transports its address allows. */
 export function remoteCall({ repository, credential, signal }: RepositoryAccess) {
-  const transports: Transport[] = isLocal(repository) ? ['file'] : ['https', 'http'];
-  return { transports, remote: repository, credential: isLocal(repository) ? null : credential, signal };
+  const way = wayTo(repository);
+  return {
+    transports: transportsOf[way],
+    remote: repository,
+    credential: way === 'file' ? null : credential,
+    signal,
+  };
 }
 
 /** Options that keep the other end of a local path from following that repository's own configuration. */
@@ -33,13 +44,16 @@ export function receivePackOf(repository: string): string[] {
   return isLocal(repository) ? [`--receive-pack=${localReceivePack}`] : [];
 }
 
-/** Whether a repository lies on this machine. Throws for an address that is neither a path nor an HTTP URL. */
+/** Whether a repository lies on this machine. Throws for an address that git may not use. */
 export function isLocal(repository: string): boolean {
-  if (isAbsolute(repository)) return true;
-  if (!/^https?:\/\/[^\s@]+$/i.test(repository)) {
-    throw new GitError('not-found', { message: 'The address of the repository is not one that git may use.' });
-  }
-  return false;
+  return wayTo(repository) === 'file';
+}
+
+function wayTo(repository: string): keyof typeof transportsOf {
+  if (isAbsolute(repository)) return 'file';
+  if (/^https?:\/\/[^\s@]+$/i.test(repository)) return 'http';
+  if (sshPlaceOf(repository) !== null && !/\s/.test(repository)) return 'ssh';
+  throw new GitError('not-found', { message: 'The address of the repository is not one that git may use.' });
 }
 
 /** Asks the remote for refs by their full names, and for its default branch. */

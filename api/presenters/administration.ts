@@ -26,6 +26,8 @@ export function presentProject(row: ProjectRow): PublicProject {
     jobBudgetUsd: row.jobBudgetMicros === null ? null : row.jobBudgetMicros / 1e6,
     dailyBudgetUsd: row.dailyBudgetMicros === null ? null : row.dailyBudgetMicros / 1e6,
     hasForgeToken: row.hasCredential,
+    sshKnownHosts: row.sshKnownHosts,
+    hasSshKey: row.hasSshKey,
     createdAt: row.createdAt.toISOString(),
   };
 }

@@ -4,6 +4,7 @@ import type { ProjectCredentialStore } from '../../db/project-credentials.ts';
 import type { ForgeKind, ProjectChange, ProjectRow, ProjectStore } from '../../db/projects.ts';
 import { nameOfRepository, wellKnownForges } from '../../workflows/contract/administration.ts';
 import { parseRepository, type RepositoryRules } from '../../workflows/contract/repository.ts';
+import { problemWithSsh } from '../../workflows/contract/ssh-keys.ts';
 import type { AppContext, AppRouter, AppState } from '../app-context.ts';
 import type { NoteAction } from '../audit-trail.ts';
 import { invalidRequest, projectNotFound } from '../errors.ts';
@@ -15,7 +16,7 @@ import { changeProjectSchema, createProjectSchema, type ChangeProjectBody } from
 export interface ProjectRouteDeps {
   authenticate: Authenticate;
   projects: ProjectStore;
-  credentials: Pick<ProjectCredentialStore, 'write'>;
+  credentials: Pick<ProjectCredentialStore, 'write' | 'writeSshKey'>;
   repositories: RepositoryRules;
   problemWithModel: (name: string) => string | null;
   note: NoteAction;
@@ -37,13 +38,13 @@ export function createProjectsRouter(deps: ProjectRouteDeps): AppRouter {
   }
 
   function repositoryOf(text: string) {
-    const parsed = parseRepository(text, deps.repositories);
+    const parsed = parseRepository(text, { ...deps.repositories, mayUseSsh: true });
     if (!parsed.ok) throw invalidRequest(parsed.problem);
     return parsed;
   }
 
   function changeOf(body: ChangeProjectBody): ProjectChange {
-    const { allowedRepositories, jobBudgetUsd, dailyBudgetUsd, forgeToken: _, ...change } = body;
+    const { allowedRepositories, jobBudgetUsd, dailyBudgetUsd, forgeToken: _, sshKey: __, ...change } = body;
     const problem = typeof body.model === 'string' ? deps.problemWithModel(body.model) : null;
     if (problem !== null) throw invalidRequest(problem);
     return {
@@ -65,27 +66,30 @@ export function createProjectsRouter(deps: ProjectRouteDeps): AppRouter {
   router.post('/', async (ctx) => {
     const key = await authenticate(ctx.req, 'admin');
     const body = createProjectSchema.parse(await readJsonBody(ctx.req, { maxBytes: largestBody }));
-    const { repository: address, forge: named, forgeToken = null, ...settings } = body;
+    const { repository: address, forge: named, forgeToken = null, sshKey = null, ...settings } = body;
     const parsed = repositoryOf(address);
     const forge = parsed.kind === 'local' ? 'local' : (named ?? wellKnownForges[parsed.host]);
     if (forge === undefined) throw invalidRequest('forge is missing; the host of the repository does not tell it.');
     checkForge({ kind: parsed.kind, forge: named ?? forge, token: forgeToken });
+    const change = changeOf(settings);
+    checkSsh({ repository: parsed.repository, allowedRepositories: [], sshKnownHosts: [], ...change }, sshKey !== null);
     const project = await projects.create({
       name: nameOfRepository(parsed.repository),
       defaultRef: null,
       model: null,
       allowedRepositories: [],
-      ...changeOf(settings),
+      ...change,
       organizationId: key.organizationId,
       repository: parsed.repository,
       forge,
     });
     if (forgeToken !== null) await credentials.write(project.id, forgeToken);
+    if (sshKey !== null) await credentials.writeSshKey(project.id, sshKey);
     await note(key, { action: 'project.create', subject: project.id, details: { repository: project.repository } });
     ctx.status = 201;
     ctx.set('Location', `/v1/projects/${project.id}`);
     ctx.set('Cache-Control', 'no-store');
-    ctx.body = presentProject({ ...project, hasCredential: forgeToken !== null });
+    ctx.body = presentProject({ ...project, hasCredential: forgeToken !== null, hasSshKey: sshKey !== null });
   });
 
   router.get('/:id', async (ctx) => {
@@ -95,9 +99,11 @@ export function createProjectsRouter(deps: ProjectRouteDeps): AppRouter {
   router.patch('/:id', async (ctx) => {
     const { key, project } = await projectOf(ctx, ctx.params['id']);
     const body = changeProjectSchema.parse(await readJsonBody(ctx.req, { maxBytes: largestBody }));
-    const { forgeToken } = body;
+    const { forgeToken, sshKey } = body;
     checkForge({ kind: null, forge: project.forge, token: forgeToken ?? null });
     const change = changeOf(body);
+    checkSsh({ ...project, ...change }, sshKey === undefined ? project.hasSshKey : sshKey !== null);
+    if (sshKey !== undefined) await credentials.writeSshKey(project.id, sshKey);
     if (forgeToken !== undefined) await credentials.write(project.id, forgeToken);
     const changed = await projects.update(project.id, change);
     if (changed === null) throw projectNotFound();
@@ -108,16 +114,26 @@ export function createProjectsRouter(deps: ProjectRouteDeps): AppRouter {
   return router;
 }
 
+function checkSsh(
+  project: Pick<ProjectRow, 'repository' | 'allowedRepositories' | 'sshKnownHosts'>,
+  hasKey: boolean,
+): void {
+  const repositories = [project.repository, ...project.allowedRepositories];
+  const problem = problemWithSsh({ repositories, hasKey, knownHosts: project.sshKnownHosts });
+  if (problem !== null) throw invalidRequest(problem);
+}
+
 function checkForge({
   kind,
   forge,
   token,
 }: {
-  kind: 'https' | 'local' | null;
+  kind: 'https' | 'ssh' | 'local' | null;
   forge: ForgeKind;
   token: string | null;
 }) {
-  if (kind === 'https' && forge === 'local') throw invalidRequest('forge must not be local for an https repository.');
+  if ((kind === 'https' || kind === 'ssh') && forge === 'local')
+    throw invalidRequest(`forge must not be local for an ${kind} repository.`);
   if (kind === 'local' && forge !== 'local')
     throw invalidRequest('forge must be local for a repository on this machine.');
   if (forge === 'local' && token !== null)

@@ -2,7 +2,7 @@ import { InvalidArgumentError } from 'commander';
 import type { z } from 'zod';
 import { createOrganizationStore } from '../../db/projects.ts';
 import type { OrganizationRow } from '../../db/projects.ts';
-import { parseRepository } from '../../workflows/contract/repository.ts';
+import { parseRepository, type RepositoryRules } from '../../workflows/contract/repository.ts';
 import { nameSchema } from '../../workflows/contract/administration.ts';
 import { CommandError } from './context.ts';
 import type { CommandContext } from './context.ts';
@@ -16,9 +16,18 @@ export async function organizationOf({ pool }: CommandContext, id: string): Prom
   return organization;
 }
 
-/** A repository that this installation allows. */
+/** A repository of a project that this installation allows. */
 export function repositoryOf({ allowedHosts, localRoot }: CommandContext, text: string) {
-  const parsed = parseRepository(text, { allowedHosts, localRoot });
+  return checkedRepository(text, { allowedHosts, localRoot, mayUseSsh: true });
+}
+
+/** The same for a site, which has no key for ssh. */
+export function siteRepositoryOf({ allowedHosts, localRoot }: CommandContext, text: string) {
+  return checkedRepository(text, { allowedHosts, localRoot });
+}
+
+function checkedRepository(text: string, rules: RepositoryRules) {
+  const parsed = parseRepository(text, rules);
   if (!parsed.ok) throw new CommandError(parsed.problem);
   return parsed;
 }

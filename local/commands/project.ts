@@ -13,6 +13,7 @@ import {
   nameOfRepository,
   nameSchema,
 } from '../../workflows/contract/administration.ts';
+import { sshPlaceOf } from '../../workflows/contract/ssh-keys.ts';
 import { organizationOf, readBy, readName, readOrNone, repositoryOf } from './checks.ts';
 import { CommandError } from './context.ts';
 import type { CommandContext, WithContext } from './context.ts';
@@ -20,8 +21,9 @@ import { printList, printRecord } from './output.ts';
 import { addBudgetOptions, budgetsOf, type BudgetOptions } from './project-budget.ts';
 import { addReviewOptions, reviewOf, type ReviewOptions } from './project-review.ts';
 import { addRunOptions, runOf, type RunOptions } from './project-run.ts';
+import { addRemoveSshKey, addSshOptions, checkSsh, sshOf, type SshOptions } from './project-ssh.ts';
 
-interface CreateOptions extends ReviewOptions, BudgetOptions, RunOptions {
+interface CreateOptions extends ReviewOptions, BudgetOptions, RunOptions, SshOptions {
   org: string;
   repository: string;
   name?: string;
@@ -32,7 +34,7 @@ interface CreateOptions extends ReviewOptions, BudgetOptions, RunOptions {
   tokenStdin?: true;
 }
 
-interface UpdateOptions extends ReviewOptions, BudgetOptions, RunOptions {
+interface UpdateOptions extends ReviewOptions, BudgetOptions, RunOptions, SshOptions {
   name?: string;
   ref?: string;
   model?: string;
@@ -54,7 +56,7 @@ export function addProjectCommands(program: Command, withContext: WithContext): 
     .command('create')
     .description('create a project')
     .requiredOption('--org <id>', 'the organization it belongs to')
-    .requiredOption('--repository <url>', 'https address of the repository, or a path below the local root')
+    .requiredOption('--repository <url>', 'https or ssh address of the repository, or a path below the local root')
     .option('--name <name>', 'its name; without it the last part of the repository', readName)
     .option('--ref <branch>', 'branch that jobs begin at; without it the default branch', readBy(branchSchema))
     .option('--model <provider/model>', 'model of its jobs; without it DOCKET_AGENT_MODEL', readBy(modelNameSchema))
@@ -65,27 +67,37 @@ export function addProjectCommands(program: Command, withContext: WithContext): 
     )
     .option('--allow <url>', 'a further repository that jobs may name (repeatable)', collect, [])
     .option(...tokenOption);
-  addRunOptions(addBudgetOptions(addReviewOptions(create))).action((options: CreateOptions, command: Command) =>
-    withContext(async (context) => {
-      const organization = await organizationOf(context, options.org);
-      const { repository, kind } = repositoryOf(context, options.repository);
-      const forge = options.forge ?? (kind === 'local' ? 'local' : await forgeOf(repository));
-      const token = options.tokenStdin === true ? await readToken(context, forge) : null;
-      const project = await createProjectStore(context.pool).create({
-        organizationId: organization.id,
-        name: options.name ?? nameOfRepository(repository),
-        repository,
-        defaultRef: options.ref ?? null,
-        model: options.model ?? null,
-        forge,
-        allowedRepositories: options.allow.map((text) => repositoryOf(context, text).repository),
-        ...reviewOf(options),
-        ...budgetsOf(options),
-        ...runOf(options),
-      });
-      if (token !== null) await credentialsOf(context).write(project.id, token);
-      printRecord(command, { ...project, hasCredential: token !== null });
-    }),
+  addSshOptions(addRunOptions(addBudgetOptions(addReviewOptions(create)))).action(
+    (options: CreateOptions, command: Command) =>
+      withContext(async (context) => {
+        const organization = await organizationOf(context, options.org);
+        const { repository, kind } = repositoryOf(context, options.repository);
+        const allowedRepositories = options.allow.map((text) => repositoryOf(context, text).repository);
+        const { sshKey = null, sshKnownHosts = [] } = await sshOf(context, options);
+        checkSsh({
+          repositories: [repository, ...allowedRepositories],
+          hasKey: sshKey !== null,
+          knownHosts: sshKnownHosts,
+        });
+        const forge = options.forge ?? (kind === 'local' ? 'local' : await forgeOf(repository));
+        const token = options.tokenStdin === true ? await readToken(context, forge) : null;
+        const project = await createProjectStore(context.pool).create({
+          organizationId: organization.id,
+          name: options.name ?? nameOfRepository(repository),
+          repository,
+          defaultRef: options.ref ?? null,
+          model: options.model ?? null,
+          forge,
+          allowedRepositories,
+          sshKnownHosts,
+          ...reviewOf(options),
+          ...budgetsOf(options),
+          ...runOf(options),
+        });
+        if (token !== null) await credentialsOf(context).write(project.id, token);
+        if (sshKey !== null) await credentialsOf(context).writeSshKey(project.id, sshKey);
+        printRecord(command, { ...project, hasCredential: token !== null, hasSshKey: sshKey !== null });
+      }),
   );
 
   const update = group
@@ -98,7 +110,7 @@ export function addProjectCommands(program: Command, withContext: WithContext): 
     .option('--allow <url>', 'a further repository that jobs may name (repeatable; "" for none)', collectOrNone)
     .option(...tokenOption)
     .addOption(new Option('--remove-token', "forget its token; jobs use the worker's").conflicts('tokenStdin'));
-  addRunOptions(addBudgetOptions(addReviewOptions(update))).action(
+  addRemoveSshKey(addSshOptions(addRunOptions(addBudgetOptions(addReviewOptions(update))))).action(
     (id: string, options: UpdateOptions, command: Command) =>
       withContext(async (context) => {
         const projects = createProjectStore(context.pool);
@@ -106,19 +118,25 @@ export function addProjectCommands(program: Command, withContext: WithContext): 
         if (project === null) {
           throw new CommandError(`There is no project ${JSON.stringify(id)}; "docket project list" shows the ids.`);
         }
+        const { sshKey, ...known } = await sshOf(context, options);
         const change = {
+          ...known,
           ...settingsOf(context, options),
           ...reviewOf(options),
           ...budgetsOf(options),
           ...runOf(options),
         };
         const isTokenGiven = options.tokenStdin === true || options.removeToken === true;
-        if (!isTokenGiven && Object.keys(change).length === 0) {
+        if (!isTokenGiven && sshKey === undefined && Object.keys(change).length === 0) {
           throw new CommandError(
             'Say what to change, such as --token-stdin or --reviewer; --help shows what there is.',
           );
         }
         const token = options.tokenStdin === true ? await readToken(context, project.forge) : null;
+        const { repository, allowedRepositories, sshKnownHosts: knownHosts } = { ...project, ...change };
+        const hasKey = sshKey === undefined ? project.hasSshKey : sshKey !== null;
+        checkSsh({ repositories: [repository, ...allowedRepositories], hasKey, knownHosts });
+        if (sshKey !== undefined) await credentialsOf(context).writeSshKey(id, sshKey);
         if (isTokenGiven) await credentialsOf(context).write(id, token);
         printRecord(command, { ...(await projects.update(id, change)) });
       }),
@@ -136,6 +154,7 @@ export function addProjectCommands(program: Command, withContext: WithContext): 
           repository: (row) => row.repository,
           forge: (row) => row.forge,
           token: (row) => (row.hasCredential ? 'set' : null),
+          ssh: (row) => (row.hasSshKey ? 'set' : null),
           organization: (row) => row.organizationId,
         }),
       ),
@@ -167,7 +186,8 @@ async function readToken({ readInput }: CommandContext, forge: ForgeKind): Promi
 /** What the server of the repository is. */
 async function forgeOf(repository: string): Promise<ForgeKind> {
   // whoever administers this machine may ask whatever it reaches
-  const egress = createEgress({ privateHosts: [new URL(repository).hostname] });
+  const host = sshPlaceOf(repository)?.host ?? new URL(repository).hostname;
+  const egress = createEgress({ privateHosts: [host] });
   const kind = await recogniseForge(repository, { egress, signal: AbortSignal.timeout(20_000) });
   if (kind !== null) return kind;
   throw new CommandError(

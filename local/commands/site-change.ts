@@ -9,7 +9,7 @@ import {
   retentionDays as daysRule,
   siteUrlSchema,
 } from '../../workflows/contract/administration.ts';
-import { integerBetween, readBy, readOrNone, repositoryOf } from './checks.ts';
+import { integerBetween, readBy, readOrNone, siteRepositoryOf } from './checks.ts';
 import { CommandError } from './context.ts';
 import type { CommandContext, WithContext } from './context.ts';
 import { printRecord } from './output.ts';
@@ -81,7 +81,7 @@ function changeOf(options: SiteOptions, context: CommandContext): SiteChange {
   if (repository !== undefined && directory !== undefined)
     throw new CommandError('Name either --repository or --directory, where the pages come from.');
   const change = {
-    ...(repository !== undefined && { repository: repositoryOf(context, repository).repository, directory: null }),
+    ...(repository !== undefined && { repository: siteRepositoryOf(context, repository).repository, directory: null }),
     ...(directory !== undefined && { directory, repository: null }),
     ...(ref !== undefined && { ref: ref || null }),
     ...(path !== undefined && { path }),

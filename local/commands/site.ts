@@ -11,7 +11,7 @@ import {
   retentionDays,
   siteUrlSchema,
 } from '../../workflows/contract/administration.ts';
-import { integerBetween, organizationOf, readBy, repositoryOf } from './checks.ts';
+import { integerBetween, organizationOf, readBy, siteRepositoryOf } from './checks.ts';
 import { CommandError } from './context.ts';
 import type { WithContext } from './context.ts';
 import { printList, printRecord } from './output.ts';
@@ -63,7 +63,7 @@ export function addSiteCommands(program: Command, withContext: WithContext): voi
             ...site,
             organizationId: organization.id,
             repository:
-              options.repository === undefined ? undefined : repositoryOf(context, options.repository).repository,
+              options.repository === undefined ? undefined : siteRepositoryOf(context, options.repository).repository,
           });
           await sites.requestIndex(created.id);
           printRecord(command, { ...created });

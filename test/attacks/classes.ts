@@ -38,4 +38,5 @@ export const attackClasses: Readonly<Record<number, string>> = {
   36: 'a poisoned stored blob',
   37: 'lines forged in the log',
   38: "another worker's working copy",
+  39: 'ssh',
 };

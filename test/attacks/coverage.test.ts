@@ -13,6 +13,7 @@ import { repositoryAttacks } from './lists/repositories.ts';
 import { secretAttacks } from './lists/secrets.ts';
 import { serviceAttacks } from './lists/services.ts';
 import { sizeAttacks } from './lists/sizes.ts';
+import { sshAttacks } from './lists/ssh.ts';
 import { storedAttacks } from './lists/stored.ts';
 import { treeAttacks } from './lists/trees.ts';
 import { webhookAttacks } from './lists/webhooks.ts';
@@ -31,6 +32,7 @@ const attacks = [
   secretAttacks,
   serviceAttacks,
   sizeAttacks,
+  sshAttacks,
   storedAttacks,
   treeAttacks,
   webhookAttacks,

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { RemoteCredential } from '../../activities/clients/git.ts';
 import type { PullRequestStore } from '../../db/pull-requests.ts';
 import { createClients } from '../../worker/clients.ts';
 import { readConfig } from '../../worker/config.ts';
@@ -7,6 +8,12 @@ import { answered, type Scene } from './scene.ts';
 /** Repositories that a job may name. */
 export const localRootOf = ({ directory }: Scene) => join(directory, 'root');
 
+interface OpenOptions {
+  ref?: string | null;
+  path?: string;
+  credential?: RemoteCredential | null;
+}
+
 /**
  * Opens a repository the way a job does, with every gate before it; answers the content of `path` at the commit, null when it
  * is refused.
@@ -14,7 +21,7 @@ export const localRootOf = ({ directory }: Scene) => join(directory, 'root');
 export async function openAsJob(
   scene: Scene,
   repository: string,
-  { ref = null, path = 'secret.txt' }: { ref?: string | null; path?: string } = {},
+  { ref = null, path = 'secret.txt', credential = null }: OpenOptions = {},
 ): Promise<string | null> {
   const config = readConfig({
     DATABASE_URL: 'postgres://docket@127.0.0.1:1/docket',
@@ -24,7 +31,7 @@ export async function openAsJob(
   });
   const clients = createClients({ config, pullRequests: {} as PullRequestStore });
   if (clients.problemWithRepository(repository) !== null) return null;
-  const access = { repository, credential: null, signal: AbortSignal.timeout(30_000) };
+  const access = { repository, credential, signal: AbortSignal.timeout(30_000) };
   const resolved = await answered(clients.workspaces.resolve({ ...access, ref }));
   if (resolved === null) return null;
   const file = await clients.workspaces.readFile({ ...access, commit: resolved.commit, path, maxBytes: 10_000 });

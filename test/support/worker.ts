@@ -182,7 +182,7 @@ function depsOf(
 ): ActivityDeps {
   const git = createGit({
     home: join(directory, 'home'),
-    transports: ['https', 'http', 'file'],
+    transports: ['https', 'http', 'file', 'ssh'],
     egress: loopbackEgress,
   });
   const local = createLocalForge({ pullRequests: createPullRequestStore(pool), baseUrl: 'http://docket.test' });

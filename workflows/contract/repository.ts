@@ -3,6 +3,8 @@ export interface RepositoryRules {
   allowedHosts: readonly string[];
   /** Folder below which repositories on this machine may lie; null: none. */
   localRoot: string | null;
+  /** Whether addresses for ssh are read, for what has a key of its own; without it they are refused. */
+  mayUseSsh?: boolean;
 }
 
 export type ParsedRepository =
@@ -16,25 +18,45 @@ export type ParsedRepository =
       owner: string;
       name: string;
     }
+  | {
+      ok: true;
+      kind: 'ssh';
+      /** Canonical: `ssh://user@host[:port]/owner/name`. */
+      repository: string;
+      /** Without the port. */
+      host: string;
+      owner: string;
+      name: string;
+    }
   | { ok: true; kind: 'local'; repository: string; path: string }
   | { ok: false; problem: string };
 
 const longestRepository = 2048;
 const httpsPattern = /^https:\/\/([^/]*)(?:\/(.*))?$/is;
 const authorityPattern = /^(?=.{1,255}$)[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::[1-9][0-9]{0,4})?$/;
+const sshPattern = /^ssh:\/\/([^@/]*)@([^/]*)(?:\/(.*))?$/is;
+/** As `scp` and git write it: what stands behind the colon is a path and no port. */
+const scpPattern = /^([^@/:]*)@([^/:]*):\/?(.*)$/s;
+const userPattern = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$/;
 const segmentPattern = /^[A-Za-z0-9._~+-]{1,255}$/;
 const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 
 /**
- * Reads the address of a repository: https to an allowed host, or an absolute path below the local root. Everything else
- * is refused, so that what comes out may be handed to git. The canonical form parses to itself. DNS and symbolic links are
- * the business of whoever opens it.
+ * Reads the address of a repository: https to an allowed host, an absolute path below the local root, or, where that may be,
+ * ssh to an allowed host. Everything else is refused, so that what comes out may be handed to git. The canonical form parses
+ * to itself. DNS and symbolic links are the business of whoever opens it.
  */
-export function parseRepository(text: string, { allowedHosts, localRoot }: RepositoryRules): ParsedRepository {
+export function parseRepository(text: string, rules: RepositoryRules): ParsedRepository {
+  const { allowedHosts, localRoot, mayUseSsh = false } = rules;
   if (text.trim() === '') return refused('is empty');
   if (text.length > longestRepository) return refused(`is longer than ${longestRepository} characters`);
   if (!text.isWellFormed() || invisible.test(text)) return refused('holds a control character');
   if (text.startsWith('/')) return parseLocal(text, localRoot);
+  const [, user, place, below = ''] = sshPattern.exec(text) ?? scpPattern.exec(text) ?? [];
+  if (user !== undefined && place !== undefined) {
+    if (!mayUseSsh) return refused('is reached by ssh, which only a project does that has a key of its own');
+    return parseSsh({ user, authority: place, path: below }, allowedHosts);
+  }
   const [, authority, path] = httpsPattern.exec(text) ?? [];
   if (authority === undefined) return refused('must be an https:// address, such as https://github.com/owner/name');
   return parseHttps(authority, path ?? '', allowedHosts);
@@ -44,19 +66,45 @@ function parseHttps(authority: string, path: string, allowedHosts: readonly stri
   if (authority.includes('@')) return refused('must not hold a user name or password');
   const host = authority.toLowerCase();
   if (!authorityPattern.test(host)) return refused('has no valid host');
-  if (!allowedHosts.some((allowed) => allowed.toLowerCase() === host)) {
-    return refused(`must be on an allowed host (${allowedHosts.join(', ') || 'there is none'})`);
-  }
-  if (/[?#]/.test(path)) return refused('must not hold "?" or "#"');
+  if (!isListed(host, allowedHosts)) return refused(notAllowed(allowedHosts));
+  const place = parsePath(host, path);
+  if (typeof place === 'string') return refused(place);
+  return { ok: true, kind: 'https', repository: `https://${host}/${place.owner}/${place.name}`, host, ...place };
+}
 
+/** A port that is no default has to be listed with its host, as it has for https. */
+function parseSsh(
+  { user, authority, path }: { user: string; authority: string; path: string },
+  allowedHosts: readonly string[],
+): ParsedRepository {
+  if (!userPattern.test(user)) return refused('has no valid user name');
+  const place = authority.toLowerCase().replace(/:22$/, '');
+  if (!authorityPattern.test(place)) return refused('has no valid host');
+  if (!isListed(place, allowedHosts)) return refused(notAllowed(allowedHosts));
+  const [host = ''] = place.split(':');
+  const names = parsePath(host, path);
+  if (typeof names === 'string') return refused(names);
+  return { ok: true, kind: 'ssh', repository: `ssh://${user}@${place}/${names.owner}/${names.name}`, host, ...names };
+}
+
+function isListed(host: string, allowedHosts: readonly string[]): boolean {
+  return allowedHosts.some((allowed) => allowed.toLowerCase() === host);
+}
+
+function notAllowed(allowedHosts: readonly string[]): string {
+  return `must be on an allowed host (${allowedHosts.join(', ') || 'there is none'})`;
+}
+
+/** Owner and name, or what is wrong with the path. */
+function parsePath(host: string, path: string): { owner: string; name: string } | string {
+  if (/[?#]/.test(path)) return 'must not hold "?" or "#"';
   const segments = path.replace(/\/$/, '').split('/');
   const name = (segments.pop() ?? '').replace(/\.git$/i, '');
-  if (segments.length === 0) return refused(`needs an owner and a name, such as https://${host}/owner/name`);
+  if (segments.length === 0) return `needs an owner and a name, such as https://${host}/owner/name`;
   if (host === 'github.com' && segments.length > 1)
-    return refused('must be https://github.com/owner/name without anything behind it');
-  if (![...segments, name].every(isSegment)) return refused('has a path that no repository can have');
-  const owner = segments.join('/');
-  return { ok: true, kind: 'https', repository: `https://${host}/${owner}/${name}`, host, owner, name };
+    return 'must be https://github.com/owner/name without anything behind it';
+  if (![...segments, name].every(isSegment)) return 'has a path that no repository can have';
+  return { owner: segments.join('/'), name };
 }
 
 function isSegment(segment: string): boolean {

@@ -146,7 +146,7 @@ const shells = ['git@localhost:a/b', 'ssh://localhost/a/b', 'localhost:a/b', 'gi
         delete process.env['GIT_SSH_COMMAND'];
       }
     },
-    contained: 'ssh is no transport of the worker, and git inherits nothing of its environment',
+    contained: 'ssh goes to allowed hosts only, and git inherits nothing of the environment',
   }),
 );
 

@@ -7,6 +7,7 @@ import { createSecretBox } from '../../../encryption/secret-box.ts';
 import { buildKey, buildOrganization, buildProject, buildSite } from '../../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { testKeys, testKeysText } from '../../support/encryption.ts';
+import { createKeyPair } from '../../support/ssh/ssh-server.ts';
 import { comparable, serveApi, type ServedApi } from './serve.ts';
 
 let database: TestDatabase;
@@ -105,6 +106,51 @@ describe('projects', () => {
     const { text } = await api.ask('/v1/audit', { key });
     for (const said of [created.text, changed.text, listed.text, text, api.log()]) expect(said).not.toContain(token);
     expect(await actions(key)).toEqual(['project.change', 'project.change', 'project.create']);
+  });
+
+  it('are reached by ssh with a key and the host keys of their servers, and not without', async () => {
+    const { key } = await newAdmin();
+    const { private: sshKey } = createKeyPair();
+    const hostKey = `git.example.com ssh-ed25519 ${'A'.repeat(68)}`;
+    const make = (json: object) =>
+      api.ask('/v1/projects', {
+        key,
+        json: { repository: 'git@git.example.com:acme/docs.git', forge: 'gitea', ...json },
+      });
+    for (const json of [{}, { sshKey }, { sshKnownHosts: [hostKey] }, { sshKey, sshKnownHosts: ['* x y'] }]) {
+      const { status, body } = await make(json);
+      expect([status, Object.keys(body)]).toEqual([400, ['error']]);
+    }
+    const locked = await make({ sshKey: createKeyPair('locked').private, sshKnownHosts: [hostKey] });
+    expect([locked.status, locked.body.error]).toEqual([400, expect.stringMatching(/passphrase/)]);
+
+    const created = await make({ sshKey, sshKnownHosts: [hostKey] });
+    expect(created.status).toBe(201);
+    expect(projectSchema.strict().parse(created.body)).toMatchObject({
+      repository: 'ssh://git@git.example.com/acme/docs',
+      sshKnownHosts: [hostKey],
+      hasSshKey: true,
+    });
+    const credentials = createProjectCredentialStore(database.pool, createSecretBox(testKeys('k1')));
+    expect(await credentials.readSshKey(created.body.id)).toBe(sshKey);
+    const path = created.headers.get('location') ?? '';
+    const change = (json: object) => api.ask(path, { key, method: 'PATCH', json });
+    expect((await change({ sshKey: null })).status).toBe(400);
+    expect((await change({ sshKnownHosts: [] })).status).toBe(400);
+    expect(await credentials.readSshKey(created.body.id)).toBe(sshKey);
+    const { private: next } = createKeyPair();
+    expect((await change({ sshKey: next })).body.hasSshKey).toBe(true);
+    expect(await credentials.readSshKey(created.body.id)).toBe(next);
+    const secret = sshKey.split('\n')[3]!;
+    const stored = JSON.stringify((await database.pool.query('select * from projects')).rows);
+    for (const said of [created.text, locked.text, stored, api.log()]) expect(said).not.toContain(secret);
+  });
+
+  it('of a site are not reached by ssh', async () => {
+    const { key } = await newAdmin();
+    const json = { domain: 'by-ssh', repository: 'git@git.example.com:acme/docs.git' };
+    const answer = await api.ask('/v1/sites', { key, json });
+    expect([answer.status, answer.body.error]).toEqual([400, expect.stringMatching(/only a project/)]);
   });
 
   it('lie on this machine only at the local forge, and need a word where the host does not tell the forge', async () => {

@@ -26,7 +26,7 @@ async function tokenFor(
       get: async () => row,
       list: async (organizationId) => (organizationId === row.organizationId ? [row] : []),
     },
-    credentials: { read: async () => 'of-the-project' },
+    credentials: { read: async () => 'of-the-project', readSshKey: async () => null },
     forges: createForges({
       local: {} as Forge,
       github: { apiUrl: 'https://api.github.com', token: worker, app: null },

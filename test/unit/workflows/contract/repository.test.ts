@@ -23,6 +23,51 @@ describe('parseRepository', () => {
     expect(parseRepository(text, rules)).toMatchObject({ ok: true, repository });
   });
 
+  it.each([
+    ['ssh://git@github.com/acme/docs', 'ssh://git@github.com/acme/docs'],
+    ['ssh://git@github.com:22/acme/docs.git', 'ssh://git@github.com/acme/docs'],
+    ['SSH://git@GitHub.COM/Acme/Docs/', 'ssh://git@github.com/Acme/Docs'],
+    ['git@github.com:acme/docs.git', 'ssh://git@github.com/acme/docs'],
+    ['git@github.com:/acme/docs', 'ssh://git@github.com/acme/docs'],
+    ['org-123@git.example.com:group/sub/name', 'ssh://org-123@git.example.com/group/sub/name'],
+    ['ssh://git@forge.example.com:8443/acme/docs', 'ssh://git@forge.example.com:8443/acme/docs'],
+  ])('reads %s as %s where ssh may be used, and nowhere else', (text, repository) => {
+    const withSsh = { ...rules, mayUseSsh: true };
+    expect(parseRepository(text, withSsh)).toMatchObject({ ok: true, kind: 'ssh', repository });
+    expect(parseRepository(repository, withSsh)).toEqual(parseRepository(text, withSsh));
+    expect(parseRepository(text, rules)).toMatchObject({ ok: false, problem: expect.stringMatching(/by ssh/) });
+  });
+
+  it.each([
+    'ssh://github.com/acme/docs',
+    'ssh://@github.com/acme/docs',
+    'ssh://-oProxyCommand=x@github.com/acme/docs',
+    'ssh://git@-oProxyCommand=x/acme/docs',
+    'ssh://git:secret@github.com/acme/docs',
+    'ssh://git@evil.example@github.com/acme/docs',
+    'ssh://git@github.com@evil.example/acme/docs',
+    'ssh://git@evil.example/acme/docs',
+    'ssh://git@github.com:2222/acme/docs',
+    'ssh://git@forge.example.com/acme/docs',
+    'ssh://git@github.com/acme',
+    'ssh://git@github.com/../docs',
+    "ssh://git@github.com/acme/do'cs",
+    'ssh://git@github.com/acme/docs?x',
+    'ssh://git@[::1]/acme/docs',
+    'git@github.com:',
+    'git@github.com:acme',
+    'git@github.com:2222/acme/docs',
+    'git@evil.example:acme/docs',
+    '-oProxyCommand=x@github.com:acme/docs',
+    'git@-oProxyCommand=x:acme/docs',
+    'git@github.com -oProxyCommand=x:acme/docs',
+    'git+ssh://git@github.com/acme/docs',
+  ])('refuses %j with one sentence, also where ssh may be used', (text) => {
+    const parsed = parseRepository(text, { ...rules, mayUseSsh: true });
+    expect(parsed.ok).toBe(false);
+    if (!parsed.ok) expect(parsed.problem).toMatch(/^The repository [^\n]+\.$/);
+  });
+
   it('tells host, owner and name', () => {
     expect(parseRepository('https://git.example.com/group/sub/name.git', rules)).toEqual({
       ok: true,

@@ -1,0 +1,39 @@
+import { GitError } from './git-error.ts';
+
+/** Whether no connection came about, so that nothing can have been done on the other side. */
+export function isNotConnected(error: unknown): boolean {
+  return error instanceof GitError && /^ssh: connect to host /m.test(error.detail);
+}
+
+/**
+ * What ssh says of itself, and the few words that servers of forges send where a message of git would stand. Null: nothing that
+ * is known. `detail` goes into the error as it is.
+ */
+export function sshFailureOf(stderr: string, detail: string): GitError | null {
+  const fails = (kind: GitError['kind'], message?: string) => new GitError(kind, { message, detail });
+  if (/Host key verification failed|REMOTE HOST IDENTIFICATION HAS CHANGED|host key is known for/i.test(stderr)) {
+    return fails(
+      'authentication',
+      'The server of the repository showed a host key that the project does not know; compare it with what its owner says and set it anew with --ssh-known-hosts.',
+    );
+  }
+  if (/^Load key ".*": /m.test(stderr))
+    return fails('authentication', 'ssh cannot read the ssh key of the project; set it again.');
+  if (/: Permission denied \(/i.test(stderr))
+    return fails('authentication', 'The server of the repository refused the ssh key of the project.');
+  if (
+    /marked as read.only|(?:not authori[sz]ed|no) (?:for |to )?(?:write|push)|denied to (?:deploy key|push)/i.test(
+      stderr,
+    )
+  )
+    return fails('rejected', 'The server of the repository refused the push: the ssh key may not write.');
+  if (
+    /^(?:ERROR|Gitea|Forgejo|remote)?:? ?.*(?:repository not found|could not be found|cannot find repository)/im.test(
+      stderr,
+    )
+  )
+    return fails('not-found', 'The repository does not exist, or the ssh key may not see it.');
+  if (/^(?:ssh: |kex_exchange_identification|Connection (?:closed|reset|to .* (?:closed|timed out)))/im.test(stderr))
+    return fails('unreachable');
+  return null;
+}

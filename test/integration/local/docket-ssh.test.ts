@@ -1,0 +1,71 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, expect, it, onTestFinished, vi } from 'vitest';
+import { createProjectCredentialStore } from '../../../db/project-credentials.ts';
+import { createSecretBox } from '../../../encryption/secret-box.ts';
+import { createProgram } from '../../../local/commands/program.ts';
+import { buildOrganization, testPepper } from '../../support/build.ts';
+import { testKeys } from '../../support/encryption.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { createKeyPair } from '../../support/ssh/ssh-server.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database[Symbol.asyncDispose]());
+afterEach(() => vi.restoreAllMocks());
+
+/** What standard input holds. */
+let input = '';
+
+/** Runs a command in this process and answers what it prints; a refusal is thrown. */
+async function docket(...args: string[]): Promise<string> {
+  const out: string[] = [];
+  vi.spyOn(console, 'log').mockImplementation((line: string) => void out.push(line));
+  const program = createProgram((work) =>
+    work({
+      pool: database.pool,
+      keyPepper: testPepper,
+      encryptionKeys: testKeys('k1'),
+      readInput: () => Promise.resolve(input),
+      baseUrl: 'http://127.0.0.1:8080',
+      localRoot: '/srv/git',
+      allowedHosts: ['github.com'],
+      webhookAllowedHosts: [],
+      temporal: { address: '127.0.0.1:1', namespace: 'default' },
+    }),
+  );
+  await program.parseAsync(args, { from: 'user' });
+  return out.join('\n');
+}
+
+const docketJson = async (...args: string[]): Promise<any> => JSON.parse(await docket(...args, '--json'));
+
+it('docket project takes a key for ssh from a file or standard input, with the host keys of its servers, and seals it', async () => {
+  const org = (await buildOrganization(database.pool)).id;
+  const folder = await mkdtemp(join(tmpdir(), 'docket-cli-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const [first, second] = [createKeyPair().private, createKeyPair().private];
+  const files = { key: join(folder, 'key'), hosts: join(folder, 'hosts') };
+  await writeFile(files.key, first);
+  await writeFile(files.hosts, `# github.com:22 SSH-2.0\ngithub.com ssh-ed25519 ${'A'.repeat(68)}\n`);
+  const create = ['project', 'create', '--org', org, '--repository', 'git@github.com:acme/docs.git'];
+  await expect(docket(...create)).rejects.toThrow(/needs an ssh key.*See --ssh-key/);
+  await expect(docket(...create, '--ssh-key', files.key)).rejects.toThrow(/ssh-keyscan github.com/);
+  await expect(docket(...create, '--ssh-key', files.hosts)).rejects.toThrow(/must be a private key/);
+  await expect(docket(...create, '--ssh-key', join(folder, 'none'))).rejects.toThrow(/cannot be read/);
+  const created = await docket(...create, '--ssh-key', files.key, '--ssh-known-hosts', files.hosts, '--json');
+  const { id, ...project } = JSON.parse(created);
+  expect(project).toMatchObject({ repository: 'ssh://git@github.com/acme/docs', forge: 'github', hasSshKey: true });
+  const credentials = createProjectCredentialStore(database.pool, createSecretBox(testKeys('k1')));
+  expect(await credentials.readSshKey(id)).toBe(first);
+
+  input = second;
+  expect(await docketJson('project', 'update', id, '--ssh-key-stdin')).toMatchObject({ hasSshKey: true });
+  expect(await credentials.readSshKey(id)).toBe(second);
+  await expect(docket('project', 'update', id, '--remove-ssh-key')).rejects.toThrow(/needs an ssh key/);
+  const stored = JSON.stringify((await database.pool.query('select * from projects where id = $1', [id])).rows);
+  for (const text of [created, stored]) expect(text).not.toContain(first.split('\n')[3]);
+});

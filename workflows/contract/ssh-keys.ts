@@ -1,0 +1,98 @@
+import { z } from 'zod';
+
+/** How a project reaches its repositories by ssh: with a private key, and to servers whose keys it knows already. */
+
+export interface SshPlace {
+  user: string;
+  host: string;
+  port: number;
+}
+
+const longestKey = 16_384;
+const keyPattern = /^-----BEGIN ((?:[A-Z0-9]+ )?PRIVATE KEY)-----\n([A-Za-z0-9+/=\n]+)\n-----END \1-----$/;
+const placePattern = /^ssh:\/\/([A-Za-z0-9_][A-Za-z0-9._-]*)@([a-z0-9.-]+)(?::([0-9]+))?\//;
+const hostPattern = /^(?:[A-Za-z0-9][A-Za-z0-9.-]*|\[[A-Za-z0-9][A-Za-z0-9.-]*\]:[1-9][0-9]{0,4})$/;
+const keyTypePattern = /^(?:ssh|ecdsa|sk-ssh|sk-ecdsa)-[A-Za-z0-9@.-]{1,60}$/;
+const keyBytesPattern = /^[A-Za-z0-9+/]{40,2000}={0,2}$/;
+
+/** A private key that asks for no passphrase. What it gives has lines that end as ssh wants them. */
+export const sshKeySchema = z
+  .string()
+  .max(longestKey, `must have at most ${longestKey} characters`)
+  .transform((text, context) => {
+    const lines = text.replaceAll('\r\n', '\n').trim();
+    const [, label = '', body = ''] = keyPattern.exec(lines) ?? [];
+    if (/ENCRYPTED/.test(lines) || isLocked(label, body))
+      context.addIssue('must be a key without a passphrase: nobody is there to type it');
+    else if (body === '')
+      context.addIssue('must be a private key as ssh-keygen writes it (-----BEGIN … PRIVATE KEY-----)');
+    else return `${lines}\n`;
+    return z.NEVER;
+  });
+
+/** One line as ssh-keyscan prints it: a host (`[host]:port` for a port other than 22), the type of its key and the key. */
+export const hostKeySchema = z.string().transform((line, context) => {
+  const [hosts = '', type = '', key = ''] = line.trim().split(/[ \t]+/);
+  const names = hosts.split(',');
+  if (names.every((name) => hostPattern.test(name)) && keyTypePattern.test(type) && keyBytesPattern.test(key))
+    return `${hosts.toLowerCase()} ${type} ${key}`;
+  context.addIssue('must be a line as ssh-keyscan prints it: host, type and key');
+  return z.NEVER;
+});
+
+/** The lines of a known_hosts file that say something. */
+export function hostKeyLinesOf(text: string): string[] {
+  return text.split(/\r?\n/).filter((line) => line.trim() !== '' && !line.startsWith('#'));
+}
+
+/** Where an address for ssh leads; null for every other repository. */
+export function sshPlaceOf(repository: string): SshPlace | null {
+  const [, user, host, port = '22'] = placePattern.exec(repository) ?? [];
+  return user === undefined || host === undefined ? null : { user, host, port: Number(port) };
+}
+
+/** The keys that a server may show, each as `type key`. */
+export function hostKeysOf({ host, port }: SshPlace, knownHosts: readonly string[]): string[] {
+  const name = port === 22 ? host : `[${host}]:${port}`;
+  return knownHosts.flatMap((line) => {
+    const [hosts = '', type = '', key = ''] = line.split(' ');
+    return hosts.split(',').includes(name) ? [`${type} ${key}`] : [];
+  });
+}
+
+/** What a project lacks to reach its repositories by ssh; null: nothing. */
+export function problemWithSsh({
+  repositories,
+  hasKey,
+  knownHosts,
+}: {
+  repositories: readonly string[];
+  hasKey: boolean;
+  knownHosts: readonly string[];
+}): string | null {
+  for (const repository of repositories) {
+    const place = sshPlaceOf(repository);
+    if (place === null) continue;
+    if (!hasKey) return 'A repository that is reached by ssh needs an ssh key of the project.';
+    if (hostKeysOf(place, knownHosts).length === 0) {
+      const scanned = place.port === 22 ? place.host : `-p ${place.port} ${place.host}`;
+      return `No host key of ${place.host} is known: give the project what "ssh-keyscan ${scanned}" prints, once it is compared with what the server's owner says.`;
+    }
+  }
+  return null;
+}
+
+/** Whether a key in OpenSSH's own format names a cipher. */
+function isLocked(label: string, body: string): boolean {
+  if (label !== 'OPENSSH PRIVATE KEY') return false;
+  const bytes = decoded(body.replaceAll('\n', '').slice(0, 60));
+  return bytes !== null && bytes.startsWith('openssh-key-v1\0') && bytes.slice(19, 23) !== 'none';
+}
+
+function decoded(base64: string): string | null {
+  try {
+    return atob(base64);
+  } catch {
+    return null;
+  }
+}
