@@ -18,6 +18,7 @@ import { createClients } from './clients.ts';
 import { secretsOf, type WorkerConfig } from './config.ts';
 import { createWorker, jobQueue, siteQueue, webhookQueue } from './create-worker.ts';
 import { uninstrumented, type InstrumentWorker } from './instrument.ts';
+import { createForgeChores } from './forge-chores.ts';
 import { createHistoryChores } from './history-chores.ts';
 import { createClosedExecutionReader } from './history-export.ts';
 import { createJobActivities } from './job-activities.ts';
@@ -87,6 +88,7 @@ export async function runWorkerProcess(wiring: WorkerProcess): Promise<void> {
   const clients = instrument('clients', createClients({ config, pullRequests, processes, instrument }));
   const projectForges = createProjectForges({ ...stores, ...clients, secrets });
   resources.use(createJobChores({ ...stores, projectForges, client, log }));
+  resources.use(createForgeChores({ ...stores, ...clients, log }));
   resources.use(createMergeChores({ ...stores, ...clients, log }));
   const readClosedExecution = createClosedExecutionReader({ client, encryptionKeys: config.encryptionKeys });
   resources.use(createHistoryChores({ ...stores, readClosedExecution, keepDays: config.historyDays, log }));

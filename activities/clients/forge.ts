@@ -44,6 +44,8 @@ export interface Forge {
   ensurePullRequest(draft: PullRequestDraft & { beforeEffect(): Promise<void> }): Promise<EnsuredPullRequest>;
   /** How a pull request stands by now. */
   pullRequestState(pullRequest: { repository: string; id: string; signal: AbortSignal }): Promise<PullRequest['state']>;
+  /** Gives back the tokens that were minted for it; absent where none are. Errors: as the vendor's client throws them. */
+  revoke?(signal: AbortSignal): Promise<void>;
 }
 
 /** What a project says about its forge. */
@@ -62,7 +64,15 @@ export interface Forges {
   forProject(project: ForgeProject, options?: { token?: string | null; jobId?: string | null }): Forge;
   /** What the worker reads a repository with that belongs to no project; null: nothing, which will do for a public one. */
   credentialOf(repository: string): GitCredential | null;
+  /**
+   * Gives back the tokens that were minted for jobs which have ended, each once, whether or not the forge takes them: they run
+   * out by themselves. Answers for how many jobs, and how many of those the forge did not hear.
+   */
+  revokeEnded(endedOf: EndedJobs): Promise<{ jobs: number; failed: number }>;
 }
+
+/** Which of these jobs have ended. */
+export type EndedJobs = (jobIds: string[]) => Promise<string[]>;
 
 export type ForgeErrorKind = 'authentication' | 'not-found' | 'rejected' | 'rate-limited' | 'unavailable' | 'aborted';
 

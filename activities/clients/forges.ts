@@ -38,6 +38,7 @@ export interface ForgesOptions extends ForgeServers {
 }
 
 const mostKept = 200;
+const revokeTimeoutMs = 5_000;
 const names: Record<HostedKind, string> = { github: 'GitHub', gitlab: 'GitLab', gitea: 'Gitea' };
 const remedies: Record<HostedKind, string> = {
   github: 'set GITHUB_TOKEN (and GITHUB_API_URL for an Enterprise server)',
@@ -70,32 +71,46 @@ export function createForges({ local, egress = createEgress(), ...servers }: For
       const server = Object.values(own).find((one) => one !== null && liesBelow(repository, one.url));
       return server?.forgeFor(null)?.credential(repository) ?? null;
     },
+    async revokeEnded(endedOf) {
+      const held = own.github?.heldFor() ?? [];
+      const ended = held.length === 0 ? [] : await endedOf(held);
+      const given = ended.flatMap((jobId) => own.github?.forget(jobId)?.revoke ?? []);
+      const outcomes = await Promise.allSettled(given.map((revoke) => revoke(AbortSignal.timeout(revokeTimeoutMs))));
+      return { jobs: given.length, failed: outcomes.filter(({ status }) => status === 'rejected').length };
+    },
   };
 }
 
 function ownForges({ github, gitlab, gitea }: ForgeServers, egress: Egress) {
   return {
-    github:
-      github === null ? null : { url: githubUrlOf(github.apiUrl), forgeFor: perJob(() => githubForge(github, egress)) },
-    gitlab:
-      gitlab === null ? null : { url: gitlab.url, forgeFor: perJob(() => createGitlabForge({ ...gitlab, egress })) },
-    gitea: gitea === null ? null : { url: gitea.url, forgeFor: perJob(() => createGiteaForge({ ...gitea, egress })) },
+    github: github === null ? null : { url: githubUrlOf(github.apiUrl), ...perJob(() => githubForge(github, egress)) },
+    gitlab: gitlab === null ? null : { url: gitlab.url, ...perJob(() => createGitlabForge({ ...gitlab, egress })) },
+    gitea: gitea === null ? null : { url: gitea.url, ...perJob(() => createGiteaForge({ ...gitea, egress })) },
   };
 }
 
 /** Makes one for each job, so that no job has what was minted for another; the last jobs of the worker keep theirs. */
-function perJob(make: () => Forge | null): (jobId: string | null) => Forge | null {
+function perJob(make: () => Forge | null) {
   const kept = new Map<string, Forge | null>();
-  return (jobId) => {
-    const key = jobId ?? '';
-    const forge = kept.has(key) ? (kept.get(key) ?? null) : make();
-    kept.delete(key);
-    kept.set(key, forge);
-    for (const oldest of kept.keys()) {
-      if (kept.size <= mostKept) break;
-      kept.delete(oldest);
-    }
-    return forge;
+  return {
+    forgeFor(jobId: string | null): Forge | null {
+      const key = jobId ?? '';
+      const forge = kept.has(key) ? (kept.get(key) ?? null) : make();
+      kept.delete(key);
+      kept.set(key, forge);
+      for (const oldest of kept.keys()) {
+        if (kept.size <= mostKept) break;
+        kept.delete(oldest);
+      }
+      return forge;
+    },
+    heldFor: () => [...kept].flatMap(([jobId, forge]) => (jobId === '' || forge?.revoke === undefined ? [] : jobId)),
+    /** Who still has it may go on with it; the job gets a new one. */
+    forget(jobId: string): Forge | null {
+      const forge = kept.get(jobId) ?? null;
+      kept.delete(jobId);
+      return forge;
+    },
   };
 }
 

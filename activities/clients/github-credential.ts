@@ -13,6 +13,8 @@ export interface GithubCredential {
   /** `fresh` after GitHub refused the last one; a credential that cannot be renewed answers the same again. */
   tokenFor(place: GithubPlace, options?: { fresh?: boolean }): Promise<string>;
   isRenewable: boolean;
+  /** Gives back what was minted for it, and may be asked for more afterwards. Absent where nothing is minted. */
+  revoke?(signal: AbortSignal): Promise<void>;
 }
 
 export interface GithubApp {
@@ -59,6 +61,7 @@ export function createAppCredential(
   const octokit = createOctokit({ apiUrl, token: null, egress });
   const auth = createAppAuth({ appId, privateKey, request: octokit.request });
   const installations = new Map<string, number>();
+  const minted = new Set<string>();
 
   async function installationOf({ owner, repo }: GithubPlace): Promise<number> {
     const name = `${owner}/${repo}`;
@@ -83,7 +86,17 @@ export function createAppCredential(
         permissions: { contents: 'write', pull_requests: 'write' },
         refresh: fresh,
       });
+      minted.add(token);
       return token;
+    },
+    async revoke(signal) {
+      const tokens = [...minted];
+      minted.clear();
+      const revoked = tokens.map((token) =>
+        createOctokit({ apiUrl, token, egress }).rest.apps.revokeInstallationAccessToken({ request: { signal } }),
+      );
+      const failed = (await Promise.allSettled(revoked)).find(({ status }) => status === 'rejected');
+      if (failed?.status === 'rejected') throw failed.reason;
     },
   };
 }

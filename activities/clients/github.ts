@@ -145,6 +145,7 @@ export function createGithubForge({ credential, apiUrl, egress = createEgress() 
   }
 
   return {
+    ...(credential.revoke === undefined ? {} : { revoke: credential.revoke }),
     credential(repository) {
       if (!liesBelow(repository, root)) return null;
       const token = async (options?: { fresh: boolean }) => {

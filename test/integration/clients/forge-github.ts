@@ -101,6 +101,35 @@ export function describeGithub(github: () => FakeGithub): void {
       expect(server.requests.filter(({ operation }) => operation === 'token')).toHaveLength(2);
     });
 
+    it('gives back what was minted for a job once it has ended, and once only, whether or not GitHub takes it', async () => {
+      await using scene = await start();
+      const { server, lamp } = scene;
+      const app = { appId: '123', privateKey: privatePem };
+      const github = { apiUrl: server.apiUrl, token: null, app };
+      const forges = createForges({ local: scene.forge, github, gitlab: null, gitea: null, egress: loopbackEgress });
+      const project = { forge: 'github', forgeUrl: null, repository: lamp.url } as const;
+      const credentialOf = (jobId: string) => forges.forProject(project, { jobId }).credential(lamp.url);
+      const ended = (...jobs: string[]) => forges.revokeEnded(async (ids) => ids.filter((id) => jobs.includes(id)));
+      const first = await credentialOf('job_1')!.token();
+      const held = credentialOf('job_2')!;
+      const second = await held.token();
+      const isRevoke = ({ operation }: { operation: string }) => operation === 'revoke';
+      expect(await ended()).toEqual({ jobs: 0, failed: 0 });
+      expect(await ended('job_1', 'job_9')).toEqual({ jobs: 1, failed: 0 });
+      expect([...server.tokens]).toEqual([second]);
+      expect(server.requests.filter(isRevoke).map(({ authorization }) => authorization)).toEqual([`token ${first}`]);
+      expect(await ended('job_1')).toEqual({ jobs: 0, failed: 0 });
+
+      server.fail({ on: 'revoke', status: 500 });
+      expect(await ended('job_2')).toEqual({ jobs: 1, failed: 1 });
+      expect(await ended('job_2')).toEqual({ jobs: 0, failed: 0 });
+      server.tokens.delete(second);
+      // a message begins another turn, which has a new token
+      expect(await credentialOf('job_1')!.token()).not.toBe(first);
+      expect(await held.token({ fresh: true })).not.toBe(second);
+      expect(server.violations).toEqual([]);
+    });
+
     it('takes another token for another repository', async () => {
       await using scene = await start();
       const { stage, forge, lamp } = scene;

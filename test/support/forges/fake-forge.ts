@@ -16,6 +16,7 @@ export type FakeOperation =
   | 'reviewers'
   | 'installation'
   | 'token'
+  | 'revoke'
   | 'git-read'
   | 'git-write';
 
@@ -86,6 +87,7 @@ export interface FakeCall {
   rest: string;
   body: any;
   url: URL;
+  authorization: string | null;
   /** Whether another client was first; asking takes it away. */
   takeRace(): boolean;
 }
@@ -216,7 +218,7 @@ export async function createFakeForge(makeDialect: (origin: string) => Dialect):
     };
     const answer =
       newName === undefined
-        ? await dialect.perform({ operation, found, fullName, rest, body, url, takeRace })
+        ? await dialect.perform({ operation, found, fullName, rest, body, url, authorization, takeRace })
         : dialect.moved(`${origin}/moved/${newName}${rest}`, method);
     violations.push(...dialect.check({ method, url, body, answer }));
     if (fault !== null) return applyFault(fault, exchange);

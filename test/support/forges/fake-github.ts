@@ -33,13 +33,17 @@ export async function createFakeGithub({
   app,
 }: FakeGithubOptions = {}): Promise<FakeGithub> {
   let minted = 0;
-  const fake = await createFakeForge((origin) => dialectOf({ origin, token, app, mint }));
+  const fake = await createFakeForge((origin) => dialectOf({ origin, token, app, mint, revoke }));
 
   function mint(): string {
     minted += 1;
     const made = `ghs_minted${String(minted).padStart(26, '0')}`;
     fake.tokens.add(made);
     return made;
+  }
+
+  function revoke(revoked: string): void {
+    fake.tokens.delete(revoked);
   }
 
   return Object.assign(fake, { apiUrl: `${fake.origin}${prefix}` });
@@ -50,11 +54,13 @@ function dialectOf({
   token,
   app,
   mint,
+  revoke,
 }: {
   origin: string;
   token: string;
   app: FakeGithubOptions['app'];
   mint(): string;
+  revoke(token: string): void;
 }): Dialect {
   return {
     token,
@@ -62,6 +68,8 @@ function dialectOf({
     read({ method, url }) {
       const [, fullName = '', rest = ''] = /^\/api\/v3\/repos\/([^/]+\/[^/]+)(.*)$/.exec(url.pathname) ?? [];
       const isMint = method === 'POST' && url.pathname === `${prefix}/app/installations/17/access_tokens`;
+      if (method === 'DELETE' && url.pathname === `${prefix}/installation/token`)
+        return { operation: 'revoke', fullName, rest };
       return { operation: isMint ? 'token' : operationOf(method, fullName === '' ? '-' : rest), fullName, rest };
     },
     isAuthorized(request, tokens) {
@@ -75,7 +83,7 @@ function dialectOf({
       headers: { location },
       body: { message: 'Moved Permanently', url: location, documentation_url: documentation },
     }),
-    perform: (call) => perform(call, { origin, mint }),
+    perform: (call) => perform(call, { origin, mint, revoke }),
     check({ method, url, body, answer }) {
       if (answer.status === 307 || answer.status === 301) return [];
       const path = url.pathname.slice(prefix.length);
@@ -96,13 +104,20 @@ function operationOf(method: string, rest: string): FakeOperation | 'unknown' {
   return 'unknown';
 }
 
-async function perform(call: FakeCall, { origin, mint }: { origin: string; mint(): string }): Promise<FakeAnswer> {
+async function perform(
+  call: FakeCall,
+  { origin, mint, revoke }: { origin: string; mint(): string; revoke(token: string): void },
+): Promise<FakeAnswer> {
   const { operation, found, fullName, rest, body, url } = call;
   if (operation === 'token') {
     const example = githubExample('post /app/installations/{installation_id}/access_tokens 201');
     const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
     const answer = { ...example, token: mint(), expires_at: expiresAt, permissions: body.permissions };
     return { status: 201, body: answer };
+  }
+  if (operation === 'revoke') {
+    revoke(call.authorization?.split(' ').at(-1) ?? '');
+    return { status: 204, body: null };
   }
   if (found === null) return notFound;
   if (operation === 'installation') {
