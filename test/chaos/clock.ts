@@ -36,7 +36,7 @@ export async function runClockChaos(args: string[]): Promise<number> {
     const lane = {
       name,
       nodeArgs: ['--import', preload],
-      ...(side === 'api' ? { apiEnv: wrong } : { workerEnv: () => wrong }),
+      ...(side === 'api' ? { apiEnv: wrong } : { workerEnv: wrong }),
     };
     const disturb = (course: Course) => killWorker(course, kills, random.fork(2));
     const { run, violations: found } = await runCourse({ servers, seed, plans, lane, disturb });

@@ -30,7 +30,7 @@ export async function runDiskChaos(args: string[]): Promise<number> {
   await using servers = await startServers();
   const random = createRandom(seed);
   const plans = planJobs({ count: jobs, repositories: [repositoryFiles(0)], random: random.fork(1) });
-  const lane = { name: 'disk', workerEnv: () => ({ DOCKET_WORK_DIR: join(disk.directory, 'work') }) };
+  const lane = { name: 'disk', workerEnv: { DOCKET_WORK_DIR: join(disk.directory, 'work') } };
   const full: string[] = [];
   const { run, violations } = await runCourse({
     servers,

@@ -50,7 +50,7 @@ export async function createHitFinder({ temporalAddress, namespace = 'default' }
  * or its end. A job that was hit again before it came to one is counted from the newer kill; one that had ended, of which
  * only the record was still to be kept, is not counted.
  */
-export async function measureRecovery(pool: Pool, hits: HitJob[]): Promise<Recovery[]> {
+export async function measureRecovery<Hit extends HitJob>(pool: Pool, hits: Hit[]): Promise<(Hit & Recovery)[]> {
   const { rows } = await pool.query<{ id: string; atMs: number; isEnd: boolean }>(
     `select job_id as id, extract(epoch from useful_at)::float8 * 1000 as "atMs", "isEnd"
      from (
@@ -60,12 +60,13 @@ export async function measureRecovery(pool: Pool, hits: HitJob[]): Promise<Recov
      ) as useful where useful_at is not null order by useful_at`,
   );
   const useful = Map.groupBy(rows, ({ id }) => id);
-  return hits.flatMap(({ id, atMs }) => {
+  return hits.flatMap((hit) => {
+    const { id, atMs } = hit;
     const own = useful.get(id) ?? [];
     if (own.some((row) => row.isEnd && row.atMs <= atMs)) return [];
     const next = own.find((row) => row.atMs > atMs)?.atMs ?? Number.POSITIVE_INFINITY;
-    const isHitAgain = hits.some((hit) => hit.id === id && hit.atMs > atMs && hit.atMs < next);
-    return isHitAgain ? [] : [{ id, atMs, tookMs: next - atMs }];
+    const isHitAgain = hits.some((other) => other.id === id && other.atMs > atMs && other.atMs < next);
+    return isHitAgain ? [] : [{ ...hit, tookMs: next - atMs }];
   });
 }
 

@@ -21,9 +21,11 @@ export interface LaneOptions {
   entries?: { api?: string; worker?: string };
   /** Variables for the API and the workers. */
   env?: NodeJS.ProcessEnv;
-  /** Variables for one worker more, e.g. the address of a link that can be cut. */
-  workerEnv?(worker: string, databaseUrl: string): NodeJS.ProcessEnv;
+  /** Variables for the workers more. */
+  workerEnv?: NodeJS.ProcessEnv;
   apiEnv?: NodeJS.ProcessEnv;
+  /** Stands before the command of one worker, e.g. to start it in a network of its own. */
+  enterWorker?(index: number): readonly string[];
   /** Arguments of Node for every process of the lane. */
   nodeArgs?: string[];
 }
@@ -105,9 +107,17 @@ export async function startLane(options: LaneOptions): Promise<Lane> {
   };
   const startWorker = async (index: number) => {
     const member = servers.members.add(`${name}-worker-${index}`);
-    const own = { DOCKET_WORK_DIR: join(home, `work-${index}`), ...options.workerEnv?.(member.name, databaseUrl) };
+    const own = { DOCKET_WORK_DIR: join(home, `work-${index}`), ...options.workerEnv };
+    const worker = specOf(member, entries.worker ?? 'worker/main.ts', own);
+    const [command = worker.command, ...args] = [
+      ...(options.enterWorker?.(index) ?? []),
+      worker.command,
+      ...worker.args,
+    ];
     const spec: ProcessSpec = {
-      ...specOf(member, entries.worker ?? 'worker/main.ts', own),
+      ...worker,
+      command,
+      args,
       untilReady: ({ untilLine }) => untilLine((line) => parseLogLine(line)?.message === 'worker ready'),
     };
     started.use(await superviseProcess(spec, member.hooks));

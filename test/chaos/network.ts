@@ -1,36 +1,46 @@
+import { appendFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { sendSignal } from '../../local/process-identity.ts';
 import { createFakeGithub } from '../support/forges/fake-github.ts';
 import { startScriptedModelServer } from '../support/scripted-model-server.ts';
 import { checkEnd } from './check-end.ts';
-import type { Fault } from './faults.ts';
+import { repeatedCalls } from './check-traffic.ts';
+import { createHitFinder, measureRecovery, percentile, type Recovery } from './hit-jobs.ts';
 import { createJobClient } from './job-client.ts';
 import { planJobs } from './job-plans.ts';
 import { runJobs, type JobRun } from './job-run.ts';
 import { startLane } from './lane.ts';
-import { openLink, type Link } from './link.ts';
+import { cutWires, longestSilenceMs, type CutJob } from './network-cuts.ts';
+import { hasOwnNetwork, problemWithNetworks, runInOwnNetwork } from './own-network.ts';
 import { playPlans } from './planned-model.ts';
-import { createRandom, type Random } from './random.ts';
+import { createRandom } from './random.ts';
 import { printEnd, printTraffic } from './report.ts';
 import { repositoryFiles, setGithubScene } from './scene.ts';
 import { startServers } from './servers.ts';
+import { layWire } from './wire.ts';
 
-type LinkName = 'temporal' | 'postgres' | 'forge';
-
-/** A dead worker is noticed within this time: one that is cut off for longer is a zombie when it comes back. */
-const longestMs = 10_000;
 const pollMs = 10;
-const writePatienceMs = 4_000;
+
+/** Cuts the workers' networks; where networks cannot be made, says why and counts as failed. */
+export async function runNetworkChaos(args: string[]): Promise<number> {
+  if (hasOwnNetwork()) return cutNetworks(args);
+  const problem = await problemWithNetworks();
+  if (problem === null) return runInOwnNetwork('network', args);
+  console.log(problem);
+  return 1;
+}
 
 /**
- * Cuts and freezes the links of one of two workers to Temporal and to PostgreSQL, and those of both to the forge in the
- * middle of a push or of a request. A worker that is cut off from Temporal goes on reaching the forge meanwhile.
+ * Each of two workers runs in a network namespace of its own, wired to the one in which the rest runs. A worker that is cut
+ * off from Temporal may go on reaching the forge meanwhile.
  */
-export async function runNetworkChaos(args: string[]): Promise<number> {
+async function cutNetworks(args: string[]): Promise<number> {
   const option = { type: 'string' } as const;
   const { values } = parseArgs({ args, options: { cuts: option, jobs: option, seed: option } });
-  const cuts = Number(values.cuts ?? 45);
-  const jobs = Number(values.jobs ?? Math.ceil(cuts / 1.5));
+  const cuts = Number(values.cuts ?? 36);
+  const jobs = Number(values.jobs ?? Math.ceil(cuts / 1.2));
   const seed = Number(values.seed ?? Math.floor(Math.random() * 1e6));
   console.log(`network: cuts: ${cuts}, jobs: ${jobs}, seed: ${seed}`);
   const random = createRandom(seed);
@@ -39,28 +49,27 @@ export async function runNetworkChaos(args: string[]): Promise<number> {
   await using model = await startScriptedModelServer();
   await using github = await createFakeGithub();
   await using servers = await startServers();
-  await using forge = await openLink(portOf(github.origin));
-  await using temporal = await openLink(Number(servers.temporalAddress.split(':')[1]));
-  await using postgres = await openLink(servers.postgresPort);
-  const origin = `http://127.0.0.1:${forge.port}`;
+  await appendFile(join(servers.postgresData, 'pg_hba.conf'), 'host all all 10.77.0.0/16 scram-sha-256\n');
+  sendSignal(servers.postgres.pid() ?? 0, 'SIGHUP'); // reads it again
   const env = {
     OPENAI_COMPATIBLE_BASE_URL: model.baseUrl,
     OPENAI_COMPATIBLE_API_KEY: 'key-of-the-planned-model',
     GITHUB_TOKEN: github.token,
-    GITHUB_API_URL: `${origin}/api/v3`,
+    GITHUB_API_URL: github.apiUrl,
   };
+  await using laid = new AsyncDisposableStack();
+  const wires = [laid.use(await layWire(0)), laid.use(await layWire(1))];
   await using lane = await startLane({
     servers,
     name: 'chaos',
-    workers: 2,
+    workers: wires.length,
     env,
     entries: { worker: 'test/chaos/processes/http-git-worker.ts' },
-    workerEnv: (worker, databaseUrl) =>
-      worker.endsWith('-1')
-        ? { TEMPORAL_ADDRESS: `127.0.0.1:${temporal.port}`, DATABASE_URL: through(databaseUrl, postgres) }
-        : {},
+    enterWorker: (index) => wires[index - 1]!.enter,
   });
-  await using scene = await setGithubScene(lane, github, { origin, files });
+  await using scene = await setGithubScene(lane, github, { origin: github.origin, files });
+  const engine = { temporalAddress: servers.temporalAddress, namespace: lane.namespace };
+  await using finder = await createHitFinder(engine);
   const { calls } = playPlans(model, plans);
   const projects = scene.repositories.map(({ projectId }) => projectId);
   const client = createJobClient({ ...lane, projects, run: `chaos-${seed}` });
@@ -74,57 +83,39 @@ export async function runNetworkChaos(args: string[]): Promise<number> {
         if (operation === 'git-write' || operation === 'create') resolve();
       };
     });
-  const links = { temporal, postgres, forge };
-  const told = new Map<string, number>();
-  await Promise.all([runJobs(run, pace), cutLinks({ cuts, links, random: random.fork(2), run, nextWrite, told })]);
+  const ports = {
+    temporal: Number(servers.temporalAddress.split(':')[1]),
+    postgres: servers.postgresPort,
+    forge: Number(new URL(github.origin).port),
+    model: Number(new URL(model.baseUrl).port),
+  };
+  const workers = wires.map((wire, index) => ({ wire, member: lane.workers[index]! }));
+  const cutting = cutWires({ count: cuts, workers, ports, random: random.fork(2), run, finder, nextWrite });
+  const [hits] = await Promise.all([cutting, runJobs(run, pace)]);
   run.endedMs = Date.now();
   for (const plan of plans) if (client.jobs.has(plan.index)) await client.get(plan);
-  const engine = { temporalAddress: servers.temporalAddress, namespace: lane.namespace };
+  const recoveries = await measureRecovery(scene.pool, hits);
+  const repeated = repeatedCalls(calls);
   const violations = [
     ...model.violations.map((text) => `the model server: ${text}`),
     ...github.violations.map((text) => `the forge: ${text}`),
     ...(await checkEnd(run, scene, engine)),
+    ...recoveries.filter(({ ms }) => ms > longestSilenceMs).map(({ hit }) => `${hit.kind}: ${hit.id} hangs`),
+    ...(repeated > cuts ? [`the model was asked ${repeated} times again after ${cuts} cuts`] : []),
   ];
   printTraffic(run);
-  console.log(`links    ${[...told].map(([name, count]) => `${name}: ${count}`).join(', ')}`);
+  printRecoveries(recoveries);
   return printEnd(violations, seed);
 }
 
-interface Cuts {
-  cuts: number;
-  links: Record<LinkName, Link>;
-  random: Random;
-  run: JobRun;
-  nextWrite(): Promise<void>;
-  told: Map<string, number>;
-}
-
-async function cutLinks({ cuts, links, random, run, nextWrite, told }: Cuts): Promise<void> {
-  const names = Array.from({ length: cuts }, (_, index) => (['temporal', 'forge', 'postgres'] as const)[index % 3]!);
-  for (const name of random.shuffled(names)) {
-    await delay(random.between(200, 1_500));
-    if (name === 'forge') await Promise.race([nextWrite(), delay(writePatienceMs)]);
-    await delay(random.pick([0, 2, 5, 10, 20, 50]));
-    const isFrozen = random.next() < 0.5;
-    const fault: Fault = { kind: 'halt', target: 'worker', pid: 0, atMs: Date.now(), backMs: null };
-    run.faults.push(fault);
-    if (isFrozen) links[name].freeze();
-    else links[name].cut();
-    // a forge that is away for long ends a job, rightly
-    await delay(name === 'forge' ? random.between(200, 2_500) : random.between(500, longestMs));
-    links[name].heal();
-    fault.backMs = Date.now();
-    const kind = `${name} ${isFrozen ? 'frozen' : 'cut'}`;
-    told.set(kind, (told.get(kind) ?? 0) + 1);
+function printRecoveries(recoveries: Recovery<CutJob>[]): void {
+  console.log('from the cut to the next useful step of a job that the worker was at; cuts last up to 10 s:');
+  const kinds = Map.groupBy(recoveries, ({ hit }) => hit.kind);
+  for (const [kind, own] of [...kinds].toSorted().concat([['all', recoveries]])) {
+    const times = own.map(({ ms }) => ms);
+    const [p50, p90, max] = [0.5, 0.9, 1].map((share) => (percentile(times, share) / 1000).toFixed(1));
+    console.log(
+      `  ${kind.padEnd(22)} ${String(own.length).padStart(3)} jobs: p50 ${p50} s, p90 ${p90} s, max ${max} s`,
+    );
   }
-}
-
-function through(databaseUrl: string, { port }: Link): string {
-  const address = new URL(databaseUrl);
-  address.port = String(port);
-  return address.href;
-}
-
-function portOf(origin: string): number {
-  return Number(new URL(origin).port);
 }

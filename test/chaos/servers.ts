@@ -17,6 +17,8 @@ export interface ChaosServers extends AsyncDisposable {
   temporal: Member;
   temporalAddress: string;
   postgresPort: number;
+  /** Its data directory. */
+  postgresData: string;
   /** Makes a database with the newest schema and answers its address. */
   createDatabase(name: string): Promise<string>;
   /** Makes a namespace of the engine. */
@@ -51,6 +53,7 @@ export async function startServers({ startEngine = startDevelopmentEngine }: { s
     temporal,
     temporalAddress: engine.address,
     postgresPort: database.port,
+    postgresData: database.dataDirectory,
     async createDatabase(name: string) {
       const client = new Client({ connectionString: database.url });
       await client.connect();
