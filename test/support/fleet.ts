@@ -26,9 +26,9 @@ export interface Fleet extends AsyncDisposable {
   ended(jobId: string): Promise<JobRow>;
 }
 
-const limits = { maxSteps: 50, maxTokens: 1_000_000, maxDurationMs: 300_000 };
+const standardLimits = { maxSteps: 50, maxTokens: 1_000_000, maxDurationMs: 300_000 };
 
-export async function createFleet(): Promise<Fleet> {
+export async function createFleet({ maxSteps = standardLimits.maxSteps } = {}): Promise<Fleet> {
   await using resources = new AsyncDisposableStack();
   const address = inject('temporalAddress');
   const connection = await Connection.connect({ address });
@@ -41,7 +41,7 @@ export async function createFleet(): Promise<Fleet> {
   const repository = resources.use(await createTestRepository());
   const model = resources.use(await startScriptedModelServer());
   const jobs = createJobStore(database.pool);
-  const startExecution = createJobStarter({ client, limits });
+  const startExecution = createJobStarter({ client, limits: { ...standardLimits, maxSteps } });
   const organization = await createOrganizationStore(database.pool).create({ name: 'Fleet' });
   const project = await createProjectStore(database.pool).create({
     organizationId: organization.id,

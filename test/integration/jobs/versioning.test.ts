@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { createFleet, type Fleet } from '../../support/fleet.ts';
+import type { RecordedRequest } from '../../support/scripted-model-server.ts';
 import { jobWorkflowId, workerDeploymentName } from '../../../workflows/contract/messages.ts';
 
 const finish = { toolCalls: [{ name: 'finish', input: { title: 'Write', summary: 'Wrote.' } }] };
@@ -22,8 +23,9 @@ async function setCurrent({ client, namespace }: Fleet, buildId: string): Promis
   }
 }
 
-async function buildIdOf({ client }: Fleet, jobId: string): Promise<string | null | undefined> {
-  const { raw } = await client.workflow.getHandle(jobWorkflowId(jobId, 1)).describe();
+/** Of the newest execution, unless a run is named. */
+async function buildIdOf({ client }: Fleet, jobId: string, runId?: string): Promise<string | null | undefined> {
+  const { raw } = await client.workflow.getHandle(jobWorkflowId(jobId, 1), runId).describe();
   return raw.workflowExecutionInfo?.versioningInfo?.deploymentVersion?.buildId;
 }
 
@@ -61,6 +63,44 @@ it(
     await expect.poll(() => drainageOf(fleet, 'v1'), { timeout: 200_000, interval: 500 }).toBe(2);
     old.child.kill('SIGTERM');
     expect(await old.closed).toBe(0);
+    expect(model.violations).toEqual([]);
+  },
+);
+
+it(
+  'a long turn moves to the current version where it continues as new, and needs the workers of the old one no more',
+  { timeout: 400_000 },
+  async () => {
+    const [stepOfRoll, stepAfterHandOver, lastStep] = [2, 145, 147];
+    await using fleet = await createFleet({ maxSteps: lastStep });
+    const { model, client } = fleet;
+    const old = await fleet.startWorker({ DOCKET_BUILD_ID: 'v1' });
+    await setCurrent(fleet, 'v1');
+    let step = 0;
+    const stalled = new Map<number, PromiseWithResolvers<RecordedRequest>>();
+    for (const at of [stepOfRoll, stepAfterHandOver]) stalled.set(at, Promise.withResolvers());
+    model.respondWith((request) => {
+      step += 1;
+      stalled.get(step)?.resolve(request);
+      if (step === lastStep) return finish;
+      const input = { path: 'new.txt', content: `${step}\n` };
+      return { toolCalls: [{ name: 'write', input }], stall: stalled.has(step) };
+    });
+    const jobId = await fleet.startJob('Write');
+    const beforeRoll = await stalled.get(stepOfRoll)!.promise;
+    const { runId: firstRun } = await client.workflow.getHandle(jobWorkflowId(jobId, 1)).describe();
+    await fleet.startWorker({ DOCKET_BUILD_ID: 'v2' });
+    await setCurrent(fleet, 'v2');
+    beforeRoll.release();
+
+    const afterHandOver = await stalled.get(stepAfterHandOver)!.promise;
+    expect(await buildIdOf(fleet, jobId, firstRun)).toBe('v1');
+    expect(await buildIdOf(fleet, jobId)).toBe('v2');
+    old.child.kill('SIGTERM');
+    expect(await old.closed).toBe(0);
+    afterHandOver.release();
+    expect(await fleet.ended(jobId)).toMatchObject({ status: 'completed', steps: lastStep });
+    expect(step).toBe(lastStep);
     expect(model.violations).toEqual([]);
   },
 );
