@@ -70,6 +70,23 @@ export async function measureRecovery<Hit extends HitJob>(pool: Pool, hits: Hit[
   });
 }
 
+/** The longest time in which nothing useful happened to each job that has ended. */
+export async function measurePauses(pool: Pool): Promise<{ id: string; ms: number }[]> {
+  const { rows } = await pool.query<{ id: string; ms: number }>(
+    `select id, max(extract(epoch from at - before))::float8 * 1000 as ms
+     from (
+       select id, at, lag(at) over (partition by id order by at) as before
+       from (
+         select id, created_at as at from jobs where ended_at is not null
+         union all select job_id, answered_at from job_steps
+         union all select job_id, ended_at from job_steps
+         union all select id, ended_at from jobs
+       ) as useful where at is not null
+     ) as pauses where before is not null group by id`,
+  );
+  return rows;
+}
+
 export function percentile(values: number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN;

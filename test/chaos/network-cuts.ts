@@ -40,7 +40,7 @@ const cuts: readonly Cut[] = [
 const longestMs = 10_000;
 /** Whoever has not gone on by now, over connections that a router forgot, hangs. */
 export const longestSilenceMs = 120_000;
-const writePatienceMs = 4_000;
+const patienceMs = 4_000;
 const pollMs = 50;
 
 export interface CutOptions {
@@ -50,13 +50,14 @@ export interface CutOptions {
   random: Random;
   run: JobRun;
   finder: HitFinder;
-  /** Resolves when the forge is about to be changed. */
-  nextWrite(): Promise<void>;
+  /** When to hit: the forge is about to be changed, the model was asked, or it has answered. */
+  moments: Partial<Record<Target, readonly (() => Promise<void>)[]>>;
 }
 
 /**
- * Cuts one worker after another off from one thing or from all, each kind of cut as often as the others. The links to the
- * forge are cut for all workers, in the middle of a push or of the request for a pull request. Answers which jobs were hit.
+ * Cuts one worker after another off from one thing or from all, each kind of cut as often as the others. The links to
+ * what has its moments are cut then, for all workers: in the middle of a push, or between two calls of the model. Answers
+ * which jobs were hit.
  */
 export async function cutWires(options: CutOptions): Promise<CutJob[]> {
   const { count, random, run } = options;
@@ -70,10 +71,11 @@ export async function cutWires(options: CutOptions): Promise<CutJob[]> {
   return hits;
 }
 
-async function cutOnce(cut: Cut, { workers, ports, random, run, finder, nextWrite }: CutOptions): Promise<CutJob[]> {
+async function cutOnce(cut: Cut, { workers, ports, random, run, finder, moments }: CutOptions): Promise<CutJob[]> {
   const lengthMs = random.between(500, longestMs);
-  const victims = cut.target === 'forge' ? workers : [random.pick(workers)];
-  if (cut.target === 'forge') await Promise.race([nextWrite(), delay(writePatienceMs)]);
+  const own = cut.target === null ? undefined : moments[cut.target];
+  const victims = own === undefined ? [random.pick(workers)] : workers;
+  if (own !== undefined) await Promise.race([random.pick(own)(), delay(patienceMs)]);
   await delay(random.pick([0, 2, 5, 10, 20, 50]));
   const fault: Fault = { kind: 'halt', target: 'worker', pid: 0, atMs: Date.now(), backMs: null };
   run.faults.push(fault);
@@ -96,12 +98,12 @@ function harm(wire: Wire, cut: Cut, ports: Ports): Promise<void> {
   return cut.harm === 'reset' ? wire.reset(port) : wire.lose(port, cut.harm === 'lost' ? 'both' : 'back');
 }
 
-/** Nothing comes back by itself: somebody has to notice that a connection is dead. */
+/** Nothing comes back by itself: somebody has to notice that a connection is dead. The first step may need none. */
 async function untilWentOn({ client }: JobRun, ids: string[]): Promise<void> {
   const seen = () => [...client.jobs.values()].filter(({ id }) => ids.includes(id));
   const steps = new Map(seen().map(({ id, details }) => [id, details.steps]));
   const waits = ({ id, status, details }: ReturnType<typeof seen>[number]) =>
-    status === 'active' && details.steps <= (steps.get(id) ?? 0);
+    status === 'active' && details.steps < (steps.get(id) ?? 0) + 2;
   const deadline = Date.now() + longestSilenceMs;
   while (seen().some(waits) && Date.now() < deadline) await delay(pollMs);
 }

@@ -7,7 +7,7 @@ import { createFakeGithub } from '../support/forges/fake-github.ts';
 import { startScriptedModelServer } from '../support/scripted-model-server.ts';
 import { checkEnd } from './check-end.ts';
 import { repeatedCalls } from './check-traffic.ts';
-import { createHitFinder, measureRecovery, percentile, type Recovery } from './hit-jobs.ts';
+import { createHitFinder, measurePauses, measureRecovery, percentile, type Recovery } from './hit-jobs.ts';
 import { createJobClient } from './job-client.ts';
 import { planJobs } from './job-plans.ts';
 import { runJobs, type JobRun } from './job-run.ts';
@@ -70,7 +70,7 @@ async function cutNetworks(args: string[]): Promise<number> {
   await using scene = await setGithubScene(lane, github, { origin: github.origin, files });
   const engine = { temporalAddress: servers.temporalAddress, namespace: lane.namespace };
   await using finder = await createHitFinder(engine);
-  const { calls } = playPlans(model, plans);
+  const { calls, nextCall, nextReply } = playPlans(model, plans);
   const projects = scene.repositories.map(({ projectId }) => projectId);
   const client = createJobClient({ ...lane, projects, run: `chaos-${seed}` });
   const run: JobRun = { startedMs: Date.now(), endedMs: 0, plans, calls, faults: [], client };
@@ -83,6 +83,7 @@ async function cutNetworks(args: string[]): Promise<number> {
         if (operation === 'git-write' || operation === 'create') resolve();
       };
     });
+  const moments = { forge: [nextWrite], model: [nextCall, nextReply] };
   const ports = {
     temporal: Number(servers.temporalAddress.split(':')[1]),
     postgres: servers.postgresPort,
@@ -90,22 +91,29 @@ async function cutNetworks(args: string[]): Promise<number> {
     model: Number(new URL(model.baseUrl).port),
   };
   const workers = wires.map((wire, index) => ({ wire, member: lane.workers[index]! }));
-  const cutting = cutWires({ count: cuts, workers, ports, random: random.fork(2), run, finder, nextWrite });
+  const cutting = cutWires({ count: cuts, workers, ports, random: random.fork(2), run, finder, moments });
   const [hits] = await Promise.all([cutting, runJobs(run, pace)]);
   run.endedMs = Date.now();
   for (const plan of plans) if (client.jobs.has(plan.index)) await client.get(plan);
   const recoveries = await measureRecovery(scene.pool, hits);
+  const pauses = await measurePauses(scene.pool);
   const repeated = repeatedCalls(calls);
   const violations = [
     ...model.violations.map((text) => `the model server: ${text}`),
     ...github.violations.map((text) => `the forge: ${text}`),
     ...(await checkEnd(run, scene, engine)),
-    ...recoveries.filter(({ ms }) => ms > longestSilenceMs).map(({ hit }) => `${hit.kind}: ${hit.id} hangs`),
+    ...pauses.filter(({ ms }) => ms > longestSilenceMs).map(({ id, ms }) => `${id} stood still for ${seconds(ms)} s`),
     ...(repeated > cuts ? [`the model was asked ${repeated} times again after ${cuts} cuts`] : []),
   ];
   printTraffic(run);
   printRecoveries(recoveries);
+  const longest = seconds(Math.max(...pauses.map(({ ms }) => ms)));
+  console.log(`longest standstill of a job: ${longest} s (aim: at most ${seconds(longestSilenceMs)} s)`);
   return printEnd(violations, seed);
+}
+
+function seconds(ms: number): string {
+  return (ms / 1000).toFixed(1);
 }
 
 function printRecoveries(recoveries: Recovery<CutJob>[]): void {
@@ -113,7 +121,7 @@ function printRecoveries(recoveries: Recovery<CutJob>[]): void {
   const kinds = Map.groupBy(recoveries, ({ hit }) => hit.kind);
   for (const [kind, own] of [...kinds].toSorted().concat([['all', recoveries]])) {
     const times = own.map(({ ms }) => ms);
-    const [p50, p90, max] = [0.5, 0.9, 1].map((share) => (percentile(times, share) / 1000).toFixed(1));
+    const [p50, p90, max] = [0.5, 0.9, 1].map((share) => seconds(percentile(times, share)));
     console.log(
       `  ${kind.padEnd(22)} ${String(own.length).padStart(3)} jobs: p50 ${p50} s, p90 ${p90} s, max ${max} s`,
     );

@@ -9,6 +9,8 @@ const checkout = resolve(import.meta.dirname, '../..');
 const followParent = pathToFileURL(join(checkout, 'local/follow-parent.ts')).href;
 
 const programs = { unshare: 'util-linux', nsenter: 'util-linux', ip: 'iproute2', ss: 'iproute2', tc: 'iproute2' };
+/** Where an ordinary account may not look for programs. */
+const env = { ...process.env, PATH: `${process.env['PATH']}:/usr/sbin:/sbin` };
 const marker = 'DOCKET_CHAOS_OWN_NETWORK';
 
 /** Rules of a wire come before the table of local addresses, which is the first one otherwise. */
@@ -31,7 +33,7 @@ export async function problemWithNetworks(): Promise<string | null> {
   if (process.platform !== 'linux') return 'Networks can only be cut on Linux: they are network namespaces.';
   for (const [program, packageName] of Object.entries(programs)) {
     // an option that only asks for the version
-    const isThere = await execute(program, ['-V']).then(
+    const isThere = await execute(program, ['-V'], { env }).then(
       () => true,
       (error: NodeJS.ErrnoException) => error.code !== 'ENOENT',
     );
@@ -39,7 +41,7 @@ export async function problemWithNetworks(): Promise<string | null> {
   }
   try {
     const [command, ...args] = unshared(['true']);
-    await execute(command, args);
+    await execute(command, args, { env });
     return null;
   } catch (error) {
     const said = error instanceof Error ? error.message.split('\n').at(1) : '';
@@ -54,8 +56,8 @@ export async function problemWithNetworks(): Promise<string | null> {
 export async function runInOwnNetwork(suite: string, args: string[]): Promise<number> {
   const program = [process.execPath, '--import', followParent, join(import.meta.dirname, 'main.ts'), suite, ...args];
   const [command, ...rest] = unshared(program);
-  const env = { ...process.env, [marker]: '1', DOCKET_SUPERVISOR_PID: String(process.pid) };
-  const child = spawn(command, rest, { env, stdio: 'inherit' });
+  const own = { ...env, [marker]: '1', DOCKET_SUPERVISOR_PID: String(process.pid) };
+  const child = spawn(command, rest, { env: own, stdio: 'inherit' });
   const [code] = (await once(child, 'exit')) as [number | null];
   return code ?? 1;
 }

@@ -14,6 +14,8 @@ export interface ModelCall {
 export interface PlannedModel {
   /** The calls so far. */
   calls: ModelCall[];
+  /** Resolves when the model gets the next call. */
+  nextCall(): Promise<void>;
   /** Resolves when the next reply has left: it is about to be stored, and tools are about to run. */
   nextReply(): Promise<void>;
 }
@@ -22,6 +24,7 @@ export interface PlannedModel {
 export function playPlans(model: ScriptedModelServer, plans: JobPlan[]): PlannedModel {
   const calls: ModelCall[] = [];
   let waiting: (() => void)[] = [];
+  let waitingForCall: (() => void)[] = [];
 
   async function tellReply({ closed }: RecordedRequest): Promise<void> {
     if ((await closed) !== 'complete') return;
@@ -45,11 +48,17 @@ export function playPlans(model: ScriptedModelServer, plans: JobPlan[]): Planned
     const status = isTrouble ? planned.trouble!.status : 200;
     calls.push({ job: plan.index, step, atMs: Date.now(), status });
     void tellReply(request);
+    for (const wake of waitingForCall) wake();
+    waitingForCall = [];
     const said = planned.calls.length === 0 ? { text: 'Nothing has to change.' } : { toolCalls: planned.calls };
     const reply: ScriptedReply = isTrouble ? { status } : said;
     return { ...reply, delayMs: planned.thinkMs };
   });
-  return { calls, nextReply: () => new Promise((resolve) => waiting.push(resolve)) };
+  return {
+    calls,
+    nextCall: () => new Promise((resolve) => waitingForCall.push(resolve)),
+    nextReply: () => new Promise((resolve) => waiting.push(resolve)),
+  };
 }
 
 function promptOf({ body }: RecordedRequest): unknown {
