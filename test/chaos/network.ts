@@ -116,11 +116,11 @@ function seconds(ms: number): string {
   return (ms / 1000).toFixed(1);
 }
 
-function printRecoveries(recoveries: Recovery<CutJob>[]): void {
+function printRecoveries(recoveries: (CutJob & Recovery)[]): void {
   console.log('from the cut to the next useful step of a job that the worker was at; cuts last up to 10 s:');
-  const kinds = Map.groupBy(recoveries, ({ hit }) => hit.kind);
+  const kinds = Map.groupBy(recoveries, ({ kind }) => kind);
   for (const [kind, own] of [...kinds].toSorted().concat([['all', recoveries]])) {
-    const times = own.map(({ ms }) => ms);
+    const times = own.map(({ tookMs }) => tookMs);
     const [p50, p90, max] = [0.5, 0.9, 1].map((share) => seconds(percentile(times, share)));
     console.log(
       `  ${kind.padEnd(22)} ${String(own.length).padStart(3)} jobs: p50 ${p50} s, p90 ${p90} s, max ${max} s`,
