@@ -47,6 +47,8 @@ export function createAskModel({ models, timeoutMs = 9 * 60_000 }: AskModelDeps)
         messages,
         tools,
         maxRetries: 0,
+        // one that was kept from the last step may be dead without anybody's knowing: what is sent on it hangs for minutes
+        headers: { connection: 'close' },
         abortSignal: AbortSignal.any([signal, over.signal, AbortSignal.timeout(timeoutMs)]),
         onError: () => undefined, // it is told by the error part below
       });

@@ -33,7 +33,7 @@ const config = `[core]
   followRedirects = false
   proxy =
   lowSpeedLimit = 100
-  lowSpeedTime = 60
+  lowSpeedTime = 30
 [credential]
   helper =
 [submodule]

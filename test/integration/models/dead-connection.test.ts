@@ -1,0 +1,43 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { expect, it } from 'vitest';
+import { createAskModel } from '../../../activities/ask-model.ts';
+import { createModelRegistry } from '../../../models/registry.ts';
+
+/** Answers the first request of each connection; on a connection that is used again nothing comes back, as when a router forgot it. */
+async function startForgetfulModel() {
+  const used = new Set<Socket>();
+  const server = createServer((request, response) => {
+    if (used.has(request.socket)) return;
+    used.add(request.socket);
+    const chunk = { id: 'a', choices: [{ index: 0, delta: { content: 'Yes.' }, finish_reason: 'stop' }] };
+    request.resume().once('end', () => {
+      response.writeHead(200, { 'content-type': 'text/event-stream', 'keep-alive': 'timeout=600' });
+      response.end(`data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`);
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    async [Symbol.asyncDispose]() {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+it('asks the model on a connection of its own each time, so that none that has died in the meantime is asked on', async () => {
+  await using model = await startForgetfulModel();
+  const models = createModelRegistry({ compatible: { baseUrl: model.baseUrl } });
+  const askModel = createAskModel({ models, timeoutMs: 60_000 });
+  const { signal } = new AbortController();
+  const messages = [{ role: 'user' as const, content: 'Is it done?' }];
+  for (let call = 1; call <= 3; call += 1) {
+    const answer = await askModel({ model: 'compatible/any', system: '', messages, toolset: {}, signal });
+    expect(answer.response.text).toBe('Yes.');
+  }
+});
