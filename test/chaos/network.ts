@@ -7,6 +7,7 @@ import { createFakeGithub } from '../support/forges/fake-github.ts';
 import { startScriptedModelServer } from '../support/scripted-model-server.ts';
 import { checkEnd } from './check-end.ts';
 import { repeatedCalls } from './check-traffic.ts';
+import { checkWire } from './check-wire.ts';
 import { createHitFinder, measurePauses, measureRecovery, percentile, type Recovery } from './hit-jobs.ts';
 import { createJobClient } from './job-client.ts';
 import { planJobs } from './job-plans.ts';
@@ -59,6 +60,7 @@ async function cutNetworks(args: string[]): Promise<number> {
   };
   await using laid = new AsyncDisposableStack();
   const wires = [laid.use(await layWire(0)), laid.use(await layWire(1))];
+  for (const wire of wires) await checkWire(wire, servers.postgresPort);
   await using lane = await startLane({
     servers,
     name: 'chaos',
