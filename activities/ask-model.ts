@@ -4,7 +4,8 @@ import type { StepResponse } from '../db/steps.ts';
 import type { PricedUsage } from '../models/prices.ts';
 import type { ModelRegistry } from '../models/registry.ts';
 import type { TokenUsage } from '../workflows/contract/job.ts';
-import { validateCall, type Toolset } from './agent-tools/toolset.ts';
+import type { Toolset } from './agent-tools/agent-tool.ts';
+import { validateCall } from './agent-tools/run-batch.ts';
 import { DeclinedAnswerError, ModelCallError, UnusableAnswerError } from './model-failures.ts';
 
 export interface ModelQuestion {

@@ -5,7 +5,7 @@ import type { ToolCall, ToolResult } from '../db/steps.ts';
 import type { JobRow } from '../db/jobs.ts';
 import type { StepRef, TurnRef } from '../workflows/contract/job.ts';
 import { describeEnd } from './agent-tools/run-tool.ts';
-import type { ToolContext } from './agent-tools/toolset.ts';
+import type { ToolContext } from './agent-tools/agent-tool.ts';
 import { takenOver } from './attempt.ts';
 
 /** What came of the check command on a tree. */

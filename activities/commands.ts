@@ -1,4 +1,4 @@
-import type { ToolContext } from './agent-tools/toolset.ts';
+import type { ToolContext } from './agent-tools/agent-tool.ts';
 import type { OpenedSandbox } from './clients/sandbox/open-sandbox.ts';
 import type { CommandEnd, Sandbox } from './clients/sandbox/sandbox.ts';
 import type { ToolResult } from '../db/steps.ts';

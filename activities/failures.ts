@@ -6,16 +6,7 @@ import { ForgeError, type ForgeErrorKind } from './clients/forge.ts';
 import { SandboxError } from './clients/sandbox/sandbox.ts';
 import { GitError, type GitErrorKind } from './clients/git.ts';
 import { ModelCallError, verdictOfModelFailure } from './model-failures.ts';
-
-/** What an activity does about an error. */
-export interface Verdict {
-  category: FailureType;
-  /** A sentence without secrets, ids of others or quotes of what a server said. */
-  message: string;
-  /** Failures of this kind that are retried before the job fails: 0 is none, null is not counted and never the end. */
-  tolerated: number | null;
-  retryAfterMs: number | null;
-}
+import type { Verdict } from './verdict.ts';
 
 type Rule = Pick<Verdict, 'category' | 'tolerated'>;
 

@@ -12,7 +12,7 @@ import type { EffectStore } from '../db/effects.ts';
 import type { StepStore } from '../db/steps.ts';
 import type { PriceBook } from '../models/prices.ts';
 import type { ModelRegistry } from '../models/registry.ts';
-import type { Toolset } from './agent-tools/toolset.ts';
+import type { Toolset } from './agent-tools/agent-tool.ts';
 import { createFinishReminder } from './command-notes.ts';
 import type { Commands } from './commands.ts';
 import { createArchiveActivities } from './archive.ts';

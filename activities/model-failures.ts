@@ -1,6 +1,6 @@
 import { APICallError } from 'ai';
 import { FailureType } from '../workflows/contract/failures.ts';
-import type { Verdict } from './failures.ts';
+import type { Verdict } from './verdict.ts';
 
 /** The language model failed; what the provider said is in the cause and goes nowhere but the worker's log. */
 export class ModelCallError extends Error {

@@ -1,5 +1,5 @@
 import type { AuditStore } from '../db/audit.ts';
-import type { ApiKey } from './middleware/authentication.ts';
+import type { ApiKey } from './api-key.ts';
 
 /** Notes what the holder of a key did. */
 export type NoteAction = (

@@ -1,7 +1,7 @@
 import { canBeId } from '../db/ids.ts';
 import type { JobRow, JobStore } from '../db/jobs.ts';
 import { jobNotFound } from './errors.ts';
-import type { ApiKey } from './middleware/authentication.ts';
+import type { ApiKey } from './api-key.ts';
 
 export type ReadJob = (key: ApiKey, projectId: string, jobId: string) => Promise<JobRow>;
 

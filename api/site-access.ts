@@ -1,7 +1,8 @@
 import type { SiteRow, SiteStore } from '../db/sites.ts';
 import type { AppContext } from './app-context.ts';
 import { siteNotFound } from './errors.ts';
-import type { ApiKey, Authenticate } from './middleware/authentication.ts';
+import type { ApiKey } from './api-key.ts';
+import type { Authenticate } from './middleware/authentication.ts';
 import type { EnforceRateLimit } from './middleware/rate-limit.ts';
 import type { IncomingMessage } from 'node:http';
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { tooManyRequests, unauthorized } from './errors.ts';
 import type { FailedAttempts } from './failed-attempts.ts';
-import type { ApiKey } from './middleware/authentication.ts';
+import type { ApiKey } from './api-key.ts';
 
 /** Answers the valid key that a text is; null is a text that cannot be one. Throws 401, and 429 after too many wrong ones. */
 export type VerifyKey = (request: IncomingMessage, text: string | null) => Promise<ApiKey>;

@@ -1,8 +1,20 @@
 import type { Pool } from 'pg';
 import { failureOf } from '../workflows/contract/failures.ts';
 import type { JobPhase } from '../workflows/contract/job.ts';
-import type { PublishedJob } from './jobs.ts';
+import type { PullRequestState } from './job-branches.ts';
 import { toStoredText } from './stored-text.ts';
+
+/** What a turn has put on the forge. */
+export interface PublishedJob {
+  jobId: string;
+  turn: number;
+  branch: string;
+  headCommit: string;
+  headTree: string;
+  prId: string;
+  prLink: string;
+  prState: PullRequestState;
+}
 
 /** Only the newest turn of an active job may write; `$1` and `$2` are the job and the turn. */
 const whileOurs = `where id = $1 and turn = $2 and status = 'active'`;

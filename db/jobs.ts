@@ -4,7 +4,7 @@ import type { PullRequestState } from './job-branches.ts';
 import { createByIdLoader } from './by-id-loader.ts';
 import { canBeId } from './ids.ts';
 import { findJobs, insertJob, jobColumns, listJobs, listPrompts, turnUsage } from './job-statements.ts';
-import { createJobWrites } from './job-writes.ts';
+import { createJobWrites, type PublishedJob } from './job-writes.ts';
 import { decodeCursor, encodeCursor } from './page-cursor.ts';
 import { toStoredText } from './stored-text.ts';
 
@@ -75,18 +75,6 @@ export type CreatedJob = { kind: 'created' | 'replayed'; job: JobRow } | { kind:
 export interface JobPage {
   jobs: JobRow[];
   nextCursor: string | null;
-}
-
-/** What a turn has put on the forge. */
-export interface PublishedJob {
-  jobId: string;
-  turn: number;
-  branch: string;
-  headCommit: string;
-  headTree: string;
-  prId: string;
-  prLink: string;
-  prState: PullRequestState;
 }
 
 export interface JobStore {

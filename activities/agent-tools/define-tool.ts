@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { ToolProblem } from './tool-problem.ts';
 import { cappedOutput } from './tool-output.ts';
-import type { AgentTool, ToolContext } from './toolset.ts';
+import type { AgentTool, ToolContext } from './agent-tool.ts';
 
 export interface ToolDefinition<Schema extends z.ZodType> {
   description: string;

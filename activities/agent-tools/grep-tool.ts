@@ -8,7 +8,7 @@ import { readIn, splitPath } from './files.ts';
 import { compileGlob } from './glob-pattern.ts';
 import { decodeText } from './text-file.ts';
 import { ToolProblem } from './tool-problem.ts';
-import type { ToolContext } from './toolset.ts';
+import type { ToolContext } from './agent-tool.ts';
 import { walkNote, walkTree } from './walk-tree.ts';
 
 const MAX_HITS = 100;

@@ -1,7 +1,7 @@
 import type { ToolCall, ToolResult } from '../../db/steps.ts';
 import { inputProblem } from './define-tool.ts';
 import { countText, cappedOutput } from './tool-output.ts';
-import type { AgentTool, ToolContext, ToolOutput, Toolset } from './toolset.ts';
+import type { AgentTool, ToolContext, ToolOutput, Toolset } from './agent-tool.ts';
 
 export type CallCheck = { ok: true; input: unknown } | { ok: false; problem: string };
 

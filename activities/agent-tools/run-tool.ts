@@ -3,7 +3,7 @@ import type { CommandEnd } from '../clients/sandbox/sandbox.ts';
 import { cleanOutput, headAndTail } from './clean-output.ts';
 import { defineTool } from './define-tool.ts';
 import { ToolProblem } from './tool-problem.ts';
-import type { AgentTool } from './toolset.ts';
+import type { AgentTool } from './agent-tool.ts';
 
 /** What a command says is cut to its beginning and end, within what one call may answer with. */
 const shown = { headLength: 14_000, tailLength: 28_000 };

@@ -1,5 +1,4 @@
-import type { z } from 'zod';
-import type { CommandEnd } from '../clients/sandbox/sandbox.ts';
+import type { AgentTool, Toolset } from './agent-tool.ts';
 import { editTool, multiEditTool } from './edit-tools.ts';
 import { globTool } from './glob-tool.ts';
 import { grepTool } from './grep-tool.ts';
@@ -8,8 +7,6 @@ import { deleteTool, moveTool } from './place-tools.ts';
 import { readTool } from './read-tool.ts';
 import { finishSchema, finishTool, todoSchema, todoTool } from './turn-tools.ts';
 import { writeTool } from './write-tool.ts';
-
-export { validateCall } from './run-batch.ts';
 
 export interface TodoItem {
   text: string;
@@ -25,32 +22,6 @@ export interface FinishCall {
   /** False when the agent says that a part of the task is left to do. */
   complete?: boolean | undefined;
 }
-
-export interface ToolContext {
-  /** Absolute path of the tree; no tool reaches outside it. */
-  root: string;
-  signal: AbortSignal;
-  /** Runs a shell command in the tree for at most so long. Null: the time for commands is used up. Absent: there is no sandbox. */
-  runCommand?(command: string, timeoutMs: number): Promise<CommandEnd | null>;
-}
-
-export interface ToolOutput {
-  /** What the model reads; at most 50 KB. */
-  text: string;
-  isError: boolean;
-}
-
-/** One tool of the agent. Errors a model can act on are outputs; everything else is thrown. */
-export interface AgentTool {
-  description: string;
-  inputSchema: z.ZodType;
-  /** A read-only tool may run beside others; the rest run one after another in the order of the calls. */
-  isReadOnly: boolean;
-  run(input: unknown, context: ToolContext): Promise<ToolOutput>;
-}
-
-/** Tools by name: read, write, edit, multi_edit, delete, move, list, glob, grep, todo, finish, and run where there is a sandbox. */
-export type Toolset = Record<string, AgentTool>;
 
 export function createToolset({ run }: { run?: AgentTool } = {}): Toolset {
   return {

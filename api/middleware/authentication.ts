@@ -3,15 +3,7 @@ import type { SessionStore } from '../../db/sessions.ts';
 import { foreignPage, unauthorized, wrongKeyKind } from '../errors.ts';
 import type { SessionCookie } from '../session-cookie.ts';
 import type { VerifyKey } from '../verify-key.ts';
-
-/** Who a request acts for. */
-export interface ApiKey {
-  id: string;
-  organizationId: string;
-  kind: 'admin' | 'assistant';
-  /** The session of the dashboard that stands for the key. */
-  sessionId?: string;
-}
+import type { ApiKey } from '../api-key.ts';
 
 /**
  * Answers whom a request acts for: the key of its Authorization header, else the session of its cookie, which counts as a key

@@ -1,5 +1,6 @@
 import type { AppContext, AppMiddleware } from '../app-context.ts';
-import type { Authenticate, ApiKey } from './authentication.ts';
+import type { ApiKey } from '../api-key.ts';
+import type { Authenticate } from './authentication.ts';
 
 export interface JobPollDeps<Row> {
   authenticate: Authenticate;

@@ -12,7 +12,7 @@ import { gapNotFound, idempotencyConflict, invalidRequest, jobNotFound, projectN
 import { gapJobSchema } from '../gap-schemas.ts';
 import { mayBegin, promptOfGap, type Gap, type Gaps } from '../gaps.ts';
 import { hasBody, readJsonBody } from '../json-body.ts';
-import type { ApiKey } from '../middleware/authentication.ts';
+import type { ApiKey } from '../api-key.ts';
 import type { EnforceRateLimit } from '../middleware/rate-limit.ts';
 import { presentGap } from '../presenters/gap.ts';
 import type { SiteAccess } from '../site-access.ts';

@@ -9,7 +9,8 @@ import type { AppContext, AppRouter, AppState } from '../app-context.ts';
 import type { NoteAction } from '../audit-trail.ts';
 import { invalidRequest, projectNotFound } from '../errors.ts';
 import { readJsonBody } from '../json-body.ts';
-import type { ApiKey, Authenticate } from '../middleware/authentication.ts';
+import type { ApiKey } from '../api-key.ts';
+import type { Authenticate } from '../middleware/authentication.ts';
 import { presentProject } from '../presenters/administration.ts';
 import { changeProjectSchema, createProjectSchema, type ChangeProjectBody } from '../project-schemas.ts';
 

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { runBatch, validateCall } from '../../../../activities/agent-tools/run-batch.ts';
-import { createToolset, finishCallOf, todoItemsOf, type Toolset } from '../../../../activities/agent-tools/toolset.ts';
+import type { Toolset } from '../../../../activities/agent-tools/agent-tool.ts';
+import { createToolset, finishCallOf, todoItemsOf } from '../../../../activities/agent-tools/toolset.ts';
 import type { ToolCall } from '../../../../db/steps.ts';
 import { createTree } from './tree.ts';
 

@@ -1,7 +1,8 @@
 import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { createToolset, type ToolOutput } from '../../../../activities/agent-tools/toolset.ts';
+import type { ToolOutput } from '../../../../activities/agent-tools/agent-tool.ts';
+import { createToolset } from '../../../../activities/agent-tools/toolset.ts';
 
 export interface TestTree extends AsyncDisposable {
   root: string;
