@@ -15,6 +15,7 @@ import { describePaths } from './describe-paths.ts';
 import { createDashboardFiles } from './dashboard-files.ts';
 import { createGate } from './gate.ts';
 import { createJobReader } from './job-reader.ts';
+import { createKeyUses, type KeyUses } from './key-uses.ts';
 import { createKeyVerifier } from './key-verifier.ts';
 import type { KeyVerifier } from './key-verifier.ts';
 import { createMetrics } from './metrics.ts';
@@ -46,7 +47,15 @@ import type { ApiStores } from './stores.ts';
 export interface AppDeps {
   config: Pick<
     ApiConfig,
-    'http' | 'keyPepper' | 'models' | 'repositories' | 'rateLimits' | 'webhookAllowedHosts' | 'temporalUiUrl'
+    | 'http'
+    | 'keyPepper'
+    | 'models'
+    | 'repositories'
+    | 'rateLimits'
+    | 'dayMicros'
+    | 'webhookAllowedHosts'
+    | 'temporal'
+    | 'temporalUiUrl'
   >;
   /** Asked whether the database answers. */
   pool: Pool;
@@ -68,6 +77,7 @@ export interface AppDeps {
 export interface App {
   koa: Koa<AppState>;
   verifier: KeyVerifier;
+  keyUses: KeyUses;
 }
 
 /** The application: middleware in order. It never listens. */
@@ -76,6 +86,7 @@ export function createApp(deps: AppDeps): App {
   const { jobs } = stores;
   const verifier = createKeyVerifier({ keys: stores.keys, pepper: config.keyPepper });
   const gate = createGate({ ...deps, verifier });
+  const keyUses = createKeyUses(stores);
   const readJob = createJobReader({ jobs });
   const openApi = createOpenApi({
     baseUrl: config.http.baseUrl,
@@ -97,8 +108,14 @@ export function createApp(deps: AppDeps): App {
       ...stores,
       defaults: { agentModel: config.models.agent, assistantModel: config.models.assistant },
       temporalUiUrl: config.temporalUiUrl,
+      temporalNamespace: config.temporal.namespace,
     }),
-    createOperationsRouter({ ...gate, ...stores, metrics }),
+    createOperationsRouter({
+      ...gate,
+      ...stores,
+      metrics,
+      limits: { assistantPerHour: config.rateLimits.assistantPerHour, dayMicros: config.dayMicros },
+    }),
     createPullRequestsRouter({ ...gate, ...stores }),
     createJobsRouter({
       ...gate,
@@ -131,8 +148,8 @@ export function createApp(deps: AppDeps): App {
     }),
     createJobRecordsRouter({ ...gate, ...stores, readJob, log }),
     createWebhooksRouter({ ...gate, ...stores, allowedHosts: config.webhookAllowedHosts }),
-    ...createAdministrationRouters(deps, gate, creation),
-    ...createAssistantRouters(deps, gate),
+    ...createAdministrationRouters({ ...deps, keyUses }, gate, creation),
+    ...createAssistantRouters({ ...deps, keyUses }, gate),
   ];
 
   const koa = new Koa<AppState>();
@@ -151,7 +168,7 @@ export function createApp(deps: AppDeps): App {
   koa.use(createDashboard({ files: createDashboardFiles({ directory: deps.dashboardDirectory }) }));
   for (const router of routers) koa.use(router.routes());
   koa.use(createNoRoute());
-  return { koa, verifier };
+  return { koa, verifier, keyUses };
 }
 
 async function ping(pool: Pool): Promise<void> {

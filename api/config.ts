@@ -1,6 +1,7 @@
 import { tmpdir, userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
+import { dollarsSchema } from '../workflows/contract/dollars.ts';
 import { parseOtlpHeaders, type TracingSettings } from '../tracing/open-tracing.ts';
 import { encryptionKeysVariable } from '../encryption/keys-variable.ts';
 import type { EncryptionKey } from '../encryption/keys.ts';
@@ -25,6 +26,8 @@ export interface ApiConfig {
   /** `host` or `host:port` that webhooks may lead to though it is private, and without TLS. */
   webhookAllowedHosts: string[];
   rateLimits: { jobsPerHour: number; assistantPerHour: number; assistantPerIpPerDay: number; eventStreams: number };
+  /** What all jobs of a project may cost a day, unless it has a budget of its own; in millionths of a US dollar. */
+  dayMicros: number | null;
   jobLimits: JobLimits;
   /** Address of Temporal's web interface, for links. */
   temporalUiUrl: string | null;
@@ -89,6 +92,7 @@ const environmentSchema = z.object({
   DOCKET_JOBS_PER_HOUR: wholeNumber(1, 1e9, 100),
   DOCKET_ASSISTANT_PER_HOUR: wholeNumber(1, 1e9, 10_000),
   DOCKET_ASSISTANT_PER_IP_PER_DAY: wholeNumber(1, 1e9, 10_000),
+  DOCKET_MAX_PROJECT_DOLLARS_PER_DAY: dollarsSchema.optional(),
   DOCKET_MAX_EVENT_STREAMS: wholeNumber(1, 1e6, 500),
   DOCKET_TRUSTED_PROXIES: wholeNumber(0, 10, 0),
   DOCKET_DRAIN_SECONDS: wholeNumber(0, 600, 0),
@@ -149,6 +153,7 @@ function configOf(env: z.infer<typeof environmentSchema>): ApiConfig {
       assistantPerIpPerDay: env.DOCKET_ASSISTANT_PER_IP_PER_DAY,
       eventStreams: env.DOCKET_MAX_EVENT_STREAMS,
     },
+    dayMicros: env.DOCKET_MAX_PROJECT_DOLLARS_PER_DAY ?? null,
     jobLimits: {
       maxSteps: env.DOCKET_MAX_STEPS,
       maxTokens: env.DOCKET_MAX_TOKENS,

@@ -1,6 +1,7 @@
 import { security } from './describe-jobs.ts';
 import { errorResponses, jsonResponse, queryParameter, schemaOf } from './openapi.ts';
 import { operationsSchema } from './operations-schemas.ts';
+import { usageSchema } from './usage-schemas.ts';
 import type { PathItem } from './openapi.ts';
 
 const status = { type: 'object', properties: { status: { const: 'ok' } }, required: ['status'] };
@@ -40,6 +41,18 @@ export function describeSystem(): Record<string, PathItem> {
         parameters: [queryParameter('hours', { type: 'integer', minimum: 1, maximum: 2160, default: 24 })],
         responses: {
           200: jsonResponse('Figures and series.', schemaOf(operationsSchema)),
+          ...errorResponses(400, 401, 403, 429, 503),
+        },
+      },
+    },
+    '/v1/usage': {
+      get: {
+        operationId: 'getUsage',
+        summary: 'What keys and projects have used on each of the last days, beside their limits',
+        security,
+        parameters: [queryParameter('days', { type: 'integer', minimum: 1, maximum: 90, default: 30 })],
+        responses: {
+          200: jsonResponse('Use by day (UTC), today last.', schemaOf(usageSchema)),
           ...errorResponses(400, 401, 403, 429, 503),
         },
       },

@@ -20,5 +20,6 @@ export const sessionSchema = z.object({
     .string()
     .nullable()
     .meta({ description: "Address of Temporal's web interface, where one is known." }),
+  temporalNamespace: z.string().meta({ description: 'Where the executions of jobs are.' }),
 });
 export type PublicSession = z.infer<typeof sessionSchema>;

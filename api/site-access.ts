@@ -4,6 +4,8 @@ import { siteNotFound } from './errors.ts';
 import type { ApiKey } from './api-key.ts';
 import type { Authenticate } from './middleware/authentication.ts';
 import type { EnforceRateLimit } from './middleware/rate-limit.ts';
+import type { KeyUses } from './key-uses.ts';
+import { ApiError } from './errors.ts';
 import type { IncomingMessage } from 'node:http';
 
 export interface SiteAccessDeps {
@@ -11,6 +13,7 @@ export interface SiteAccessDeps {
   enforceRateLimit: EnforceRateLimit;
   sites: Pick<SiteStore, 'findByDomain'>;
   addressOf: (request: IncomingMessage) => string;
+  keyUses: Pick<KeyUses, 'note'>;
   limits: { perOrganizationAndHour: number; perAddressAndDay: number };
 }
 
@@ -30,6 +33,7 @@ export function createSiteAccess({
   enforceRateLimit,
   sites,
   addressOf,
+  keyUses,
   limits,
 }: SiteAccessDeps): SiteAccess {
   async function siteOf(domain: string, key: ApiKey): Promise<SiteRow> {
@@ -41,7 +45,7 @@ export function createSiteAccess({
   return {
     async forReader(ctx, domain) {
       const key = await authenticate(ctx.req, 'assistant');
-      await enforceRateLimit(ctx, [
+      const counters = [
         {
           key: `assistant-ip:${addressOf(ctx.req)}`,
           policy: { name: 'ip', limit: limits.perAddressAndDay, windowSeconds: secondsPerDay },
@@ -50,7 +54,14 @@ export function createSiteAccess({
           key: `assistant-org:${key.organizationId}`,
           policy: { name: 'org', limit: limits.perOrganizationAndHour, windowSeconds: secondsPerHour },
         },
-      ]);
+      ];
+      await enforceRateLimit(ctx, counters).then(
+        () => keyUses.note(key.id, false),
+        (error: unknown) => {
+          if (error instanceof ApiError && error.status === 429) keyUses.note(key.id, true);
+          throw error;
+        },
+      );
       return { site: await siteOf(domain, key), key };
     },
     async forAdmin(ctx, domain) {

@@ -12,10 +12,13 @@ import { createProjectsRouter } from './routes/projects.ts';
 import { createSearchRouter } from './routes/search.ts';
 import { createSitesRouter } from './routes/sites.ts';
 import { createThreadsRouter } from './routes/threads.ts';
+import type { KeyUses } from './key-uses.ts';
 import { createSiteAccess, type SiteAccess } from './site-access.ts';
 
+type SiteRouterDeps = AppDeps & { keyUses: KeyUses };
+
 /** What an organization administers. */
-export function createAdministrationRouters(deps: AppDeps, gate: Gate, creation: JobCreation): AppRouter[] {
+export function createAdministrationRouters(deps: SiteRouterDeps, gate: Gate, creation: JobCreation): AppRouter[] {
   const { config, stores } = deps;
   const access = createAccess(deps, gate);
   const note = createAuditTrail(stores);
@@ -35,17 +38,18 @@ export function createAdministrationRouters(deps: AppDeps, gate: Gate, creation:
   ];
 }
 
-function createAccess({ config, stores }: AppDeps, gate: Gate): SiteAccess {
+function createAccess({ config, stores, keyUses }: SiteRouterDeps, gate: Gate): SiteAccess {
   const { assistantPerHour, assistantPerIpPerDay } = config.rateLimits;
   return createSiteAccess({
     ...gate,
+    keyUses,
     sites: stores.sites,
     limits: { perOrganizationAndHour: assistantPerHour, perAddressAndDay: assistantPerIpPerDay },
   });
 }
 
 /** What readers and their pages ask. */
-export function createAssistantRouters(deps: AppDeps, gate: Gate): AppRouter[] {
+export function createAssistantRouters(deps: SiteRouterDeps, gate: Gate): AppRouter[] {
   const { assistant: parts, stores, log } = deps;
   const access = createAccess(deps, gate);
   return [

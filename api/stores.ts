@@ -26,6 +26,7 @@ import { createSessionStore } from '../db/sessions.ts';
 import { createSiteIndexStore, createSiteStore } from '../db/sites.ts';
 import { createStepStore } from '../db/steps.ts';
 import { createThreadStore } from '../db/threads.ts';
+import { createUsageStore } from '../db/usage.ts';
 import { createWebhookDeliveryStore } from '../db/webhook-deliveries.ts';
 import { createWorkerStore } from '../db/workers.ts';
 import { createWebhookStore } from '../db/webhook-endpoints.ts';
@@ -74,6 +75,7 @@ export function createApiStores({
     webhooks: createWebhookStore(pool, createSecretBox(config.encryptionKeys)),
     deliveries: createWebhookDeliveryStore(pool),
     operations: createOperationsStore(pool),
+    usage: createUsageStore(pool),
     figures: createServiceFigureStore(pool),
     workers: createWorkerStore(pool),
   };

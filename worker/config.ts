@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import { dollarsSchema } from '../workflows/contract/dollars.ts';
 import { parseOtlpHeaders, type TracingSettings } from '../tracing/open-tracing.ts';
 import type { ForgeServers } from '../activities/clients/forges.ts';
 import { encryptionKeysVariable } from '../encryption/keys-variable.ts';
@@ -59,15 +60,6 @@ const httpAddress = z
   .string()
   .refine((text) => URL.canParse(text) && /^https?:\/\//i.test(text), 'must be an http:// or https:// address');
 
-const dollars = z
-  .string()
-  .regex(/^\d{1,9}(?:\.\d{1,6})?$/, 'must be an amount in US dollars, such as 2.50')
-  .refine((text) => Number(text) > 0, 'must be more than 0');
-
-function microsOf(amount: string): number {
-  return Math.round(Number(amount) * 1e6);
-}
-
 function pricesOf(text: string, context: z.RefinementCtx): PriceOverrides {
   try {
     return parsePrices(text);
@@ -94,8 +86,8 @@ const environmentSchema = z.object({
   GOOGLE_GENERATIVE_AI_API_KEY: z.string().optional(),
   OPENAI_COMPATIBLE_BASE_URL: httpAddress.optional(),
   OPENAI_COMPATIBLE_API_KEY: z.string().optional(),
-  DOCKET_MAX_JOB_DOLLARS: dollars.transform(microsOf).optional(),
-  DOCKET_MAX_PROJECT_DOLLARS_PER_DAY: dollars.transform(microsOf).optional(),
+  DOCKET_MAX_JOB_DOLLARS: dollarsSchema.optional(),
+  DOCKET_MAX_PROJECT_DOLLARS_PER_DAY: dollarsSchema.optional(),
   DOCKET_MODEL_PRICES: z.string().transform(pricesOf).default({}),
   DOCKET_BASE_URL: httpAddress.default('http://127.0.0.1:8080'),
   DOCKET_WORK_DIR: z.string().default('.docket/work'),

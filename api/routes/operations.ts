@@ -1,23 +1,29 @@
 import { Router } from '@koa/router';
 import type { OperationsStore } from '../../db/operations.ts';
+import type { UsageStore } from '../../db/usage.ts';
 import type { WorkerStore } from '../../db/workers.ts';
 import type { AppRouter, AppState } from '../app-context.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Authenticate } from '../middleware/authentication.ts';
 import { operationsQuerySchema } from '../operations-schemas.ts';
 import { bucketSecondsOf, presentOperations } from '../presenters/operations.ts';
+import { presentUsage } from '../presenters/usage.ts';
+import { usageQuerySchema } from '../usage-schemas.ts';
 
 export interface OperationsRouteDeps {
   authenticate: Authenticate;
   operations: OperationsStore;
   workers: Pick<WorkerStore, 'list'>;
   metrics: Pick<Metrics, 'text' | 'contentType'>;
+  usage: Pick<UsageStore, 'read'>;
+  limits: { assistantPerHour: number; dayMicros: number | null };
 }
 
 const workersWithinMinutes = 10;
 
 /** Figures for whoever runs the service: of an organization as JSON, of the whole service for Prometheus. */
-export function createOperationsRouter({ authenticate, operations, workers, metrics }: OperationsRouteDeps): AppRouter {
+export function createOperationsRouter(deps: OperationsRouteDeps): AppRouter {
+  const { authenticate, operations, workers, metrics, usage, limits } = deps;
   const router = new Router<AppState>();
 
   router.get('/v1/operations', async (ctx) => {
@@ -30,6 +36,14 @@ export function createOperationsRouter({ authenticate, operations, workers, metr
     ]);
     ctx.set('Cache-Control', 'no-store');
     ctx.body = presentOperations(read, { bucketSeconds, workers: present });
+  });
+
+  router.get('/v1/usage', async (ctx) => {
+    const { organizationId } = await authenticate(ctx.req, 'admin');
+    const { days } = usageQuerySchema.parse({ ...ctx.query });
+    const read = await usage.read({ organizationId, days });
+    ctx.set('Cache-Control', 'no-store');
+    ctx.body = presentUsage(read, limits);
   });
 
   router.get('/metrics', async (ctx) => {

@@ -22,6 +22,7 @@ export interface SessionRouteDeps {
   sites: Pick<SiteStore, 'list'>;
   defaults: PublicSession['defaults'];
   temporalUiUrl: string | null;
+  temporalNamespace: string;
 }
 
 const largestBody = 4_096;
@@ -59,6 +60,7 @@ export function createSessionRouter(deps: SessionRouteDeps): AppRouter {
       sites: sites.map(({ domain }) => ({ domain })),
       defaults: deps.defaults,
       temporalUiUrl: deps.temporalUiUrl,
+      temporalNamespace: deps.temporalNamespace,
     };
   }
 

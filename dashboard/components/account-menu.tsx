@@ -3,6 +3,7 @@ import { Button } from 'react-aria-components';
 import { api, done } from '../http/client.ts';
 import type { Session } from '../http/types.ts';
 import { queryClient, sessionQuery } from '../queries.ts';
+import { Shortcuts } from './shortcuts.tsx';
 import { applyTheme, storedTheme, themes } from '../theme.ts';
 
 async function signOut(): Promise<void> {
@@ -33,6 +34,7 @@ export function AccountMenu({ session }: { session: Session }) {
           ))}
         </select>
       </label>
+      <Shortcuts />
       <Button className="button" onPress={() => void signOut()}>
         Sign out
       </Button>

@@ -22,4 +22,5 @@ export type Site = Answer<'listSites', 200>['sites'][number];
 export type Webhook = Answer<'listWebhooks', 200>['webhooks'][number];
 export type Conversation = Answer<'listConversations', 200>['conversations'][number];
 export type Gap = Answer<'listGaps', 200>['gaps'][number];
+export type Usage = Answer<'getUsage', 200>;
 export type Operations = Answer<'getOperations', 200>;

@@ -1,10 +1,14 @@
-import { Fragment } from 'react';
+import { useLocation } from '@tanstack/react-router';
+import { useWindowVirtualizer } from '@tanstack/react-virtual';
+import { useEffect, useEffectEvent, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import type { Job, Step, Turn } from '../http/types.ts';
 import { Markdown } from '../components/markdown.tsx';
-import { Ago } from '../components/time.tsx';
-import { beginning, plain } from '../plain.ts';
+import { KeptStates } from './kept-state.tsx';
+import { Said } from './said.tsx';
 import { StepItem } from './step-item.tsx';
+import { StepJump } from './step-jump.tsx';
 import { placeOf, type JobRef, type LiveStory } from './story.ts';
+import { anchorOf, timelineOf, type TimelineItem } from './timeline.ts';
 
 interface ConversationProps {
   job: JobRef;
@@ -14,69 +18,108 @@ interface ConversationProps {
   live: LiveStory;
 }
 
-/** What people said and what the agent did, in order. */
+/** Up to so many, all are in the page, so that the browser's own search finds everything. */
+const mostWhole = 120;
+const jumpHeight = 64;
+
+/** What people said and what the agent did, in order. Of a long job only what is in sight exists. */
 export function Conversation({ job, details, turns, steps, live }: ConversationProps) {
+  const list = useRef<HTMLDivElement>(null);
+  const [offset, setOffset] = useState(0);
+  const [kept] = useState(() => new Map<string, boolean>());
+  const hasOutcome = details.phase === null && details.message !== null;
+  const items = useMemo(() => timelineOf(turns, steps, hasOutcome), [turns, steps, hasOutcome]);
+  useLayoutEffect(() => {
+    const top = (list.current?.getBoundingClientRect().top ?? 0) + window.scrollY;
+    if (Math.abs(top - offset) >= 1) setOffset(top);
+  });
+  const rows = useWindowVirtualizer({
+    count: items.length,
+    estimateSize: (index) => (items[index]?.kind === 'step' ? 130 : 90),
+    getItemKey: (index) => items[index]?.key ?? index,
+    overscan: items.length <= mostWhole ? mostWhole : 6,
+    scrollMargin: offset,
+    scrollPaddingStart: jumpHeight,
+  });
+  const jump = useEffectEvent((anchor: string) => {
+    const index = items.findIndex(({ key }) => key === anchor);
+    if (index !== -1) rows.scrollToIndex(index, { align: 'start' });
+  });
+  const hash = useLocation({ select: (location) => location.hash });
+  const isThere = items.some(({ key }) => key === hash);
+  useEffect(() => {
+    if (isThere) jump(hash);
+  }, [hash, isThere]);
+  const last = steps.at(-1);
+  const follow = () => {
+    if (last !== undefined) jump(anchorOf(last));
+  };
   return (
-    <div className="conversation">
-      {turns.map((turn, index) => {
-        const ofTurn = steps.filter((step) => step.turn === turn.turn);
-        const isNewest = index === turns.length - 1;
-        return (
-          <section key={turn.turn} aria-label={`Turn ${turn.turn}`}>
-            <Said text={turn.prompt} createdAt={turn.createdAt} />
-            <ol className="steps">
-              {ofTurn.map((step) => {
-                return (
-                  <Fragment key={placeOf(step)}>
-                    {turn.messages
-                      .filter((message) => message.step === step.step)
-                      .map((message) => (
-                        <li key={message.createdAt} className="step-message">
-                          <Said text={message.prompt} createdAt={message.createdAt} />
-                        </li>
-                      ))}
-                    <StepItem
-                      job={job}
-                      step={step}
-                      words={step.answeredAt === null ? (live.words.get(placeOf(step))?.text ?? null) : null}
-                    />
-                  </Fragment>
-                );
-              })}
-            </ol>
-            {turn.messages
-              .filter(({ step }) => step === null)
-              .map((message) => (
-                <Said key={message.createdAt} text={message.prompt} createdAt={message.createdAt} isWaiting />
-              ))}
-            {isNewest && details.phase === null && details.message !== null && (
-              <div className="outcome">
-                <h3>{details.failure === null ? 'The agent says' : 'How it ended'}</h3>
-                <Markdown text={details.message} />
-              </div>
-            )}
-          </section>
-        );
-      })}
-    </div>
+    <KeptStates value={kept}>
+      {steps.length > 10 && (
+        <StepJump steps={steps} isActive={details.phase !== null} onJump={jump} onFollow={follow} />
+      )}
+      <div
+        ref={list}
+        role="list"
+        aria-label="Conversation"
+        className="conversation"
+        style={{ height: rows.getTotalSize() }}
+      >
+        {rows.getVirtualItems().map(({ index, key, start }) => {
+          const item = items[index];
+          if (item === undefined) return null;
+          return (
+            <div
+              key={key}
+              ref={rows.measureElement}
+              data-index={index}
+              role="listitem"
+              aria-posinset={index + 1}
+              aria-setsize={items.length}
+              className={item.kind === 'asked' || item.kind === 'outcome' ? 'told' : 'told told-step'}
+              style={{ transform: `translateY(${start - offset}px)` }}
+            >
+              <Told item={item} job={job} details={details} live={live} isHere={item.key === hash} />
+            </div>
+          );
+        })}
+      </div>
+    </KeptStates>
   );
 }
 
-const longest = 20_000;
+interface ToldProps {
+  item: TimelineItem;
+  job: JobRef;
+  details: Job['details'];
+  live: LiveStory;
+  isHere: boolean;
+}
 
-function Said({ text, createdAt, isWaiting = false }: { text: string; createdAt: string; isWaiting?: boolean }) {
-  const { shown, left } = beginning(plain(text), longest);
-  return (
-    <div className="said">
-      <p className="said-head">
-        You{' '}
-        <span className="quiet">
-          <Ago date={createdAt} />
-          {isWaiting && ' · the agent reads it before its next step'}
-        </span>
-      </p>
-      <p className="words">{shown}</p>
-      {left > 0 && <p className="hint">{left.toLocaleString('en')} further characters are not shown.</p>}
-    </div>
-  );
+function Told({ item, job, details, live, isHere }: ToldProps) {
+  switch (item.kind) {
+    case 'asked':
+      return (
+        <section aria-label={`Turn ${item.turn.turn}`}>
+          <Said text={item.turn.prompt} createdAt={item.turn.createdAt} />
+        </section>
+      );
+    case 'message':
+      return <Said text={item.message.prompt} createdAt={item.message.createdAt} isWaiting={item.isWaiting} />;
+    case 'step': {
+      const { step } = item;
+      const words = step.answeredAt === null ? (live.words.get(placeOf(step))?.text ?? null) : null;
+      return <StepItem job={job} step={step} words={words} isHere={isHere} />;
+    }
+    case 'outcome':
+      return (
+        <div className="outcome">
+          <h3>{details.failure === null ? 'The agent says' : 'How it ended'}</h3>
+          <Markdown text={details.message ?? ''} />
+        </div>
+      );
+    default:
+      return item satisfies never;
+  }
 }

@@ -7,7 +7,7 @@ import type { JobRef } from './story.ts';
 
 /** What a person can do with a job besides speaking to it. */
 export function JobActions({ job, status, turn }: { job: JobRef; status: Job['status']; turn: number }) {
-  const { temporalUiUrl } = useSession();
+  const { temporalUiUrl, temporalNamespace } = useSession();
   const path = `/v2/agent/${job.projectId}/job/${job.id}`;
   const workflow = turn <= 1 ? `agent-job/${job.id}` : `agent-job/${job.id}/turn-${turn}`;
   const refresh = () => queryClient.invalidateQueries({ queryKey: ['job', job.id] });
@@ -42,7 +42,7 @@ export function JobActions({ job, status, turn }: { job: JobRef; status: Job['st
       {temporalUiUrl !== null && (
         <a
           className="button"
-          href={`${temporalUiUrl}/namespaces/default/workflows/${encodeURIComponent(workflow)}`}
+          href={`${temporalUiUrl}/namespaces/${encodeURIComponent(temporalNamespace)}/workflows/${encodeURIComponent(workflow)}`}
           target="_blank"
           rel="noopener noreferrer"
         >

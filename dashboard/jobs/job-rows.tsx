@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { memo, useEffect, useEffectEvent, useLayoutEffect, useRef, useState } from 'react';
 import type { ListedJob } from '../http/types.ts';
+import { isForOthers } from '../components/shortcuts.tsx';
 import { PullRequestBadge, StatusBadge } from '../components/status.tsx';
 import { Ago } from '../components/time.tsx';
 import { plain } from '../plain.ts';
@@ -89,9 +90,7 @@ const Row = memo(function Row({ job }: { job: ListedJob }) {
 function useKeys(list: React.RefObject<HTMLDivElement | null>): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
-      const isTyping = event.target instanceof HTMLElement && event.target.matches('input, textarea, select');
-      if (isTyping || event.metaKey || event.ctrlKey || event.altKey || (event.key !== 'j' && event.key !== 'k'))
-        return;
+      if (isForOthers(event) || (event.key !== 'j' && event.key !== 'k')) return;
       const links = [...(list.current?.querySelectorAll<HTMLElement>('.row-title') ?? [])].sort(
         (one, other) => one.getBoundingClientRect().top - other.getBoundingClientRect().top,
       );

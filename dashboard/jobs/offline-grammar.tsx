@@ -1,16 +1,18 @@
+import { Button } from 'react-aria-components';
+
 const sentences = [
   ['Replace "a" with "b" in PATH', 'every occurrence in one file'],
   ['Replace "a" with "b" everywhere', 'every occurrence in every file that holds it'],
   ['Create PATH with "text"', 'a new file; \\n is a line break'],
   ['Append "text" to PATH', 'at the end of the file'],
   ['Delete PATH', 'a file or a folder'],
-  ['Rename PATH to PATH', ''],
+  ['Rename PATH to PATH', 'a file or a folder'],
 ] as const;
 
 /** What the model without a network understands. */
-export function OfflineGrammar() {
+export function OfflineGrammar({ onUse }: { onUse(sentence: string): void }) {
   return (
-    <details className="grammar">
+    <details className="grammar" open>
       <summary>
         No model is configured: <code>offline/editor</code> does what these sentences say
       </summary>
@@ -20,7 +22,12 @@ export function OfflineGrammar() {
             <dt>
               <code>{sentence}</code>
             </dt>
-            <dd>{meaning}</dd>
+            <dd>
+              <span>{meaning}</span>
+              <Button className="button button-quiet" aria-label={`Use “${sentence}”`} onPress={() => onUse(sentence)}>
+                Use
+              </Button>
+            </dd>
           </div>
         ))}
       </dl>

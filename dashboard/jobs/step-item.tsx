@@ -1,11 +1,14 @@
-import { lazy, memo, Suspense, useState } from 'react';
+import { Link } from '@tanstack/react-router';
+import { lazy, memo, Suspense } from 'react';
 import { Button } from 'react-aria-components';
 import type { Step } from '../http/types.ts';
 import { Markdown } from '../components/markdown.tsx';
 import { Loading } from '../components/notes.tsx';
 import { cost, duration, tokens } from '../format.ts';
 import { ForkDialog } from './fork-dialog.tsx';
+import { useKeptState } from './kept-state.tsx';
 import type { JobRef } from './story.ts';
+import { anchorOf } from './timeline.ts';
 import { ToolCallItem } from './tool-call.tsx';
 
 const StepDiff = lazy(() => import('../diff/step-diff.tsx').then(({ StepDiff }) => ({ default: StepDiff })));
@@ -15,17 +18,30 @@ interface StepProps {
   step: Step;
   /** What the model says while it has not finished. */
   words: string | null;
+  /** The address names it. */
+  isHere: boolean;
 }
 
 /** One step: the model's words, its tool calls, and what they took. */
-export const StepItem = memo(function StepItem({ job, step, words }: StepProps) {
-  const [showsDiff, setShowsDiff] = useState(false);
+export const StepItem = memo(function StepItem({ job, step, words, isHere }: StepProps) {
+  const [showsDiff, setShowsDiff] = useKeptState(`${anchorOf(step)} diff`);
   const isSpeaking = step.answeredAt === null;
   const text = step.text ?? words ?? '';
   return (
-    <li className="step" id={`step-${step.turn}-${step.step}`}>
+    <article className={isHere ? 'step step-here' : 'step'} id={anchorOf(step)} aria-label={`Step ${step.step}`}>
       <div className="step-head">
-        <h3>Step {step.step}</h3>
+        <h3>
+          <Link
+            to="."
+            hash={anchorOf(step)}
+            className="step-name"
+            resetScroll={false}
+            hashScrollIntoView={false}
+            replace
+          >
+            Step {step.step}
+          </Link>
+        </h3>
         <StepMarks step={step} />
         <span className="step-facts">{factsOf(step)}</span>
         {step.endedAt !== null && <ForkDialog job={job} turn={step.turn} step={step.step} />}
@@ -49,12 +65,13 @@ export const StepItem = memo(function StepItem({ job, step, words }: StepProps) 
           <StepDiff job={job} step={step} />
         </Suspense>
       )}
-    </li>
+    </article>
   );
 });
 
 function StepMarks({ step }: { step: Step }) {
-  const retakes = step.attempts - (step.toolCalls.some(({ output }) => output !== null) ? 2 : 1);
+  // one attempt calls the model, another one runs the tools
+  const retakes = step.attempts - (step.toolCalls.length > 0 ? 2 : 1);
   return (
     <>
       {step.modelFailures > 0 && (

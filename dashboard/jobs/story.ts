@@ -72,24 +72,24 @@ export function placeOf({ turn, step }: { turn: number; step: number }): string 
 }
 
 function withEvents(story: LiveStory, events: JobEvent[]): LiveStory {
-  const words = new Map(story.words);
-  const phases = [...story.phases];
+  let words = story.words;
+  const marks: PhaseMark[] = [];
   for (const { type, turn, step, data, createdAt } of events) {
     if (type === 'phase' && typeof data['phase'] === 'string') {
-      phases.push({ turn, phase: data['phase'], at: Date.parse(createdAt) });
+      marks.push({ turn, phase: data['phase'], at: Date.parse(createdAt) });
     }
     if (step === null) continue;
     const key = placeOf({ turn, step });
     const { attempt, offset, text } = data;
-    // a further attempt takes the words before it back
-    if (type === 'step-start' && typeof attempt === 'number') words.set(key, { attempt, text: '' });
+    // a further attempt takes the words before it back; those of steps before it stand where they are kept
+    if (type === 'step-start' && typeof attempt === 'number') words = new Map([[key, { attempt, text: '' }]]);
     if (type === 'text' && typeof attempt === 'number' && typeof text === 'string' && typeof offset === 'number') {
       const known = words.get(key);
       const before = known?.attempt === attempt ? known.text.slice(0, offset) : '';
-      words.set(key, { attempt, text: before + text });
+      words = new Map([[key, { attempt, text: before + text }]]);
     }
   }
-  return { words, phases };
+  return { words, phases: marks.length === 0 ? story.phases : [...story.phases, ...marks] };
 }
 
 /** Follows a job from its first event. What the events announce is read from where it is kept. */

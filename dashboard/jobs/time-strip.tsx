@@ -26,11 +26,11 @@ export function segmentsOf(turn: Turn, steps: Step[], phases: PhaseMark[], now: 
     known.push({ kind: 'queue', from: begin, to: preparing, what: 'Waiting for a worker' });
     known.push({ kind: 'git', from: preparing, to: running ?? Math.min(first, end), what: 'Preparing the repository' });
   } else known.push({ kind: 'queue', from: begin, to: Math.min(first, end), what: 'Before the first step' });
-  for (const { step, startedAt, answeredAt, endedAt } of steps) {
+  for (const { step, startedAt, answeredAt, endedAt, toolCalls } of steps) {
     const started = Date.parse(startedAt);
     const answered = answeredAt === null ? end : Date.parse(answeredAt);
     known.push({ kind: 'model', from: started, to: answered, what: `Step ${step}: the model` });
-    if (answeredAt === null) continue;
+    if (answeredAt === null || toolCalls.length === 0) continue;
     const done = endedAt === null ? (turn.endedAt === null ? end : answered) : Date.parse(endedAt);
     known.push({ kind: 'tools', from: answered, to: done, what: `Step ${step}: tools` });
   }
@@ -53,16 +53,50 @@ function withGaps(known: Segment[], begin: number, end: number): Segment[] {
   return all;
 }
 
-/** A strip as long as the turn: each piece as wide as its time. */
-export function TimeStrip({ segments, label }: { segments: Segment[]; label: string }) {
-  const begin = segments[0]?.from ?? 0;
-  const whole = Math.max(1, (segments.at(-1)?.to ?? 1) - begin);
-  const totals = kinds
+const leastShare = 1 / 400;
+
+/** As pieces that can be seen: those too short for it are joined to one, of the kind that has most of its time. */
+export function visiblePieces(segments: Segment[]): Segment[] {
+  const [first, last] = [segments[0], segments.at(-1)];
+  if (first === undefined || last === undefined) return [];
+  const least = (last.to - first.from) * leastShare;
+  const pieces: Segment[] = [];
+  let short: Segment[] = [];
+  const join = () => {
+    const [begin, end] = [short[0], short.at(-1)];
+    if (begin === undefined || end === undefined) return;
+    const most = timesOf(short).sort((one, other) => other.ms - one.ms)[0]?.kind ?? begin.kind;
+    const what = short.length === 1 ? begin.what : `${begin.what} – ${end.what}, mostly ${most}`;
+    pieces.push({ kind: most, from: begin.from, to: end.to, what });
+    short = [];
+  };
+  for (const segment of segments) {
+    if (segment.to - segment.from >= least) {
+      join();
+      pieces.push(segment);
+      continue;
+    }
+    short.push(segment);
+    if (segment.to - (short[0]?.from ?? segment.to) >= least) join();
+  }
+  join();
+  return pieces;
+}
+
+function timesOf(segments: Segment[]): { kind: Kind; ms: number }[] {
+  return kinds
     .map((kind) => ({
       kind,
       ms: segments.filter((segment) => segment.kind === kind).reduce((sum, { from, to }) => sum + to - from, 0),
     }))
     .filter(({ ms }) => ms > 0);
+}
+
+/** A strip as long as the turn: each piece as wide as its time. */
+export function TimeStrip({ segments, label }: { segments: Segment[]; label: string }) {
+  const begin = segments[0]?.from ?? 0;
+  const whole = Math.max(1, (segments.at(-1)?.to ?? 1) - begin);
+  const totals = timesOf(segments);
   const told = totals.map(({ kind, ms }) => `${kind} ${duration(ms)}`).join(', ');
   return (
     <figure className="strip">
@@ -70,7 +104,7 @@ export function TimeStrip({ segments, label }: { segments: Segment[]; label: str
         <strong>{label}</strong> <span className="quiet">{duration(whole)}</span>
       </figcaption>
       <svg viewBox="0 0 1000 26" preserveAspectRatio="none" role="img" aria-label={`${label}: ${told}`}>
-        {segments.map(({ kind, from, to, what }) => (
+        {visiblePieces(segments).map(({ kind, from, to, what }) => (
           <rect
             key={`${kind} ${from} ${to}`}
             className={`time-${kind}`}

@@ -5,6 +5,7 @@ import { answerOf, api, messageOf } from '../http/client.ts';
 import type { Step, ToolCall } from '../http/types.ts';
 import { count } from '../format.ts';
 import { beginning, plain } from '../plain.ts';
+import { useKeptState } from './kept-state.tsx';
 import type { JobRef } from './story.ts';
 
 interface ToolCallProps {
@@ -28,10 +29,14 @@ export function subjectOf(input: unknown): string {
 
 /** A call of a tool, folded: what was asked for, and what it came to. */
 export function ToolCallItem({ job, step, call }: ToolCallProps) {
-  const [isOpen, setOpen] = useState(false);
+  const [isOpen, setOpen] = useKeptState(call.toolCallId);
   const state = call.output === null ? 'running' : call.isError ? 'failed' : 'done';
   return (
-    <details className={`tool tool-${state}`} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+    <details
+      className={`tool tool-${state}`}
+      open={isOpen}
+      onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
+    >
       <summary>
         <span className="tool-state" aria-label={state} role="img">
           {{ running: '…', failed: '✕', done: '✓' }[state]}

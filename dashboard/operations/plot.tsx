@@ -17,10 +17,20 @@ interface PlotProps {
   series: Series[];
   format(value: number): string;
   kind?: 'lines' | 'bars';
+  /** What no value should pass, as a dashed line. */
+  limit?: { value: number; label: string } | null;
+  /** Said beside the title. */
+  note?: string | undefined;
+  /** Times are whole days (UTC). */
+  span?: 'time' | 'day';
 }
 
+const noLimit = null;
+const dayOf = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
+
 /** A plot over time, and the same as a table for who cannot see it. */
-export function Plot({ title, times, series, format, kind = 'lines' }: PlotProps) {
+export function Plot(props: PlotProps) {
+  const { title, times, series, format, kind = 'lines', limit = noLimit, note, span = 'time' } = props;
   const place = useRef<HTMLDivElement>(null);
   const scheme = useScheme();
   useEffect(() => {
@@ -36,9 +46,17 @@ export function Plot({ title, times, series, format, kind = 'lines' }: PlotProps
         height: 190,
         legend: { show: false },
         cursor: { show: false },
-        scales: { y: { range: (_, __, max) => [0, max > 0 ? max * 1.1 : 1] } },
+        scales: { y: { range: (_, __, max) => [0, rangeOf(max, limit?.value ?? 0)] } },
+        ...(span === 'day' ? { tzDate: (seconds: number) => UPlot.tzDate(new Date(seconds * 1000), 'UTC') } : {}),
+        hooks: { draw: [(drawn: UPlot) => drawLimit(drawn, limit?.value ?? null, colour('--red'))] },
         axes: [
-          axis,
+          span === 'day'
+            ? {
+                ...axis,
+                values: (_, values) => values.map((value) => dayOf.format(value * 1000)),
+                incrs: dayIncrements,
+              }
+            : axis,
           { ...axis, size: 64, values: (_, values) => values.map((value) => (value === null ? '' : format(value))) },
         ],
         series: [
@@ -64,7 +82,7 @@ export function Plot({ title, times, series, format, kind = 'lines' }: PlotProps
       watch.disconnect();
       plot.destroy();
     };
-  }, [times, series, format, kind, scheme]);
+  }, [times, series, format, kind, scheme, limit?.value, span]);
   return (
     <figure className="plot panel">
       <figcaption>
@@ -75,6 +93,12 @@ export function Plot({ title, times, series, format, kind = 'lines' }: PlotProps
               <span className={`swatch swatch${colour}`} aria-hidden="true" /> {label}
             </li>
           ))}
+          {limit !== null && (
+            <li>
+              <span className="swatch swatch-limit" aria-hidden="true" /> {limit.label}
+            </li>
+          )}
+          {note !== undefined && <li>{note}</li>}
         </ul>
       </figcaption>
       <div ref={place} aria-hidden="true" />
@@ -93,7 +117,7 @@ export function Plot({ title, times, series, format, kind = 'lines' }: PlotProps
             <tbody>
               {times.map((time, index) => (
                 <tr key={time}>
-                  <td>{fullTime(time)}</td>
+                  <td>{span === 'day' ? time : fullTime(time)}</td>
                   {series.map(({ label, values }) => {
                     const value = values[index] ?? null;
                     return <td key={label}>{value === null ? '' : format(value)}</td>;
@@ -106,6 +130,28 @@ export function Plot({ title, times, series, format, kind = 'lines' }: PlotProps
       </details>
     </figure>
   );
+}
+
+const day = 86_400;
+const dayIncrements = [1, 2, 5, 7, 14, 30].map((days) => days * day);
+
+/** The limit is in sight once a good part of it is used; far below it the values are what is to be seen. */
+function rangeOf(most: number, limit: number): number {
+  return Math.max(most, most >= limit / 20 ? limit : 0) * 1.1 || 1;
+}
+
+function drawLimit({ ctx, bbox, valToPos, scales }: UPlot, limit: number | null, colour: string): void {
+  if (limit === null || limit > (scales['y']?.max ?? 0)) return;
+  const y = valToPos(limit, 'y', true);
+  ctx.save();
+  ctx.strokeStyle = colour;
+  ctx.lineWidth = 2 * devicePixelRatio;
+  ctx.setLineDash([6 * devicePixelRatio, 4 * devicePixelRatio]);
+  ctx.beginPath();
+  ctx.moveTo(bbox.left, y);
+  ctx.lineTo(bbox.left + bbox.width, y);
+  ctx.stroke();
+  ctx.restore();
 }
 
 /** `light-dark()` and its likes, as the colour they come to. */

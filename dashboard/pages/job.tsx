@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
-import { lazy, Suspense, useEffect, useState } from 'react';
+import { lazy, memo, Suspense, useEffect, useMemo, useState } from 'react';
 import { Tab, TabList, TabPanel, Tabs } from 'react-aria-components';
 import { messageOf } from '../http/client.ts';
 import type { Job, Step, Turn } from '../http/types.ts';
@@ -12,7 +12,7 @@ import { cost, plural, repositoryName, tokens } from '../format.ts';
 import { Conversation } from '../jobs/conversation.tsx';
 import { FollowUp } from '../jobs/follow-up.tsx';
 import { JobActions } from '../jobs/job-actions.tsx';
-import { jobQuery, stepsQuery, turnsQuery, useJobStory, type JobRef, type LiveStory } from '../jobs/story.ts';
+import { jobQuery, stepsQuery, turnsQuery, useJobStory, type JobRef, type PhaseMark } from '../jobs/story.ts';
 import { segmentsOf, TimeStrip } from '../jobs/time-strip.tsx';
 import { plain } from '../plain.ts';
 import '../styles/job.css';
@@ -51,7 +51,7 @@ function JobView({ job: ref, onFurtherTurn }: { job: JobRef; onFurtherTurn(): vo
       {turns.isError && <ErrorNote title="The conversation could not be read" message={messageOf(turns.error)} />}
       {turns.data !== undefined && steps.data !== undefined && (
         <>
-          <Times turns={turns.data} steps={steps.data} live={live} />
+          <Times turns={turns.data} steps={steps.data} phases={live.phases} />
           <Tabs className="tabs">
             <TabList aria-label="Parts of the job" className="tab-list">
               <Tab id="conversation" className="tab">
@@ -138,7 +138,7 @@ function FailureNote({ failure }: { failure: NonNullable<Job['details']['failure
   );
 }
 
-function Times({ turns, steps, live }: { turns: Turn[]; steps: Step[]; live: LiveStory }) {
+const Times = memo(function Times({ turns, steps, phases }: { turns: Turn[]; steps: Step[]; phases: PhaseMark[] }) {
   const isOpen = turns.at(-1)?.endedAt === null;
   const [now, setNow] = useState(Date.now);
   useEffect(() => {
@@ -146,23 +146,18 @@ function Times({ turns, steps, live }: { turns: Turn[]; steps: Step[]; live: Liv
     const timer = setInterval(() => setNow(Date.now()), 1_000);
     return () => clearInterval(timer);
   }, [isOpen]);
+  const strips = useMemo(() => {
+    const ofTurns = Map.groupBy(steps, ({ turn }) => turn);
+    return turns.map((turn) => ({
+      turn: turn.turn,
+      segments: segmentsOf(turn, ofTurns.get(turn.turn) ?? [], phases, now),
+    }));
+  }, [turns, steps, phases, now]);
   return (
     <div className="strips">
-      {turns.map((turn) => {
-        const segments = segmentsOf(
-          turn,
-          steps.filter((step) => step.turn === turn.turn),
-          live.phases,
-          now,
-        );
-        return (
-          <TimeStrip
-            key={turn.turn}
-            label={turns.length === 1 ? 'Where the time went' : `Turn ${turn.turn}`}
-            segments={segments}
-          />
-        );
-      })}
+      {strips.map(({ turn, segments }) => (
+        <TimeStrip key={turn} label={turns.length === 1 ? 'Where the time went' : `Turn ${turn}`} segments={segments} />
+      ))}
     </div>
   );
-}
+});

@@ -89,7 +89,11 @@ export function NewJobPage() {
           </Text>
           <FieldError className="field-error" />
         </TextField>
-        {usedModel === 'offline/editor' && <OfflineGrammar />}
+        {usedModel === 'offline/editor' && (
+          <OfflineGrammar
+            onUse={(sentence) => setPrompt(prompt === '' ? sentence : `${prompt.trimEnd()}\n${sentence}`)}
+          />
+        )}
         <div className="field-pair">
           <TextField className="field" value={ref} onChange={setRef}>
             <Label className="label">Branch, tag or commit to begin at</Label>

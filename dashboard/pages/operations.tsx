@@ -7,6 +7,7 @@ import { cost, count, duration, plural, tokens } from '../format.ts';
 import { answerOf, api, messageOf } from '../http/client.ts';
 import type { Operations } from '../http/types.ts';
 import { Plot } from '../operations/plot.tsx';
+import { UsageOverTime } from '../operations/usage.tsx';
 import '../styles/settings.css';
 import '../styles/job.css';
 import '../styles/operations.css';
@@ -48,6 +49,7 @@ export function OperationsPage() {
         <>
           <Figures operations={operations.data} />
           <Plots operations={operations.data} />
+          <UsageOverTime />
           <Failures failures={operations.data.failures} />
           <Workers workers={operations.data.workers} />
         </>

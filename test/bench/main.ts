@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { benchChanges } from './changes.ts';
 import { benchCancel } from './cancel.ts';
+import { benchDashboard } from './dashboard.ts';
 import { benchEvents } from './events.ts';
 import { benchGetJob } from './get-job.ts';
 import { benchLeave } from './leave.ts';
@@ -20,6 +21,7 @@ import type { BenchServers } from './support/servers.ts';
 
 const benches: Record<string, (servers: BenchServers, options: BenchOptions) => Promise<void>> = {
   cancel: benchCancel,
+  dashboard: benchDashboard,
   events: benchEvents,
   'get-job': benchGetJob,
   redact: benchRedact,

@@ -88,8 +88,3 @@ export async function seriousProblems(page: Page): Promise<string[]> {
       ({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join(' | ')}`,
     );
 }
-
-/** A figure for a person: how long the page could not answer. What else the machine does is in it. */
-export function sayLongestTask(what: string, durationsMs: number[]): void {
-  console.log(`${what}: longest task ${Math.round(Math.max(0, ...durationsMs))} ms`);
-}

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import type { Pool } from 'pg';
 import { createApp } from '../../../api/app.ts';
+import type { KeyUses } from '../../../api/key-uses.ts';
 import { createAssistantParts, type AssistantPartsDeps } from '../../../api/assistant-parts.ts';
 import { readConfig } from '../../../api/config.ts';
 import { createGapChecks } from '../../../api/gap-checks.ts';
@@ -23,6 +24,8 @@ export interface ServedApi extends AsyncDisposable {
   routes(): { method: string; path: string }[];
   /** One round of the checks of gaps. */
   checkGaps(): Promise<void>;
+  /** Counts of requests, which the process writes down every few seconds. */
+  keyUses: KeyUses;
   /** Ends the streams of job events, as a shutdown does. */
   stop(): void;
   /**
@@ -76,7 +79,7 @@ export async function serveApi(
   const url = pool.options.connectionString ?? '';
   const wakeups = cleanup.use(createJobEventWakeups({ url, events: stores.events }));
   const stopping = new AbortController();
-  const { koa } = createApp({
+  const { koa, keyUses } = createApp({
     config,
     pool,
     stores,
@@ -101,6 +104,7 @@ export async function serveApi(
     url: address,
     created,
     routes: () => koa.middleware.flatMap(routesOf),
+    keyUses,
     stop: () => stopping.abort(),
     checkGaps: createGapChecks({ ...stores, ...assistant, log, stopping: stopping.signal }),
     log: () => lines.join(''),

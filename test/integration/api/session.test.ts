@@ -63,6 +63,7 @@ describe('signing in', () => {
       sites: [{ domain: site.domain }],
       defaults: { agentModel: 'offline/editor', assistantModel: 'offline/extract' },
       temporalUiUrl: 'http://127.0.0.1:8233',
+      temporalNamespace: 'default',
     });
     const again = await api.ask('/v1/session', { headers: { cookie: cookieOf(answer) } });
     expect(again.body).toEqual(answer.body);

@@ -1,13 +1,14 @@
 import { expect, it } from 'vitest';
-import { segmentsOf } from '../../../dashboard/jobs/time-strip.tsx';
+import { segmentsOf, visiblePieces } from '../../../dashboard/jobs/time-strip.tsx';
 import type { Step, Turn } from '../../../dashboard/http/types.ts';
 
-const at = (second: number) => new Date(Date.UTC(2026, 10, 21, 10, 0, second)).toISOString();
+const at = (second: number) => new Date(Date.UTC(2026, 10, 21, 10) + second * 1000).toISOString();
 const turn = { turn: 1, createdAt: at(0), endedAt: at(20) } as Turn;
 const step = (number: number, [started, answered, ended]: [number, number | null, number | null]) =>
   ({
     turn: 1,
     step: number,
+    toolCalls: [{ toolCallId: 'c', toolName: 'read', input: {}, output: '', characters: 0, isError: false }],
     startedAt: at(started),
     answeredAt: answered === null ? null : at(answered),
     endedAt: ended === null ? null : at(ended),
@@ -46,4 +47,30 @@ it('lets the open piece of an active turn grow, and leaves out steps of another 
     'git 1-2',
     'waiting 2-9',
   ]);
+});
+
+it('counts the time behind a step without tools as what came then', () => {
+  const phases = [phase('preparing', 1), phase('running', 2), phase('publishing', 9)];
+  const last = { ...step(1, [2, 8, null]), toolCalls: [] };
+  expect(told(segmentsOf({ ...turn, endedAt: null }, [last], phases, Date.parse(at(12))))).toEqual([
+    'queue 0-1',
+    'git 1-2',
+    'model 2-8',
+    'waiting 8-9',
+    'git 9-12',
+  ]);
+});
+
+it('joins pieces that are too short to be seen, and loses no time', () => {
+  const steps = Array.from({ length: 2_000 }, (_, number) => {
+    const begin = number / 100;
+    return step(number + 1, [begin, begin + 0.006, begin + 0.01]);
+  });
+  const segments = segmentsOf(turn, steps, [], 0);
+  const pieces = visiblePieces(segments);
+  expect(segments.length).toBeGreaterThan(3_000);
+  expect(pieces.length).toBeLessThan(500);
+  expect(pieces.at(-1)?.to).toBe(segments.at(-1)?.to);
+  for (const [index, { from }] of pieces.entries()) if (index > 0) expect(from).toBe(pieces[index - 1]?.to);
+  expect(pieces[10]?.what).toMatch(/^Step .* – Step .*, mostly model$/);
 });

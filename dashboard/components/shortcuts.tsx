@@ -1,0 +1,72 @@
+import { useNavigate } from '@tanstack/react-router';
+import { useEffect, useEffectEvent, useState } from 'react';
+import { Button, Dialog, Heading, Modal, ModalOverlay } from 'react-aria-components';
+
+const shortcuts = [
+  [['J'], 'the next job of the list'],
+  [['K'], 'the one before it'],
+  [['Enter'], 'open it'],
+  [['/'], 'search'],
+  [['C'], 'a new job'],
+  [['Ctrl', 'Enter'], 'send what was written'],
+  [['?'], 'this help'],
+] as const;
+
+/** Whether a key is meant for a field, or for the browser. */
+export function isForOthers(event: KeyboardEvent): boolean {
+  const isTyping =
+    event.target instanceof HTMLElement && event.target.matches('input, textarea, select, [contenteditable]');
+  return isTyping || event.metaKey || event.ctrlKey || event.altKey || document.querySelector('[role=dialog]') !== null;
+}
+
+/** The keys that work on every page, and a list of all of them. */
+export function Shortcuts() {
+  const [isOpen, setOpen] = useState(false);
+  const navigate = useNavigate();
+  const onKey = useEffectEvent((event: KeyboardEvent) => {
+    if (isForOthers(event)) return;
+    const search = document.querySelector<HTMLElement>('input[type=search]');
+    if (event.key === '?') setOpen(true);
+    else if (event.key === '/' && search !== null) search.focus();
+    else if (event.key === 'c') void navigate({ to: '/new' });
+    else return;
+    // the key itself is not to stand in the field
+    event.preventDefault();
+  });
+  useEffect(() => {
+    const listen = (event: KeyboardEvent) => onKey(event);
+    addEventListener('keydown', listen);
+    return () => removeEventListener('keydown', listen);
+  }, []);
+  return (
+    <>
+      <Button className="button button-quiet" onPress={() => setOpen(true)}>
+        Shortcuts <kbd>?</kbd>
+      </Button>
+      <ModalOverlay className="overlay" isDismissable isOpen={isOpen} onOpenChange={setOpen}>
+        <Modal className="modal">
+          <Dialog className="dialog">
+            <Heading slot="title">Keyboard</Heading>
+            <dl className="shortcuts">
+              {shortcuts.map(([keys, meaning]) => (
+                <div key={meaning}>
+                  <dt>
+                    {keys.map((key) => (
+                      <kbd key={key}>{key}</kbd>
+                    ))}
+                  </dt>
+                  <dd>{meaning}</dd>
+                </div>
+              ))}
+            </dl>
+            <div className="actions">
+              <Button slot="close" className="button" autoFocus>
+                Close
+              </Button>
+            </div>
+          </Dialog>
+        </Modal>
+      </ModalOverlay>
+    </>
+  );
+}

@@ -1,0 +1,113 @@
+import { useQuery } from '@tanstack/react-query';
+import { useMemo, useState } from 'react';
+import { Button } from 'react-aria-components';
+import { ErrorNote, Loading } from '../components/notes.tsx';
+import { cost, count } from '../format.ts';
+import { answerOf, api, messageOf } from '../http/client.ts';
+import type { Usage } from '../http/types.ts';
+import { plain } from '../plain.ts';
+import { Plot, type Series } from './plot.tsx';
+
+const spans = [7, 30, 90] as const;
+const colours = ['--blue', '--purple', '--amber', '--green', '--red'];
+const whole = (value: number) => (Number.isInteger(value) ? count(value) : '');
+
+/** What keys and projects use, day by day, beside what they may. */
+export function UsageOverTime() {
+  const [days, setDays] = useState<number>(30);
+  const usage = useQuery({
+    queryKey: ['usage', days],
+    queryFn: () => answerOf(api.GET('/v1/usage', { params: { query: { days } } })),
+    refetchInterval: 30_000,
+    placeholderData: (before) => before,
+  });
+  return (
+    <section aria-labelledby="usage">
+      <div className="page-head section-head">
+        <h2 id="usage">Use and limits</h2>
+        <div className="segments" role="group" aria-label="Days">
+          {spans.map((span) => (
+            <Button key={span} className="segment" aria-pressed={days === span} onPress={() => setDays(span)}>
+              {span} days
+            </Button>
+          ))}
+        </div>
+      </div>
+      {usage.isPending && <Loading />}
+      {usage.isError && <ErrorNote title="The use could not be read" message={messageOf(usage.error)} />}
+      {usage.data !== undefined && (
+        <div className="plots">
+          <KeyPlots assistant={usage.data.assistant} />
+          <ProjectPlots projects={usage.data.projects} />
+        </div>
+      )}
+    </section>
+  );
+}
+
+function KeyPlots({ assistant }: { assistant: Usage['assistant'] }) {
+  const { keys, organization, limitPerHour } = assistant;
+  const times = useMemo(() => organization.map(({ day }) => day), [organization]);
+  const byKey = useMemo((): Series[] => {
+    const busy = keys
+      .filter(({ isRevoked, days }) => !isRevoked || days.some(({ requests }) => requests > 0))
+      .map(({ id, name, days }) => ({
+        label: plain(name ?? id),
+        values: days.map(({ requests }) => requests),
+        sum: days.reduce((sum, { requests }) => sum + requests, 0),
+      }))
+      .sort((one, other) => other.sum - one.sum);
+    return busy
+      .slice(0, colours.length)
+      .map(({ label, values }, at) => ({ label, values, colour: colours[at] ?? '--blue' }));
+  }, [keys]);
+  const hours = useMemo(
+    (): Series[] => [
+      {
+        label: 'let in, in the busiest hour',
+        colour: '--blue',
+        values: organization.map(({ busiestHour }) => busiestHour),
+      },
+      { label: 'turned away, on the day', colour: '--red', values: organization.map(({ refused }) => refused) },
+    ],
+    [organization],
+  );
+  return (
+    <>
+      <Plot title="Requests of readers a day, by key" times={times} series={byKey} format={whole} span="day" />
+      <Plot
+        title="Requests of readers an hour"
+        times={times}
+        series={hours}
+        format={whole}
+        span="day"
+        limit={{ value: limitPerHour, label: `limit: ${count(limitPerHour)} an hour, all keys together` }}
+      />
+    </>
+  );
+}
+
+function ProjectPlots({ projects }: { projects: Usage['projects'] }) {
+  return projects.map((project) => <ProjectPlot key={project.id} project={project} />);
+}
+
+function ProjectPlot({ project: { name, days, budgetUsd } }: { project: Usage['projects'][number] }) {
+  const times = useMemo(() => days.map(({ day }) => day), [days]);
+  const series = useMemo(
+    (): Series[] => [{ label: 'US dollars', colour: '--amber', values: days.map(({ costUsd }) => costUsd) }],
+    [days],
+  );
+  const limit = budgetUsd === null ? null : { value: budgetUsd, label: `budget: ${cost(budgetUsd)} a day` };
+  return (
+    <Plot
+      title={`Cost a day: ${plain(name)}`}
+      times={times}
+      series={series}
+      format={cost}
+      kind="bars"
+      span="day"
+      limit={limit}
+      note={limit === null ? 'No budget is set.' : undefined}
+    />
+  );
+}

@@ -1,0 +1,264 @@
+import { readFile } from 'node:fs/promises';
+import { gunzipSync } from 'node:zlib';
+import type { Browser, Page } from 'playwright-core';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findChromium, launchChromium } from '../support/browser.ts';
+import { seriousProblems, startJob, takeScreenshot, untilStatus, visitDashboard } from '../support/dashboard.ts';
+import { insertActiveJob, insertSteps } from '../support/many-jobs.ts';
+import { startTestStack, type TestStack } from '../support/stack.ts';
+
+const chromiumPath = findChromium();
+const resources = new AsyncDisposableStack();
+const shared = {} as { stack: TestStack; browser: Browser; pool: pg.Pool };
+
+beforeAll(async () => {
+  if (chromiumPath === null) return;
+  shared.stack = resources.use(await startTestStack());
+  shared.browser = await launchChromium(chromiumPath);
+  resources.defer(() => shared.browser.close());
+  shared.pool = new pg.Pool({ connectionString: shared.stack.localJson.databaseUrl, max: 2 });
+  resources.defer(() => shared.pool.end());
+});
+
+afterAll(() => resources.disposeAsync());
+
+async function downloaded(page: Page, name: string): Promise<Buffer> {
+  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name }).click()]);
+  return readFile(await download.path());
+}
+
+const stepOf = (page: Page, step: number) => page.getByRole('article', { name: `Step ${step}`, exact: true });
+
+describe.runIf(chromiumPath !== null)('the page of a job', () => {
+  it('cancels, explains, goes on, forks and archives a job, and gives its patch and bundle', async () => {
+    const { browser, stack } = shared;
+    await using visit = await visitDashboard(browser, stack);
+    const { page } = visit;
+    await stack.pause('worker');
+    let id: string;
+    try {
+      id = await startJob(page, 'Create steered.md with "first"');
+      await page.getByRole('button', { name: 'Cancel' }).click();
+      expect(await seriousProblems(page)).toEqual([]);
+      await page.getByRole('button', { name: 'Cancel the job' }).click();
+      await untilStatus(page, 'cancelled');
+    } finally {
+      await stack.resume('worker');
+    }
+    await page.locator('.failure').getByText('cancelled', { exact: true }).waitFor();
+    expect(await page.getByRole('button', { name: 'Cancel' }).count()).toBe(0);
+
+    await page.getByLabel('Ask for a change').fill('Create further.md with "second"');
+    await page.getByLabel('Ask for a change').press('Control+Enter');
+    await page.getByRole('region', { name: 'Turn 2' }).waitFor();
+    await untilStatus(page, 'completed');
+    const patch = (await downloaded(page, 'Patch')).toString();
+    expect(patch).toContain('diff --git a/further.md b/further.md\n');
+    expect(patch).toContain('+second');
+    expect(gunzipSync(await downloaded(page, 'Bundle')).toString()).toContain(id);
+
+    const link = await page.getByRole('link', { name: 'Execution' }).getAttribute('href');
+    expect(link).toBe(
+      `${stack.localJson.temporalUiUrl}/namespaces/default/workflows/${encodeURIComponent(`agent-job/${id}/turn-2`)}`,
+    );
+    expect((await fetch(link ?? '')).status).toBe(200);
+
+    await page.getByRole('button', { name: 'Fork from step 1' }).click();
+    expect(await seriousProblems(page)).toEqual([]);
+    await page.getByLabel('What should be different?').fill('Create forked.md with "third"');
+    await page.getByRole('button', { name: 'Fork the job' }).click();
+    await page.waitForURL((url) => url.pathname.includes('/job_') && !url.pathname.includes(id));
+    await untilStatus(page, 'completed');
+    await page.getByRole('link', { name: 'step 1 of another job' }).click();
+    await page.waitForURL((url) => url.pathname.includes(id));
+
+    await page.getByRole('button', { name: 'Archive' }).click();
+    await page.getByRole('button', { name: 'Archive the job' }).click();
+    await page.getByText('An archived job takes no message.').waitFor();
+    expect(await page.locator('.page-head .badge').innerText()).toContain('archived');
+    expect(await page.getByLabel('Ask for a change').count()).toBe(0);
+    await page.getByRole('link', { name: 'open it' }).click();
+    await page.getByRole('button', { name: 'Merge' }).waitFor();
+    expect(visit.complaints).toEqual([]);
+  });
+
+  it('shows behind each step what that step changed, and no button where it changed nothing', async () => {
+    const { browser, stack } = shared;
+    await using visit = await visitDashboard(browser, stack);
+    const { page } = visit;
+    await startJob(page, 'Create notes.md with "one\\n". Append "two\\n" to notes.md. Rename notes.md to log.md');
+    await untilStatus(page, 'completed');
+    const show = (step: number) => stepOf(page, step).getByRole('button', { name: 'Show what this step changed' });
+    const changed: number[] = [];
+    for (let step = 1; step <= (await page.locator('.step').count()); step += 1)
+      if ((await show(step).count()) > 0) changed.push(step);
+    expect(changed).toHaveLength(3);
+    const [, second = 0, third = 0] = changed;
+    await show(second).click();
+    const file = stepOf(page, second).getByRole('region', { name: 'notes.md' });
+    await file.getByText('two').waitFor();
+    expect(await file.locator('.diff-code-insert').allInnerTexts()).toEqual(['two']);
+    expect(await file.locator('.badge').first().innerText()).toBe('changed');
+    await stack.killAndWait('api');
+    await page.reload();
+    await show(third).click();
+    await stepOf(page, third).getByText('renamed').waitFor();
+    await stepOf(page, third).getByText('Moved without a change.').waitFor();
+    expect(visit.complaints).toEqual([]);
+  });
+
+  it('marks what a provider refused and what another worker took over', async () => {
+    const { browser, stack, pool } = shared;
+    await using visit = await visitDashboard(browser, stack);
+    const { page } = visit;
+    const id = await startJob(page, 'Create marked.md with "x"');
+    await untilStatus(page, 'completed');
+    expect(await page.locator('.step .badge-warn').count()).toBe(0);
+    await pool.query('update job_steps set fence = fence + 3, model_failures = 2 where job_id = $1 and step = 1', [id]);
+    await page.reload();
+    await stepOf(page, 1).getByText('model failed 2 times').waitFor();
+    await stepOf(page, 1).getByText('handed over').waitFor();
+    expect(await stepOf(page, 2).locator('.badge-warn').count()).toBe(0);
+  });
+
+  it('goes on where it was when the API was started again', async () => {
+    const { browser, stack } = shared;
+    await using visit = await visitDashboard(browser, stack);
+    const { page } = visit;
+    await stack.pause('worker');
+    try {
+      await startJob(page, 'Create restarted.md with "x"');
+      await page.locator('.live-live').waitFor();
+      await stack.killAndWait('api');
+      await page.locator('.live-live').waitFor();
+    } finally {
+      await stack.resume('worker');
+    }
+    await untilStatus(page, 'completed');
+    await stepOf(page, 1).waitFor();
+    expect(visit.complaints).toEqual([]);
+  });
+
+  it('holds of 2,000 steps only those in sight, goes to any of them, and follows new ones', async () => {
+    const { browser, stack, pool } = shared;
+    const { projectId, baseUrl } = stack.localJson;
+    const id = await insertActiveJob(pool, projectId, 'job_of2000steps');
+    await insertSteps(pool, id, { from: 1, to: 2_000 });
+    await using visit = await visitDashboard(browser, stack);
+    const { page } = visit;
+    await page.goto(`${baseUrl}/jobs/${projectId}/${id}`);
+    await stepOf(page, 1).waitFor();
+    expect(await page.locator('.step').count()).toBeLessThan(60);
+    expect(await page.locator('.strip rect').count()).toBeLessThan(900);
+
+    await page.getByLabel('Go to step').fill('1234');
+    await page.getByLabel('Go to step').press('Enter');
+    await page.waitForURL(/#step-1-1234$/);
+    await untilInSight(page, 1_234);
+    expect(await page.locator('.step').count()).toBeLessThan(60);
+    await stepOf(page, 1_234).locator('.tool').first().locator('summary').click();
+    await stepOf(page, 1_234).getByRole('heading', { name: 'Arguments' }).waitFor();
+    await page.getByRole('button', { name: 'First', exact: true }).click();
+    await untilInSight(page, 1);
+    expect(await stepOf(page, 1_234).count()).toBe(0);
+    await page.goto(`${baseUrl}/jobs`);
+    await page.goto(`${baseUrl}/jobs/${projectId}/${id}#step-1-777`);
+    await untilInSight(page, 777);
+    await page.getByLabel('Go to step').fill('5000');
+    await page.getByRole('button', { name: 'Go', exact: true }).click();
+    await page.getByText('There is no such step.').waitFor();
+    expect(await seriousProblems(page)).toEqual([]);
+
+    await page.getByRole('button', { name: 'Follow' }).click();
+    for (const step of [2_001, 2_002, 2_003]) {
+      await insertSteps(pool, id, { from: step, to: step });
+      await untilInSight(page, step);
+    }
+    await takeScreenshot(page, 'long-job');
+    expect(visit.complaints).toEqual([]);
+    await pool.query(`update jobs set status = 'failed', phase = null, ended_at = now() where id = $1`, [id]);
+  });
+});
+
+async function untilInSight(page: Page, step: number): Promise<void> {
+  const top = () =>
+    stepOf(page, step)
+      .boundingBox({ timeout: 1_000 })
+      .then(
+        (box) => box?.y ?? -1,
+        () => -1,
+      );
+  await expect.poll(top, { timeout: 60_000 }).toBeGreaterThanOrEqual(0);
+  expect(await top()).toBeLessThan(860);
+}
+
+describe.runIf(chromiumPath !== null)('the list and the forms of jobs', () => {
+  it('offers the grammar of the offline model, refuses an empty prompt, and starts a draft at a branch', async () => {
+    const { browser, stack, pool } = shared;
+    await using visit = await visitDashboard(browser, stack);
+    const { page } = visit;
+    await page.keyboard.press('c');
+    await page.waitForURL(/\/new$/);
+    await page.getByText('No model is configured').waitFor();
+    expect(await page.locator('.grammar dt').count()).toBeGreaterThan(4);
+    await page.getByRole('button', { name: 'Start the job' }).click();
+    expect(new URL(page.url()).pathname).toBe('/new');
+    await page.getByRole('button', { name: 'Use “Create PATH with "text"”' }).click();
+    expect(await page.getByLabel('What should change?').inputValue()).toBe('Create PATH with "text"');
+    await page.getByLabel('What should change?').fill('Create drafted.md with "x"');
+    await page.getByLabel('Branch, tag or commit').fill('main');
+    await page.getByText('Open the pull request as a draft').click();
+    await page.getByRole('button', { name: 'Start the job' }).click();
+    await page.waitForURL(/\/jobs\/prj_\w+\/job_\w+/);
+    await untilStatus(page, 'completed');
+    const id = /job_\w+/.exec(page.url())![0];
+    const { rows } = await pool.query('select draft, requested_ref from jobs where id = $1', [id]);
+    expect(rows).toEqual([{ draft: true, requested_ref: 'main' }]);
+  });
+
+  it('is used with keys alone: j, k, Enter, / and ?', async () => {
+    const { browser, stack } = shared;
+    await using visit = await visitDashboard(browser, stack);
+    const { page } = visit;
+    await page.locator('.row').nth(1).waitFor();
+    const focused = () => page.evaluate(() => document.activeElement?.textContent ?? '');
+    await page.keyboard.press('j');
+    const first = await focused();
+    await page.keyboard.press('j');
+    expect(await focused()).not.toBe(first);
+    await page.keyboard.press('k');
+    expect(await focused()).toBe(first);
+    await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Keyboard' }).waitFor();
+    expect(await seriousProblems(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.keyboard.press('/');
+    await page.keyboard.type('drafted');
+    expect(await page.getByLabel('Search jobs').inputValue()).toBe('drafted');
+    await page.waitForURL(/q=drafted/);
+    await page.keyboard.press('Tab');
+    await page.locator('.row', { hasText: 'drafted' }).waitFor();
+    await page.keyboard.press('j');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/\/job_/);
+    await page.goBack();
+    await page.waitForURL(/q=drafted/);
+    expect(visit.complaints).toEqual([]);
+  });
+
+  it('keeps the theme that was chosen', async () => {
+    const { browser, stack } = shared;
+    await using visit = await visitDashboard(browser, stack);
+    const { page } = visit;
+    const background = () => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
+    const light = await background();
+    await page.getByLabel('Theme').selectOption('dark');
+    const dark = await background();
+    expect(dark).not.toBe(light);
+    await page.reload();
+    await page.getByLabel('Theme').waitFor();
+    expect([await background(), await page.getByLabel('Theme').inputValue()]).toEqual([dark, 'dark']);
+  });
+});
