@@ -20,7 +20,7 @@ import { createRandom } from './random.ts';
 import { printEnd, printTraffic } from './report.ts';
 import { repositoryFiles, setGithubScene } from './scene.ts';
 import { startServers } from './servers.ts';
-import { layWire } from './wire.ts';
+import { layWire, type Wire } from './wire.ts';
 
 const pollMs = 10;
 
@@ -34,16 +34,17 @@ export async function runNetworkChaos(args: string[]): Promise<number> {
 }
 
 /**
- * Each of two workers runs in a network namespace of its own, wired to the one in which the rest runs. A worker that is cut
+ * Each worker runs in a network namespace of its own, wired to the one in which the rest runs. A worker that is cut
  * off from Temporal may go on reaching the forge meanwhile.
  */
 async function cutNetworks(args: string[]): Promise<number> {
   const option = { type: 'string' } as const;
-  const { values } = parseArgs({ args, options: { cuts: option, jobs: option, seed: option } });
+  const { values } = parseArgs({ args, options: { cuts: option, jobs: option, workers: option, seed: option } });
   const cuts = Number(values.cuts ?? 36);
   const jobs = Number(values.jobs ?? Math.ceil(cuts / 1.2));
+  const workerCount = Number(values.workers ?? 2);
   const seed = Number(values.seed ?? Math.floor(Math.random() * 1e6));
-  console.log(`network: cuts: ${cuts}, jobs: ${jobs}, seed: ${seed}`);
+  console.log(`network: cuts: ${cuts}, jobs: ${jobs}, workers: ${workerCount}, seed: ${seed}`);
   const random = createRandom(seed);
   const files = repositoryFiles(0);
   const plans = planJobs({ count: jobs, repositories: [files], random: random.fork(1) });
@@ -59,12 +60,13 @@ async function cutNetworks(args: string[]): Promise<number> {
     GITHUB_API_URL: github.apiUrl,
   };
   await using laid = new AsyncDisposableStack();
-  const wires = [laid.use(await layWire(0)), laid.use(await layWire(1))];
+  const wires: Wire[] = [];
+  while (wires.length < workerCount) wires.push(laid.use(await layWire(wires.length)));
   for (const wire of wires) await checkWire(wire, servers.postgresPort);
   await using lane = await startLane({
     servers,
     name: 'chaos',
-    workers: wires.length,
+    workers: workerCount,
     env,
     entries: { worker: 'test/chaos/processes/http-git-worker.ts' },
     enterWorker: (index) => wires[index - 1]!.enter,
