@@ -1,10 +1,11 @@
 import type { ToolContext } from './agent-tools/agent-tool.ts';
 import type { OpenedSandbox } from './clients/sandbox/open-sandbox.ts';
-import type { CommandEnd, Sandbox } from './clients/sandbox/sandbox.ts';
+import type { CommandEnd } from './clients/sandbox/running-command.ts';
+import type { Sandbox } from './clients/sandbox/sandbox.ts';
 import type { ToolResult } from '../db/steps.ts';
 
 /** Whether this worker runs commands: in its sandbox, or not, for a reason; null: nobody wants it to. */
-export type Commands = (OpenedSandbox & { maxSeconds: number }) | null;
+export type Commands = (OpenedSandbox & { maxSeconds: number; hosts?: readonly string[] }) | null;
 
 /** The commands of one batch take no longer together: a batch has to end within the time of its activity. */
 const batchMs = 8 * 60_000;

@@ -3,7 +3,7 @@ import { SealedError } from '../encryption/cipher.ts';
 import { UnknownModelError } from '../models/registry.ts';
 import { FailureType } from '../workflows/contract/failures.ts';
 import { ForgeError, type ForgeErrorKind } from './clients/forge.ts';
-import { SandboxError } from './clients/sandbox/sandbox.ts';
+import { SandboxError } from './clients/sandbox/running-command.ts';
 import { GitError, type GitErrorKind } from './clients/git.ts';
 import { ModelCallError, verdictOfModelFailure } from './model-failures.ts';
 import type { Verdict } from './verdict.ts';

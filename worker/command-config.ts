@@ -1,9 +1,19 @@
 import { z } from 'zod';
+import { parseRunHosts } from '../activities/clients/sandbox/network.ts';
 import type { SandboxLimits } from '../activities/clients/sandbox/profile.ts';
 
 /** What one command of an agent may use. */
 export interface CommandLimits extends SandboxLimits {
   maxSeconds: number;
+  /** What it may reach; none: it has no network. */
+  hosts: string[];
+}
+
+function hostsOf(text: string, context: z.RefinementCtx): string[] {
+  const parsed = parseRunHosts(text);
+  if (parsed.ok) return parsed.hosts;
+  context.addIssue({ code: 'custom', message: parsed.problem });
+  return z.NEVER;
 }
 
 const wholeNumber = (from: number, to: number) => {
@@ -17,6 +27,7 @@ export const commandVariables = z.object({
   DOCKET_RUN_MEMORY_MB: wholeNumber(64, 1_000_000).default(2_048),
   DOCKET_RUN_PROCESSES: wholeNumber(16, 100_000).default(256),
   DOCKET_RUN_DISK_MB: wholeNumber(1, 10_000).default(200),
+  DOCKET_RUN_HOSTS: z.string().transform(hostsOf).default([]),
 });
 
 /** Null: agents run no commands. */
@@ -24,6 +35,7 @@ export function commandLimitsOf(env: z.infer<typeof commandVariables>): CommandL
   if (env.DOCKET_RUN === 'off') return null;
   return {
     maxSeconds: env.DOCKET_RUN_SECONDS,
+    hosts: env.DOCKET_RUN_HOSTS,
     memoryBytes: env.DOCKET_RUN_MEMORY_MB * 2 ** 20,
     processes: env.DOCKET_RUN_PROCESSES,
     diskBytes: env.DOCKET_RUN_DISK_MB * 2 ** 20,

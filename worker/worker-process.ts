@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import type { Worker } from '@temporalio/worker';
 import type { Logger } from 'pino';
+import { createEgress } from '../activities/clients/egress.ts';
 import { openSandbox } from '../activities/clients/sandbox/open-sandbox.ts';
 import type { Commands } from '../activities/commands.ts';
 import { createProcessHost } from '../activities/clients/process-host.ts';
@@ -125,14 +126,16 @@ export async function runWorkerProcess(wiring: WorkerProcess): Promise<void> {
 
 /** Without a sandbox agents run no commands; the log says what to do about it. */
 async function openCommands(
-  { commands: limits }: WorkerConfig,
+  { commands: limits, privateHosts }: WorkerConfig,
   { log, resources }: { log: Logger; resources: AsyncDisposableStack },
 ): Promise<Commands> {
   if (limits === null) return null;
   // its own: workers of several machines may share their work directory
   const directory = await mkdtemp(join(tmpdir(), 'docket-sandbox-'));
   resources.defer(() => rm(directory, { recursive: true, force: true }));
-  const opened = await openSandbox({ directory, limits });
+  const { maxSeconds, hosts } = limits;
+  const network = hosts.length === 0 ? null : { hosts, egress: createEgress({ privateHosts }) };
+  const opened = await openSandbox({ directory, limits, network });
   if (opened.problem !== null) log.warn(opened.problem);
-  return { ...opened, maxSeconds: limits.maxSeconds };
+  return { ...opened, maxSeconds, hosts };
 }

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { CommandEnd } from '../clients/sandbox/sandbox.ts';
+import type { CommandEnd } from '../clients/sandbox/running-command.ts';
 
 export interface ToolContext {
   /** Absolute path of the tree; no tool reaches outside it. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { CommandEnd } from '../clients/sandbox/sandbox.ts';
+import type { CommandEnd } from '../clients/sandbox/running-command.ts';
 import { cleanOutput, headAndTail } from './clean-output.ts';
 import { defineTool } from './define-tool.ts';
 import { ToolProblem } from './tool-problem.ts';
@@ -8,12 +8,24 @@ import type { AgentTool } from './agent-tool.ts';
 /** What a command says is cut to its beginning and end, within what one call may answer with. */
 const shown = { headLength: 14_000, tailLength: 28_000 };
 
-/** Makes the tool that runs a shell command in the sandbox, for at most so many seconds. */
-export function createRunTool({ maxSeconds }: { maxSeconds: number }): AgentTool {
+export interface RunToolOptions {
+  maxSeconds: number;
+  /** What commands reach by the proxy of the sandbox; none: nothing. */
+  hosts?: readonly string[];
+}
+
+/** Makes the tool that runs a shell command in the sandbox. */
+export function createRunTool({ maxSeconds, hosts = [] }: RunToolOptions): AgentTool {
+  const network =
+    hosts.length === 0
+      ? 'There is no network, no .git and no terminal; '
+      : `By HTTP and HTTPS, through the proxy that the environment names, ${hosts.join(', ')} can be reached and ` +
+        'nothing else. There is no .git and no terminal; ';
   return defineTool({
     description:
       'Runs a shell command at the root of the repository and answers with what it said and its exit code: tests, builds, ' +
-      'linters, scripts. There is no network, no .git and no terminal; only the repository and /tmp can be written, and /tmp ' +
+      `linters, scripts. ${network}` +
+      'only the repository and /tmp can be written, and /tmp ' +
       'is empty at each call. What the repository ignores may be gone at the next call. Processes end with the command.',
     inputSchema: z.object({
       command: z
@@ -36,12 +48,12 @@ export function createRunTool({ maxSeconds }: { maxSeconds: number }): AgentTool
 }
 
 /** How a command ended, and what it said. */
-export function describeEnd({ exitCode, stopped, output, durationMs }: CommandEnd): string {
+export function describeEnd({ exitCode, stopped, output, notes, durationMs }: CommandEnd): string {
   const seconds = (durationMs / 1_000).toFixed(1);
   // no time of a command that ended by itself: the same end reads the same
   const ending = exitCode === null ? `${stops[stopped ?? 'timeout']} after ${seconds} s` : exitOf(exitCode);
   const said = shownOutput(output);
-  return `[${ending}]\n${said === '' ? '(no output)' : said}`;
+  return [`[${ending}]`, said === '' ? '(no output)' : said, ...notes.map((note) => `[${note}]`)].join('\n');
 }
 
 function shownOutput({ head, tail, omitted }: CommandEnd['output']): string {

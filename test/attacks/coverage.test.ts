@@ -5,6 +5,7 @@ import { commandAttacks } from './lists/commands.ts';
 import { driverAttacks } from './lists/drivers.ts';
 import { fileAttacks } from './lists/files.ts';
 import { linkAttacks } from './lists/links.ts';
+import { networkAttacks } from './lists/networks.ts';
 import { plantAttacks } from './lists/plants.ts';
 import { processAttacks } from './lists/processes.ts';
 import { promptAttacks } from './lists/prompts.ts';
@@ -24,6 +25,7 @@ const attacks = [
   driverAttacks,
   fileAttacks,
   linkAttacks,
+  networkAttacks,
   plantAttacks,
   processAttacks,
   promptAttacks,

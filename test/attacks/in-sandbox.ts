@@ -3,17 +3,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describeEnd } from '../../activities/agent-tools/run-tool.ts';
 import { openSandbox, type OpenedSandbox } from '../../activities/clients/sandbox/open-sandbox.ts';
+import type { SandboxNetwork } from '../../activities/clients/sandbox/network.ts';
 import type { Scene } from './scene.ts';
 
 const limits = { memoryBytes: 256 * 2 ** 20, processes: 64, diskBytes: 64 * 2 ** 20 };
 const directory = await mkdtemp(join(tmpdir(), 'docket-attack-sandbox-'));
 const opened: OpenedSandbox = await openSandbox({ directory, limits });
 
+const online = await mkdtemp(join(tmpdir(), 'docket-attack-sandbox-'));
+
 /** Why commands cannot be attacked with here; null: they can. */
 export const sandboxProblem: string | null = opened.problem;
 
 export async function closeSandbox(): Promise<void> {
-  await rm(directory, { recursive: true, force: true });
+  for (const one of [directory, online]) await rm(one, { recursive: true, force: true });
 }
 
 /** Runs a command as the agent's tool does; `text` is what the model would read. */
@@ -22,6 +25,19 @@ export async function inSandbox(
   command: string,
   { timeoutMs = 20_000 } = {},
 ): Promise<{ exitCode: number | null; text: string }> {
+  return await runIn(opened, tree, command, timeoutMs);
+}
+
+/** The same, where commands reach the hosts of a list. */
+export async function inOnlineSandbox(
+  { tree }: Scene,
+  command: string,
+  network: SandboxNetwork,
+): Promise<{ text: string }> {
+  return await runIn(await openSandbox({ directory: online, limits, network }), tree, command, 20_000);
+}
+
+async function runIn(opened: OpenedSandbox, tree: string, command: string, timeoutMs: number) {
   if (opened.sandbox === null) throw new Error(opened.problem);
   const signal = AbortSignal.timeout(60_000);
   const end = await opened.sandbox.run({ jobId: 'attack', tree, command, timeoutMs, signal });

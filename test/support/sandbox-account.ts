@@ -1,9 +1,15 @@
+import { createEgress } from '../../activities/clients/egress.ts';
 import { openSandbox } from '../../activities/clients/sandbox/open-sandbox.ts';
 import type { SandboxLimits } from '../../activities/clients/sandbox/profile.ts';
 
+interface Hosts {
+  hosts: string[];
+  privateHosts: readonly string[];
+}
+
 /** What a process of another account is asked: first to open its sandbox, then to run commands in it. */
 export type AccountRequest =
-  | { kind: 'open'; directory: string; limits: SandboxLimits }
+  | { kind: 'open'; directory: string; limits: SandboxLimits; network: Hosts | undefined }
   | { kind: 'run'; id: number; jobId: string; tree: string; command: string; timeoutMs: number }
   | { kind: 'abort'; id: number };
 
@@ -13,7 +19,9 @@ let opened: Awaited<ReturnType<typeof openSandbox>> | null = null;
 
 async function answerTo(request: AccountRequest): Promise<object | null> {
   if (request.kind === 'open') {
-    opened = await openSandbox(request);
+    const { directory, limits, network: wanted } = request;
+    const network = wanted === undefined ? null : { hosts: wanted.hosts, egress: createEgress(wanted) };
+    opened = await openSandbox({ directory, limits, network });
     return { kind: 'opened', problem: opened.problem };
   }
   if (request.kind === 'abort') {

@@ -4,9 +4,10 @@ import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/pro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { createEgress, type EgressOptions } from '../../activities/clients/egress.ts';
 import { openSandbox } from '../../activities/clients/sandbox/open-sandbox.ts';
 import type { SandboxLimits } from '../../activities/clients/sandbox/profile.ts';
-import type { CommandEnd } from '../../activities/clients/sandbox/sandbox.ts';
+import type { CommandEnd } from '../../activities/clients/sandbox/running-command.ts';
 import type { AccountRequest } from './sandbox-account.ts';
 
 /** `owner`: the account that the tests run as; `other`: an ordinary user, when that is root. */
@@ -52,15 +53,23 @@ async function hasOther(): Promise<boolean> {
   }
 }
 
+/** What commands of a test may reach; names are resolved by the system where the account is the other one. */
+export interface TestNetwork extends EgressOptions {
+  hosts: string[];
+}
+
 /** A sandbox of an account, with a tree that only that account may enter. */
-export async function openTestSandbox(account: TestAccount, limits = testLimits): Promise<TestSandbox> {
+export async function openTestSandbox(
+  account: TestAccount,
+  { limits = testLimits, network }: { limits?: SandboxLimits; network?: TestNetwork } = {},
+): Promise<TestSandbox> {
   const directory = await mkdtemp(join(tmpdir(), 'docket-sandbox-'));
   const tree = join(directory, 'private', 'tree');
   await mkdir(tree, { recursive: true });
   await chmod(join(directory, 'private'), 0o700);
   if (account === 'other')
     for (const path of [directory, join(directory, 'private'), tree]) await chown(path, otherUid, otherUid);
-  const { runs, close } = account === 'owner' ? await asOwner(directory, limits) : await asOther(directory, limits);
+  const { runs, close } = await (account === 'owner' ? asOwner : asOther)({ directory, limits, network });
 
   const run: TestSandbox['run'] = (command, { timeoutMs = 60_000, signal = new AbortController().signal } = {}) =>
     runs({ jobId: 'job_test', tree, command, timeoutMs, signal });
@@ -89,14 +98,21 @@ type Runs = (call: {
   signal: AbortSignal;
 }) => Promise<CommandEnd>;
 
-async function asOwner(directory: string, limits: SandboxLimits): Promise<{ runs: Runs; close(): void }> {
-  const { sandbox, problem } = await openSandbox({ directory: join(directory, 'sandbox'), limits });
+interface Opening {
+  directory: string;
+  limits: SandboxLimits;
+  network: TestNetwork | undefined;
+}
+
+async function asOwner({ directory, limits, network: wanted }: Opening): Promise<{ runs: Runs; close(): void }> {
+  const network = wanted === undefined ? null : { hosts: wanted.hosts, egress: createEgress(wanted) };
+  const { sandbox, problem } = await openSandbox({ directory: join(directory, 'sandbox'), limits, network });
   if (sandbox === null) throw new Error(problem);
   return { runs: (call) => sandbox.run(call), close: () => undefined };
 }
 
 /** A process of an ordinary user, as a worker would be. */
-async function asOther(directory: string, limits: SandboxLimits): Promise<{ runs: Runs; close(): void }> {
+async function asOther({ directory, limits, network }: Opening): Promise<{ runs: Runs; close(): void }> {
   const child = fork(accountProgram, [], {
     execPath: setpriv,
     execArgv: [...asOtherUser, process.execPath],
@@ -104,7 +120,8 @@ async function asOther(directory: string, limits: SandboxLimits): Promise<{ runs
     env: { ...process.env, HOME: directory },
   });
   const opened = answerOf(child, ({ kind }) => kind === 'opened');
-  child.send({ kind: 'open', directory: join(directory, 'sandbox'), limits } satisfies AccountRequest);
+  const hosts = network && { hosts: network.hosts, privateHosts: network.privateHosts ?? [] };
+  child.send({ kind: 'open', directory: join(directory, 'sandbox'), limits, network: hosts } satisfies AccountRequest);
   const { problem } = await opened;
   if (problem !== null) throw new Error(problem);
   child.setMaxListeners(0);

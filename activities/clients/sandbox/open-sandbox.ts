@@ -1,11 +1,21 @@
 import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { inspectMachine, NoSandboxError } from './machine.ts';
+import type { SandboxNetwork } from './network.ts';
 import type { SandboxLimits } from './profile.ts';
-import { createSandbox, SandboxError, type Sandbox } from './sandbox.ts';
+import { SandboxError } from './running-command.ts';
+import { createSandbox, type Sandbox } from './sandbox.ts';
 
 /** The sandbox of this machine, or why there is none, in a sentence that says what to do about it. */
 export type OpenedSandbox = { sandbox: Sandbox; problem: null } | { sandbox: null; problem: string };
+
+export interface OpenOptions {
+  /** For this process alone. */
+  directory: string;
+  limits: SandboxLimits;
+  /** Without it commands reach nothing but their own loopback. */
+  network?: SandboxNetwork | null;
+}
 
 const probeMs = 20_000;
 /** What holds in a sandbox; each line fails the probe by itself. */
@@ -23,12 +33,11 @@ echo contained > probe`;
  * Makes the sandbox and runs a first command in it, which looks whether it is one. Whatever keeps it from coming up, or is not as it
  * has to be, means that there is no sandbox.
  */
-export async function openSandbox(options: { directory: string; limits: SandboxLimits }): Promise<OpenedSandbox> {
-  const { directory } = options;
+export async function openSandbox({ directory, limits, network = null }: OpenOptions): Promise<OpenedSandbox> {
   try {
     const machine = await inspectMachine();
     await mkdir(directory, { recursive: true, mode: 0o700 });
-    const sandbox = await createSandbox({ ...options, machine });
+    const sandbox = await createSandbox({ directory, limits, network, machine });
     const tree = await mkdtemp(join(directory, 'probe-'));
     try {
       const signal = AbortSignal.timeout(probeMs);

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Machine } from './machine.ts';
+import { onlineShell, proxyEnvironment } from './network.ts';
 
 /** What a command may use. */
 export interface SandboxLimits {
@@ -21,8 +22,12 @@ export const madeFiles: Readonly<Record<string, string>> = {
   '/etc/hosts': '127.0.0.1 localhost\n::1 localhost\n',
 };
 
+/** The channel over which the sandbox hands out its listening socket, where commands have a way out. */
+export const channelFd = filterFd + 1 + Object.keys(madeFiles).length;
+
 const readable = ['/etc/alternatives', '/etc/ld.so.cache', '/etc/ssl', '/etc/pki'];
 const place = '/tree';
+const placeOfNode = '/opt/node/bin/node';
 const openFiles = 4_096;
 /** V8 asks for so much at its start that it never uses; what is used is watched. */
 const reservedBytes = 2 ** 30;
@@ -35,11 +40,13 @@ export interface ProfileCall {
   timeoutMs: number;
 }
 
+type Placed = ProfileCall & Pick<Machine, 'node'> & { isOnline: boolean };
+
 /** The program and arguments that run a command in the sandbox. */
 export function sandboxCommand(
   machine: Machine,
   limits: SandboxLimits,
-  call: ProfileCall,
+  call: ProfileCall & { isOnline: boolean },
 ): { file: string; args: string[] } {
   const { bwrap, root, node } = machine;
   if (root === null) {
@@ -66,7 +73,7 @@ export function uidOf({ first, count }: { first: number; count: number }, jobId:
 function sandboxArguments(
   { system, prlimit, shell }: Machine,
   limits: SandboxLimits,
-  { tree, command, timeoutMs, node }: ProfileCall & Pick<Machine, 'node'>,
+  { tree, command, timeoutMs, node, isOnline }: Placed,
 ): string[] {
   const size = ['--size', String(limits.diskBytes)];
   return [
@@ -74,6 +81,7 @@ function sandboxArguments(
     ['--new-session', '--clearenv', '--hostname', 'job', '--uid', '1000', '--gid', '1000'],
     ['--setenv', 'PATH', `${node === null ? '' : '/opt/node/bin:'}/usr/local/bin:/usr/bin:/bin`],
     ['--setenv', 'HOME', '/tmp', '--setenv', 'LANG', 'C.UTF-8'],
+    Object.entries(isOnline ? proxyEnvironment : {}).flatMap((variable) => ['--setenv', ...variable]),
     ['--ro-bind', '/usr', '/usr'],
     system.flatMap(({ path, link }) => (link === null ? ['--ro-bind', path, path] : ['--symlink', link, path])),
     readable.flatMap((path) => ['--ro-bind-try', path, path]),
@@ -91,13 +99,15 @@ function sandboxArguments(
       `--fsize=${limits.diskBytes}`,
     ],
     [`--nofile=${openFiles}`, '--core=0', `--cpu=${Math.ceil(timeoutMs / 500)}`, '--'],
-    [shell, '-c', 'exec 2>&1; eval "$1"', 'command', command],
+    isOnline
+      ? [shell, ...onlineShell({ fd: channelFd, node: node === null ? process.execPath : placeOfNode, command })]
+      : [shell, '-c', 'exec 2>&1; eval "$1"', 'command', command],
   ].flat();
 }
 
 function nodeArguments(node: Machine['node']): string[] {
   if (node === null) return [];
-  const bin = ['--ro-bind', node.file, '/opt/node/bin/node'];
+  const bin = ['--ro-bind', node.file, placeOfNode];
   if (node.npm === null) return bin;
   const cli = '../lib/node_modules/npm/bin';
   return [

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { cleanOutput, headAndTail } from '../../../../activities/agent-tools/clean-output.ts';
 import { createRunTool, describeEnd } from '../../../../activities/agent-tools/run-tool.ts';
 import { MAX_OUTPUT_BYTES } from '../../../../activities/agent-tools/tool-output.ts';
-import type { CommandEnd } from '../../../../activities/clients/sandbox/sandbox.ts';
+import type { CommandEnd } from '../../../../activities/clients/sandbox/running-command.ts';
 
 const signal = new AbortController().signal;
 const clean = (text: string) => cleanOutput(Buffer.from(text));
@@ -10,6 +10,7 @@ const endOf = (text: string, end: Partial<CommandEnd> = {}): CommandEnd => ({
   exitCode: 0,
   stopped: null,
   durationMs: 1_234,
+  notes: [],
   output: { head: Buffer.from(text), tail: Buffer.alloc(0), omitted: 0 },
   ...end,
 });
@@ -59,6 +60,8 @@ describe('run', () => {
     expect(await run(endOf('all well\n'))).toEqual({ text: '[exit code 0]\nall well', isError: false });
     expect(await run(endOf('', { exitCode: 1 }))).toEqual({ text: '[exit code 1]\n(no output)', isError: true });
     expect(describeEnd(endOf('', { exitCode: 137 }))).toContain('signal 9');
+    const notes = ['The network does not lead to evil.test:443: commands reach npm.test only.'];
+    expect(describeEnd(endOf('no route\n', { exitCode: 1, notes }))).toBe(`[exit code 1]\nno route\n[${notes[0]}]`);
   });
 
   it('says why a command was stopped', async () => {

@@ -1,0 +1,181 @@
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { Server } from 'node:net';
+import { constants, setPriority } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Readable } from 'node:stream';
+import { capture, type Captured } from './capture.ts';
+import { noNetworkCode, type SandboxNetwork } from './network.ts';
+import { isAlive } from './processes.ts';
+import type { ProfileCall } from './profile.ts';
+import { serveProxy, type CommandProxy } from './proxy.ts';
+import type { Excess } from './watch.ts';
+
+export interface SandboxCall extends ProfileCall {
+  signal: AbortSignal;
+}
+
+/** How a command ended. `output` is what it said on both of its outputs. */
+export interface CommandEnd {
+  /** Null when it was stopped. */
+  exitCode: number | null;
+  /** Why it was stopped; null when it ended by itself. */
+  stopped: Excess | 'timeout' | 'output' | null;
+  output: Captured;
+  /** What the network refused it, in sentences. */
+  notes: string[];
+  durationMs: number;
+}
+
+/** The sandbox did not come up; the command was not begun. */
+export class SandboxError extends Error {
+  override name = 'SandboxError';
+}
+
+const keepBytes = 256 * 1024;
+const outputBytes = 64 * 1024 * 1024;
+/** Commands stand back behind the worker; what brings them up does not. */
+const niceness = 10;
+const endMs = 5_000;
+const bringUpMs = 300;
+
+export interface StartedCommand {
+  child: ChildProcess;
+  /** What the command says. */
+  stream: Readable;
+  /** Null: it has no way out. */
+  network: SandboxNetwork | null;
+}
+
+/** A command whose sandbox was started, until all of its processes have ended. */
+export class RunningCommand {
+  /** The first process of the sandbox's own process namespace: with it, all others end. */
+  firstPid: number | null = null;
+  readonly #child: ChildProcess;
+  readonly #beganAt = performance.now();
+  readonly #stream: Readable;
+  readonly #closed: Promise<unknown>;
+  readonly #output: () => Captured;
+  readonly #problem: () => Captured;
+  readonly #network: SandboxNetwork | null;
+  #proxy: CommandProxy | null = null;
+  #stopped: CommandEnd['stopped'] | 'aborted' = null;
+  #exitCode: number | null = null;
+
+  constructor({ child, stream, network }: StartedCommand) {
+    this.#child = child;
+    this.#network = network;
+    this.#stream = stream;
+    this.#closed = Promise.all([once(child, 'close'), once(stream, 'close')]);
+    // it is looked at in the end
+    this.#closed.catch(() => undefined);
+    const [, , , status] = child.stdio;
+    const onOverflow = () => this.stop('output');
+    this.#output = capture(stream, { keepBytes, limitBytes: outputBytes, onOverflow });
+    this.#problem = capture(readable(child.stderr), { keepBytes: 4_096, limitBytes: outputBytes, onOverflow });
+    this.#readStatus(readable(status));
+    if (network !== null) child.once('message', (_said, listener) => this.#connect(listener));
+  }
+
+  stop(reason: CommandEnd['stopped'] | 'aborted'): void {
+    if (this.#stopped !== null) return;
+    this.#stopped = reason;
+    // bubblewrap leaves its child behind when it dies while it brings it up: it has a moment to say which one that is
+    if (this.firstPid !== null) this.#kill();
+    else setTimeout(() => this.#kill(), bringUpMs).unref();
+    setTimeout(() => this.#letGo(), endMs).unref();
+  }
+
+  async end({ signal, timeoutMs }: SandboxCall): Promise<CommandEnd> {
+    const timer = setTimeout(() => this.stop('timeout'), timeoutMs);
+    const onAbort = () => this.stop('aborted');
+    signal.addEventListener('abort', onAbort, { once: true });
+    if (signal.aborted) onAbort();
+    try {
+      await this.#closed;
+      await this.#untilGone();
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', onAbort);
+      this.#proxy?.[Symbol.dispose]();
+    }
+    const durationMs = performance.now() - this.#beganAt;
+    const stopped = this.#stopped === 'aborted' ? null : this.#stopped;
+    if (this.#stopped === null && this.#exitCode === null) {
+      throw new SandboxError(`The sandbox did not come up: ${this.#problem().head.toString('utf8').slice(0, 500)}`);
+    }
+    if (this.#stopped === null && this.#network !== null && this.#proxy === null && this.#exitCode === noNetworkCode)
+      throw new SandboxError('The way of the sandbox to the network did not come up.');
+    const exitCode = stopped === null ? this.#exitCode : null;
+    return { exitCode, stopped, output: this.#output(), notes: this.#proxy?.notes() ?? [], durationMs };
+  }
+
+  /** The command begins when this was answered; by then nothing in the sandbox has the channel any more. */
+  #connect(listener: unknown): void {
+    if (listener instanceof Server && this.#network !== null) this.#proxy = serveProxy(listener, this.#network);
+    // not disconnected from here: Node would then never say that the child has closed
+    if (this.#child.connected) this.#child.send('connected', () => undefined);
+  }
+
+  #readStatus(stream: Readable): void {
+    let text = '';
+    stream.on('error', () => undefined);
+    stream.setEncoding('utf8').on('data', (piece: string) => {
+      text += piece;
+      const isNew = this.firstPid === null;
+      this.firstPid = numberIn(text, 'child-pid');
+      if (isNew && this.firstPid !== null) lowerPriority(this.firstPid);
+      this.#exitCode = numberIn(text, 'exit-code');
+      // it may have come up after it was told to stop
+      if (this.#stopped !== null) this.#kill();
+    });
+  }
+
+  #kill(): void {
+    const { pid, exitCode, signalCode } = this.#child;
+    if (this.firstPid !== null) signalTo(this.firstPid);
+    if (pid !== undefined && exitCode === null && signalCode === null) signalTo(-pid);
+  }
+
+  /** Whatever still holds an output of a command that was stopped is no longer listened to. */
+  #letGo(): void {
+    for (const stream of [this.#stream, ...this.#child.stdio]) stream?.destroy();
+  }
+
+  /** The outputs close when nobody holds them; a process that holds none of them may be a moment behind. */
+  async #untilGone(): Promise<void> {
+    const { firstPid } = this;
+    if (firstPid === null) return;
+    const giveUpAt = performance.now() + endMs;
+    while (await isAlive(firstPid)) {
+      if (performance.now() > giveUpAt) throw new SandboxError('The processes of a command did not end.');
+      await sleep(1);
+    }
+  }
+}
+
+function readable(stream: unknown): Readable {
+  if (stream instanceof Readable) return stream;
+  throw new SandboxError('bubblewrap has no output.');
+}
+
+function numberIn(text: string, name: string): number | null {
+  const found = new RegExp(`"${name}": (\\d+)`).exec(text)?.[1];
+  return found === undefined ? null : Number(found);
+}
+
+function signalTo(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // it has ended by itself
+  }
+}
+
+function lowerPriority(pid: number): void {
+  try {
+    setPriority(pid, Math.max(niceness, constants.priority.PRIORITY_NORMAL));
+  } catch {
+    // it has ended already
+  }
+}
