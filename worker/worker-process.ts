@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import type { Worker } from '@temporalio/worker';
 import type { Logger } from 'pino';
-import { createEgress } from '../activities/clients/egress.ts';
-import { openSandbox } from '../activities/clients/sandbox/open-sandbox.ts';
+import { openSandboxHost } from '../activities/clients/sandbox/sandbox-host.ts';
 import type { Commands } from '../activities/commands.ts';
 import { createProcessHost } from '../activities/clients/process-host.ts';
 import { createKnownSecrets, type KnownSecrets } from '../redaction/known-secrets.ts';
@@ -134,8 +133,8 @@ async function openCommands(
   const directory = await mkdtemp(join(tmpdir(), 'docket-sandbox-'));
   resources.defer(() => rm(directory, { recursive: true, force: true }));
   const { maxSeconds, hosts } = limits;
-  const network = hosts.length === 0 ? null : { hosts, egress: createEgress({ privateHosts }) };
-  const opened = await openSandbox({ directory, limits, network });
+  const network = hosts.length === 0 ? null : { hosts, privateHosts };
+  const opened = resources.use(await openSandboxHost({ directory, limits, network }));
   if (opened.problem !== null) log.warn(opened.problem);
   return { ...opened, maxSeconds, hosts };
 }

@@ -17,7 +17,8 @@ import {
 } from './profile.ts';
 import { RunningCommand, SandboxError, type CommandEnd, type SandboxCall } from './running-command.ts';
 import { seccompFilter } from './seccomp-filter.ts';
-import { giveTree, mendTree } from './tree.ts';
+import { createTreeOwner } from './tree-owner.ts';
+import { mendTree } from './tree.ts';
 import { watchCommand } from './watch.ts';
 
 export interface Sandbox {
@@ -48,6 +49,7 @@ export async function createSandbox({ machine, limits, network, directory }: San
     inputs.push(path);
   }
   const pipes = createOutputPipes(directory);
+  const owner = createTreeOwner();
   const inherited = await inheritedDescriptors(filterFd + inputs.length - 1);
 
   async function start(call: ProfileCall, { writer, stream }: OutputPipe): Promise<RunningCommand> {
@@ -80,7 +82,7 @@ export async function createSandbox({ machine, limits, network, directory }: San
       call.signal.throwIfAborted();
       const { tree } = call;
       const { root } = machine;
-      if (root !== null) await giveTree(tree, uidOf(root.uids, call.jobId));
+      if (root !== null) owner.give(tree, uidOf(root.uids, call.jobId));
       const pipe = await pipes.take();
       using _pipe = { [Symbol.dispose]: () => void pipe.stream.destroy() };
       const command = await start(call, pipe);

@@ -7,12 +7,6 @@ import { promisify } from 'node:util';
 const execute = promisify(execFile);
 const maxBuffer = 1 << 20;
 
-/** Gives everything in a tree to a user, links themselves and not what they lead to. Nothing else may be at work in the tree. */
-export async function giveTree(tree: string, uid: number): Promise<void> {
-  const args = [tree, '!', '-user', String(uid), '-exec', 'chown', '-h', `${uid}:${uid}`, '{}', '+'];
-  await execute('find', args, { maxBuffer });
-}
-
 /** Makes a tree readable and writable again for its owner, whatever a command did to the modes in it. */
 export async function mendTree(tree: string): Promise<void> {
   const folders = ['-type', 'd', '!', '-perm', '-0700', '-exec', 'chmod', 'u+rwx', '{}', ';'];

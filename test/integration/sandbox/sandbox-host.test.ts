@@ -1,0 +1,101 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openSandboxHost, type HostedSandbox } from '../../../activities/clients/sandbox/sandbox-host.ts';
+import { accountsWithSandbox, processesNamed, testLimits } from '../../support/sandbox.ts';
+
+const { accounts } = await accountsWithSandbox();
+const hostProgram = 'sandbox/sandbox-host-main.ts';
+
+describe.runIf(accounts.length > 0)('the process that runs commands', () => {
+  let directory: string;
+  let tree: string;
+  let hosted: HostedSandbox;
+  beforeAll(async () => {
+    process.env['DOCKET_CANARY'] = 'canary-environment';
+    directory = await mkdtemp(join(tmpdir(), 'docket-sandbox-host-'));
+    tree = join(directory, 'tree');
+    await mkdir(tree);
+    const network = { hosts: ['reached.invalid'], privateHosts: [] };
+    hosted = await openSandboxHost({ directory: join(directory, 'sandbox'), limits: testLimits, network });
+  });
+  afterAll(async () => {
+    delete process.env['DOCKET_CANARY'];
+    hosted[Symbol.dispose]();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  const run = (command: string, { signal = new AbortController().signal, timeoutMs = 60_000 } = {}) => {
+    if (hosted.sandbox === null) throw new Error(hosted.problem);
+    return hosted.sandbox.run({ jobId: 'job_test', tree, command, timeoutMs, signal });
+  };
+  /** Those of this process. */
+  const hosts = async () => {
+    const found = [];
+    for (const pid of await processesNamed(hostProgram)) {
+      const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+      if (stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1] === String(process.pid)) found.push(pid);
+    }
+    return found;
+  };
+
+  it('answers how a command ended, what it said and what it did not reach', async () => {
+    const end = await run('echo one; echo two >&2; curl -s https://evil.invalid/; exit 7');
+    expect(end).toMatchObject({ exitCode: 7, stopped: null });
+    expect(end.output.head.toString()).toBe('one\ntwo\n');
+    expect(end.notes.join()).toContain('evil.invalid:443');
+    expect(await run('while :; do :; done', { timeoutMs: 1_000 })).toMatchObject({
+      stopped: 'timeout',
+      exitCode: null,
+    });
+  });
+
+  it('knows nothing of the environment of the worker', async () => {
+    const [host] = await hosts();
+    expect(await readFile(`/proc/${process.pid}/environ`, 'utf8')).not.toBe('');
+    const environment = await readFile(`/proc/${host}/environ`, 'utf8');
+    expect(environment).toContain('PATH=');
+    expect(environment).not.toContain('canary-environment');
+  });
+
+  it('ends a command whose call is aborted', async () => {
+    const mark = `aborted-${randomUUID()}`;
+    const controller = new AbortController();
+    const said = run(`exec -a ${mark} sleep 600`, { signal: controller.signal }).catch(String);
+    await expect.poll(() => processesNamed(mark), { timeout: 30_000 }).not.toEqual([]);
+    controller.abort(new Error('aborted by the test'));
+    expect(await said).toContain('aborted by the test');
+    expect(await processesNamed(mark)).toEqual([]);
+  });
+
+  it('takes its commands with it when it is killed, and the next call begins another one', async () => {
+    const mark = `orphan-${randomUUID()}`;
+    const said = run(`exec -a ${mark} sleep 600`).catch(String);
+    await expect.poll(() => processesNamed(mark), { timeout: 30_000 }).not.toEqual([]);
+    const [host] = await hosts();
+    process.kill(host!, 'SIGKILL');
+    expect(await said).toContain('The process that runs commands has ended.');
+    await expect.poll(() => processesNamed(mark), { timeout: 30_000 }).toEqual([]);
+    expect((await run('echo again')).output.head.toString()).toBe('again\n');
+    expect(await hosts()).not.toContain(host);
+  });
+
+  it('ends with the worker, and so do its commands', async () => {
+    const mark = `left-${randomUUID()}`;
+    const said = run(`exec -a ${mark} sleep 600`).catch(String);
+    await expect.poll(() => processesNamed(mark), { timeout: 30_000 }).not.toEqual([]);
+    hosted[Symbol.dispose]();
+    expect(await said).toContain('ended');
+    await expect
+      .poll(async () => [...(await processesNamed(mark)), ...(await hosts())], { timeout: 30_000 })
+      .toEqual([]);
+    await expect(run('true')).rejects.toThrow('ended');
+  });
+});
+
+it('says why there is no sandbox', async () => {
+  const hosted = await openSandboxHost({ directory: '/proc/none', limits: testLimits, network: null });
+  expect(hosted.problem).toContain('Commands cannot be run here: ');
+});
