@@ -24,11 +24,15 @@ export const madeFiles: Readonly<Record<string, string>> = {
 
 /** The channel over which the sandbox hands out its listening socket, where commands have a way out. */
 export const channelFd = filterFd + 1 + Object.keys(madeFiles).length;
+/** Where the outer of two sandboxes tells of its first process, where the worker is root. */
+export const stageFd = channelFd + 1;
 
 const readable = ['/etc/alternatives', '/etc/ld.so.cache', '/etc/ssl', '/etc/pki'];
 const place = '/tree';
 const placeOfNode = '/opt/node/bin/node';
 const openFiles = 4_096;
+/** Commands stand back behind the worker; what brings them up does not. */
+const niceness = 10;
 /** V8 asks for so much at its start that it never uses; what is used is watched. */
 const reservedBytes = 2 ** 30;
 
@@ -58,7 +62,8 @@ export function sandboxCommand(
     ['--dev-bind', '/', '/', '--tmpfs', '/tmp', '--bind', call.tree, staged.tree],
     node === null ? [] : ['--ro-bind', node.file, '/tmp/node'],
     node?.npm == null ? [] : ['--ro-bind', node.npm, '/tmp/npm'],
-    ['--cap-add', 'ALL', '--die-with-parent', '--'],
+    // its first process has the user of the worker, which may end it when the worker is gone; all others end with it
+    ['--unshare-pid', '--json-status-fd', String(stageFd), '--cap-add', 'ALL', '--die-with-parent', '--'],
   ].flat();
   const uid = uidOf(root.uids, call.jobId);
   const become = [root.setpriv, `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups', '--no-new-privs', bwrap];
@@ -98,7 +103,7 @@ function sandboxArguments(
       `--data=${limits.memoryBytes + reservedBytes}`,
       `--fsize=${limits.diskBytes}`,
     ],
-    [`--nofile=${openFiles}`, '--core=0', `--cpu=${Math.ceil(timeoutMs / 500)}`, '--'],
+    [`--nofile=${openFiles}`, '--core=0', `--cpu=${Math.ceil(timeoutMs / 500)}`, '--', 'nice', '-n', String(niceness)],
     isOnline
       ? [shell, ...onlineShell({ fd: channelFd, node: node === null ? process.execPath : placeOfNode, command })]
       : [shell, '-c', 'exec 2>&1; eval "$1"', 'command', command],

@@ -1,13 +1,12 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { Server } from 'node:net';
-import { constants, setPriority } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Readable } from 'node:stream';
 import { capture, type Captured } from './capture.ts';
 import { noNetworkCode, type SandboxNetwork } from './network.ts';
 import { isAlive } from './processes.ts';
-import type { ProfileCall } from './profile.ts';
+import { stageFd, type ProfileCall } from './profile.ts';
 import { serveProxy, type CommandProxy } from './proxy.ts';
 import type { Excess } from './watch.ts';
 
@@ -34,8 +33,6 @@ export class SandboxError extends Error {
 
 const keepBytes = 256 * 1024;
 const outputBytes = 64 * 1024 * 1024;
-/** Commands stand back behind the worker; what brings them up does not. */
-const niceness = 10;
 const endMs = 5_000;
 const bringUpMs = 300;
 
@@ -49,7 +46,7 @@ export interface StartedCommand {
 
 /** A command whose sandbox was started, until all of its processes have ended. */
 export class RunningCommand {
-  /** The first process of the sandbox's own process namespace: with it, all others end. */
+  /** The first process of the outermost process namespace of the sandbox: with it, all others end. */
   firstPid: number | null = null;
   readonly #child: ChildProcess;
   readonly #beganAt = performance.now();
@@ -70,10 +67,14 @@ export class RunningCommand {
     // it is looked at in the end
     this.#closed.catch(() => undefined);
     const [, , , status] = child.stdio;
+    const stage = child.stdio[stageFd];
     const onOverflow = () => this.stop('output');
     this.#output = capture(stream, { keepBytes, limitBytes: outputBytes, onOverflow });
     this.#problem = capture(readable(child.stderr), { keepBytes: 4_096, limitBytes: outputBytes, onOverflow });
-    this.#readStatus(readable(status));
+    const onExit = (text: string) => (this.#exitCode = numberIn(text, 'exit-code'));
+    const onStart = (text: string) => this.#begin(numberIn(text, 'child-pid'));
+    readStatus(readable(status), stage instanceof Readable ? [onExit] : [onStart, onExit]);
+    if (stage instanceof Readable) readStatus(stage, [onStart]);
     if (network !== null) child.once('message', (_said, listener) => this.#connect(listener));
   }
 
@@ -117,18 +118,10 @@ export class RunningCommand {
     if (this.#child.connected) this.#child.send('connected', () => undefined);
   }
 
-  #readStatus(stream: Readable): void {
-    let text = '';
-    stream.on('error', () => undefined);
-    stream.setEncoding('utf8').on('data', (piece: string) => {
-      text += piece;
-      const isNew = this.firstPid === null;
-      this.firstPid = numberIn(text, 'child-pid');
-      if (isNew && this.firstPid !== null) lowerPriority(this.firstPid);
-      this.#exitCode = numberIn(text, 'exit-code');
-      // it may have come up after it was told to stop
-      if (this.#stopped !== null) this.#kill();
-    });
+  #begin(firstPid: number | null): void {
+    this.firstPid = firstPid;
+    // it may have come up after it was told to stop
+    if (this.#stopped !== null) this.#kill();
   }
 
   #kill(): void {
@@ -159,6 +152,16 @@ function readable(stream: unknown): Readable {
   throw new SandboxError('bubblewrap has no output.');
 }
 
+/** Calls with all that bubblewrap has said so far. */
+function readStatus(stream: Readable, listeners: ((text: string) => void)[]): void {
+  let text = '';
+  stream.on('error', () => undefined);
+  stream.setEncoding('utf8').on('data', (piece: string) => {
+    text += piece;
+    for (const listen of listeners) listen(text);
+  });
+}
+
 function numberIn(text: string, name: string): number | null {
   const found = new RegExp(`"${name}": (\\d+)`).exec(text)?.[1];
   return found === undefined ? null : Number(found);
@@ -169,13 +172,5 @@ function signalTo(pid: number): void {
     process.kill(pid, 'SIGKILL');
   } catch {
     // it has ended by itself
-  }
-}
-
-function lowerPriority(pid: number): void {
-  try {
-    setPriority(pid, Math.max(niceness, constants.priority.PRIORITY_NORMAL));
-  } catch {
-    // it has ended already
   }
 }

@@ -11,6 +11,7 @@ import {
   filterFd,
   madeFiles,
   sandboxCommand,
+  stageFd,
   uidOf,
   type ProfileCall,
   type SandboxLimits,
@@ -62,6 +63,7 @@ export async function createSandbox({ machine, limits, network, directory }: San
     for (const path of inputs) stdio.push(opened(path, 'r'));
     for (const descriptor of inherited) stdio[descriptor] = nothing;
     if (network !== null) stdio[channelFd] = 'ipc';
+    if (machine.root !== null) stdio[stageFd] = 'pipe';
     const { file, args } = sandboxCommand(machine, limits, { ...call, isOnline: network !== null });
     const child = spawn(file, args, {
       cwd: '/',

@@ -96,6 +96,6 @@ describe.runIf(accounts.length > 0)('the process that runs commands', () => {
 });
 
 it('says why there is no sandbox', async () => {
-  const hosted = await openSandboxHost({ directory: '/proc/none', limits: testLimits, network: null });
+  const hosted = await openSandboxHost({ directory: '/dev/null/none', limits: testLimits, network: null });
   expect(hosted.problem).toContain('Commands cannot be run here: ');
 });
