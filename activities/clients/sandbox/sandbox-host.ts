@@ -1,11 +1,18 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import type { HostedOptions, SandboxAnswer, SandboxRequest } from './host-messages.ts';
+import type { OpenedSandbox } from './open-sandbox.ts';
 import { SandboxError, type CommandEnd, type SandboxCall } from './running-command.ts';
-import type { Sandbox } from './sandbox.ts';
 
 /** The sandbox of this machine in a process of its own, or why there is none, in a sentence that says what to do about it. */
-export type HostedSandbox = ({ sandbox: Sandbox; problem: null } | { sandbox: null; problem: string }) & Disposable;
+export type HostedSandbox = OpenedSandbox & Disposable;
+
+type Opened = Extract<SandboxAnswer, { type: 'opened' }>;
+
+interface Host {
+  child: ChildProcess;
+  opened: Opened;
+}
 
 interface Waiting {
   resolve(end: CommandEnd): void;
@@ -24,9 +31,10 @@ export async function openSandboxHost(options: HostedOptions): Promise<HostedSan
   const waiting = new Map<number, Waiting>();
   let lastId = 0;
   let isOver = false;
-  let host: Promise<ChildProcess> | null = null;
+  let host: Promise<Host> | null = null;
 
-  function begin(onOpened: (problem: string | null) => void): Promise<ChildProcess> {
+  /** Throws SandboxError. */
+  function begin(): Promise<Host> {
     const child = fork(program, [], {
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
@@ -43,32 +51,30 @@ export async function openSandboxHost(options: HostedOptions): Promise<HostedSan
       child.on('message', (answer: SandboxAnswer) => {
         if (answer.type !== 'opened') return settle(answer);
         hold(child, waiting.size > 0);
-        onOpened(answer.problem);
-        resolve(child);
+        resolve({ child, opened: answer });
       });
       void send(child, { type: 'open', options }).catch(reject);
     });
   }
 
-  function settle(answer: Exclude<SandboxAnswer, { type: 'opened' }>): void {
+  function settle(answer: Exclude<SandboxAnswer, Opened>): void {
     const call = waiting.get(answer.id);
     if (answer.type === 'failed') return call?.reject(new SandboxError(answer.message));
     const { head, tail, omitted } = answer.end.output;
     call?.resolve({ ...answer.end, output: { head: Buffer.from(head), tail: Buffer.from(tail), omitted } });
   }
 
-  async function again(): Promise<ChildProcess> {
+  async function again(): Promise<Host> {
     if (isOver) throw new SandboxError(ended);
-    let found: string | null = null;
-    const child = await begin((problem) => (found = problem));
-    if (found === null) return child;
+    const { child, opened } = await begin();
+    if (opened.problem === null) return { child, opened };
     child.disconnect();
-    throw new SandboxError(found);
+    throw new SandboxError(opened.problem);
   }
 
   async function run({ signal, ...call }: SandboxCall): Promise<CommandEnd> {
     signal.throwIfAborted();
-    const child = await (host ??= again());
+    const { child } = await (host ??= again());
     lastId += 1;
     const id = lastId;
     const { promise, resolve, reject } = Promise.withResolvers<CommandEnd>();
@@ -90,26 +96,25 @@ export async function openSandboxHost(options: HostedOptions): Promise<HostedSan
     }
   }
 
-  function end(child: ChildProcess): void {
-    isOver = true;
-    if (child.connected) child.disconnect();
-  }
-
-  let problem: string | null = null;
-  const first = await begin((found) => (problem = found));
-  host = Promise.resolve(first);
-  if (problem !== null) {
-    end(first);
+  try {
+    const first = await begin();
+    host = Promise.resolve(first);
+    const { opened } = first;
+    const end = () => {
+      isOver = true;
+      void host?.then(({ child }) => child.connected && child.disconnect()).catch(() => undefined);
+    };
+    if (opened.problem === null) {
+      return { sandbox: { run }, problem: null, [Symbol.dispose]: end };
+    }
+    end();
+    return { sandbox: null, problem: opened.problem, [Symbol.dispose]: () => undefined };
+  } catch (error) {
+    if (!(error instanceof SandboxError)) throw error;
+    const problem =
+      'Commands cannot be run here: the process that runs them did not start; the log of the worker says why.';
     return { sandbox: null, problem, [Symbol.dispose]: () => undefined };
   }
-  return {
-    sandbox: { run },
-    problem: null,
-    [Symbol.dispose]() {
-      isOver = true;
-      void host?.then(end, () => undefined);
-    },
-  };
 }
 
 function send(child: ChildProcess, request: SandboxRequest): Promise<void> {
