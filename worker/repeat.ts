@@ -1,5 +1,8 @@
 import type { Logger } from 'pino';
 
+/** A process that has just begun has work to take up first. */
+const longestFirstWaitMs = 1_000;
+
 /** Runs a chore again and again, one round at a time; a round that fails is logged once in a row. */
 export function repeat({
   name,
@@ -17,8 +20,12 @@ export function repeat({
 }): AsyncDisposable {
   let isStopped = false;
   let hasFailed = false;
-  let timer: NodeJS.Timeout | undefined;
-  let round = run();
+  let round = Promise.resolve();
+  let timer = begin(Math.min(everyMs, longestFirstWaitMs));
+
+  function begin(afterMs: number): NodeJS.Timeout {
+    return setTimeout(() => (round = run()), afterMs);
+  }
 
   async function run(): Promise<void> {
     try {
@@ -28,7 +35,7 @@ export function repeat({
       if (!hasFailed && !isStopped) log.warn({ err: error, chore: name }, 'a chore failed; it is tried again');
       hasFailed = true;
     }
-    if (!isStopped) timer = setTimeout(() => (round = run()), hasFailed ? retryMs : everyMs);
+    if (!isStopped) timer = begin(hasFailed ? retryMs : everyMs);
   }
 
   return {

@@ -35,7 +35,7 @@ export function createProcessHost(): ProcessHost {
     const child = fork(program, [], {
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-      env: { PATH: process.env['PATH'] },
+      env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] },
       execArgv: [],
     });
     child.on('message', receive);
