@@ -1,4 +1,4 @@
-import { Worker } from '@temporalio/worker';
+import { ReplayWorker } from './replay-worker.ts';
 import type { History } from '../../db/stored-history.ts';
 
 type HistoryEvent = NonNullable<History['events']>[number];
@@ -53,7 +53,8 @@ async function problemsOf({ bundle, workflowId, runs }: ReplayRequest): Promise<
   const options = { workflowBundle: { codePath: bundle } };
   const problems: (string | null)[] = [];
   const histories = runs.map((history) => ({ workflowId, history }));
-  for await (const { error } of Worker.runReplayHistories(options, histories)) problems.push(error?.message ?? null);
+  for await (const { error } of ReplayWorker.runReplayHistories(options, histories))
+    problems.push(error?.message ?? null);
   return problems;
 }
 
