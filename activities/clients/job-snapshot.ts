@@ -10,6 +10,7 @@ import {
   type JobBase,
   type JobDirectory,
 } from './job-directory.ts';
+import { writeSnapshotCommit } from './snapshot-commit.ts';
 import { removeForeignEntries } from './tree-hygiene.ts';
 
 interface SnapshotRequest {
@@ -22,16 +23,6 @@ interface SnapshotRequest {
 const addTimeoutMs = 10 * 60_000;
 const maxPackBytes = 256 * 1024 * 1024;
 const maxPatchBytes = 20 * 1024 * 1024;
-
-/** The same tree on the same base is the same commit on every worker. */
-const snapshotIdentity = {
-  GIT_AUTHOR_NAME: 'Docket',
-  GIT_AUTHOR_EMAIL: 'docket@localhost',
-  GIT_AUTHOR_DATE: '@946684800 +0000',
-  GIT_COMMITTER_NAME: 'Docket',
-  GIT_COMMITTER_EMAIL: 'docket@localhost',
-  GIT_COMMITTER_DATE: '@946684800 +0000',
-};
 
 /** Takes the job's tree as it stands. The index takes part only once everything has been read. */
 export async function takeSnapshot(
@@ -60,8 +51,7 @@ export async function describeTree(
 ): Promise<Snapshot> {
   const { gitDir } = job;
   const { baseCommit } = base;
-  const commitArgs = ['commit-tree', tree, '-p', baseCommit, '-m', 'Working copy'];
-  const commit = (await git.run({ gitDir, args: commitArgs, env: snapshotIdentity, signal })).stdout.toString().trim();
+  const commit = await writeSnapshotCommit(gitDir, { tree, parent: baseCommit });
   const packed = await git.run({
     gitDir,
     args: ['pack-objects', '--revs', '--thin', '--delta-base-offset', '--stdout', '--quiet'],

@@ -1,0 +1,29 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { deflate } from 'node:zlib';
+
+const compress = promisify(deflate);
+/** The same tree on the same base is the same commit on every worker. */
+const who = 'Docket <docket@localhost> 946684800 +0000';
+
+/**
+ * Writes the commit of a snapshot into a git directory as `git commit-tree` does, and answers its id: a process of git's own would
+ * cost a step 5 ms of CPU. A kill leaves it whole or not there.
+ */
+export async function writeSnapshotCommit(
+  gitDir: string,
+  { tree, parent }: { tree: string; parent: string },
+): Promise<string> {
+  const text = `tree ${tree}\nparent ${parent}\nauthor ${who}\ncommitter ${who}\n\nWorking copy\n`;
+  const object = Buffer.from(`commit ${Buffer.byteLength(text)}\0${text}`);
+  const id = createHash('sha1').update(object).digest('hex');
+  const objects = join(gitDir, 'objects');
+  await mkdir(join(objects, id.slice(0, 2)), { recursive: true });
+  // git removes what is left of this name
+  const half = join(objects, `tmp_obj_${randomUUID()}`);
+  await writeFile(half, await compress(object), { mode: 0o444 });
+  await rename(half, join(objects, id.slice(0, 2), id.slice(2)));
+  return id;
+}
