@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import type { Logger } from 'pino';
+import { createLineScrubber } from '../redaction/log-line.ts';
 
 const secretNames = [
   'authorization',
@@ -13,12 +14,12 @@ const secretNames = [
   'prompt',
 ];
 
-/** JSON lines on standard output. Secrets are taken out of every text; fields that may hold one are blanked. */
+/** JSON lines on standard output, each one line whatever it tells of. Secrets are taken out of every text; fields that may hold one are blanked. */
 export function createLogger({ level, redact }: { level: string; redact(text: string): string }): Logger {
   return pino({
     level,
     base: { process: 'api' },
     redact: { paths: secretNames.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]), censor: '[redacted]' },
-    hooks: { streamWrite: redact },
+    hooks: { streamWrite: createLineScrubber(redact) },
   });
 }

@@ -1,5 +1,6 @@
 import { runApiProcess } from './api-process.ts';
 import { createRedactor } from '../redaction/redactor.ts';
+import { onUncaught } from '../redaction/uncaught.ts';
 import { ConfigError, readConfig, secretsOf } from './config.ts';
 import { createLogger } from './log.ts';
 
@@ -28,10 +29,12 @@ function reasonOf(error: unknown): string {
   return error.message;
 }
 
+const lastLog = () => createLogger({ level: 'info', redact });
+onUncaught((error) => lastLog().fatal({ err: error }, 'The API ended: nothing caught an error.'));
 try {
   await main();
 } catch (error) {
-  const log = createLogger({ level: 'info', redact });
+  const log = lastLog();
   if (error instanceof ConfigError) log.fatal(`The configuration is wrong: ${error.message}`);
   else log.fatal({ err: error }, `The API could not run. ${reasonOf(error)}`);
   process.exitCode = 1;

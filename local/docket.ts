@@ -5,6 +5,10 @@ import { CommanderError } from 'commander';
 import { createPool } from '../db/pool.ts';
 import { isStoreDown } from '../db/store-down.ts';
 import { EncryptionKeysError, parseEncryptionKeys } from '../encryption/keys.ts';
+import { secretsOfEnvironment } from '../redaction/environment-secrets.ts';
+import { asOneLine } from '../redaction/log-line.ts';
+import { createRedactor } from '../redaction/redactor.ts';
+import { onUncaught } from '../redaction/uncaught.ts';
 import { parseWebhookHosts } from '../workflows/contract/webhook-address.ts';
 import { CommandError } from './commands/context.ts';
 import type { WithContext } from './commands/context.ts';
@@ -84,10 +88,13 @@ function readInput(): Promise<string> {
 const environmentFile = join(checkout, '.env');
 if (existsSync(environmentFile)) process.loadEnvFile(environmentFile);
 
+const redact = createRedactor(secretsOfEnvironment(process.env));
+const say = (error: unknown) => console.error(asOneLine(redact(messageOf(error))));
+onUncaught(say);
 try {
   await createProgram(withContext).parseAsync();
 } catch (error) {
   // a mistake in the use of the command line was printed with it
-  if (!(error instanceof CommanderError)) console.error(messageOf(error));
+  if (!(error instanceof CommanderError)) say(error);
   process.exitCode = error instanceof CommanderError ? error.exitCode : 1;
 }

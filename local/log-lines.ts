@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { asOneLine } from '../redaction/log-line.ts';
 
 const entrySchema = z.object({
   level: z.union([z.number(), z.string()]),
@@ -30,6 +31,6 @@ export function parseLogLine(line: string): { level: number; message: string } |
 /** What the terminal shows of a line a child wrote: warnings and errors, and what is no log entry at all; null: nothing. */
 export function shownLine(name: string, line: string): string | null {
   const entry = parseLogLine(line);
-  if (entry === null) return line.trim() === '' ? null : `${name}: ${line}`;
-  return entry.level >= warning ? `${name}: ${entry.message}` : null;
+  if (entry === null) return line.trim() === '' ? null : `${name}: ${asOneLine(line)}`;
+  return entry.level >= warning ? `${name}: ${asOneLine(entry.message)}` : null;
 }

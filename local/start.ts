@@ -5,12 +5,24 @@ import { homeOf } from './home.ts';
 import { catchInterruption } from './interruption.ts';
 import { startStack } from './stack.ts';
 import type { Stack } from './stack.ts';
+import { secretsOfEnvironment } from '../redaction/environment-secrets.ts';
+import { asOneLine } from '../redaction/log-line.ts';
+import { createRedactor } from '../redaction/redactor.ts';
+import { onUncaught } from '../redaction/uncaught.ts';
 import { messageOf, StartError } from './start-error.ts';
 import { watchSources } from './watch-sources.ts';
 
 /** `npm start`: brings the stack up, keeps it up, and takes it down at Ctrl-C. With `--watch`, changed code is started anew. */
 
 const checkout = resolve(import.meta.dirname, '..');
+
+/** A sentence; what nobody expected comes with its stack. */
+function say(error: unknown): void {
+  const redact = createRedactor(secretsOfEnvironment(process.env));
+  const isExpected = error instanceof StartError || !(error instanceof Error);
+  const text = isExpected ? messageOf(error) : (error.stack ?? error.message);
+  for (const line of text.split('\n')) console.error(asOneLine(redact(line)));
+}
 
 function loadEnvironmentFile(): void {
   const file = join(checkout, '.env');
@@ -33,7 +45,7 @@ function describe({ localJson, signInUrl }: Stack, home: string, elapsedMs: numb
 function watchAndRestart(stack: Stack): Disposable {
   return watchSources(checkout, (target) => {
     console.log(`The code of the ${target} has changed; it is started again`);
-    stack[target].restart().catch((error: unknown) => console.error(messageOf(error)));
+    stack[target].restart().catch(say);
   });
 }
 
@@ -59,9 +71,10 @@ async function main(): Promise<void> {
 // a terminal that is gone must not take the clean stop with it
 process.stdout.on('error', () => undefined);
 process.stderr.on('error', () => undefined);
+onUncaught(say);
 try {
   await main();
 } catch (error) {
-  console.error(error instanceof StartError ? error.message : error);
+  say(error);
   process.exitCode = 1;
 }

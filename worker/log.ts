@@ -1,7 +1,8 @@
 import { DefaultLogger, Runtime, type LogLevel } from '@temporalio/worker';
 import { pino, stdSerializers, type Logger } from 'pino';
+import { createLineScrubber } from '../redaction/log-line.ts';
 
-/** JSON lines on standard output. Secrets are taken out of every text; fields named like one are blanked. */
+/** JSON lines on standard output, each one line whatever it tells of. Secrets are taken out of every text; fields named like one are blanked. */
 export function createLogger({ level, redact }: { level: string; redact(text: string): string }): Logger {
   const names = ['authorization', 'apiKey', 'password', 'secret', 'token', 'prompt', 'connectionString'];
   return pino({
@@ -10,7 +11,7 @@ export function createLogger({ level, redact }: { level: string; redact(text: st
     redact: { paths: names.flatMap((name) => [name, `*.${name}`]), censor: '[redacted]' },
     // the SDK logs under `error`, we under `err`
     serializers: { err: stdSerializers.err, error: stdSerializers.err },
-    hooks: { streamWrite: redact },
+    hooks: { streamWrite: createLineScrubber(redact) },
   });
 }
 

@@ -1,5 +1,7 @@
 import { createKnownSecrets } from '../redaction/known-secrets.ts';
+import { createLineScrubber } from '../redaction/log-line.ts';
 import { createRedactor } from '../redaction/redactor.ts';
+import { onUncaught } from '../redaction/uncaught.ts';
 import { ConfigError, readConfig, secretsOf } from './config.ts';
 import { createLogger, installRuntime } from './log.ts';
 import { stopSignal } from './stop-signal.ts';
@@ -9,6 +11,11 @@ import { runWorkerProcess } from './worker-process.ts';
 export async function runMain(): Promise<void> {
   // until the settings are read, only what is shaped like a secret is known
   let redact = createRedactor([]);
+  const say = (said: object) =>
+    process.stderr.write(`${createLineScrubber(redact)(JSON.stringify({ level: 60, ...said }))}\n`);
+  onUncaught((error) =>
+    createLogger({ level: 'info', redact }).fatal({ err: error }, 'The worker ended: nothing caught an error.'),
+  );
   try {
     const config = readConfig(process.env);
     const secrets = createKnownSecrets(secretsOf(config));
@@ -19,7 +26,7 @@ export async function runMain(): Promise<void> {
     await runWorkerProcess({ config, log, secrets, signal: stopSignal({ log, graceMs: config.graceMs }) });
   } catch (error) {
     const said = error instanceof ConfigError ? { msg: error.message } : { msg: 'worker failed', error: String(error) };
-    process.stderr.write(`${redact(JSON.stringify({ level: 60, ...said }))}\n`);
+    say(said);
     process.exitCode = 1;
   }
 }

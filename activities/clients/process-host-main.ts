@@ -1,8 +1,16 @@
 import { PassThrough } from 'node:stream';
+import { createLineScrubber } from '../../redaction/log-line.ts';
+import { createRedactor } from '../../redaction/redactor.ts';
+import { onUncaught } from '../../redaction/uncaught.ts';
 import { runProcess } from './git-process.ts';
 import { piecesOf, type HostAnswer, type HostRequest } from './process-messages.ts';
 
 // The process that starts others for a worker. It ends with the worker, and so does all that it started.
+
+onUncaught((error) => {
+  const said = { level: 60, process: 'processes', msg: 'The process that starts others ended.', error: String(error) };
+  process.stderr.write(`${createLineScrubber(createRedactor([]))(JSON.stringify(said))}\n`);
+});
 
 interface Running {
   stop: AbortController;

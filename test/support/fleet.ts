@@ -19,9 +19,9 @@ export interface Fleet extends AsyncDisposable {
   repository: TestRepository;
   model: ScriptedModelServer;
   /** Resolves when the new worker polls. */
-  startWorker(env?: NodeJS.ProcessEnv): Promise<WorkerProcess>;
+  startWorker(env?: NodeJS.ProcessEnv, entry?: string): Promise<WorkerProcess>;
   /** Creates a job and starts its execution. */
-  startJob(prompt: string): Promise<string>;
+  startJob(prompt: string, asked?: { repository?: string }): Promise<string>;
   /** Waits for the end of a job's execution and answers its row. */
   ended(jobId: string): Promise<JobRow>;
 }
@@ -60,25 +60,28 @@ export async function createFleet({ maxSteps = standardLimits.maxSteps } = {}): 
     database,
     repository,
     model,
-    async startWorker(env = {}) {
+    async startWorker(env = {}, entry = undefined) {
       const worker = made.use(
-        await startWorkerProcess({
-          DATABASE_URL: database.url,
-          TEMPORAL_ADDRESS: address,
-          TEMPORAL_NAMESPACE: namespace,
-          OPENAI_COMPATIBLE_BASE_URL: model.baseUrl,
-          OPENAI_COMPATIBLE_API_KEY: 'key-of-the-model',
-          DOCKET_LOCAL_REPOSITORIES: '/',
-          ...env,
-        }),
+        await startWorkerProcess(
+          {
+            DATABASE_URL: database.url,
+            TEMPORAL_ADDRESS: address,
+            TEMPORAL_NAMESPACE: namespace,
+            OPENAI_COMPATIBLE_BASE_URL: model.baseUrl,
+            OPENAI_COMPATIBLE_API_KEY: 'key-of-the-model',
+            DOCKET_LOCAL_REPOSITORIES: '/',
+            ...env,
+          },
+          entry,
+        ),
       );
       await worker.said('"msg":"worker ready"');
       return worker;
     },
-    async startJob(prompt) {
+    async startJob(prompt, { repository: place = repository.path } = {}) {
       const id = newId('job_');
       const owner = { projectId: project.id, organizationId: organization.id };
-      const asked = { prompt, repository: repository.path, requestedRef: null, model: 'compatible/scripted' };
+      const asked = { prompt, repository: place, requestedRef: null, model: 'compatible/scripted' };
       await jobs.create({ id, ...owner, ...asked, draft: false, idempotency: null });
       for (;;) {
         try {

@@ -15,10 +15,10 @@ export interface WorkerProcess extends AsyncDisposable {
   said(text: string, times?: number): Promise<void>;
 }
 
-/** The worker process; what it prints can be awaited. */
-export async function startWorkerProcess(env: NodeJS.ProcessEnv): Promise<WorkerProcess> {
+/** The worker process, or another program; what it prints can be awaited. */
+export async function startWorkerProcess(env: NodeJS.ProcessEnv, entry = main): Promise<WorkerProcess> {
   const directory = await mkdtemp(join(tmpdir(), 'docket-worker-'));
-  const child = spawn(process.execPath, [main], {
+  const child = spawn(process.execPath, [entry], {
     env: { PATH: process.env['PATH'], DOCKET_WORK_DIR: directory, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

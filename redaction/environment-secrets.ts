@@ -1,0 +1,20 @@
+const namedLikeSecrets = /(?:KEY|KEYS|TOKEN|SECRET|PASSWORD|PEPPER|HEADERS)$/;
+const shortest = 8;
+
+/** What the variables of a process hold that nobody is to see: those that are named so, and passwords in addresses. */
+export function secretsOfEnvironment(env: NodeJS.ProcessEnv): string[] {
+  const values = Object.entries(env).flatMap(([name, value = '']) => {
+    if (namedLikeSecrets.test(name)) return value.split(',').flatMap((part) => [part, part.split(/[:=]/).at(-1) ?? '']);
+    const password = URL.parse(value)?.password ?? '';
+    return password === '' ? [] : [password, decoded(password)];
+  });
+  return [...new Set(values.map((value) => value.trim()))].filter((value) => value.length >= shortest);
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
