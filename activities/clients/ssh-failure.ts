@@ -28,7 +28,7 @@ export function sshFailureOf(stderr: string, detail: string): GitError | null {
   )
     return fails('rejected', 'The server of the repository refused the push: the ssh key may not write.');
   if (
-    /^(?:ERROR|Gitea|Forgejo|remote)?:? ?.*(?:repository not found|could not be found|cannot find repository)/im.test(
+    /^(?:ERROR|Gitea|Forgejo|remote)?:? ?.*(?:repository not found|could not be found|cannot find repository|not authori[sz]ed to (?:read|access))/im.test(
       stderr,
     )
   )

@@ -6,6 +6,7 @@ import { createEgress } from '../../../activities/clients/egress.ts';
 import { createGit } from '../../../activities/clients/git.ts';
 import type { SshCredential } from '../../../activities/clients/ssh-session.ts';
 import { createWorkspaces } from '../../../activities/clients/workspaces.ts';
+import { hasSsh } from '../../support/ssh/has-ssh.ts';
 import { createKeyPair, startSshServer, type KeyPair, type SshServer } from '../../support/ssh/ssh-server.ts';
 import type { Attack } from '../attack.ts';
 import { openAsJob } from '../open-as-job.ts';
@@ -182,4 +183,6 @@ const options = [
   contained: 'user and host are read by one strict grammar and compared as a whole',
 }));
 
-export const sshAttacks: Attack[] = [...servers, ...surroundings, ...options];
+const needs = hasSsh ? null : "OpenSSH's client";
+
+export const sshAttacks: Attack[] = [...servers, ...surroundings, ...options].map((attack) => ({ ...attack, needs }));

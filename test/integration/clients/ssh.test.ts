@@ -10,6 +10,7 @@ import { openSshSession } from '../../../activities/clients/ssh-session.ts';
 import { createWorkspaces } from '../../../activities/clients/workspaces.ts';
 import { createTestRepository, type TestRepository } from '../../support/git-repository.ts';
 import { loopbackEgress } from '../../support/loopback.ts';
+import { hasSsh } from '../../support/ssh/has-ssh.ts';
 import { createKeyPair, startSshServer, type SshServer } from '../../support/ssh/ssh-server.ts';
 import { live } from './setup.ts';
 
@@ -87,7 +88,7 @@ async function openCopies({
   };
 }
 
-describe('a repository by ssh', () => {
+describe.skipIf(!hasSsh)('a repository by ssh', () => {
   it('is read and pushed to with the project’s key, which lies nowhere afterwards and in no argument or variable', async () => {
     await using copies = await openCopies();
     const publish = await copies.edit('job-edit');
@@ -189,7 +190,7 @@ describe('a repository by ssh', () => {
   });
 });
 
-describe('the directory of a key', () => {
+describe.skipIf(!hasSsh)('the directory of a key', () => {
   const request = (home: string) => ({
     home,
     path: process.env['PATH'] ?? '',

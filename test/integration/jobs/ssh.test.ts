@@ -7,6 +7,7 @@ import { createTestDatabase, type TestDatabase } from '../../support/database.ts
 import { readableDatabase, readableHistory, testKeys } from '../../support/encryption.ts';
 import { createFakeGithub } from '../../support/forges/fake-github.ts';
 import { startScriptedModelServer } from '../../support/scripted-model-server.ts';
+import { hasSsh } from '../../support/ssh/has-ssh.ts';
 import { createKeyPair, startSshServer } from '../../support/ssh/ssh-server.ts';
 import { startTestWorker } from '../../support/worker.ts';
 
@@ -56,7 +57,7 @@ async function startScene({ keyOfProject = createKeyPair(), isKeySet = true } = 
   };
 }
 
-describe('a job on a repository that is reached by ssh', () => {
+describe.skipIf(!hasSsh)('a job on a repository that is reached by ssh', () => {
   it('pushes with the project’s key, and opens and updates its pull request with the forge’s token', async () => {
     await using scene = await startScene();
     const { github, model, server, worker, jobId, keyOfProject } = scene;

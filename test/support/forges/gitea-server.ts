@@ -15,6 +15,8 @@ export interface Gitea extends AsyncDisposable {
   authority: string | null;
   /** Of `bot`, who owns what is made here. */
   token: string;
+  /** Where its ssh listens; null without. */
+  sshPort: number | null;
   /** Asks the server's own interface as `bot`; throws for an answer that is no success. */
   ask(method: string, path: string, body?: object): Promise<any>;
   addUser(name: string): Promise<void>;
@@ -30,11 +32,12 @@ const isStillChecked = /try again later/i;
 const password = 'pass-word-1';
 
 /** Starts a real Gitea on a free port, with an account `bot` and a token. */
-export async function startGitea(binary: string, { isTls = false } = {}): Promise<Gitea> {
+export async function startGitea(binary: string, { isTls = false, hasSsh = false } = {}): Promise<Gitea> {
   await using started = new AsyncDisposableStack();
   const home = await mkdtemp(join(tmpdir(), 'docket-gitea-'));
   started.defer(() => rm(home, { recursive: true, force: true, maxRetries: 3 }));
   const port = await freePort();
+  const sshPort = hasSsh ? await freePort() : null;
   const origin = `${isTls ? 'https' : 'http'}://127.0.0.1:${port}`;
   const env = { PATH: process.env['PATH'], HOME: home, GITEA_WORK_DIR: home };
   const run = async (...args: string[]) => (await execute(binary, args, { cwd: home, env })).stdout.trim();
@@ -49,7 +52,7 @@ export async function startGitea(binary: string, { isTls = false } = {}): Promis
   const assets = join(binary, '..', 'assets');
   await writeFile(
     join(home, 'custom/conf/app.ini'),
-    configuration({ home, origin, port, isTls, assets, internal, ...secrets }),
+    configuration({ home, origin, port, sshPort, isTls, assets, internal, ...secrets }),
     { mode: 0o600 },
   );
   await run('migrate');
@@ -92,6 +95,7 @@ export async function startGitea(binary: string, { isTls = false } = {}): Promis
     origin,
     authority,
     token,
+    sshPort,
     ask: (method, path, body) => ask(method, path, body),
     async tokenOf(name, scopes) {
       const basic = `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`;
@@ -110,6 +114,7 @@ interface Configuration {
   home: string;
   origin: string;
   port: number;
+  sshPort: number | null;
   isTls: boolean;
   assets: string;
   key: string;
@@ -117,7 +122,7 @@ interface Configuration {
   internal: string;
 }
 
-function configuration({ home, origin, port, isTls, assets, key, jwt, internal }: Configuration): string {
+function configuration({ home, origin, port, sshPort, isTls, assets, key, jwt, internal }: Configuration): string {
   const tls = isTls ? `PROTOCOL = https\nCERT_FILE = ${home}/cert.pem\nKEY_FILE = ${home}/key.pem\n` : '';
   return `RUN_USER = ${userInfo().username}
 RUN_MODE = prod
@@ -127,7 +132,7 @@ WORK_PATH = ${home}
 ${tls}HTTP_ADDR = 127.0.0.1
 HTTP_PORT = ${port}
 ROOT_URL = ${origin}/
-DISABLE_SSH = true
+${sshPort === null ? 'DISABLE_SSH = true' : sshSettings(sshPort)}
 OFFLINE_MODE = true
 LFS_START_SERVER = false
 STATIC_ROOT_PATH = ${assets}
@@ -158,6 +163,16 @@ PROVIDER = memory
 MODE = file
 ROOT_PATH = ${home}/log
 `;
+}
+
+/** Gitea's own server of ssh, which needs no program of the machine. */
+function sshSettings(port: number): string {
+  return `START_SSH_SERVER = true
+BUILTIN_SSH_SERVER_USER = git
+SSH_DOMAIN = 127.0.0.1
+SSH_LISTEN_HOST = 127.0.0.1
+SSH_PORT = ${port}
+SSH_LISTEN_PORT = ${port}`;
 }
 
 async function freePort(): Promise<number> {

@@ -3,7 +3,7 @@ import { buildGitea } from './gitea-build.ts';
 
 /** `npm run test:forges`: the contract of forges and a whole job on a real Gitea, which is built first where there is none. */
 await buildGitea({ env: process.env, log: (line) => console.log(line) });
-const contract = ['forges', 'gitea', 'gitea-faults', 'gitea-git'].map(
+const contract = ['forges', 'gitea', 'gitea-faults', 'gitea-git', 'gitea-ssh'].map(
   (name) => `test/integration/clients/${name}.test.ts`,
 );
 const projects = ['--project', 'integration', '--project', 'e2e'];

@@ -1,0 +1,105 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createGit } from '../../../activities/clients/git.ts';
+import { createGiteaForge } from '../../../activities/clients/gitea.ts';
+import { createWorkspaces } from '../../../activities/clients/workspaces.ts';
+import { hostKeyLinesOf, hostKeySchema } from '../../../workflows/contract/ssh-keys.ts';
+import { findGitea } from '../../support/forges/gitea-build.ts';
+import { startGitea, type Gitea } from '../../support/forges/gitea-server.ts';
+import { loopbackEgress } from '../../support/loopback.ts';
+import { hasSsh } from '../../support/ssh/has-ssh.ts';
+import { createKeyPair, type KeyPair } from '../../support/ssh/ssh-server.ts';
+import { live } from './setup.ts';
+
+const binary = await findGitea(process.env);
+const writer = createKeyPair();
+const reader = createKeyPair();
+let gitea: Gitea;
+let directory: string;
+let knownHosts: string[];
+
+describe.runIf(binary !== null && hasSsh)('a real Gitea by ssh', () => {
+  beforeAll(async () => {
+    gitea = await startGitea(binary!, { hasSsh: true });
+    directory = await mkdtemp(join(tmpdir(), 'docket-gitea-ssh-'));
+    await gitea.ask('POST', '/user/repos', { name: 'lamp', private: true, auto_init: true, default_branch: 'main' });
+    for (const [title, { public: key }, isReader] of [
+      ['writer', writer, false],
+      ['reader', reader, true],
+    ] as const)
+      await gitea.ask('POST', '/repos/bot/lamp/keys', { title, key, read_only: isReader });
+    const scan = await promisify(execFile)('ssh-keyscan', ['-p', String(gitea.sshPort), '127.0.0.1']);
+    knownHosts = hostKeyLinesOf(scan.stdout).map((line) => hostKeySchema.parse(line));
+  });
+  afterAll(async () => {
+    await gitea?.[Symbol.asyncDispose]();
+    await rm(directory, { recursive: true, force: true, maxRetries: 3 });
+  });
+
+  const urlOf = (name: string) => `ssh://git@127.0.0.1:${gitea.sshPort}/bot/${name}`;
+
+  /** Adds a file and pushes it to the job's branch. */
+  async function publish(key: KeyPair, jobId: string) {
+    const git = createGit({ home: join(directory, `home-${jobId}`), egress: loopbackEgress });
+    const workspaces = createWorkspaces({ git, directory: join(directory, jobId) });
+    const credential = { privateKey: key.private, knownHosts };
+    const access = { repository: urlOf('lamp'), credential, signal: live };
+    const { commit: baseCommit } = await workspaces.resolve({ ...access, ref: null });
+    const opened = await workspaces.open({ ...access, jobId, baseCommit, snapshot: null });
+    await writeFile(join(opened.path, 'new.txt'), 'new\n');
+    const { snapshot } = await workspaces.snapshot(jobId, { baseCommit, sinceTree: null, signal: live });
+    await opened.release();
+    return workspaces.publish({
+      ...access,
+      jobId,
+      branch: `docket/${jobId}`,
+      baseCommit,
+      snapshot: snapshot!,
+      message: 'New',
+      author: { name: 'Docket', email: 'docket@example.test', date: new Date(0) },
+      published: null,
+      beforePush: async () => {},
+    });
+  }
+
+  it('takes a push with a deploy key, and the pull request with its token', async () => {
+    const { commit } = await publish(writer, 'first');
+    const branch = await gitea.ask('GET', `/repos/bot/lamp/branches/${encodeURIComponent('docket/first')}`);
+    expect(branch.commit.id).toBe(commit);
+    const forge = createGiteaForge({ token: gitea.token, url: gitea.origin, egress: loopbackEgress });
+    expect(forge.credential(urlOf('lamp'))).toBeNull();
+    const made = await forge.ensurePullRequest({
+      repository: urlOf('lamp'),
+      head: 'docket/first',
+      base: 'main',
+      title: 'New',
+      body: 'By ssh',
+      draft: false,
+      marks: { labels: [], assignees: [], reviewers: [] },
+      signal: live,
+      beforeEffect: async () => {},
+    });
+    expect(made).toMatchObject({ state: 'open', url: `${gitea.origin}/bot/lamp/pulls/1` });
+  });
+
+  it('refuses a push with a key that only reads, and says so', async () => {
+    await expect(publish(reader, 'second')).rejects.toMatchObject({ kind: 'rejected' });
+  });
+
+  it('refuses a key that it does not know, and one of another repository', async () => {
+    await expect(publish(createKeyPair(), 'third')).rejects.toMatchObject({
+      kind: 'authentication',
+      message: expect.stringMatching(/refused the ssh key/),
+    });
+    await gitea.ask('POST', '/user/repos', { name: 'other', private: true, auto_init: true });
+    const git = createGit({ home: join(directory, 'home-other'), egress: loopbackEgress });
+    const workspaces = createWorkspaces({ git, directory: join(directory, 'other') });
+    const credential = { privateKey: writer.private, knownHosts };
+    const resolved = workspaces.resolve({ repository: urlOf('other'), credential, signal: live, ref: null });
+    await expect(resolved).rejects.toMatchObject({ kind: 'not-found', detail: expect.stringContaining('other') });
+  });
+});

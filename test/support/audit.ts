@@ -1,0 +1,46 @@
+import { execFile } from 'node:child_process';
+import { z } from 'zod';
+
+/**
+ * `npm run audit`: asks the registry for known weaknesses of what the image contains. Ends with 0 when there are none, 1 when there
+ * are, and 75 when the registry did not say: that is no pass, and whoever runs it decides what to do.
+ */
+
+const reportSchema = z.object({
+  metadata: z.object({ vulnerabilities: z.record(z.string(), z.number()) }),
+  vulnerabilities: z.record(z.string(), z.object({ severity: z.string() })),
+});
+
+export interface AuditVerdict {
+  exitCode: 0 | 1 | 75;
+  said: string;
+}
+
+/** What the JSON that `npm audit` prints means; whatever is no report is none. */
+export function verdictOfAudit(output: string): AuditVerdict {
+  const report = reportSchema.safeParse(parsed(output));
+  if (!report.success) {
+    const said = 'SKIPPED: the registry gave no report of known weaknesses. Run "npm run audit" where it does.';
+    return { exitCode: 75, said };
+  }
+  const found = Object.entries(report.data.vulnerabilities);
+  if (found.length === 0) return { exitCode: 0, said: 'No known weakness in what the image contains.' };
+  const names = found.map(([name, { severity }]) => `${name} (${severity})`);
+  return { exitCode: 1, said: `Known weaknesses in ${names.join(', ')}: "npm audit --omit=dev" tells more.` };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+if (import.meta.main) {
+  execFile('npm', ['audit', '--json', '--omit=dev', '--audit=true'], { maxBuffer: 1 << 26 }, (_error, stdout) => {
+    const { exitCode, said } = verdictOfAudit(stdout);
+    console.log(said);
+    process.exitCode = exitCode;
+  });
+}
