@@ -123,4 +123,8 @@ declare module '@tanstack/react-router' {
   interface Register {
     router: typeof router;
   }
+  interface HistoryState {
+    /** What a new job begins with: that of one that failed. */
+    again?: { projectId: string; prompt: string; ref: string; model: string };
+  }
 }

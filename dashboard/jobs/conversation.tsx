@@ -114,7 +114,7 @@ function Told({ item, job, details, live, isHere }: ToldProps) {
     }
     case 'outcome':
       return (
-        <div className="outcome">
+        <div className={details.failure === null ? 'outcome' : 'outcome outcome-failed'}>
           <h3>{details.failure === null ? 'The agent says' : 'How it ended'}</h3>
           <Markdown text={details.message ?? ''} />
         </div>

@@ -13,6 +13,22 @@ export function JobActions({ job, status, turn }: { job: JobRef; status: Job['st
   const refresh = () => queryClient.invalidateQueries({ queryKey: ['job', job.id] });
   return (
     <div className="actions">
+      <a className="button" href={`${path}/diff`} download={`${job.id}.patch`}>
+        Patch
+      </a>
+      <a className="button" href={`${path}/bundle`} download={`${job.id}.docket.gz`}>
+        Bundle
+      </a>
+      {temporalUiUrl !== null && (
+        <a
+          className="button"
+          href={`${temporalUiUrl}/namespaces/${encodeURIComponent(temporalNamespace)}/workflows/${encodeURIComponent(workflow)}`}
+          target="_blank"
+          rel="noopener noreferrer"
+        >
+          Execution ↗
+        </a>
+      )}
       {status === 'active' && (
         <Confirm
           label="Cancel"
@@ -32,22 +48,6 @@ export function JobActions({ job, status, turn }: { job: JobRef; status: Job['st
           act={() => answerOf(api.POST('/v2/agent/{projectId}/job/{id}/archive', { params: { path: job } }))}
           onDone={refresh}
         />
-      )}
-      <a className="button" href={`${path}/diff`} download={`${job.id}.patch`}>
-        Patch
-      </a>
-      <a className="button" href={`${path}/bundle`} download={`${job.id}.docket.gz`}>
-        Bundle
-      </a>
-      {temporalUiUrl !== null && (
-        <a
-          className="button"
-          href={`${temporalUiUrl}/namespaces/${encodeURIComponent(temporalNamespace)}/workflows/${encodeURIComponent(workflow)}`}
-          target="_blank"
-          rel="noopener noreferrer"
-        >
-          Execution ↗
-        </a>
       )}
     </div>
   );

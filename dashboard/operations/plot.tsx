@@ -26,6 +26,8 @@ interface PlotProps {
 }
 
 const noLimit = null;
+const minuteOf = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
+const localDayOf = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
 const dayOf = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
 
 /** A plot over time, and the same as a table for who cannot see it. */
@@ -38,7 +40,15 @@ export function Plot(props: PlotProps) {
     if (element === null) return undefined;
     const style = getComputedStyle(document.documentElement);
     const colour = (name: string) => resolved(element, style.getPropertyValue(name));
-    const axis = { stroke: colour('--quiet'), grid: { stroke: colour('--line'), width: 1 }, ticks: { show: false } };
+    const axis = {
+      size: 34,
+      stroke: colour('--quiet'),
+      grid: { stroke: colour('--line'), width: 1 },
+      ticks: { show: false },
+    };
+    const from = Date.parse(times[0] ?? '');
+    const isShort = Date.parse(times.at(-1) ?? '') - from <= 2 * day * 1_000;
+    const nameOf = (at: number) => (span === 'day' ? dayOf : isShort ? minuteOf : localDayOf).format(at);
     const bars = UPlot.paths.bars?.({ size: [0.7, 40] });
     const plot = new UPlot(
       {
@@ -50,13 +60,11 @@ export function Plot(props: PlotProps) {
         ...(span === 'day' ? { tzDate: (seconds: number) => UPlot.tzDate(new Date(seconds * 1000), 'UTC') } : {}),
         hooks: { draw: [(drawn: UPlot) => drawLimit(drawn, limit?.value ?? null, colour('--red'))] },
         axes: [
-          span === 'day'
-            ? {
-                ...axis,
-                values: (_, values) => values.map((value) => dayOf.format(value * 1000)),
-                incrs: dayIncrements,
-              }
-            : axis,
+          {
+            ...axis,
+            values: (_, values) => values.map((value) => nameOf(value * 1_000)),
+            ...(span === 'day' ? { incrs: dayIncrements } : {}),
+          },
           { ...axis, size: 64, values: (_, values) => values.map((value) => (value === null ? '' : format(value))) },
         ],
         series: [

@@ -74,7 +74,14 @@ function KeyPlots({ assistant }: { assistant: Usage['assistant'] }) {
   );
   return (
     <>
-      <Plot title="Requests of readers a day, by key" times={times} series={byKey} format={whole} span="day" />
+      <Plot
+        title="Requests of readers a day, by key"
+        times={times}
+        series={byKey}
+        format={whole}
+        kind={byKey.length === 1 ? 'bars' : 'lines'}
+        span="day"
+      />
       <Plot
         title="Requests of readers an hour"
         times={times}

@@ -47,7 +47,14 @@ function JobView({ job: ref, onFurtherTurn }: { job: JobRef; onFurtherTurn(): vo
       </div>
       <JobFacts job={job.data} projectId={ref.projectId} />
       <JobActions job={ref} status={job.data.status} turn={turns.data?.length ?? 1} />
-      {job.data.details.failure !== null && <FailureNote failure={job.data.details.failure} />}
+      {job.data.details.failure !== null && (
+        <FailureNote
+          job={job.data}
+          projectId={ref.projectId}
+          prompt={turns.data?.at(-1)?.prompt ?? ''}
+          failure={job.data.details.failure}
+        />
+      )}
       {turns.isError && <ErrorNote title="The conversation could not be read" message={messageOf(turns.error)} />}
       {turns.data !== undefined && steps.data !== undefined && (
         <>
@@ -123,7 +130,15 @@ function Fact({ name, children }: { name: string; children: React.ReactNode }) {
   );
 }
 
-function FailureNote({ failure }: { failure: NonNullable<Job['details']['failure']> }) {
+interface FailureNoteProps {
+  job: Job;
+  projectId: string;
+  prompt: string;
+  failure: NonNullable<Job['details']['failure']>;
+}
+
+/** Why a job failed, and what a person can do. */
+function FailureNote({ job, projectId, prompt, failure }: FailureNoteProps) {
   return (
     <section className="note note-error failure">
       <h2>{failure.title}</h2>
@@ -134,6 +149,15 @@ function FailureNote({ failure }: { failure: NonNullable<Job['details']['failure
           ? 'Trying again may help: send a message below, or fork from a step.'
           : 'Trying again alone will not help; a message below begins a further turn.'}
       </p>
+      <div className="actions">
+        <Link
+          className="button"
+          to="/new"
+          state={{ again: { projectId, prompt, ref: job.source.ref ?? '', model: job.model } }}
+        >
+          Start again as a new job
+        </Link>
+      </div>
     </section>
   );
 }

@@ -1,5 +1,5 @@
 import { useMutation } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
+import { useLocation, useNavigate } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { Button, Checkbox, FieldError, Form, Input, Label, Text, TextArea, TextField } from 'react-aria-components';
 import { answerOf, api, messageOf } from '../http/client.ts';
@@ -36,10 +36,11 @@ function createJob({ projectId, prompt, ref, model, isDraft, idempotencyKey }: D
 export function NewJobPage() {
   const { projects, defaults } = useSession();
   const navigate = useNavigate();
-  const [projectId, setProjectId] = useState(projects[0]?.id ?? '');
-  const [prompt, setPrompt] = useState('');
-  const [ref, setRef] = useState('');
-  const [model, setModel] = useState('');
+  const again = useLocation({ select: ({ state }) => state.again });
+  const [projectId, setProjectId] = useState(again?.projectId ?? projects[0]?.id ?? '');
+  const [prompt, setPrompt] = useState(again?.prompt ?? '');
+  const [ref, setRef] = useState(again?.ref ?? '');
+  const [model, setModel] = useState(again?.model ?? '');
   const [isDraft, setDraft] = useState(false);
   const [idempotencyKey, setIdempotencyKey] = useState(() => crypto.randomUUID());
   // another body is another job
