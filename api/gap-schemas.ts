@@ -90,6 +90,9 @@ export const gapSchema = z.object({
       prState: z.enum(['open', 'closed', 'merged']).nullable(),
     })
     .nullable(),
+  mayBegin: z
+    .boolean()
+    .meta({ description: 'Whether a job, or a further one, can be made: none works on it or waits to be merged.' }),
   checkedAt: timeOrNull,
 });
 export type PublicGap = z.infer<typeof gapSchema>;

@@ -1,8 +1,9 @@
 import type { ConversationRow } from '../../db/conversations.ts';
 import type { PublicGap } from '../gap-schemas.ts';
-import type { Gap } from '../gaps.ts';
+import { mayBegin, type Gap } from '../gaps.ts';
 
-export function presentGap({ id, label, state, questions, job, checkedAt }: Gap): PublicGap {
+export function presentGap(gap: Gap): PublicGap {
+  const { id, label, state, questions, job, checkedAt } = gap;
   const lastAsked = Math.max(...questions.map(({ lastAskedAt }) => lastAskedAt.getTime()));
   return {
     id,
@@ -20,6 +21,7 @@ export function presentGap({ id, label, state, questions, job, checkedAt }: Gap)
       job === null
         ? null
         : { id: job.id, projectId: job.projectId, status: job.status, prLink: job.prLink, prState: job.prState },
+    mayBegin: mayBegin(gap),
     checkedAt: checkedAt?.toISOString() ?? null,
   };
 }

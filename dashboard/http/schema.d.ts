@@ -4990,6 +4990,8 @@ export interface operations {
                                 prLink: string | null;
                                 prState: ("open" | "closed" | "merged") | null;
                             } | null;
+                            /** @description Whether a job, or a further one, can be made: none works on it or waits to be merged. */
+                            mayBegin: boolean;
                             /** Format: date-time */
                             checkedAt: string | null;
                         }[];
@@ -5329,6 +5331,8 @@ export interface operations {
                             prLink: string | null;
                             prState: ("open" | "closed" | "merged") | null;
                         } | null;
+                        /** @description Whether a job, or a further one, can be made: none works on it or waits to be merged. */
+                        mayBegin: boolean;
                         /** Format: date-time */
                         checkedAt: string | null;
                     };
