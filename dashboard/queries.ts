@@ -1,5 +1,6 @@
 import { QueryClient, queryOptions } from '@tanstack/react-query';
 import { answerOf, api, ApiProblem } from './http/client.ts';
+import { noteSignedIn } from './http/signed-in.ts';
 
 export const queryClient = new QueryClient({
   defaultOptions: {
@@ -16,7 +17,9 @@ export const sessionQuery = queryOptions({
   staleTime: 60_000,
   queryFn: async () => {
     try {
-      return await answerOf(api.GET('/v1/session'));
+      const session = await answerOf(api.GET('/v1/session'));
+      noteSignedIn();
+      return session;
     } catch (error) {
       if (error instanceof ApiProblem && error.status === 401) return null;
       throw error;

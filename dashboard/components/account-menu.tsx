@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { Button } from 'react-aria-components';
 import { api, done } from '../http/client.ts';
+import { noteSignedOut } from '../http/signed-in.ts';
 import type { Session } from '../http/types.ts';
 import { queryClient, sessionQuery } from '../queries.ts';
 import { Shortcuts } from './shortcuts.tsx';
@@ -8,6 +9,7 @@ import { applyTheme, storedTheme, themes } from '../theme.ts';
 
 async function signOut(): Promise<void> {
   await done(api.DELETE('/v1/session'));
+  noteSignedOut();
   queryClient.setQueryData(sessionQuery.queryKey, null);
   // what the one who was signed in has seen is kept for nobody
   queryClient.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionQuery.queryKey[0] });

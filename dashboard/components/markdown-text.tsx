@@ -1,30 +1,75 @@
+import { useEffect, useRef, type ReactNode } from 'react';
 import ReactMarkdown from 'react-markdown';
 import rehypeSanitize from 'rehype-sanitize';
 import remarkGfm from 'remark-gfm';
 
+/** Where a link that names no host leads; null: nowhere. */
+export type ResolveLink = (address: string) => string | null;
+
+interface MarkdownTextProps {
+  text: string;
+  resolve: ResolveLink | undefined;
+  /** The heading that is brought into sight, in the form GitHub gives its anchors. */
+  anchor: string | undefined;
+}
+
 /** No image is loaded from where a model says, and links open elsewhere. */
-export function MarkdownText({ text }: { text: string }) {
+export function MarkdownText({ text, resolve, anchor }: MarkdownTextProps) {
+  const container = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const headings = container.current?.querySelectorAll('h3, h4, h5, h6') ?? [];
+    const heading = [...headings].find(({ textContent }) => anchorOf(textContent) === anchor);
+    heading?.setAttribute('data-sought', '');
+    heading?.scrollIntoView({ block: 'start' });
+  }, [text, anchor]);
   return (
-    <ReactMarkdown
-      remarkPlugins={[remarkGfm]}
-      rehypePlugins={[rehypeSanitize]}
-      components={{
-        a: ({ href, children }) => (
-          <a href={href} target="_blank" rel="noopener noreferrer nofollow">
-            {children}
-          </a>
-        ),
-        img: ({ alt, src }) => (
-          <a href={typeof src === 'string' ? src : undefined} target="_blank" rel="noopener noreferrer nofollow">
-            {alt || 'image'}
-          </a>
-        ),
-        h1: ({ children }) => <h3>{children}</h3>,
-        h2: ({ children }) => <h3>{children}</h3>,
-        pre: ({ children }) => <pre tabIndex={0}>{children}</pre>,
-      }}
-    >
-      {text}
-    </ReactMarkdown>
+    <div ref={container}>
+      <ReactMarkdown
+        remarkPlugins={[remarkGfm]}
+        rehypePlugins={[rehypeSanitize]}
+        components={{
+          a: ({ href, children }) => (
+            <Away address={href} resolve={resolve}>
+              {children}
+            </Away>
+          ),
+          img: ({ alt, src }) => (
+            <Away address={typeof src === 'string' ? src : undefined} resolve={resolve}>
+              {alt || 'image'}
+            </Away>
+          ),
+          h1: ({ children }) => <h3>{children}</h3>,
+          h2: ({ children }) => <h3>{children}</h3>,
+          pre: ({ children }) => <pre tabIndex={0}>{children}</pre>,
+        }}
+      >
+        {text}
+      </ReactMarkdown>
+    </div>
+  );
+}
+
+function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{M}\p{N}\p{Pc}\- ]/gu, '')
+    .replaceAll(' ', '-');
+}
+
+interface AwayProps {
+  address: string | undefined;
+  resolve: ResolveLink | undefined;
+  children: ReactNode;
+}
+
+/** An address that leads nowhere from here leaves its words alone. */
+function Away({ address = '', resolve, children }: AwayProps) {
+  const isWhole = /^(?:https?|mailto):/i.test(address);
+  const href = isWhole ? address : (resolve?.(address) ?? null);
+  if (href === null) return <span>{children}</span>;
+  return (
+    <a href={href} target="_blank" rel="noopener noreferrer nofollow">
+      {children}
+    </a>
   );
 }

@@ -1,7 +1,8 @@
 import { useMutation } from '@tanstack/react-query';
-import { useEffect, useEffectEvent } from 'react';
+import { useEffect, useEffectEvent, useState } from 'react';
 import { Button, FieldError, Form, Input, Label, TextField } from 'react-aria-components';
 import { answerOf, api, messageOf } from '../http/client.ts';
+import { wasSignedIn } from '../http/signed-in.ts';
 import { queryClient, sessionQuery } from '../queries.ts';
 
 type Credential = { key: string } | { link: string };
@@ -13,7 +14,9 @@ function takeLink(): string | null {
   return link;
 }
 
+/** Shown at whatever address a person without a session is, who is at that address again once signed in. */
 export function SignIn() {
+  const [hasEnded] = useState(wasSignedIn);
   const signIn = useMutation({
     mutationFn: (credential: Credential) => answerOf(api.POST('/v1/session', { body: credential })),
     onSuccess: () => queryClient.refetchQueries({ queryKey: sessionQuery.queryKey }),
@@ -23,6 +26,7 @@ export function SignIn() {
     if (link !== null) signIn.mutate({ link });
   });
   useEffect(() => {
+    document.title = 'Sign in · Docket';
     useLink();
     addEventListener('hashchange', useLink);
     return () => removeEventListener('hashchange', useLink);
@@ -32,6 +36,7 @@ export function SignIn() {
       <div className="sign-in">
         <img src="/icon.svg" alt="" width="44" height="44" />
         <h1>Sign in to Docket</h1>
+        <Why hasEnded={hasEnded} signIn={signIn} />
         <p className="quiet">
           With an admin key. <code>npm start</code> prints a link that signs in, and keeps a key in{' '}
           <code>.docket/local.json</code>.
@@ -45,20 +50,51 @@ export function SignIn() {
           }}
         >
           <TextField name="key" type="password" isRequired autoComplete="current-password" className="field">
-            <Label>Admin key</Label>
+            <Label className="label">Admin key</Label>
             <Input className="input code" placeholder="svc_…" spellCheck={false} />
             <FieldError className="field-error" />
           </TextField>
-          {signIn.isError && (
-            <p className="field-error" role="alert">
-              {messageOf(signIn.error)}
-            </p>
-          )}
-          <Button type="submit" className="button button-primary" isDisabled={signIn.isPending}>
+          <Button type="submit" className="button button-primary wide" isDisabled={signIn.isPending}>
             {signIn.isPending ? 'Signing in…' : 'Sign in'}
           </Button>
         </Form>
       </div>
     </main>
+  );
+}
+
+interface Try {
+  isError: boolean;
+  isPending: boolean;
+  error: unknown;
+  variables: Credential | undefined;
+}
+
+/** Why one has to sign in, or why the last try was refused. */
+function Why({ hasEnded, signIn }: { hasEnded: boolean; signIn: Try }) {
+  if (signIn.isError && signIn.variables !== undefined && 'link' in signIn.variables) {
+    return (
+      <div className="note note-error" role="alert">
+        <p>
+          <strong>This link does not sign in.</strong>
+        </p>
+        <p>
+          {messageOf(signIn.error)} <code>npm run docket -- sign-in</code> prints another.
+        </p>
+      </div>
+    );
+  }
+  if (signIn.isError) {
+    return (
+      <p className="note note-error" role="alert">
+        {messageOf(signIn.error)}
+      </p>
+    );
+  }
+  if (!hasEnded || signIn.isPending) return null;
+  return (
+    <p className="note" role="status">
+      Your session has ended. Sign in again, and you are back on this page.
+    </p>
   );
 }

@@ -1,13 +1,17 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Button, Form } from 'react-aria-components';
+import { ActionForm } from '../components/action-form.tsx';
+import { Choice } from '../components/choice.tsx';
 import { Confirm } from '../components/confirm.tsx';
-import { Field, Submit } from '../components/fields.tsx';
-import { ErrorNote, Loading } from '../components/notes.tsx';
+import { Field } from '../components/fields.tsx';
+import { Loaded } from '../components/loaded.tsx';
 import { useSession } from '../components/session.tsx';
+import { Table } from '../components/table.tsx';
 import { Ago } from '../components/time.tsx';
-import { answerOf, api, done, messageOf } from '../http/client.ts';
+import { answerOf, api, done } from '../http/client.ts';
+import type { Key } from '../http/types.ts';
 import { queryClient } from '../queries.ts';
+import { ShownOnce } from './shown-once.tsx';
 
 const queryKey = ['keys'];
 const refresh = () => queryClient.invalidateQueries({ queryKey });
@@ -20,102 +24,91 @@ export function KeysPage() {
     <>
       <h2>Identifiers</h2>
       <p className="quiet">What addresses of the API are made of.</p>
-      <table className="table">
-        <thead>
-          <tr>
-            <th>What</th>
-            <th>Name</th>
-            <th>In addresses</th>
-          </tr>
-        </thead>
-        <tbody>
-          {projects.map(({ id, name }) => (
-            <tr key={id}>
-              <td>project</td>
-              <td>{name}</td>
-              <td>
-                <code>{id}</code>
-              </td>
-            </tr>
-          ))}
-          {sites.map(({ domain }) => (
-            <tr key={domain}>
-              <td>site</td>
-              <td>{domain}</td>
-              <td>
-                <code>{domain}</code>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <Table name="Identifiers" columns={['What', 'Name', 'In addresses']}>
+        {projects.map(({ id, name }) => (
+          <Identifier key={id} what="project" name={name} id={id} />
+        ))}
+        {sites.map(({ domain }) => (
+          <Identifier key={domain} what="site" name={domain} id={domain} />
+        ))}
+      </Table>
       <h2>API keys</h2>
-      {keys.isPending && <Loading />}
-      {keys.isError && <ErrorNote title="The keys could not be read" message={messageOf(keys.error)} />}
-      {keys.data !== undefined && (
-        <div className="table-scroll" tabIndex={0} role="group" aria-label="API keys">
-          <table className="table">
-            <thead>
-              <tr>
-                <th>Kind</th>
-                <th>Name</th>
-                <th>Made</th>
-                <th>Last used</th>
-                <th>State</th>
-                <th>
-                  <span className="visually-hidden">Actions</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {keys.data.keys.map((key) => (
-                <tr key={key.id}>
-                  <td>{key.kind}</td>
-                  <td>
-                    {key.name ?? <span className="quiet">unnamed</span>} <code className="quiet">{key.id}</code>
-                  </td>
-                  <td>
-                    <Ago date={key.createdAt} />
-                  </td>
-                  <td>
-                    {key.lastUsedAt === null ? <span className="quiet">never</span> : <Ago date={key.lastUsedAt} />}
-                  </td>
-                  <td>
-                    <KeyState revokedAt={key.revokedAt} expiresAt={key.expiresAt} />
-                  </td>
-                  <td>
-                    {key.revokedAt === null && (
-                      <Confirm
-                        label="Revoke"
-                        what="Revoke the key"
-                        title="Revoke this key?"
-                        text="Whoever uses it is refused from now on. It cannot be brought back."
-                        act={() => done(api.DELETE('/v1/keys/{id}', { params: { path: { id: key.id } } }))}
-                        onDone={refresh}
-                      />
-                    )}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
-      )}
+      <p className="quiet">
+        An admin key is secret, for servers and for this dashboard. An assistant key is public and may stand in a page.
+      </p>
       <NewKey />
+      <Loaded query={keys} problem="The keys could not be read">
+        {({ keys }) => (
+          <Table name="API keys" columns={['Name', 'Kind', 'State', 'Last used', 'Made']} hasActions>
+            {keys.map((key) => (
+              <KeyRow key={key.id} row={key} />
+            ))}
+          </Table>
+        )}
+      </Loaded>
     </>
   );
 }
 
-function KeyState({ revokedAt, expiresAt }: { revokedAt: string | null; expiresAt: string | null }) {
+function Identifier({ what, name, id }: { what: string; name: string; id: string }) {
+  return (
+    <tr>
+      <td>{what}</td>
+      <td>{name}</td>
+      <td>
+        <code>{id}</code>
+      </td>
+    </tr>
+  );
+}
+
+function KeyRow({ row }: { row: Key }) {
+  const { id, kind, name, createdAt, lastUsedAt, revokedAt, expiresAt } = row;
+  return (
+    <tr>
+      <td>
+        <span className="key-name">{name ?? <span className="quiet">unnamed</span>}</span>{' '}
+        <code className="quiet">{id}</code>
+      </td>
+      <td>{kind}</td>
+      <td>
+        <KeyState revokedAt={revokedAt} expiresAt={expiresAt} />
+      </td>
+      <td>{lastUsedAt === null ? <span className="quiet">never</span> : <Ago date={lastUsedAt} />}</td>
+      <td>
+        <Ago date={createdAt} />
+      </td>
+      <td className="row-actions">
+        {revokedAt === null && (
+          <Confirm
+            label="Revoke"
+            what="Revoke the key"
+            title={`Revoke ${name ?? 'this key'}?`}
+            text="Whoever uses it is refused from now on. It cannot be brought back."
+            act={() => done(api.DELETE('/v1/keys/{id}', { params: { path: { id } } }))}
+            onDone={refresh}
+          />
+        )}
+      </td>
+    </tr>
+  );
+}
+
+function KeyState({ revokedAt, expiresAt }: Pick<Key, 'revokedAt' | 'expiresAt'>) {
   if (revokedAt !== null) return <span className="badge badge-bad">revoked</span>;
   if (expiresAt === null) return <span className="badge badge-good">valid</span>;
   const isOver = Date.parse(expiresAt) < Date.now();
   return (
-    <span className={`badge ${isOver ? 'badge-bad' : 'badge-warn'}`}>
-      {isOver ? 'expired' : `until ${expiresAt.slice(0, 10)}`}
+    <span className={`badge ${isOver ? 'badge-bad' : 'badge-good'}`}>
+      {isOver ? 'expired' : `valid until ${expiresAt.slice(0, 10)}`}
     </span>
   );
 }
+
+const kinds = [
+  ['assistant', 'assistant: public, may stand in a page'],
+  ['admin', 'admin: secret, for servers'],
+] as const;
 
 function NewKey() {
   const [kind, setKind] = useState<'admin' | 'assistant'>('assistant');
@@ -134,54 +127,21 @@ function NewKey() {
       ),
     onSuccess: () => {
       setName('');
+      setDays('');
       return refresh();
     },
   });
   return (
-    <Form
-      className="form panel"
-      onSubmit={(event) => {
-        event.preventDefault();
-        create.mutate();
-      }}
-    >
-      <h3>Make a key</h3>
-      <label className="field">
-        <span className="label">Kind</span>
-        <select
-          className="input"
-          value={kind}
-          onChange={({ target }) => setKind(target.value === 'admin' ? 'admin' : 'assistant')}
-        >
-          <option value="assistant">assistant: public, may stand in a page</option>
-          <option value="admin">admin: secret, for servers</option>
-        </select>
-      </label>
-      <div className="field-pair">
-        <Field label="Name" value={name} onChange={setName} placeholder="What it is for" />
-        <Field label="Valid for so many days" value={days} onChange={setDays} type="number" placeholder="for good" />
-      </div>
-      <Submit label="Make the key" action={create} />
+    <details className="panel">
+      <summary>New key</summary>
+      <ActionForm label="Make the key" action={create} name="New key">
+        <div className="field-triple">
+          <Field label="Name" value={name} onChange={setName} placeholder="What it is for" />
+          <Choice label="Kind" value={kind} options={kinds} onChange={setKind} />
+          <Field label="Valid for so many days" value={days} onChange={setDays} type="number" placeholder="for good" />
+        </div>
+      </ActionForm>
       {create.data !== undefined && <ShownOnce secret={create.data.key} />}
-    </Form>
-  );
-}
-
-/** A secret that is shown this one time. */
-export function ShownOnce({ secret }: { secret: string }) {
-  const [isCopied, setCopied] = useState(false);
-  return (
-    <div className="note shown-once" role="status">
-      <p>Keep it now: it is not shown again.</p>
-      <code>{secret}</code>
-      <Button
-        className="button"
-        onPress={() => {
-          void navigator.clipboard.writeText(secret).then(() => setCopied(true));
-        }}
-      >
-        {isCopied ? 'Copied' : 'Copy'}
-      </Button>
-    </div>
+    </details>
   );
 }

@@ -1,15 +1,16 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
-import { Button, Form } from 'react-aria-components';
+import type { ReactNode } from 'react';
+import { Button } from 'react-aria-components';
 import { Confirm } from '../components/confirm.tsx';
-import { Field, Problem, Submit } from '../components/fields.tsx';
-import { ErrorNote, Loading } from '../components/notes.tsx';
+import { Problem } from '../components/fields.tsx';
+import { Loaded } from '../components/loaded.tsx';
 import { Ago } from '../components/time.tsx';
 import { plural } from '../format.ts';
-import { answerOf, api, done, messageOf } from '../http/client.ts';
+import { answerOf, api, done } from '../http/client.ts';
 import type { Site } from '../http/types.ts';
 import { queryClient, sessionQuery } from '../queries.ts';
+import { SiteForm } from './site-form.tsx';
 
 const queryKey = ['sites'];
 
@@ -25,20 +26,20 @@ export function SitesPage() {
     queryFn: () => answerOf(api.GET('/v1/sites')),
     refetchInterval: ({ state }) => (state.data?.sites.some(isBeingIndexed) === true ? 1_500 : false),
   });
-  if (sites.isPending) return <Loading />;
-  if (sites.isError) return <ErrorNote title="The sites could not be read" message={messageOf(sites.error)} />;
   return (
-    <>
-      {sites.data.sites.map((site) => (
-        <SiteCard key={site.id} site={site} />
-      ))}
-      <details className="panel">
-        <summary>
-          <strong>New site</strong>
-        </summary>
-        <NewSite />
-      </details>
-    </>
+    <Loaded query={sites} problem="The sites could not be read">
+      {({ sites }) => (
+        <>
+          {sites.map((site) => (
+            <SiteCard key={site.id} site={site} />
+          ))}
+          <details className="panel">
+            <summary>New site</summary>
+            <SiteForm site={null} onSaved={refresh} />
+          </details>
+        </>
+      )}
+    </Loaded>
   );
 }
 
@@ -59,30 +60,40 @@ function SiteCard({ site }: { site: Site }) {
         <h2>{domain}</h2>
         {isBeingIndexed(site) && <span className="badge badge-active">indexing…</span>}
         {index.failure !== null && <span className="badge badge-bad">last index failed</span>}
+        <div className="actions push">
+          <Link className="button" to="/playground" search={{ site: domain }}>
+            Ask it
+          </Link>
+          <Button
+            className="button"
+            isDisabled={reindex.isPending || isBeingIndexed(site)}
+            onPress={() => reindex.mutate()}
+          >
+            Index again
+          </Button>
+        </div>
       </div>
       <dl className="facts">
-        <div>
-          <dt>Source</dt>
-          <dd>
-            <code>{site.repository ?? site.directory}</code> {site.path !== '' && <code>{site.path}</code>}
-          </dd>
-        </div>
-        <div>
-          <dt>Index</dt>
-          <dd>{index.version === 0 ? 'none yet' : `version ${index.version}, ${plural(index.pages, 'page')}`}</dd>
-        </div>
-        <div>
-          <dt>Last run</dt>
-          <dd>{index.indexedAt === null ? 'never' : <Ago date={index.indexedAt} />}</dd>
-        </div>
-        <div>
-          <dt>By itself</dt>
-          <dd>{site.refreshMinutes === null ? 'never' : `every ${plural(site.refreshMinutes, 'minute')}`}</dd>
-        </div>
-        <div>
-          <dt>Conversations kept</dt>
-          <dd>{site.retentionDays === 0 ? 'none' : plural(site.retentionDays, 'day')}</dd>
-        </div>
+        <Fact name="Source">
+          <code>{site.repository ?? site.directory}</code> {site.path !== '' && <code>{site.path}</code>}
+        </Fact>
+        <Fact name="Published at">
+          {site.baseUrl === null ? (
+            'not said'
+          ) : (
+            <a href={site.baseUrl} target="_blank" rel="noopener noreferrer">
+              {site.baseUrl}
+            </a>
+          )}
+        </Fact>
+        <Fact name="Index">
+          {index.version === 0 ? 'none yet' : `version ${index.version}, ${plural(index.pages, 'page')}`}
+        </Fact>
+        <Fact name="Last run">{index.indexedAt === null ? 'never' : <Ago date={index.indexedAt} />}</Fact>
+        <Fact name="By itself">
+          {site.refreshMinutes === null ? 'never' : `every ${plural(site.refreshMinutes, 'minute')}`}
+        </Fact>
+        <Fact name="Conversations kept">{site.retentionDays === 0 ? 'none' : plural(site.retentionDays, 'day')}</Fact>
       </dl>
       {index.failure !== null && (
         <p className="field-error">
@@ -90,69 +101,30 @@ function SiteCard({ site }: { site: Site }) {
         </p>
       )}
       <Problem error={reindex.error} />
-      <div className="actions">
-        <Button
-          className="button"
-          isDisabled={reindex.isPending || isBeingIndexed(site)}
-          onPress={() => reindex.mutate()}
-        >
-          Index again
-        </Button>
-        <Link className="button" to="/playground" search={{ site: domain }}>
-          Ask it
-        </Link>
-        <Confirm
-          label="Delete"
-          what="Delete the site"
-          title={`Delete ${domain}?`}
-          text="Its index and its conversations are deleted with it. This cannot be taken back."
-          act={() => done(api.DELETE('/v1/sites/{domain}', { params: { path } }))}
-          onDone={refresh}
-        />
-      </div>
+      <details className="inner">
+        <summary>Change</summary>
+        <SiteForm site={site} onSaved={refresh} />
+        <div className="danger">
+          <p className="hint">Deleted with it: its index and its conversations.</p>
+          <Confirm
+            label="Delete the site"
+            what="Delete it"
+            title={`Delete ${domain}?`}
+            text="Its index and its conversations are deleted with it. This cannot be taken back."
+            act={() => done(api.DELETE('/v1/sites/{domain}', { params: { path } }))}
+            onDone={refresh}
+          />
+        </div>
+      </details>
     </section>
   );
 }
 
-function NewSite() {
-  const [domain, setDomain] = useState('');
-  const [repository, setRepository] = useState('');
-  const [path, setPath] = useState('');
-  const create = useMutation({
-    mutationFn: () =>
-      answerOf(
-        api.POST('/v1/sites', {
-          body: {
-            domain: domain.trim(),
-            repository: repository.trim(),
-            ...(path.trim() === '' ? {} : { path: path.trim() }),
-          },
-        }),
-      ),
-    onSuccess: () => {
-      setDomain('');
-      return refresh();
-    },
-  });
+function Fact({ name, children }: { name: string; children: ReactNode }) {
   return (
-    <Form
-      className="form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        create.mutate();
-      }}
-    >
-      <Field label="Domain" value={domain} onChange={setDomain} isRequired isCode placeholder="my-docs" />
-      <Field
-        label="Repository"
-        value={repository}
-        onChange={setRepository}
-        isRequired
-        isCode
-        placeholder="https://github.com/acme/docs"
-      />
-      <Field label="Folder of the pages" value={path} onChange={setPath} isCode placeholder="all of the repository" />
-      <Submit label="Make the site" action={create} />
-    </Form>
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
   );
 }

@@ -1,15 +1,19 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Button, Form } from 'react-aria-components';
+import { Button } from 'react-aria-components';
+import { Choice } from '../components/choice.tsx';
 import { Confirm } from '../components/confirm.tsx';
-import { Field, Problem, Submit } from '../components/fields.tsx';
-import { EmptyNote, ErrorNote, Loading } from '../components/notes.tsx';
+import { Problem } from '../components/fields.tsx';
+import { Loaded } from '../components/loaded.tsx';
+import { EmptyNote } from '../components/notes.tsx';
 import { useSession } from '../components/session.tsx';
 import { Ago } from '../components/time.tsx';
-import { answerOf, api, done, messageOf } from '../http/client.ts';
+import { answerOf, api, done } from '../http/client.ts';
 import type { Webhook } from '../http/types.ts';
 import { queryClient } from '../queries.ts';
-import { ShownOnce } from './keys.tsx';
+import { Deliveries } from './deliveries.tsx';
+import { ShownOnce } from './shown-once.tsx';
+import { WebhookForm } from './webhook-form.tsx';
 
 /** Who is told when something happens in a project. */
 export function WebhooksPage() {
@@ -19,16 +23,13 @@ export function WebhooksPage() {
   return (
     <>
       {projects.length > 1 && (
-        <label className="inline-field">
-          <span>Project</span>
-          <select value={projectId} onChange={({ target }) => setProjectId(target.value)}>
-            {projects.map(({ id, name }) => (
-              <option key={id} value={id}>
-                {name}
-              </option>
-            ))}
-          </select>
-        </label>
+        <Choice
+          label="Project"
+          value={projectId}
+          options={projects.map(({ id, name }) => [id, name] as const)}
+          onChange={setProjectId}
+          isInline
+        />
       )}
       <WebhooksOf key={projectId} projectId={projectId} />
     </>
@@ -36,22 +37,36 @@ export function WebhooksPage() {
 }
 
 function WebhooksOf({ projectId }: { projectId: string }) {
+  const [secret, setSecret] = useState<string | null>(null);
   const queryKey = ['webhooks', projectId];
   const refresh = () => queryClient.invalidateQueries({ queryKey });
   const webhooks = useQuery({
     queryKey,
     queryFn: () => answerOf(api.GET('/v2/agent/{projectId}/webhooks', { params: { path: { projectId } } })),
   });
-  if (webhooks.isPending) return <Loading />;
-  if (webhooks.isError) return <ErrorNote title="The webhooks could not be read" message={messageOf(webhooks.error)} />;
   return (
-    <>
-      {webhooks.data.webhooks.map((webhook) => (
-        <WebhookCard key={webhook.id} projectId={projectId} webhook={webhook} onChanged={refresh} />
-      ))}
-      {webhooks.data.webhooks.length === 0 && <p className="quiet">Nobody is told yet.</p>}
-      <NewWebhook projectId={projectId} onMade={refresh} />
-    </>
+    <Loaded query={webhooks} problem="The webhooks could not be read">
+      {({ webhooks }) => (
+        <>
+          {webhooks.length === 0 && <p className="quiet">Nobody is told yet.</p>}
+          {secret !== null && <ShownOnce secret={secret} />}
+          {webhooks.map((webhook) => (
+            <WebhookCard key={webhook.id} projectId={projectId} webhook={webhook} onChanged={refresh} />
+          ))}
+          <details className="panel">
+            <summary>New webhook</summary>
+            <WebhookForm
+              projectId={projectId}
+              webhook={null}
+              onSaved={(made) => {
+                setSecret(made);
+                return refresh();
+              }}
+            />
+          </details>
+        </>
+      )}
+    </Loaded>
   );
 }
 
@@ -73,12 +88,17 @@ function WebhookCard({ projectId, webhook, onChanged }: CardProps) {
   });
   const ping = useMutation({
     mutationFn: () => done(api.POST('/v2/agent/{projectId}/webhooks/{id}/ping', { params: { path } })),
-    onSuccess: () => setShowsDeliveries(true),
+    onSuccess: () => {
+      setShowsDeliveries(true);
+      return queryClient.invalidateQueries({ queryKey: ['deliveries', webhook.id] });
+    },
   });
   return (
     <section className="panel" aria-label={webhook.url}>
       <div className="page-head">
-        <code>{webhook.url}</code>
+        <h2>
+          <code>{webhook.url}</code>
+        </h2>
         <span className={`badge ${webhook.enabled ? 'badge-good' : 'badge-bad'}`}>
           {webhook.enabled ? 'enabled' : 'disabled'}
         </span>
@@ -88,8 +108,9 @@ function WebhookCard({ projectId, webhook, onChanged }: CardProps) {
           </span>
         )}
       </div>
-      {webhook.disabledReason !== null && <p className="quiet">{webhook.disabledReason}</p>}
-      <p className="quiet">{(webhook.eventTypes ?? ['all events']).join(', ')}</p>
+      {webhook.description !== null && <p>{webhook.description}</p>}
+      {webhook.disabledReason !== null && <p className="field-error">{webhook.disabledReason}</p>}
+      <p className="hint">{webhook.eventTypes.length === 0 ? 'all events' : webhook.eventTypes.join(', ')}</p>
       <Problem error={toggle.error ?? ping.error} />
       <div className="actions">
         <Button className="button" aria-expanded={showsDeliveries} onPress={() => setShowsDeliveries(!showsDeliveries)}>
@@ -110,120 +131,11 @@ function WebhookCard({ projectId, webhook, onChanged }: CardProps) {
           onDone={onChanged}
         />
       </div>
-      {showsDeliveries && <Deliveries projectId={projectId} id={webhook.id} />}
+      {showsDeliveries && <Deliveries projectId={projectId} webhook={webhook} onSent={onChanged} />}
+      <details className="inner">
+        <summary>Change</summary>
+        <WebhookForm projectId={projectId} webhook={webhook} onSaved={onChanged} />
+      </details>
     </section>
-  );
-}
-
-function Deliveries({ projectId, id }: { projectId: string; id: string }) {
-  const queryKey = ['deliveries', id];
-  const deliveries = useQuery({
-    queryKey,
-    refetchInterval: 3_000,
-    queryFn: () =>
-      answerOf(
-        api.GET('/v2/agent/{projectId}/webhooks/{id}/deliveries', {
-          params: { path: { projectId, id }, query: { limit: 20 } },
-        }),
-      ),
-  });
-  const redeliver = useMutation({
-    mutationFn: (deliveryId: string) =>
-      done(
-        api.POST('/v2/agent/{projectId}/webhooks/{id}/deliveries/{deliveryId}/redeliver', {
-          params: { path: { projectId, id, deliveryId } },
-        }),
-      ),
-    onSuccess: () => queryClient.invalidateQueries({ queryKey }),
-  });
-  if (deliveries.isPending) return <Loading />;
-  if (deliveries.isError) return <Problem error={deliveries.error} />;
-  if (deliveries.data.deliveries.length === 0) return <p className="quiet">Nothing was sent in the last 30 days.</p>;
-  return (
-    <div className="table-scroll" tabIndex={0} role="group" aria-label="Deliveries">
-      <Problem error={redeliver.error} />
-      <table className="table">
-        <thead>
-          <tr>
-            <th>Event</th>
-            <th>State</th>
-            <th>Attempts</th>
-            <th>When</th>
-            <th>
-              <span className="visually-hidden">Actions</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {deliveries.data.deliveries.map((delivery) => {
-            const last = delivery.attempts.at(-1);
-            return (
-              <tr key={delivery.id}>
-                <td>
-                  <code>{delivery.type}</code>
-                </td>
-                <td>
-                  {delivery.status}
-                  {last?.statusCode != null && ` · ${last.statusCode}`}
-                  {(delivery.error ?? last?.error) != null && (
-                    <div className="hint">{delivery.error ?? last?.error}</div>
-                  )}
-                </td>
-                <td>{delivery.attempts.length}</td>
-                <td>
-                  <Ago date={delivery.createdAt} />
-                </td>
-                <td>
-                  <Button
-                    className="button"
-                    isDisabled={redeliver.isPending}
-                    onPress={() => redeliver.mutate(delivery.id)}
-                  >
-                    Send again
-                  </Button>
-                </td>
-              </tr>
-            );
-          })}
-        </tbody>
-      </table>
-    </div>
-  );
-}
-
-function NewWebhook({ projectId, onMade }: { projectId: string; onMade(): unknown }) {
-  const [url, setUrl] = useState('');
-  const create = useMutation({
-    mutationFn: () =>
-      answerOf(
-        api.POST('/v2/agent/{projectId}/webhooks', { params: { path: { projectId } }, body: { url: url.trim() } }),
-      ),
-    onSuccess: () => {
-      setUrl('');
-      return onMade();
-    },
-  });
-  return (
-    <Form
-      className="form panel"
-      onSubmit={(event) => {
-        event.preventDefault();
-        create.mutate();
-      }}
-    >
-      <h2>New webhook</h2>
-      <Field
-        label="Address"
-        type="url"
-        value={url}
-        onChange={setUrl}
-        isRequired
-        isCode
-        placeholder="https://hooks.example.com/docket"
-        hint="It gets all events, signed by Standard Webhooks."
-      />
-      <Submit label="Make the webhook" action={create} />
-      {create.data !== undefined && <ShownOnce secret={create.data.secret} />}
-    </Form>
   );
 }

@@ -1,7 +1,8 @@
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { runTestGit } from './git-repository.ts';
 import type { TestStack } from './stack.ts';
 
 export interface DashboardVisit extends AsyncDisposable {
@@ -87,4 +88,23 @@ export async function seriousProblems(page: Page): Promise<string[]> {
     .map(
       ({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join(' | ')}`,
     );
+}
+
+/** Nothing serious is wrong for people with disabilities; a screenshot is left for a person to look at. */
+export async function checkLooks(page: Page, name: string): Promise<void> {
+  const problems = await seriousProblems(page);
+  if (problems.length > 0) throw new Error(`${name}: ${problems.join('\n')}`);
+  await takeScreenshot(page, name);
+}
+
+/** One commit on top of main of the sample repository, as somebody else would push it. */
+export async function commitOnMain({ home }: TestStack, path: string, content: string): Promise<void> {
+  const clone = join(home, 'clone-of-theirs');
+  const inClone = (...args: string[]) => runTestGit(args, { cwd: clone });
+  await runTestGit(['clone', '--quiet', join(home, 'repositories/lamp.git'), clone], { cwd: home });
+  await writeFile(join(clone, path), content);
+  await inClone('add', path);
+  await inClone('commit', '--quiet', '-m', 'Theirs');
+  await inClone('push', '--quiet', 'origin', 'HEAD:main');
+  await rm(clone, { recursive: true });
 }

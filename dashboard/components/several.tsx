@@ -1,0 +1,27 @@
+import { Check } from './fields.tsx';
+
+interface SeveralProps<Value extends string> {
+  label: string;
+  options: readonly Value[];
+  chosen: readonly Value[];
+  onChange(chosen: Value[]): void;
+  hint?: string;
+}
+
+/** Any number of a few, each with a box to tick; they stay in the order of the options. */
+export function Several<Value extends string>({ label, options, chosen, onChange, hint }: SeveralProps<Value>) {
+  return (
+    <fieldset className="checks">
+      <legend className="label">{label}</legend>
+      {options.map((option) => (
+        <Check
+          key={option}
+          label={option}
+          isSelected={chosen.includes(option)}
+          onChange={(isChosen) => onChange(options.filter((one) => (one === option ? isChosen : chosen.includes(one))))}
+        />
+      ))}
+      {hint !== undefined && <p className="hint">{hint}</p>}
+    </fieldset>
+  );
+}

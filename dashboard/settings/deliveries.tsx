@@ -1,0 +1,135 @@
+import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
+import { Button } from 'react-aria-components';
+import { Earlier } from '../components/earlier.tsx';
+import { Problem } from '../components/fields.tsx';
+import { Loaded } from '../components/loaded.tsx';
+import { Table } from '../components/table.tsx';
+import { Ago } from '../components/time.tsx';
+import { duration, fullTime, plural } from '../format.ts';
+import { answerOf, api, done } from '../http/client.ts';
+import type { Delivery, Webhook } from '../http/types.ts';
+import { plain } from '../plain.ts';
+import { queryClient } from '../queries.ts';
+
+interface DeliveriesProps {
+  projectId: string;
+  webhook: Webhook;
+  /** Told when a message is sent again; it may change the webhook's own state. */
+  onSent(): unknown;
+}
+
+/** What was sent to a webhook, or could not be. */
+export function Deliveries({ projectId, webhook: { id, enabled }, onSent }: DeliveriesProps) {
+  const queryKey = ['deliveries', id];
+  const deliveries = useInfiniteQuery({
+    queryKey,
+    initialPageParam: '',
+    refetchInterval: 2_000,
+    queryFn: ({ pageParam }) =>
+      answerOf(
+        api.GET('/v2/agent/{projectId}/webhooks/{id}/deliveries', {
+          params: {
+            path: { projectId, id },
+            query: { limit: 20, ...(pageParam === '' ? {} : { cursor: pageParam }) },
+          },
+        }),
+      ),
+    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
+  });
+  const redeliver = useMutation({
+    mutationFn: (deliveryId: string) =>
+      done(
+        api.POST('/v2/agent/{projectId}/webhooks/{id}/deliveries/{deliveryId}/redeliver', {
+          params: { path: { projectId, id, deliveryId } },
+        }),
+      ),
+    onSuccess: async () => {
+      await queryClient.invalidateQueries({ queryKey });
+      await onSent();
+    },
+  });
+  return (
+    <div className="deliveries">
+      <Problem error={redeliver.error} />
+      <Loaded query={deliveries} problem="The deliveries could not be read">
+        {({ pages }) => {
+          const all = pages.flatMap((page) => page.deliveries);
+          if (all.length === 0) return <p className="quiet">Nothing was sent in the last 30 days.</p>;
+          return (
+            <Table name="Deliveries" columns={['Event', 'State', 'When']} hasActions>
+              {all.map((delivery) => (
+                <tr key={delivery.id}>
+                  <td>
+                    <code>{delivery.type}</code>
+                    {delivery.jobId !== null && <code className="quiet block">{delivery.jobId}</code>}
+                  </td>
+                  <td>
+                    <DeliveryState delivery={delivery} />
+                  </td>
+                  <td>
+                    <Ago date={delivery.createdAt} />
+                  </td>
+                  <td className="row-actions">
+                    <Button
+                      className="button"
+                      isDisabled={redeliver.isPending || !enabled}
+                      onPress={() => redeliver.mutate(delivery.id)}
+                    >
+                      Send again
+                    </Button>
+                  </td>
+                </tr>
+              ))}
+            </Table>
+          );
+        }}
+      </Loaded>
+      <Earlier list={deliveries} />
+    </div>
+  );
+}
+
+/** In a word; what each attempt came to is behind it. */
+function DeliveryState({ delivery }: { delivery: Delivery }) {
+  const { attempts, status, error, nextAttemptAt } = delivery;
+  const last = attempts[0];
+  return (
+    <>
+      <span className={`badge ${badgeOf(delivery)}`}>{wordOf(delivery)}</span>
+      {error !== null && <p className="hint">{error}</p>}
+      {status === 'pending' && last !== undefined && nextAttemptAt !== null && (
+        <p className="hint">The next try is at {fullTime(nextAttemptAt)}.</p>
+      )}
+      {attempts.length > 0 && (
+        <details className="attempts">
+          <summary>{plural(attempts.length, 'attempt')}</summary>
+          <ul>
+            {attempts.map(({ startedAt, durationMs, statusCode, response, error }) => (
+              <li key={startedAt}>
+                <strong>{statusCode ?? 'no answer'}</strong>{' '}
+                <span className="quiet">
+                  {fullTime(startedAt)}, {duration(durationMs)}
+                </span>
+                {error !== null && <p className="hint">{plain(error)}</p>}
+                {response !== null && response !== '' && <pre className="hint">{plain(response)}</pre>}
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </>
+  );
+}
+
+function wordOf({ status, attempts }: Delivery): string {
+  if (status === 'delivered') return `delivered · ${attempts[0]?.statusCode ?? ''}`;
+  if (status === 'failed') return 'given up';
+  const [last] = attempts;
+  return last === undefined ? 'on its way' : `failed · ${last.statusCode ?? 'no answer'}`;
+}
+
+function badgeOf({ status, attempts }: Delivery): string {
+  if (status === 'delivered') return 'badge-good';
+  if (status === 'failed') return 'badge-bad';
+  return attempts.length === 0 ? 'badge-active' : 'badge-warn';
+}

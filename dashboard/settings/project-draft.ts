@@ -1,0 +1,71 @@
+import { linesOf } from '../components/fields.tsx';
+import type { Project } from '../http/types.ts';
+
+/** The settings of a project as a form holds them: lists a line each, no amount as nothing. */
+export interface ProjectDraft {
+  name: string;
+  defaultRef: string;
+  model: string;
+  forgeUrl: string;
+  allowedRepositories: string;
+  allowedPaths: string;
+  reviewers: string;
+  labels: string;
+  assignees: string;
+  jobBudgetUsd: string;
+  dailyBudgetUsd: string;
+  checkCommand: string;
+  mayChangeWorkflows: boolean;
+  mayRun: boolean;
+  /** A new one; the one that is stored is never shown. */
+  forgeToken: string;
+  removesToken: boolean;
+}
+
+/** What the form begins with; null: of a project that is still to be made. */
+export function draftOf(project: Project | null): ProjectDraft {
+  return {
+    name: project?.name ?? '',
+    defaultRef: project?.defaultRef ?? '',
+    model: project?.model ?? '',
+    forgeUrl: project?.forgeUrl ?? '',
+    allowedRepositories: (project?.allowedRepositories ?? []).join('\n'),
+    allowedPaths: (project?.allowedPaths ?? []).join('\n'),
+    reviewers: (project?.reviewers ?? []).join('\n'),
+    labels: (project?.labels ?? []).join('\n'),
+    assignees: (project?.assignees ?? []).join('\n'),
+    jobBudgetUsd: project?.jobBudgetUsd?.toString() ?? '',
+    dailyBudgetUsd: project?.dailyBudgetUsd?.toString() ?? '',
+    checkCommand: project?.checkCommand ?? '',
+    mayChangeWorkflows: project?.mayChangeWorkflows ?? false,
+    mayRun: project?.mayRun ?? true,
+    forgeToken: '',
+    removesToken: false,
+  };
+}
+
+function amountOf(text: string): number | null {
+  return text.trim() === '' ? null : Number(text);
+}
+
+/** What is sent. A name that is left out stays, or is told from the repository. */
+export function changeOf(draft: ProjectDraft) {
+  const { name, mayChangeWorkflows, mayRun, forgeToken, removesToken } = draft;
+  return {
+    ...(name.trim() === '' ? {} : { name: name.trim() }),
+    defaultRef: draft.defaultRef.trim() || null,
+    model: draft.model.trim() || null,
+    forgeUrl: draft.forgeUrl.trim() || null,
+    allowedRepositories: linesOf(draft.allowedRepositories),
+    allowedPaths: linesOf(draft.allowedPaths),
+    reviewers: linesOf(draft.reviewers),
+    labels: linesOf(draft.labels),
+    assignees: linesOf(draft.assignees),
+    jobBudgetUsd: amountOf(draft.jobBudgetUsd),
+    dailyBudgetUsd: amountOf(draft.dailyBudgetUsd),
+    checkCommand: draft.checkCommand.trim() || null,
+    mayChangeWorkflows,
+    mayRun,
+    ...(removesToken ? { forgeToken: null } : forgeToken === '' ? {} : { forgeToken }),
+  };
+}

@@ -1,0 +1,155 @@
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { ActionForm } from '../components/action-form.tsx';
+import { Choice } from '../components/choice.tsx';
+import { Check, Field } from '../components/fields.tsx';
+import { answerOf, api } from '../http/client.ts';
+import type { Project } from '../http/types.ts';
+import { changeOf, draftOf, type ProjectDraft } from './project-draft.ts';
+
+const forges = [
+  ['', 'told from the host of the repository'],
+  ['github', 'GitHub'],
+  ['gitlab', 'GitLab'],
+  ['gitea', 'Gitea or Forgejo'],
+  ['local', 'local: pages of this dashboard'],
+] as const;
+
+/** Makes a project, or changes the one that is given. A token goes in and is never shown. */
+export function ProjectForm({ project, onSaved }: { project: Project | null; onSaved(): unknown }) {
+  const [draft, setDraft] = useState(() => draftOf(project));
+  const [repository, setRepository] = useState('');
+  const [forge, setForge] = useState<(typeof forges)[number][0]>('');
+  const save = useMutation({
+    mutationFn: () =>
+      project === null
+        ? answerOf(
+            api.POST('/v1/projects', {
+              body: { ...changeOf(draft), repository: repository.trim(), ...(forge === '' ? {} : { forge }) },
+            }),
+          )
+        : answerOf(api.PATCH('/v1/projects/{id}', { params: { path: { id: project.id } }, body: changeOf(draft) })),
+    onSuccess: (saved) => {
+      setDraft(draftOf(project === null ? null : saved));
+      setRepository('');
+      return onSaved();
+    },
+  });
+  const settings = <Settings draft={draft} onChange={(change) => setDraft({ ...draft, ...change })} />;
+  return (
+    <ActionForm label={project === null ? 'Make the project' : 'Save'} action={save}>
+      {project === null ? (
+        <>
+          <Field
+            label="Repository"
+            value={repository}
+            onChange={setRepository}
+            isRequired
+            isCode
+            placeholder="https://github.com/acme/docs"
+            hint="An https address on an allowed host, or a path below the local root."
+          />
+          <div className="field-pair">
+            <Field
+              label="Name"
+              value={draft.name}
+              onChange={(name) => setDraft({ ...draft, name })}
+              placeholder="the last part of the repository"
+            />
+            <Choice label="Forge" value={forge} options={forges} onChange={setForge} />
+          </div>
+        </>
+      ) : (
+        <>
+          <p className="quiet">
+            Identifier <code>{project.id}</code>
+          </p>
+          <Field label="Name" value={draft.name} onChange={(name) => setDraft({ ...draft, name })} isRequired />
+        </>
+      )}
+      {project === null ? (
+        <details className="inner">
+          <summary>Its settings</summary>
+          <div className="form">{settings}</div>
+        </details>
+      ) : (
+        settings
+      )}
+      {(project?.forge ?? forge) !== 'local' && (
+        <>
+          <Field
+            label="Token for the forge"
+            type="password"
+            value={draft.forgeToken}
+            onChange={(forgeToken) => setDraft({ ...draft, forgeToken })}
+            isCode
+            placeholder={project?.hasForgeToken === true ? 'it has one; a new one replaces it' : "the worker's own"}
+            hint="It is stored sealed and never shown."
+          />
+          {project?.hasForgeToken === true && (
+            <Check
+              label="Remove its token"
+              isSelected={draft.removesToken}
+              onChange={(removesToken) => setDraft({ ...draft, removesToken })}
+            />
+          )}
+        </>
+      )}
+    </ActionForm>
+  );
+}
+
+const none = 'no limit of its own';
+
+function Settings({ draft, onChange }: { draft: ProjectDraft; onChange(change: Partial<ProjectDraft>): void }) {
+  const text = (name: TextOf<ProjectDraft>) => ({
+    value: draft[name],
+    onChange: (value: string) => onChange({ [name]: value }),
+  });
+  return (
+    <>
+      <div className="field-triple">
+        <Field label="Branch" {...text('defaultRef')} isCode placeholder="the default branch" />
+        <Field label="Model" {...text('model')} isCode placeholder="the service's default" />
+        <Field label="Server of the forge" {...text('forgeUrl')} isCode placeholder="where the repository lies" />
+      </div>
+      <h3>Limits</h3>
+      <div className="field-pair">
+        <Field label="Dollars a turn may cost" {...text('jobBudgetUsd')} placeholder={none} />
+        <Field label="Dollars a day" {...text('dailyBudgetUsd')} placeholder={none} />
+        <Field
+          label="Paths that jobs may change, one a line"
+          {...text('allowedPaths')}
+          rows={2}
+          isCode
+          placeholder="everything"
+        />
+        <Field label="Further repositories, one a line" {...text('allowedRepositories')} rows={2} isCode />
+      </div>
+      <Check
+        label="Jobs may change what the forge runs by itself (such as .github/workflows)"
+        isSelected={draft.mayChangeWorkflows}
+        onChange={(mayChangeWorkflows) => onChange({ mayChangeWorkflows })}
+      />
+      <Check
+        label="Agents may run commands, where the worker has a sandbox for them"
+        isSelected={draft.mayRun}
+        onChange={(mayRun) => onChange({ mayRun })}
+      />
+      <Field
+        label="Command that has to succeed before a change is finished"
+        {...text('checkCommand')}
+        isCode
+        placeholder="npm test"
+      />
+      <h3>Pull requests</h3>
+      <div className="field-triple">
+        <Field label="Reviewers, one a line" {...text('reviewers')} rows={2} isCode />
+        <Field label="Labels, one a line" {...text('labels')} rows={2} isCode />
+        <Field label="Assignees, one a line" {...text('assignees')} rows={2} isCode />
+      </div>
+    </>
+  );
+}
+
+type TextOf<T> = { [Name in keyof T]: T[Name] extends string ? Name : never }[keyof T];

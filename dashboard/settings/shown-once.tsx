@@ -1,0 +1,23 @@
+import { useState } from 'react';
+import { Button } from 'react-aria-components';
+
+/** A secret that is shown this one time. */
+export function ShownOnce({ secret }: { secret: string }) {
+  const [isCopied, setCopied] = useState(false);
+  return (
+    <div className="note shown-once" role="status">
+      <p>Keep it now: it is not shown again.</p>
+      <div className="shown-once-secret">
+        <code>{secret}</code>
+        <Button
+          className="button"
+          onPress={() => {
+            void navigator.clipboard.writeText(secret).then(() => setCopied(true));
+          }}
+        >
+          {isCopied ? 'Copied' : 'Copy'}
+        </Button>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,112 @@
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { ActionForm } from '../components/action-form.tsx';
+import { Field } from '../components/fields.tsx';
+import { answerOf, api } from '../http/client.ts';
+import type { Site } from '../http/types.ts';
+
+interface Draft {
+  domain: string;
+  /** An address, or a directory of the worker's machine where the site is on one. */
+  source: string;
+  ref: string;
+  path: string;
+  baseUrl: string;
+  retentionDays: string;
+  refreshMinutes: string;
+}
+
+function draftOf(site: Site | null): Draft {
+  return {
+    domain: site?.domain ?? '',
+    source: site?.repository ?? site?.directory ?? '',
+    ref: site?.ref ?? '',
+    path: site?.path ?? '',
+    baseUrl: site?.baseUrl ?? '',
+    retentionDays: String(site?.retentionDays ?? 30),
+    refreshMinutes: site?.refreshMinutes?.toString() ?? '',
+  };
+}
+
+function settingsOf(draft: Draft) {
+  return {
+    ref: draft.ref.trim() || null,
+    path: draft.path.trim(),
+    baseUrl: draft.baseUrl.trim() || null,
+    retentionDays: Number(draft.retentionDays),
+    refreshMinutes: draft.refreshMinutes.trim() === '' ? null : Number(draft.refreshMinutes),
+  };
+}
+
+/** Makes a site, or changes the one that is given; it is indexed anew when its pages come from elsewhere. */
+export function SiteForm({ site, onSaved }: { site: Site | null; onSaved(): unknown }) {
+  const [draft, setDraft] = useState(() => draftOf(site));
+  const isDirectory = site !== null && site.directory !== null;
+  const save = useMutation({
+    mutationFn: () => {
+      const source = draft.source.trim();
+      if (site === null) {
+        const body = { ...settingsOf(draft), domain: draft.domain.trim(), repository: source };
+        return answerOf(api.POST('/v1/sites', { body }));
+      }
+      const isSame = source === (site.repository ?? site.directory);
+      const moved = isSame ? {} : isDirectory ? { directory: source } : { repository: source };
+      const params = { path: { domain: site.domain } };
+      return answerOf(api.PATCH('/v1/sites/{domain}', { params, body: { ...settingsOf(draft), ...moved } }));
+    },
+    onSuccess: (saved) => {
+      setDraft(draftOf(site === null ? null : saved));
+      return onSaved();
+    },
+  });
+  const field = (name: keyof Draft) => ({
+    value: draft[name],
+    onChange: (value: string) => setDraft({ ...draft, [name]: value }),
+  });
+  return (
+    <ActionForm label={site === null ? 'Make the site' : 'Save'} action={save}>
+      {site === null && (
+        <Field
+          label="Domain"
+          {...field('domain')}
+          isRequired
+          isCode
+          placeholder="my-docs"
+          hint="Its identifier in addresses of the API."
+        />
+      )}
+      <Field
+        label={isDirectory ? 'Directory' : 'Repository'}
+        {...field('source')}
+        isRequired
+        isCode
+        placeholder="https://github.com/acme/docs"
+      />
+      <div className="field-pair">
+        <Field label="Folder of the pages" {...field('path')} isCode placeholder="all of it" />
+        <Field label="Branch" {...field('ref')} isCode placeholder="the default branch" />
+        <Field
+          label="Address of the published site"
+          {...field('baseUrl')}
+          type="url"
+          isCode
+          placeholder="https://docs.example.com"
+          hint="Links in answers begin with it."
+        />
+        <Field
+          label="Index by itself every so many minutes"
+          {...field('refreshMinutes')}
+          type="number"
+          placeholder="never"
+        />
+        <Field
+          label="Days that conversations are kept"
+          {...field('retentionDays')}
+          type="number"
+          isRequired
+          hint="0 keeps none."
+        />
+      </div>
+    </ActionForm>
+  );
+}

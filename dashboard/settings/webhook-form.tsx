@@ -1,0 +1,77 @@
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { ActionForm } from '../components/action-form.tsx';
+import { Field } from '../components/fields.tsx';
+import { Several } from '../components/several.tsx';
+import { answerOf, api } from '../http/client.ts';
+import type { Webhook } from '../http/types.ts';
+
+const eventTypes = [
+  'job.created',
+  'job.completed',
+  'job.failed',
+  'job.archived',
+  'job.resumed',
+  'pull_request.closed',
+  'pull_request.merged',
+] as const;
+type EventType = (typeof eventTypes)[number];
+
+interface WebhookFormProps {
+  projectId: string;
+  /** The one that is changed; null: a new one. */
+  webhook: Webhook | null;
+  /** With the secret of a new one, which is not told again. */
+  onSaved(secret: string | null): unknown;
+}
+
+/** Makes a webhook, or changes the one that is given. */
+export function WebhookForm({ projectId, webhook, onSaved }: WebhookFormProps) {
+  const [url, setUrl] = useState(webhook?.url ?? '');
+  const [description, setDescription] = useState(webhook?.description ?? '');
+  const [chosen, setChosen] = useState<EventType[]>(
+    eventTypes.filter((type) => webhook?.eventTypes.includes(type) === true),
+  );
+  const save = useMutation({
+    mutationFn: async () => {
+      const body = { url: url.trim(), description: description.trim() || null, eventTypes: chosen };
+      if (webhook === null) {
+        const params = { path: { projectId } };
+        return (await answerOf(api.POST('/v2/agent/{projectId}/webhooks', { params, body }))).secret;
+      }
+      const params = { path: { projectId, id: webhook.id } };
+      await answerOf(api.PATCH('/v2/agent/{projectId}/webhooks/{id}', { params, body }));
+      return null;
+    },
+    onSuccess: (secret) => {
+      if (webhook === null) {
+        setUrl('');
+        setDescription('');
+        setChosen([]);
+      }
+      return onSaved(secret);
+    },
+  });
+  return (
+    <ActionForm label={webhook === null ? 'Make the webhook' : 'Save'} action={save}>
+      <Field
+        label="Address"
+        type="url"
+        value={url}
+        onChange={setUrl}
+        isRequired
+        isCode
+        placeholder="https://hooks.example.com/docket"
+        hint="Messages are posted to it, signed by Standard Webhooks."
+      />
+      <Field label="What it is for" value={description} onChange={setDescription} />
+      <Several
+        label="Events"
+        options={eventTypes}
+        chosen={chosen}
+        onChange={setChosen}
+        hint="None chosen: all of them, and what is added later."
+      />
+    </ActionForm>
+  );
+}

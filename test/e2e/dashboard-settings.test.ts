@@ -1,0 +1,208 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findChromium, launchChromium } from '../support/browser.ts';
+import { checkLooks, commitOnMain, visitDashboard } from '../support/dashboard.ts';
+import { startTestStack, type TestStack } from '../support/stack.ts';
+
+const chromiumPath = findChromium();
+const resources = new AsyncDisposableStack();
+let stack: TestStack;
+let browser: Browser;
+let receiver: Receiver;
+
+interface Receiver {
+  url: string;
+  /** What it answers from now on. */
+  status: number;
+  /** The `webhook-id` of each message that came. */
+  got: string[];
+}
+
+/** Takes webhooks. */
+async function startReceiver(): Promise<{ receiver: Receiver; server: Server }> {
+  const server = createServer((request, response) => {
+    receiver.got.push(String(request.headers['webhook-id']));
+    request.resume().on('end', () => response.writeHead(receiver.status).end('so it is'));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return { receiver: { url: `http://127.0.0.1:${port}/hook`, status: 500, got: [] }, server };
+}
+
+beforeAll(async () => {
+  if (chromiumPath === null) return;
+  const started = await startReceiver();
+  receiver = started.receiver;
+  resources.defer(() => void started.server.close());
+  const env = { DOCKET_WEBHOOK_ALLOWED_HOSTS: new URL(receiver.url).host };
+  stack = resources.use(await startTestStack({ env }));
+  browser = await launchChromium(chromiumPath);
+  resources.defer(() => browser.close());
+});
+
+afterAll(() => resources.disposeAsync());
+
+async function showPart(page: Page, part: string): Promise<void> {
+  await page.getByRole('link', { name: 'Settings' }).click();
+  await page.getByRole('navigation', { name: 'Parts of the settings' }).getByRole('link', { name: part }).click();
+}
+
+describe.runIf(chromiumPath !== null)('the settings', () => {
+  it('show why a webhook could not be delivered, and deliver it by a click', async () => {
+    await using visit = await visitDashboard(browser, stack);
+    const { page } = visit;
+    await showPart(page, 'Webhooks');
+    await page.getByText('New webhook').click();
+    await page.getByLabel('Address').fill(receiver.url);
+    await page.getByLabel('What it is for').fill('Tells the test');
+    await page.getByRole('checkbox', { name: 'job.completed' }).press('Space');
+    await page.getByRole('button', { name: 'Make the webhook' }).click();
+    expect(await page.locator('.shown-once code').innerText()).toMatch(/^whsec_/);
+    const card = page.getByRole('region', { name: receiver.url });
+    await card.getByText('Tells the test').waitFor();
+    await card.getByRole('button', { name: 'Ping' }).click();
+    const row = card.getByRole('row', { name: /webhook\.ping/ });
+    await row.getByText('failed · 500').waitFor();
+    await row.getByText('1 attempt').click();
+    await row.getByText('so it is').waitFor();
+    await checkLooks(page, 'webhook-failed-light');
+
+    receiver.status = 204;
+    await row.getByRole('button', { name: 'Send again' }).click();
+    await row.getByText('delivered · 204').waitFor();
+    expect(new Set(receiver.got).size).toBe(1);
+    expect(receiver.got.length).toBeGreaterThan(1);
+
+    await card.getByText('Change', { exact: true }).click();
+    await card.getByLabel('What it is for').fill('Tells the test more');
+    await card.getByRole('button', { name: 'Save' }).click();
+    await card.getByText('Tells the test more', { exact: true }).waitFor();
+    await card.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('alertdialog').waitFor();
+    await checkLooks(page, 'webhook-delete-light');
+    await page.getByRole('button', { name: 'Delete the webhook' }).click();
+    await card.waitFor({ state: 'detached' });
+    expect(visit.complaints).toEqual([]);
+  });
+
+  it('make and change a project, and take a token that is never shown', async () => {
+    await using visit = await visitDashboard(browser, stack, { colorScheme: 'dark' });
+    const { page, context } = visit;
+    const token = 'ghp_of_the_test_0123456789abcdefghij';
+    const answers: string[] = [];
+    context.on('response', (response) => {
+      if (response.url().includes('/v1/'))
+        void response.text().then(
+          (text) => answers.push(text),
+          () => undefined,
+        );
+    });
+    await showPart(page, 'Projects');
+    await page.getByText('New project').click();
+    await page.getByLabel('Repository').fill('https://github.com/acme/manual');
+    await page.getByLabel('Token for the forge').last().fill(token);
+    await page.getByRole('button', { name: 'Make the project' }).click();
+    const panel = page.locator('details.panel', { hasText: 'https://github.com/acme/manual' });
+    await panel.getByText('has its own token').waitFor();
+    await panel.locator('summary').first().click();
+    await panel.getByLabel('Dollars a day').fill('12.5');
+    await panel.getByLabel('Labels, one a line').fill('docs\nagent');
+    await panel.getByRole('checkbox', { name: /may run commands/ }).press('Space');
+    await panel.getByLabel('Command that has to succeed').fill('npm test');
+    await panel.getByRole('button', { name: 'Save' }).click();
+    await panel.getByText('Saved.').waitFor();
+    await checkLooks(page, 'project-dark');
+
+    await page.reload();
+    await panel.locator('summary').first().click();
+    expect(await panel.getByLabel('Dollars a day').inputValue()).toBe('12.5');
+    expect(await panel.getByLabel('Labels, one a line').inputValue()).toBe('docs\nagent');
+    expect(await panel.getByRole('checkbox', { name: /may run commands/ }).isChecked()).toBe(false);
+    expect(await panel.getByLabel('Token for the forge').inputValue()).toBe('');
+    expect(await page.content()).not.toContain(token);
+    expect(answers.join('\n')).toContain('acme/manual');
+    expect(answers.join('\n')).not.toContain(token);
+
+    await panel.getByRole('checkbox', { name: 'Remove its token' }).press('Space');
+    await panel.getByRole('button', { name: 'Save' }).click();
+    await panel.getByText('has its own token').waitFor({ state: 'detached' });
+    await page.getByRole('link', { name: 'New job' }).click();
+    await page.getByRole('option', { name: /manual/ }).waitFor({ state: 'attached' });
+    expect(visit.complaints).toEqual([]);
+  });
+
+  it('make, change, index and delete a site', async () => {
+    await using visit = await visitDashboard(browser, stack, { colorScheme: 'dark' });
+    const { page } = visit;
+    await showPart(page, 'Sites');
+    await page.getByText('New site').click();
+    const form = page.locator('details.panel', { hasText: 'New site' });
+    await form.getByLabel('Domain').fill('guides');
+    await form.getByLabel('Repository').fill(`${stack.home}/repositories/lamp.git`);
+    await form.getByLabel('Folder of the pages').fill('docs/guides');
+    await form.getByRole('button', { name: 'Make the site' }).click();
+    const card = page.getByRole('region', { name: 'guides' });
+    await card.getByText('version 1, 5 pages').waitFor();
+    await commitOnMain(stack, 'docs/guides/colours.md', '# Colours\n\nA lamp has sixteen colours.\n');
+    await card.getByRole('button', { name: 'Index again' }).click();
+    await card.getByText('version 2, 6 pages').waitFor();
+
+    await card.getByText('Change', { exact: true }).click();
+    await card.getByLabel('Folder of the pages').fill('docs/reference');
+    await card.getByLabel('Days that conversations are kept').fill('7');
+    await card.getByRole('button', { name: 'Save' }).click();
+    await card.getByText('version 3, 2 pages').waitFor();
+    await card.getByText('7 days').waitFor();
+    await checkLooks(page, 'site-dark');
+
+    await card.getByLabel('Folder of the pages').fill('no-such-folder');
+    await card.getByRole('button', { name: 'Save' }).click();
+    await card.getByText('last index failed').waitFor();
+    await card.getByRole('button', { name: 'Delete the site' }).click();
+    await page.getByRole('alertdialog').waitFor();
+    await checkLooks(page, 'site-delete-dark');
+    await page.getByRole('button', { name: 'Delete it' }).click();
+    await card.waitFor({ state: 'detached' });
+    expect(visit.complaints).toEqual([]);
+  });
+
+  it('show a key with its expiry and when it was last used, beside the ids of projects', async () => {
+    await using visit = await visitDashboard(browser, stack);
+    const { page } = visit;
+    const { baseUrl, projectId } = stack.localJson;
+    await showPart(page, 'API keys');
+    await page.getByRole('group', { name: 'Identifiers' }).getByText(projectId).waitFor();
+    await page.getByText('New key').click();
+    await page.getByLabel('Kind').selectOption('admin');
+    await page.getByLabel('Name').fill('of the ledger');
+    await page.getByLabel('Valid for so many days').fill('30');
+    await page.getByRole('button', { name: 'Make the key' }).click();
+    const key = await page.locator('.shown-once code').innerText();
+    await checkLooks(page, 'key-made-light');
+    const row = page.getByRole('row', { name: /of the ledger/ });
+    await row.getByText(/^valid until \d{4}-/).waitFor();
+    await row.getByText('never').waitFor();
+    const used = await fetch(`${baseUrl}/v1/keys`, { headers: { authorization: `Bearer ${key}` } });
+    expect(used.status).toBe(200);
+    // when a key was used is written every few seconds
+    await expect
+      .poll(async () => (await page.reload(), row.waitFor(), row.getByText('never').count()), { timeout: 120_000 })
+      .toBe(0);
+    await row.getByRole('button', { name: 'Revoke' }).click();
+    await page.getByRole('alertdialog', { name: 'Revoke of the ledger?' }).waitFor();
+    await checkLooks(page, 'key-revoke-light');
+    await page.getByRole('button', { name: 'Revoke the key' }).click();
+    await row.getByText('revoked').waitFor();
+
+    await showPart(page, 'Log');
+    await page
+      .getByRole('row', { name: /key\.revoke/ })
+      .first()
+      .waitFor();
+    await checkLooks(page, 'log-light');
+  });
+});
