@@ -66,12 +66,22 @@ const playground = createRoute({
   validateSearch: siteOf,
   component: lazyRouteComponent(() => import('./pages/playground.tsx'), 'PlaygroundPage'),
 });
+const page = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/playground/page',
+  validateSearch: (search: Record<string, unknown>): { site?: string; path?: string } => ({
+    ...siteOf(search),
+    ...(typeof search['path'] === 'string' ? { path: search['path'] } : {}),
+  }),
+  component: lazyRouteComponent(() => import('./pages/site-page.tsx'), 'SitePage'),
+});
 const conversations = createRoute({
   getParentRoute: () => rootRoute,
   path: '/conversations',
-  validateSearch: (search: Record<string, unknown>): { site?: string; view?: ConversationView } => {
+  validateSearch: (search: Record<string, unknown>): { site?: string; view?: ConversationView; q?: string } => {
     const view = conversationViews.find((name) => name === search['view']);
-    return { ...siteOf(search), ...(view === undefined ? {} : { view }) };
+    const q = typeof search['q'] === 'string' && search['q'] !== '' ? { q: search['q'] } : {};
+    return { ...siteOf(search), ...(view === undefined ? {} : { view }), ...q };
   },
   component: lazyRouteComponent(() => import('./pages/conversations.tsx'), 'ConversationsPage'),
 });
@@ -108,6 +118,7 @@ export const router = createRouter({
     newJob,
     pull,
     playground,
+    page,
     conversations,
     gaps,
     operations,

@@ -1,15 +1,17 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
-import { Button } from 'react-aria-components';
+import { Button, Input, SearchField } from 'react-aria-components';
+import { SiteMarkdown, Sources } from '../assistant/site-markdown.tsx';
 import { conversationViews, views, type ConversationView } from '../assistant/views.ts';
-import { Markdown } from '../components/markdown.tsx';
-import { EmptyNote, ErrorNote, Loading } from '../components/notes.tsx';
+import { Earlier } from '../components/earlier.tsx';
+import { Loaded } from '../components/loaded.tsx';
+import { EmptyNote } from '../components/notes.tsx';
 import { useSession } from '../components/session.tsx';
 import { SiteChoice } from '../components/site-choice.tsx';
 import { Ago } from '../components/time.tsx';
 import { plural } from '../format.ts';
-import { answerOf, api, messageOf } from '../http/client.ts';
+import { answerOf, api } from '../http/client.ts';
 import type { Conversation } from '../http/types.ts';
 import { plain } from '../plain.ts';
 import '../styles/job.css';
@@ -19,43 +21,47 @@ import '../styles/assistant.css';
 /** What readers asked, and what they were told. */
 export function ConversationsPage() {
   const { sites } = useSession();
-  const { site = sites[0]?.domain ?? '', view = 'all' } = useSearch({ from: '/conversations' });
+  const { site = sites[0]?.domain ?? '', view = 'all', q = '' } = useSearch({ from: '/conversations' });
   const navigate = useNavigate();
   useEffect(() => {
     document.title = 'Conversations · Docket';
   }, []);
   if (site === '') return <EmptyNote title="There is no site yet">Make one in the settings.</EmptyNote>;
+  const show = (change: { site?: string; view?: ConversationView; q?: string }) =>
+    void navigate({ to: '/conversations', search: { site, view, q, ...change }, replace: true });
   return (
     <>
       <div className="page-head">
         <h1>Conversations</h1>
-        <SiteChoice
-          domain={site}
-          onChange={(domain) => void navigate({ to: '/conversations', search: { site: domain, view } })}
-        />
+        <SiteChoice domain={site} onChange={(domain) => show({ site: domain })} />
       </div>
       <div className="filters">
         <div className="segments" role="group" aria-label="Which conversations">
           {conversationViews.map((name) => (
-            <Button
-              key={name}
-              className="segment"
-              aria-pressed={view === name}
-              onPress={() => void navigate({ to: '/conversations', search: { site, view: name }, replace: true })}
-            >
+            <Button key={name} className="segment" aria-pressed={view === name} onPress={() => show({ view: name })}>
               {name}
             </Button>
           ))}
         </div>
+        <SearchField
+          key={q}
+          className="search"
+          aria-label="Search conversations"
+          defaultValue={q}
+          onSubmit={(words) => show({ q: words.trim() })}
+          onClear={() => show({ q: '' })}
+        >
+          <Input className="input" placeholder="Search in questions and answers, Enter" />
+        </SearchField>
       </div>
-      <ConversationList key={`${site} ${view}`} domain={site} view={view} />
+      <ConversationList key={`${site} ${view}`} domain={site} view={view} q={q} />
     </>
   );
 }
 
-function ConversationList({ domain, view }: { domain: string; view: ConversationView }) {
+function ConversationList({ domain, view, q }: { domain: string; view: ConversationView; q: string }) {
   const list = useInfiniteQuery({
-    queryKey: ['conversations', domain, view],
+    queryKey: ['conversations', domain, view, q],
     initialPageParam: '',
     refetchInterval: 15_000,
     queryFn: ({ pageParam }) =>
@@ -63,50 +69,68 @@ function ConversationList({ domain, view }: { domain: string; view: Conversation
         api.GET('/v1/sites/{domain}/conversations', {
           params: {
             path: { domain },
-            query: { ...views[view], limit: 50, ...(pageParam === '' ? {} : { cursor: pageParam }) },
+            query: {
+              ...views[view],
+              ...(q === '' ? {} : { q }),
+              limit: 50,
+              ...(pageParam === '' ? {} : { cursor: pageParam }),
+            },
           },
         }),
       ),
     getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
   });
-  if (list.isPending) return <Loading />;
-  if (list.isError) return <ErrorNote title="The conversations could not be read" message={messageOf(list.error)} />;
-  const conversations = list.data.pages.flatMap((page) => page.conversations);
-  if (conversations.length === 0) return <EmptyNote title="No conversation here yet" />;
   return (
-    <>
-      {conversations.map((conversation) => (
-        <ConversationItem key={conversation.threadId} domain={domain} conversation={conversation} />
-      ))}
-      {list.hasNextPage && (
-        <Button className="button" isDisabled={list.isFetching} onPress={() => void list.fetchNextPage()}>
-          Earlier
-        </Button>
-      )}
-    </>
+    <Loaded query={list} problem="The conversations could not be read">
+      {({ pages }) => {
+        const conversations = pages.flatMap((page) => page.conversations);
+        if (conversations.length === 0) return <NoConversation isNarrowed={view !== 'all' || q !== ''} />;
+        return (
+          <>
+            <div className="conversations">
+              {conversations.map((conversation) => (
+                <ConversationItem key={conversation.threadId} domain={domain} conversation={conversation} />
+              ))}
+            </div>
+            <Earlier list={list} />
+          </>
+        );
+      }}
+    </Loaded>
+  );
+}
+
+function NoConversation({ isNarrowed }: { isNarrowed: boolean }) {
+  if (isNarrowed) return <EmptyNote title="No conversation is like that">Look at all of them.</EmptyNote>;
+  return (
+    <EmptyNote title="Nobody has asked yet">
+      What readers ask the assistant, and what it answers, is listed here.
+    </EmptyNote>
   );
 }
 
 function ConversationItem({ domain, conversation }: { domain: string; conversation: Conversation }) {
   const [isOpen, setOpen] = useState(false);
-  const { question, questions, unanswered, up, down, updatedAt, fp } = conversation;
+  const { question, questions, unanswered, up, down, updatedAt, fp, threadId } = conversation;
   return (
-    <details className="panel" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+    <details className="conversation" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>
-        <strong className="asked">{plain(question ?? 'A conversation').slice(0, 300)}</strong>{' '}
-        {unanswered > 0 && (
-          <span className="badge badge-warn">
-            {unanswered === questions ? 'unanswered' : `${unanswered} unanswered`}
-          </span>
-        )}{' '}
-        {up > 0 && <span className="badge badge-good">helped</span>}{' '}
-        {down > 0 && <span className="badge badge-bad">did not help</span>}{' '}
-        <span className="hint">
+        <span className="conversation-question asked">{plain(question ?? 'A conversation').slice(0, 300)}</span>
+        <span className="conversation-marks">
+          {unanswered > 0 && (
+            <span className="badge badge-warn">
+              {unanswered === questions ? 'unanswered' : `${unanswered} unanswered`}
+            </span>
+          )}
+          {up > 0 && <span className="badge badge-good">helped</span>}
+          {down > 0 && <span className="badge badge-bad">did not help</span>}
+        </span>
+        <span className="hint conversation-facts">
           {plural(questions, 'question')}, <Ago date={updatedAt} />
           {fp === 'playground' && ', in the playground'}
         </span>
       </summary>
-      {isOpen && <ThreadView domain={domain} threadId={conversation.threadId} />}
+      {isOpen && <ThreadView domain={domain} threadId={threadId} />}
     </details>
   );
 }
@@ -119,38 +143,31 @@ function ThreadView({ domain, threadId }: { domain: string; threadId: string }) 
         api.GET('/discovery/v1/assistant/{domain}/thread/{threadId}', { params: { path: { domain, threadId } } }),
       ),
   });
-  if (thread.isPending) return <Loading />;
-  if (thread.isError) return <ErrorNote title="The conversation could not be read" message={messageOf(thread.error)} />;
   return (
-    <div className="thread">
-      {thread.data.messages.map(({ id, role, content, sources, feedback }) =>
-        role === 'user' ? (
-          <div key={id} className="said">
-            <p className="words">{plain(content)}</p>
-          </div>
-        ) : (
-          <article key={id} className="answer">
-            <Markdown text={content} />
-            {sources.length > 0 && (
-              <ul className="sources" aria-label="Sources">
-                {sources.map(({ url, title }) => (
-                  <li key={url} className="source">
-                    <span className="source-title">{plain(title)}</span>
-                    <code className="quiet">{plain(url)}</code>
-                  </li>
-                ))}
-              </ul>
-            )}
-            {feedback != null && (
-              <p className="hint">
-                The reader says that it {feedback.vote === 'up' ? 'helped' : 'did not help'}
-                {feedback.reasons.length > 0 && `: ${feedback.reasons.join(', ')}`}
-                {feedback.comment !== null && `. "${plain(feedback.comment)}"`}
-              </p>
-            )}
-          </article>
-        ),
+    <Loaded query={thread} problem="The conversation could not be read">
+      {({ messages }) => (
+        <div className="thread">
+          {messages.map(({ id, role, content, sources, feedback }) =>
+            role === 'user' ? (
+              <div key={id} className="said asked-now">
+                <p className="words">{plain(content)}</p>
+              </div>
+            ) : (
+              <article key={id} className="answer">
+                <SiteMarkdown domain={domain} text={content} />
+                <Sources domain={domain} sources={sources} />
+                {feedback != null && (
+                  <p className={`note reader-says ${feedback.vote === 'up' ? 'says-good' : 'says-bad'}`}>
+                    The reader says that it {feedback.vote === 'up' ? 'helped' : 'did not help'}
+                    {feedback.reasons.length > 0 && `: ${feedback.reasons.map(plain).join(', ')}`}
+                    {feedback.comment !== null && `. "${plain(feedback.comment)}"`}
+                  </p>
+                )}
+              </article>
+            ),
+          )}
+        </div>
       )}
-    </div>
+    </Loaded>
   );
 }

@@ -1,24 +1,24 @@
 import { useChat } from '@ai-sdk/react';
 import { useMutation } from '@tanstack/react-query';
-import { useSearch } from '@tanstack/react-router';
-import { DefaultChatTransport, type UIMessage } from 'ai';
-import { useEffect, useMemo, useState } from 'react';
-import { Button, Form, Input, Label, TextArea, TextField } from 'react-aria-components';
-import { messageOf } from '../http/client.ts';
-import { Feedback } from '../assistant/feedback.tsx';
-import { findPassages, type Passage } from '../assistant/passages.ts';
-import { Markdown } from '../components/markdown.tsx';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { DefaultChatTransport } from 'ai';
+import { useEffect, useMemo, useRef } from 'react';
+import { ChatMessage, threadOf } from '../assistant/chat-message.tsx';
+import { PassageList } from '../assistant/passage-list.tsx';
+import { findPassages } from '../assistant/passages.ts';
+import { QuestionForm, type Asked } from '../assistant/question-form.tsx';
 import { EmptyNote } from '../components/notes.tsx';
 import { useSession } from '../components/session.tsx';
-import { beginning, plain } from '../plain.ts';
+import { SiteChoice } from '../components/site-choice.tsx';
+import { messageOf } from '../http/client.ts';
 import '../styles/job.css';
 import '../styles/assistant.css';
 
 /** Asks the assistant of a site as a reader would, and shows what it found. */
 export function PlaygroundPage() {
   const { sites } = useSession();
-  const { site } = useSearch({ from: '/playground' });
-  const [domain, setDomain] = useState(site ?? sites[0]?.domain ?? '');
+  const { site: domain = sites[0]?.domain ?? '' } = useSearch({ from: '/playground' });
+  const navigate = useNavigate();
   useEffect(() => {
     document.title = 'Playground · Docket';
   }, []);
@@ -27,29 +27,11 @@ export function PlaygroundPage() {
     <>
       <div className="page-head">
         <h1>Playground</h1>
-        <label className="inline-field">
-          <span>Site</span>
-          <select value={domain} onChange={({ target }) => setDomain(target.value)}>
-            {sites.map((one) => (
-              <option key={one.domain}>{one.domain}</option>
-            ))}
-          </select>
-        </label>
+        <SiteChoice domain={domain} onChange={(site) => void navigate({ to: '/playground', search: { site } })} />
       </div>
       <Chat key={domain} domain={domain} />
     </>
   );
-}
-
-interface Extra {
-  currentPath: string;
-  selection: string;
-}
-
-function threadOf(message: UIMessage | undefined): string | null {
-  const { metadata } = message ?? {};
-  const isThere = typeof metadata === 'object' && metadata !== null && 'threadId' in metadata;
-  return isThere && typeof metadata.threadId === 'string' ? metadata.threadId : null;
 }
 
 function Chat({ domain }: { domain: string }) {
@@ -57,27 +39,21 @@ function Chat({ domain }: { domain: string }) {
     () =>
       new DefaultChatTransport({
         api: `/discovery/v2/assistant/${encodeURIComponent(domain)}/message`,
-        body: { fp: 'playground', retrievalPageSize: 5 },
+        body: { retrievalPageSize: 5 },
       }),
     [domain],
   );
-  const { messages, sendMessage, status, error, stop, setMessages } = useChat({ transport });
-  const [text, setText] = useState('');
-  const [extra, setExtra] = useState<Extra>({ currentPath: '', selection: '' });
+  const { messages, sendMessage, status, error, stop, setMessages, clearError } = useChat({ transport });
   const passages = useMutation({ mutationFn: (query: string) => findPassages(domain, query) });
+  const end = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (messages.length > 0) end.current?.scrollIntoView({ block: 'nearest' });
+  }, [messages.length, status]);
   const isBusy = status === 'submitted' || status === 'streaming';
-  const ask = () => {
-    const question = text.trim();
-    if (question === '' || isBusy) return;
+  const ask = (asked: Asked) => {
     const threadId = threadOf(messages.findLast(({ role }) => role === 'assistant'));
-    const body = {
-      ...(threadId === null ? {} : { threadId }),
-      ...(extra.currentPath.trim() === '' ? {} : { currentPath: extra.currentPath.trim() }),
-      ...(extra.selection.trim() === '' ? {} : { context: [{ type: 'textSelection', value: extra.selection.trim() }] }),
-    };
-    void sendMessage({ text: question }, { body });
-    passages.mutate(question);
-    setText('');
+    void sendMessage({ text: asked.question }, { body: bodyOf(asked, threadId) });
+    passages.mutate(asked.question);
   };
   return (
     <div className="playground">
@@ -85,7 +61,7 @@ function Chat({ domain }: { domain: string }) {
         <div className="messages" role="log" aria-label="Conversation" aria-busy={isBusy}>
           {messages.length === 0 && <p className="quiet">Ask what a reader of {domain} would ask.</p>}
           {messages.map((message, index) => (
-            <Message
+            <ChatMessage
               key={message.id}
               message={message}
               domain={domain}
@@ -94,80 +70,36 @@ function Chat({ domain }: { domain: string }) {
           ))}
           {status === 'submitted' && <p className="speaking">Searching…</p>}
           {error !== undefined && (
-            <p className="field-error" role="alert">
+            <p className="note note-error" role="alert">
               {sentenceOf(error)}
             </p>
           )}
+          <div ref={end} className="messages-end" />
         </div>
-        <Form
-          className="form"
-          onSubmit={(event) => {
-            event.preventDefault();
-            ask();
+        <QuestionForm
+          isBusy={isBusy}
+          hasMessages={messages.length > 0}
+          onAsk={ask}
+          onStop={() => void stop()}
+          onNew={() => {
+            setMessages([]);
+            clearError();
+            passages.reset();
           }}
-        >
-          <TextField className="field" value={text} onChange={setText}>
-            <Label className="label">Question</Label>
-            <TextArea
-              className="input"
-              rows={2}
-              onKeyDown={(event) => {
-                if (event.key !== 'Enter' || event.shiftKey) return;
-                event.preventDefault();
-                ask();
-              }}
-            />
-          </TextField>
-          <details className="grammar">
-            <summary>Where the reader is</summary>
-            <TextField
-              className="field"
-              value={extra.currentPath}
-              onChange={(currentPath) => setExtra({ ...extra, currentPath })}
-            >
-              <Label className="label">Current page</Label>
-              <Input className="input code" placeholder="/guides/install" maxLength={200} />
-            </TextField>
-            <TextField
-              className="field"
-              value={extra.selection}
-              onChange={(selection) => setExtra({ ...extra, selection })}
-            >
-              <Label className="label">Selected text</Label>
-              <TextArea className="input" rows={2} />
-            </TextField>
-          </details>
-          <div className="actions">
-            <Button type="submit" className="button button-primary" isDisabled={isBusy}>
-              Ask
-            </Button>
-            {isBusy && (
-              <Button className="button" onPress={() => void stop()}>
-                Stop
-              </Button>
-            )}
-            {messages.length > 0 && !isBusy && (
-              <Button className="button" onPress={() => setMessages([])}>
-                New conversation
-              </Button>
-            )}
-          </div>
-        </Form>
+        />
       </div>
-      <aside className="passages" aria-label="Retrieved passages">
-        <h2>Retrieved passages</h2>
-        {passages.isIdle && <p className="quiet">What the search finds for a question stands here.</p>}
-        {passages.isError && <p className="field-error">{messageOf(passages.error)}</p>}
-        {passages.data?.length === 0 && <p className="quiet">Nothing was found.</p>}
-        {passages.data?.map((passage) => (
-          <PassageCard
-            key={`${passage.path}#${passage.anchor ?? ''}${passage.content.slice(0, 40)}`}
-            passage={passage}
-          />
-        ))}
-      </aside>
+      <PassageList domain={domain} search={passages} />
     </div>
   );
+}
+
+function bodyOf({ currentPath, context, isReader }: Asked, threadId: string | null) {
+  return {
+    fp: isReader ? 'anonymous' : 'playground',
+    ...(threadId === null ? {} : { threadId }),
+    ...(currentPath.trim() === '' ? {} : { currentPath: currentPath.trim() }),
+    ...(context.value.trim() === '' ? {} : { context: [{ type: context.type, value: context.value.trim() }] }),
+  };
 }
 
 /** The transport throws the body of an error as the message. */
@@ -180,52 +112,4 @@ function sentenceOf(error: Error): string {
     // it was no JSON
   }
   return messageOf(error);
-}
-
-function Message({ message, domain, isDone }: { message: UIMessage; domain: string; isDone: boolean }) {
-  const threadId = threadOf(message);
-  const text = message.parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
-  const sources = message.parts.filter((part) => part.type === 'source-url');
-  if (message.role === 'user') {
-    return (
-      <div className="said">
-        <p className="words">{plain(text)}</p>
-      </div>
-    );
-  }
-  return (
-    <article className="answer">
-      <Markdown text={text} />
-      {sources.length > 0 && (
-        <ul className="sources" aria-label="Sources">
-          {sources.map(({ sourceId, url, title }) => (
-            <li key={sourceId} className="source">
-              <span className="source-title">{plain(title ?? url)}</span>
-              <code className="quiet">{plain(url)}</code>
-            </li>
-          ))}
-        </ul>
-      )}
-      {isDone && threadId !== null && text !== '' && (
-        <Feedback domain={domain} threadId={threadId} messageId={message.id} />
-      )}
-    </article>
-  );
-}
-
-function PassageCard({ passage }: { passage: Passage }) {
-  const { shown, left } = beginning(plain(passage.content), 600);
-  return (
-    <details className="passage">
-      <summary>
-        <span className="passage-title">{plain(passage.title)}</span>
-        {passage.score !== null && <span className="badge">{passage.score.toFixed(2)}</span>}
-        <code className="quiet passage-path">{plain(passage.path)}</code>
-      </summary>
-      <p className="words">
-        {shown}
-        {left > 0 && '…'}
-      </p>
-    </details>
-  );
 }

@@ -1,0 +1,140 @@
+import { useMutation } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { Button } from 'react-aria-components';
+import { Field, Problem } from '../components/fields.tsx';
+import { PullRequestBadge } from '../components/status.tsx';
+import { Ago } from '../components/time.tsx';
+import { plural } from '../format.ts';
+import { answerOf, api } from '../http/client.ts';
+import type { Gap } from '../http/types.ts';
+import { plain } from '../plain.ts';
+import { queryClient } from '../queries.ts';
+
+const states: Record<Gap['state'], { label: string; badge: string }> = {
+  open: { label: 'open', badge: 'badge-warn' },
+  working: { label: 'a job works on it', badge: 'badge-active' },
+  indexing: { label: 'merged, indexing', badge: 'badge-active' },
+  asking: { label: 'asking again', badge: 'badge-active' },
+  answered: { label: 'now answered', badge: 'badge-good' },
+  unanswered: { label: 'still not answered', badge: 'badge-bad' },
+};
+
+const requests = {
+  open: { label: 'its pull request waits for a merge', badge: 'badge-active' },
+  closed: { label: 'its pull request was closed', badge: 'badge-warn' },
+  merged: states.indexing,
+};
+
+/** What there is to say of a gap in a word; nobody works on it any more once its job has ended. */
+function stateOf({ state, job }: Gap): { label: string; badge: string } {
+  if (state !== 'working' || job === null || job.status === 'active') return states[state];
+  if (job.status === 'failed') return { label: 'its job failed', badge: 'badge-bad' };
+  return job.prState === null ? { label: 'its job changed nothing', badge: 'badge-warn' } : requests[job.prState];
+}
+
+/** Questions that belong together, and what is being done about them. */
+export function GapCard({ domain, gap }: { domain: string; gap: Gap }) {
+  const [instructions, setInstructions] = useState('');
+  const path = { domain, id: gap.id };
+  const refresh = () => queryClient.invalidateQueries({ queryKey: ['gaps', domain] });
+  const makeJob = useMutation({
+    mutationFn: () =>
+      answerOf(
+        api.POST('/v1/sites/{domain}/gaps/{id}/job', {
+          params: { path },
+          body: instructions.trim() === '' ? {} : { instructions: instructions.trim() },
+        }),
+      ),
+    onSuccess: () => {
+      setInstructions('');
+      return refresh();
+    },
+  });
+  const check = useMutation({
+    mutationFn: () => answerOf(api.POST('/v1/sites/{domain}/gaps/{id}/check', { params: { path } })),
+    onSuccess: refresh,
+  });
+  const { label, badge } = stateOf(gap);
+  const isBeingChecked = gap.state === 'indexing' || gap.state === 'asking';
+  return (
+    <section className="panel" aria-label={plain(gap.label)}>
+      <div className="page-head">
+        <h2 className="asked">{plain(gap.label)}</h2>
+        <span className={`badge ${badge}`}>{label}</span>
+        <span className="hint">
+          asked {plural(gap.count, 'time')}
+          {gap.lastAskedAt !== null && (
+            <>
+              , last <Ago date={gap.lastAskedAt} />
+            </>
+          )}
+        </span>
+      </div>
+      <ul className="questions">
+        {gap.questions.map((question) => (
+          <Question key={question.text} question={question} />
+        ))}
+      </ul>
+      {gap.job !== null && <JobOf job={gap.job} />}
+      <Problem error={makeJob.error ?? check.error} />
+      {gap.mayBegin && (
+        <details className="inner">
+          <summary>Say more to the agent</summary>
+          <Field
+            label="What it should know or write"
+            value={instructions}
+            onChange={setInstructions}
+            rows={3}
+            hint="It comes behind the list of the questions."
+          />
+        </details>
+      )}
+      <div className="actions">
+        {gap.mayBegin && (
+          <Button className="button button-primary" isDisabled={makeJob.isPending} onPress={() => makeJob.mutate()}>
+            {gap.job === null ? 'Make a job' : 'Make another job'}
+          </Button>
+        )}
+        <Button className="button" isDisabled={check.isPending || isBeingChecked} onPress={() => check.mutate()}>
+          Ask again now
+        </Button>
+        {gap.checkedAt !== null && (
+          <span className="hint">
+            asked again <Ago date={gap.checkedAt} />
+          </span>
+        )}
+      </div>
+    </section>
+  );
+}
+
+function Question({ question: { text, count, answeredNow } }: { question: Gap['questions'][number] }) {
+  return (
+    <li>
+      <span className="asked">{plain(text)}</span> {count > 1 && <span className="hint">×{count}</span>}{' '}
+      {answeredNow !== null && (
+        <span className={`badge ${answeredNow ? 'badge-good' : 'badge-bad'}`}>
+          {answeredNow ? 'now answered' : 'not answered'}
+        </span>
+      )}
+    </li>
+  );
+}
+
+function JobOf({ job }: { job: NonNullable<Gap['job']> }) {
+  return (
+    <p className="gap-job">
+      <Link to="/jobs/$projectId/$id" params={{ projectId: job.projectId, id: job.id }}>
+        Its job
+      </Link>{' '}
+      <span className="quiet">{job.status}</span>
+      {job.prLink !== null && (
+        <>
+          {' · '}
+          <a href={job.prLink}>Its pull request</a> {job.prState !== null && <PullRequestBadge state={job.prState} />}
+        </>
+      )}
+    </p>
+  );
+}

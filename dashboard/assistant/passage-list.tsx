@@ -1,0 +1,57 @@
+import { Loading } from '../components/notes.tsx';
+import { messageOf } from '../http/client.ts';
+import { beginning, plain } from '../plain.ts';
+import { pageAddress } from './page-address.ts';
+import type { Passage } from './passages.ts';
+
+interface PassageListProps {
+  domain: string;
+  search: { isIdle: boolean; isPending: boolean; error: unknown; data: Passage[] | undefined };
+}
+
+/** What the search found for a question, best first, each with its score. */
+export function PassageList({ domain, search }: PassageListProps) {
+  const most = Math.max(1, ...(search.data ?? []).map(({ score }) => score ?? 0));
+  return (
+    <aside className="passages" aria-label="Retrieved passages">
+      <h2>Retrieved passages</h2>
+      {search.isIdle && <p className="quiet">What the search finds for a question stands here, with its scores.</p>}
+      {search.isPending && <Loading what="Searching…" />}
+      {search.error !== null && <p className="field-error">{messageOf(search.error)}</p>}
+      {search.data?.length === 0 && <p className="quiet">Nothing was found.</p>}
+      {search.data?.map((passage) => (
+        <PassageCard
+          key={`${passage.path}#${passage.anchor ?? ''}${passage.content.slice(0, 40)}`}
+          domain={domain}
+          passage={passage}
+          most={most}
+        />
+      ))}
+    </aside>
+  );
+}
+
+function PassageCard({ domain, passage, most }: { domain: string; passage: Passage; most: number }) {
+  const { path, title, content, score } = passage;
+  const { shown, left } = beginning(plain(content), 600);
+  const page = pageAddress(domain, `/${path}`);
+  return (
+    <details className="passage">
+      <summary>
+        <span className="passage-title">{plain(title)}</span>
+        {score !== null && <span className="passage-score">{score.toFixed(2)}</span>}
+        <code className="quiet passage-path">{plain(path)}</code>
+        {score !== null && <meter className="passage-meter" min={0} max={most} value={score} aria-hidden="true" />}
+      </summary>
+      <p className="words">
+        {shown}
+        {left > 0 && '…'}
+      </p>
+      {page !== null && (
+        <a href={page} target="_blank" rel="noopener noreferrer">
+          The whole page
+        </a>
+      )}
+    </details>
+  );
+}

@@ -1,0 +1,112 @@
+import { useState } from 'react';
+import { Button, Form, Label, TextArea, TextField } from 'react-aria-components';
+import { Choice } from '../components/choice.tsx';
+import { Check, Field } from '../components/fields.tsx';
+
+/** A question, and what the page of a reader would send with it. */
+export interface Asked {
+  question: string;
+  currentPath: string;
+  context: { type: 'textSelection' | 'code'; value: string };
+  /** Whether it counts as a reader's question: in conversations, gaps and figures. */
+  isReader: boolean;
+}
+
+interface QuestionFormProps {
+  isBusy: boolean;
+  hasMessages: boolean;
+  onAsk(asked: Asked): void;
+  onStop(): void;
+  onNew(): void;
+}
+
+const kinds = [
+  ['textSelection', 'selected text'],
+  ['code', 'code'],
+] as const;
+
+/** Where a question is typed; Enter asks it. */
+export function QuestionForm({ isBusy, hasMessages, onAsk, onStop, onNew }: QuestionFormProps) {
+  const [asked, setAsked] = useState<Asked>({
+    question: '',
+    currentPath: '',
+    context: { type: 'textSelection', value: '' },
+    isReader: false,
+  });
+  const change = (changed: Partial<Asked>) => setAsked({ ...asked, ...changed });
+  const ask = () => {
+    const question = asked.question.trim();
+    if (question === '' || isBusy) return;
+    onAsk({ ...asked, question });
+    change({ question: '' });
+  };
+  return (
+    <Form
+      className="form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        ask();
+      }}
+    >
+      <TextField className="field" value={asked.question} onChange={(question) => change({ question })}>
+        <Label className="label">Question</Label>
+        <TextArea
+          className="input"
+          rows={2}
+          onKeyDown={(event) => {
+            if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
+            event.preventDefault();
+            ask();
+          }}
+        />
+      </TextField>
+      <details className="grammar">
+        <summary>As which reader</summary>
+        <div className="form">
+          <Field
+            label="Current page"
+            value={asked.currentPath}
+            onChange={(currentPath) => change({ currentPath: currentPath.slice(0, 200) })}
+            isCode
+            placeholder="/guides/install"
+          />
+          <div className="context-pair">
+            <Choice
+              label="Context"
+              value={asked.context.type}
+              options={kinds}
+              onChange={(type) => change({ context: { ...asked.context, type } })}
+            />
+            <Field
+              label="What the reader selected"
+              value={asked.context.value}
+              onChange={(value) => change({ context: { ...asked.context, value } })}
+              rows={2}
+              isCode={asked.context.type === 'code'}
+            />
+          </div>
+          <Check
+            label="Count it as asked by a reader, in conversations and gaps"
+            isSelected={asked.isReader}
+            onChange={(isReader) => change({ isReader })}
+          />
+        </div>
+      </details>
+      <div className="actions">
+        <Button type="submit" className="button button-primary" isDisabled={isBusy}>
+          Ask
+        </Button>
+        {isBusy && (
+          <Button className="button" onPress={onStop}>
+            Stop
+          </Button>
+        )}
+        {hasMessages && !isBusy && (
+          <Button className="button" onPress={onNew}>
+            New conversation
+          </Button>
+        )}
+      </div>
+    </Form>
+  );
+}

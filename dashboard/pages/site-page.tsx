@@ -1,0 +1,52 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link, useLocation, useSearch } from '@tanstack/react-router';
+import { useEffect } from 'react';
+import { SiteMarkdown } from '../assistant/site-markdown.tsx';
+import { Loaded } from '../components/loaded.tsx';
+import { EmptyNote } from '../components/notes.tsx';
+import { answerOf, api } from '../http/client.ts';
+import { plain } from '../plain.ts';
+import '../styles/job.css';
+import '../styles/assistant.css';
+
+/** A page of a site as the assistant knows it: where links lead while nobody has said where the site is published. */
+export function SitePage() {
+  const { site, path } = useSearch({ from: '/playground/page' });
+  useEffect(() => {
+    document.title = `${path ?? 'A page'} · Docket`;
+  }, [path]);
+  if (site === undefined || path === undefined) return <EmptyNote title="The address names no page" />;
+  return <Text domain={site} path={path} />;
+}
+
+function Text({ domain, path }: { domain: string; path: string }) {
+  const anchor = useLocation({ select: ({ hash }) => hash });
+  const page = useQuery({
+    queryKey: ['page', domain, path],
+    queryFn: () => answerOf(api.POST('/discovery/v1/page/{domain}', { params: { path: { domain } }, body: { path } })),
+  });
+  return (
+    <>
+      <div className="page-head">
+        <h1 className="asked">{plain(path)}</h1>
+        <Link className="button push" to="/playground" search={{ site: domain }}>
+          Ask {domain}
+        </Link>
+      </div>
+      <p className="quiet">
+        The page as it was indexed. Where the site is published is said in{' '}
+        <Link to="/settings/$part" params={{ part: 'sites' }}>
+          its settings
+        </Link>
+        ; links lead there then.
+      </p>
+      <Loaded query={page} problem="The page could not be shown">
+        {({ path: found, content }) => (
+          <article className="indexed-page">
+            <SiteMarkdown domain={domain} text={content} from={found} anchor={anchor} />
+          </article>
+        )}
+      </Loaded>
+    </>
+  );
+}

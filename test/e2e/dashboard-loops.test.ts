@@ -1,0 +1,222 @@
+import type { Browser, Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findChromium, launchChromium } from '../support/browser.ts';
+import { checkLooks, commitOnMain, startJob, untilStatus, visitDashboard } from '../support/dashboard.ts';
+import { runTestGit } from '../support/git-repository.ts';
+import { startScriptedModelServer, type ScriptedModelServer } from '../support/scripted-model-server.ts';
+import { startTestStack, type TestStack } from '../support/stack.ts';
+
+const chromiumPath = findChromium();
+const resources = new AsyncDisposableStack();
+let stack: TestStack;
+let browser: Browser;
+let model: ScriptedModelServer;
+
+beforeAll(async () => {
+  if (chromiumPath === null) return;
+  model = resources.use(await startScriptedModelServer());
+  const env = {
+    OPENAI_COMPATIBLE_BASE_URL: model.baseUrl,
+    OPENAI_COMPATIBLE_API_KEY: 'key',
+    DOCKET_AGENT_MODEL: 'compatible/writer',
+  };
+  stack = resources.use(await startTestStack({ env }));
+  browser = await launchChromium(chromiumPath);
+  resources.defer(() => browser.close());
+});
+
+afterAll(() => resources.disposeAsync());
+
+/** The agent of the next job writes a file, and is finished. */
+function writes(path: string, content: string, title: string): void {
+  model.script(
+    { toolCalls: [{ name: 'write', input: { path, content } }] },
+    { toolCalls: [{ name: 'finish', input: { title, summary: `${title}.` } }] },
+  );
+}
+
+/** What the agent was asked in its last job. */
+function lastPrompt(): string {
+  const said = model.requests.at(-1)?.body.messages.filter(({ role }) => role === 'user') ?? [];
+  return JSON.stringify(said);
+}
+
+function git(...args: string[]): Promise<string> {
+  const repository = `${stack.home}/repositories/lamp.git`;
+  return runTestGit(['--git-dir', repository, ...args], { cwd: stack.home });
+}
+
+/** Asks in the playground, in a conversation of its own, and answers when the answer is whole. */
+async function askAsReader(page: Page, question: string): Promise<Locator> {
+  await page.goto(`${stack.localJson.baseUrl}/playground`);
+  await page.getByText('As which reader').click();
+  await page.getByRole('checkbox', { name: /asked by a reader/ }).press('Space');
+  await page.getByRole('textbox', { name: 'Question' }).fill(question);
+  await page.getByRole('button', { name: 'Ask', exact: true }).click();
+  await page.getByRole('group', { name: 'Feedback' }).waitFor();
+  return page.locator('.answer');
+}
+
+describe.runIf(chromiumPath !== null)('a question that the documentation does not answer', () => {
+  const missed = 'Is there a mobile app for Android?';
+  const hopeless = 'Which paint suits the gearbox?';
+
+  it('becomes a gap, a job, a merged change and an answer; one that stays unanswered is shown as that', async () => {
+    await using visit = await visitDashboard(browser, stack);
+    const { page } = visit;
+    for (const question of [missed, hopeless]) {
+      const answer = await askAsReader(page, question);
+      expect(await answer.innerText()).toContain('I could not find this in the documentation.');
+    }
+    await page.getByRole('group', { name: 'Feedback' }).getByRole('button', { name: 'No' }).click();
+    const why = page.getByRole('form', { name: 'Why it did not help' });
+    await why.getByRole('checkbox', { name: 'it does not answer the question' }).press('Space');
+    await why.getByLabel('What is missing?').fill('The paint, and how many coats.');
+    await checkLooks(page, 'feedback-light');
+    await why.getByRole('button', { name: 'Say why' }).click();
+    await why.waitFor({ state: 'detached' });
+
+    await page.getByRole('link', { name: 'Conversations' }).click();
+    await page.getByRole('button', { name: 'disliked' }).click();
+    await page.locator('summary', { hasText: hopeless }).click();
+    await page.getByText('does not answer the question. "The paint, and how many coats."').waitFor();
+    await checkLooks(page, 'conversation-light');
+
+    const written = '# Mobile app\n\nThere is a mobile app for Android. It finds the lamps by itself.\n';
+    writes('docs/guides/mobile-app.md', written, 'Describe the mobile app');
+    await closeGap(page, missed);
+    expect(lastPrompt()).toContain(missed);
+    expect(await git('show', 'main:docs/guides/mobile-app.md')).toContain('mobile app for Android');
+    const answered = page.getByRole('region', { name: missed });
+    await answered.getByText('now answered').first().waitFor();
+    expect(await answered.locator('.questions').innerText()).toContain('now answered');
+
+    writes('docs/guides/hinges.md', '# Hinges\n\nA hinge of the case is steel.\n', 'Describe the hinges');
+    await closeGap(page, hopeless);
+    const unanswered = page.getByRole('region', { name: hopeless });
+    await unanswered.getByText('still not answered').waitFor();
+    expect(await unanswered.locator('.questions').innerText()).toContain('not answered');
+    expect(await unanswered.getByRole('button', { name: 'Make another job' }).isEnabled()).toBe(true);
+    await checkLooks(page, 'gaps-light');
+
+    const now = await askAsReader(page, missed);
+    await now.getByRole('link', { name: 'Mobile app' }).first().waitFor();
+    expect(model.violations).toEqual([]);
+    expect(visit.complaints).toEqual([]);
+  });
+});
+
+/** Makes a job for a gap by one click, merges its pull request, and comes back to the gaps. */
+async function closeGap(page: Page, question: string): Promise<void> {
+  await page.getByRole('link', { name: 'Gaps' }).click();
+  const gap = page.getByRole('region', { name: question });
+  await gap.getByText('open', { exact: true }).waitFor();
+  await gap.getByRole('button', { name: 'Make a job' }).click();
+  await gap.getByRole('link', { name: 'Its pull request' }).click({ timeout: 120_000 });
+  await page.waitForURL(/\/pulls\/pr_\w+/);
+  await page.getByRole('button', { name: 'Merge', exact: true }).click();
+  await page.getByText('Merged into main').waitFor();
+  await page.getByRole('link', { name: 'Gaps' }).click();
+}
+
+describe.runIf(chromiumPath !== null)('the playground', () => {
+  it('sends where the reader is, and shows sources and scored passages that lead to pages', async () => {
+    await using visit = await visitDashboard(browser, stack, { colorScheme: 'dark' });
+    const { page, context } = visit;
+    await page.getByRole('link', { name: 'Playground' }).click();
+    await page.getByText('As which reader').click();
+    await page.getByLabel('Current page').fill('/guides/scenes');
+    await page.getByLabel('Context').selectOption('code');
+    await page.getByLabel('What the reader selected').fill('lamp scene run evening');
+    await page.getByRole('textbox', { name: 'Question' }).fill('What can a scene hold?');
+    const sent = page.waitForRequest(/\/discovery\/v2\/assistant\/.*\/message$/);
+    await page.getByRole('textbox', { name: 'Question' }).press('Enter');
+    expect((await sent).postDataJSON()).toMatchObject({
+      fp: 'playground',
+      currentPath: '/guides/scenes',
+      context: [{ type: 'code', value: 'lamp scene run evening' }],
+    });
+    await page.getByRole('group', { name: 'Feedback' }).waitFor();
+    expect(Number(await page.locator('.passage-score').first().innerText())).toBeGreaterThan(0);
+    await page.locator('.passage summary').first().click();
+    await checkLooks(page, 'playground-dark');
+
+    // the site has not said where it is published: its links lead to its pages as they were indexed
+    const link = page.locator('.answer .markdown a').first();
+    const words = await link.innerText();
+    const opened = context.waitForEvent('page');
+    await link.click();
+    const shown = await opened;
+    expect(words).toContain(' › ');
+    await shown.getByRole('heading', { name: words.split(' › ')[0], exact: true, level: 3 }).waitFor();
+    expect(await shown.locator('[data-sought]').innerText()).toBe(words.split(' › ')[1]);
+    for (const anchor of await page.locator('main a').all()) {
+      expect(await anchor.getAttribute('href')).toMatch(/^\/playground\/page\?site=\w+&path=[\w%-]+(?:#[\w-]+)?$/);
+    }
+    await checkLooks(shown, 'site-page-dark');
+    expect(visit.complaints).toEqual([]);
+  });
+
+  it('leads to the published site where its address is known', async () => {
+    await using visit = await visitDashboard(browser, stack);
+    const { page } = visit;
+    await page.goto(`${stack.localJson.baseUrl}/settings/sites`);
+    const card = page.getByRole('region', { name: stack.localJson.domain });
+    await card.getByText('Change', { exact: true }).click();
+    await card.getByLabel('Address of the published site').fill('https://docs.example.com/lamp');
+    await card.getByRole('button', { name: 'Save' }).click();
+    await card.getByText('Saved.').waitFor();
+    await card.getByRole('link', { name: 'Ask it' }).click();
+    await page.getByRole('textbox', { name: 'Question' }).fill('What can a scene hold?');
+    await page.getByRole('button', { name: 'Ask', exact: true }).click();
+    await page.getByRole('group', { name: 'Feedback' }).waitFor();
+    for (const link of await page.locator('.answer a').all()) {
+      expect(await link.getAttribute('href')).toMatch(/^https:\/\/docs\.example\.com\/lamp\//);
+    }
+    expect(await page.locator('.answer a').count()).toBeGreaterThan(1);
+  });
+});
+
+describe.runIf(chromiumPath !== null)('a pull request of the local forge', () => {
+  async function openPull(page: Page, path: string): Promise<void> {
+    writes(path, 'ours\n', `Write ${path}`);
+    await startJob(page, `Write ${path}`);
+    await untilStatus(page, 'completed');
+    await page.getByRole('link', { name: 'open it' }).click();
+    await page.getByRole('heading', { name: `Write ${path}` }).waitFor();
+  }
+
+  it('says that it conflicts, and is merged once it no longer does', async () => {
+    await using visit = await visitDashboard(browser, stack, { colorScheme: 'dark' });
+    const { page } = visit;
+    await openPull(page, 'clash.txt');
+    expect(await page.getByRole('region', { name: 'Description' }).innerText()).toContain('Write clash.txt');
+    await page.locator('.commits li', { hasText: 'Write clash.txt' }).waitFor();
+    await page.getByText('clash.txt', { exact: true }).waitFor();
+    const before = (await git('rev-parse', 'main')).trim();
+    await commitOnMain(stack, 'clash.txt', 'theirs\n');
+    await page.getByRole('button', { name: 'Merge', exact: true }).click();
+    await page
+      .getByRole('alert')
+      .getByText(/conflict/i)
+      .waitFor();
+    await checkLooks(page, 'pull-conflict-dark');
+
+    await git('update-ref', 'refs/heads/main', before);
+    await page.getByRole('button', { name: 'Merge', exact: true }).click();
+    await page.getByText('Merged into main').waitFor();
+    expect(await git('show', 'main:clash.txt')).toContain('ours');
+    await checkLooks(page, 'pull-merged-dark');
+  });
+
+  it('is closed without being merged', async () => {
+    await using visit = await visitDashboard(browser, stack);
+    const { page } = visit;
+    await openPull(page, 'unwanted.txt');
+    await page.getByRole('button', { name: 'Close' }).click();
+    await page.getByText('Closed without being merged.').waitFor();
+    expect(await page.getByRole('button', { name: 'Merge', exact: true }).count()).toBe(0);
+    await expect(git('show', 'main:unwanted.txt')).rejects.toThrow('unwanted.txt');
+    expect(visit.complaints).toEqual([]);
+  });
+});
