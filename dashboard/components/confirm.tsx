@@ -29,7 +29,7 @@ export function Confirm({ label, what, title, text, act, onDone }: ConfirmProps)
                 <Problem error={action.error} />
                 <div className="actions">
                   <Button
-                    className="button button-primary"
+                    className="button button-danger-fill"
                     isDisabled={action.isPending}
                     onPress={() => action.mutate(undefined, { onSuccess: close })}
                   >

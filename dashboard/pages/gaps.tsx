@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { GapCard } from '../assistant/gap-card.tsx';
 import { Loaded } from '../components/loaded.tsx';
-import { EmptyNote } from '../components/notes.tsx';
+import { EmptyNote, ErrorNote } from '../components/notes.tsx';
 import { useSession } from '../components/session.tsx';
 import { SiteChoice } from '../components/site-choice.tsx';
 import { Table } from '../components/table.tsx';
@@ -58,10 +58,37 @@ function GapList({ domain }: { domain: string }) {
             Questions of the last 90 days that were not, or whose answer did not help, are listed here.
           </EmptyNote>
         ) : (
-          gaps.map((gap) => <GapCard key={gap.id} domain={domain} gap={gap} />)
+          <>
+            {gaps.some(({ state }) => state === 'indexing') && <IndexProblem domain={domain} />}
+            {gaps.map((gap) => (
+              <GapCard key={gap.id} domain={domain} gap={gap} />
+            ))}
+          </>
         )
       }
     </Loaded>
+  );
+}
+
+/** Why questions are not asked again yet, where the site that they wait for cannot be indexed. */
+function IndexProblem({ domain }: { domain: string }) {
+  const site = useQuery({
+    queryKey: ['site', domain],
+    refetchInterval: 2_000,
+    queryFn: () => answerOf(api.GET('/v1/sites/{domain}', { params: { path: { domain } } })),
+  });
+  const failure = site.data?.index.failure ?? null;
+  if (failure === null) return null;
+  return (
+    <ErrorNote title="The site could not be indexed" message={failure.message}>
+      <p>
+        The questions are asked again when it has been:{' '}
+        <Link to="/settings/$part" params={{ part: 'sites' }}>
+          change or index it
+        </Link>
+        .
+      </p>
+    </ErrorNote>
   );
 }
 

@@ -36,7 +36,7 @@ export function AuditPage() {
                   <td>
                     <code>{subject}</code>
                   </td>
-                  <td>
+                  <td className="one-line">
                     <code>{actor.keyId ?? 'the command line'}</code>
                     {actor.sessionId !== null && <span className="quiet"> in the dashboard</span>}
                   </td>

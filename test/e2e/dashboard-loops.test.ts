@@ -99,12 +99,31 @@ describe.runIf(chromiumPath !== null)('a question that the documentation does no
     expect(await unanswered.getByRole('button', { name: 'Make another job' }).isEnabled()).toBe(true);
     await checkLooks(page, 'gaps-light');
 
+    // nothing is asked again of a site that cannot be indexed, and the page says so
+    await setPages('no-such-folder');
+    await page.getByRole('region', { name: missed }).getByRole('button', { name: 'Ask again now' }).click();
+    await page.getByRole('alert').getByText('The site could not be indexed').waitFor();
+    await checkLooks(page, 'gaps-not-indexed-light');
+    await setPages('docs');
+    await answered.getByText('now answered').first().waitFor();
+
     const now = await askAsReader(page, missed);
     await now.getByRole('link', { name: 'Mobile app' }).first().waitFor();
     expect(model.violations).toEqual([]);
     expect(visit.complaints).toEqual([]);
   });
 });
+
+/** Where the pages of the site are from now on. */
+async function setPages(path: string): Promise<void> {
+  const { baseUrl, domain, adminKey } = stack.localJson;
+  const changed = await fetch(`${baseUrl}/v1/sites/${domain}`, {
+    method: 'PATCH',
+    headers: { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ path }),
+  });
+  expect(changed.status).toBe(200);
+}
 
 /** Makes a job for a gap by one click, merges its pull request, and comes back to the gaps. */
 async function closeGap(page: Page, question: string): Promise<void> {
