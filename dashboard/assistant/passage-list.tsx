@@ -32,13 +32,13 @@ export function PassageList({ domain, search }: PassageListProps) {
 }
 
 function PassageCard({ domain, passage, most }: { domain: string; passage: Passage; most: number }) {
-  const { path, title, content, score } = passage;
+  const { path, anchor, headings, content, score } = passage;
   const { shown, left } = beginning(plain(content), 600);
-  const page = pageAddress(domain, `/${path}`);
+  const page = pageAddress(domain, `/${path}${anchor === null ? '' : `#${anchor}`}`);
   return (
     <details className="passage">
       <summary>
-        <span className="passage-title">{plain(title)}</span>
+        <span className="passage-title">{plain(headings.join(' › ') || path)}</span>
         {score !== null && <span className="passage-score">{score.toFixed(2)}</span>}
         <code className="quiet passage-path">{plain(path)}</code>
         {score !== null && <meter className="passage-meter" min={0} max={most} value={score} aria-hidden="true" />}

@@ -2,7 +2,8 @@ import { answerOf, api } from '../http/client.ts';
 
 export interface Passage {
   path: string;
-  title: string;
+  /** The page's, and those of the sections it stands in. */
+  headings: string[];
   anchor: string | null;
   content: string;
   score: number | null;
@@ -14,11 +15,11 @@ export async function findPassages(domain: string, query: string): Promise<Passa
     api.POST('/discovery/v1/search/{domain}', { params: { path: { domain } }, body: { query, pageSize: 5 } }),
   );
   return hits.map(({ path, content, metadata }) => {
-    const { title, anchor, score }: Record<string, unknown> = { ...metadata };
+    const { title, headings, anchor, score }: Record<string, unknown> = { ...metadata };
     return {
       path,
       content,
-      title: typeof title === 'string' ? title : path,
+      headings: [title, ...(Array.isArray(headings) ? headings : [])].filter((text) => typeof text === 'string'),
       anchor: typeof anchor === 'string' ? anchor : null,
       score: typeof score === 'number' ? score : null,
     };

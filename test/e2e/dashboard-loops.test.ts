@@ -157,7 +157,7 @@ describe.runIf(chromiumPath !== null)('the playground', () => {
     });
     await page.getByRole('group', { name: 'Feedback' }).waitFor();
     expect(Number(await page.locator('.passage-score').first().innerText())).toBeGreaterThan(0);
-    await page.locator('.passage summary').first().click();
+    await page.locator('.passage summary', { hasText: 'Scenes › Run a scene' }).click();
     await checkLooks(page, 'playground-dark');
 
     // the site has not said where it is published: its links lead to its pages as they were indexed
