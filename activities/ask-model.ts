@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { streamText, tool, type LanguageModelUsage, type ModelMessage, type ToolSet } from 'ai';
+import { streamText, tool, zodSchema, type LanguageModelUsage, type ModelMessage, type Tool, type ToolSet } from 'ai';
 import type { StepResponse } from '../db/steps.ts';
 import type { PricedUsage } from '../models/prices.ts';
 import type { ModelRegistry } from '../models/registry.ts';
 import type { TokenUsage } from '../workflows/contract/job.ts';
-import type { Toolset } from './agent-tools/agent-tool.ts';
+import type { AgentTool, Toolset } from './agent-tools/agent-tool.ts';
 import { validateCall } from './agent-tools/run-batch.ts';
 import { DeclinedAnswerError, ModelCallError, UnusableAnswerError } from './model-failures.ts';
 
@@ -95,12 +95,20 @@ function pricedUsage({ inputTokens, outputTokens, inputTokenDetails }: LanguageM
   };
 }
 
+/** The library makes the JSON schema of a tool once for each definition; a tool keeps the one it has. */
+const definitions = new WeakMap<AgentTool, Tool>();
+
+function definitionOf(agentTool: AgentTool): Tool {
+  const known = definitions.get(agentTool);
+  if (known !== undefined) return known;
+  const { description, inputSchema } = agentTool;
+  const definition = tool({ description, inputSchema: zodSchema(inputSchema) });
+  definitions.set(agentTool, definition);
+  return definition;
+}
+
 function definitionsOf(toolset: Toolset): ToolSet {
-  const definitions = Object.entries(toolset).map(([name, { description, inputSchema }]) => [
-    name,
-    tool({ description, inputSchema }),
-  ]);
-  return Object.fromEntries(definitions);
+  return Object.fromEntries(Object.entries(toolset).map(([name, agentTool]) => [name, definitionOf(agentTool)]));
 }
 
 interface CallOfModel {

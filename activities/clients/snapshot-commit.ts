@@ -10,7 +10,7 @@ const who = 'Docket <docket@localhost> 946684800 +0000';
 
 /**
  * Writes the commit of a snapshot into a git directory as `git commit-tree` does, and answers its id: a process of git's own would
- * cost a step 5 ms of CPU. A kill leaves it whole or not there.
+ * cost a step some 3 ms of CPU. A kill leaves it whole or not there.
  */
 export async function writeSnapshotCommit(
   gitDir: string,
