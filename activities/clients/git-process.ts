@@ -34,7 +34,10 @@ const stderrBytes = 16 * 1024;
 export type StreamedCall = Omit<ProcessCall, 'stdin'> & { stdin: ProcessCall['stdin'] | Readable };
 
 /** Runs a process in a group of its own and ends the whole group when it is stopped. Throws when it cannot be started. */
-export async function runProcess(call: StreamedCall): Promise<ProcessOutcome> {
+export async function runProcess(
+  call: StreamedCall,
+  onStart: (pid: number) => void = () => {},
+): Promise<ProcessOutcome> {
   const [file, args] = commandOf(call);
   const child = spawn(file, args, {
     cwd: call.cwd,
@@ -42,6 +45,7 @@ export async function runProcess(call: StreamedCall): Promise<ProcessOutcome> {
     stdio: [call.stdin === null ? 'ignore' : 'pipe', 'pipe', 'pipe', call.secretInput === null ? 'ignore' : 'pipe'],
     detached: true,
   });
+  if (child.pid !== undefined) onStart(child.pid);
   let stopped: ProcessOutcome['stopped'] = null;
   let killTimer: NodeJS.Timeout | undefined;
   const stop = (reason: 'aborted' | 'timeout' | 'overflow') => {
@@ -80,7 +84,8 @@ function commandOf({ file, args, maxFileBytes }: StreamedCall): [string, readonl
   return ['/bin/sh', ['-c', script, file, ...args]];
 }
 
-function signalGroup(pid: number | undefined, signal: 'SIGTERM' | 'SIGKILL'): void {
+/** Signals all processes of the group that one began; none is left where it has ended. */
+export function signalGroup(pid: number | undefined, signal: 'SIGTERM' | 'SIGKILL'): void {
   if (pid === undefined) return;
   try {
     process.kill(-pid, signal);

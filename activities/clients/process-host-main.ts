@@ -31,7 +31,9 @@ async function run({ id, call, hasInput }: Extract<HostRequest, { type: 'run' }>
   const input = hasInput ? new PassThrough() : null;
   running.set(id, { stop, input });
   try {
-    const { stdout, ...outcome } = await runProcess({ ...call, stdin: input, signal: stop.signal });
+    const { stdout, ...outcome } = await runProcess({ ...call, stdin: input, signal: stop.signal }, (pid) => {
+      void answer({ type: 'start', id, pid });
+    });
     for (const { piece, isLast } of piecesOf(stdout)) {
       await answer(isLast ? { type: 'end', id, outcome, piece } : { type: 'output', id, piece });
     }

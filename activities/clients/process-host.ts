@@ -1,6 +1,6 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
-import type { ProcessCall, ProcessOutcome } from './git-process.ts';
+import { signalGroup, type ProcessCall, type ProcessOutcome } from './git-process.ts';
 import { piecesOf, type HostAnswer, type HostRequest } from './process-messages.ts';
 
 /** Starts processes from a small process of its own, which begins with the first of them. */
@@ -15,6 +15,8 @@ export class ProcessHostError extends Error {
 }
 
 interface Running {
+  /** Of the process and of its group; null until the host says that it runs. */
+  pid: number | null;
   output: Uint8Array[];
   resolve(outcome: ProcessOutcome): void;
   reject(error: Error): void;
@@ -42,8 +44,11 @@ export function createProcessHost(): ProcessHost {
     const onEnd = () => {
       if (host !== child) return;
       host = null;
-      for (const { reject } of running.values())
+      for (const { pid, reject } of running.values()) {
+        // nobody is left who would read what they say or stop them
+        if (pid !== null) signalGroup(pid, 'SIGKILL');
         reject(new ProcessHostError('The process that starts others has ended.'));
+      }
     };
     child.on('error', onEnd);
     child.on('exit', onEnd);
@@ -54,6 +59,10 @@ export function createProcessHost(): ProcessHost {
     const call = running.get(answer.id);
     if (call === undefined) return;
     if (answer.type === 'failed') return call.reject(new Error(answer.message));
+    if (answer.type === 'start') {
+      call.pid = answer.pid;
+      return;
+    }
     call.output.push(answer.piece);
     if (answer.type === 'end') call.resolve({ ...answer.outcome, stdout: Buffer.concat(call.output) });
   }
@@ -69,7 +78,7 @@ export function createProcessHost(): ProcessHost {
     lastId += 1;
     const id = lastId;
     const { promise, resolve, reject } = Promise.withResolvers<ProcessOutcome>();
-    running.set(id, { output: [], resolve, reject });
+    running.set(id, { pid: null, output: [], resolve, reject });
     hold(child, true);
     const onAbort = () => void send(child, { type: 'stop', id }).catch(reject);
     try {

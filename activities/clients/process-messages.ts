@@ -6,8 +6,9 @@ export type HostRequest =
   | { type: 'input'; id: number; piece: Uint8Array; isLast: boolean }
   | { type: 'stop'; id: number };
 
-/** What it hears: pieces of the output, in order, and then the end. */
+/** What it hears: which group of processes it is, pieces of the output, in order, and then the end. */
 export type HostAnswer =
+  | { type: 'start'; id: number; pid: number }
   | { type: 'output'; id: number; piece: Uint8Array }
   | { type: 'end'; id: number; outcome: Omit<ProcessOutcome, 'stdout'>; piece: Uint8Array }
   | { type: 'failed'; id: number; message: string };

@@ -84,12 +84,14 @@ test('stops a process that is called off, with all that it started, and one that
   expect(await host.run(shell('yes', { maxOutputBytes: 1_000 }))).toMatchObject({ stopped: 'overflow' });
 });
 
-test('a host that is killed takes its calls along, and the next call has a new one', async () => {
+test('a host that is killed takes its calls along with all that they started, and the next call has a new one', async () => {
   using host = createProcessHost();
   const { stdout } = await host.run(shell('echo $PPID'));
-  const called = host.run(shell('sleep 5'));
+  const called = host.run(shell(lingering, { cwd: directory }));
+  const pid = await lingerer();
   process.kill(Number(stdout.toString()), 'SIGKILL');
   await expect(called).rejects.toThrow(ProcessHostError);
+  await untilGone(pid);
   await expect(host.run(shell('exit 0'))).resolves.toMatchObject({ exitCode: 0 });
 });
 
