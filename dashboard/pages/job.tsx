@@ -155,7 +155,7 @@ function FailureNote({ job, projectId, prompt, failure }: FailureNoteProps) {
           to="/new"
           state={{ again: { projectId, prompt, ref: job.source.ref ?? '', model: job.model } }}
         >
-          Start again as a new job
+          Start it again
         </Link>
       </div>
     </section>

@@ -47,7 +47,7 @@ describe.runIf(chromiumPath !== null)('the page of a job', () => {
       await stack.resume('worker');
     }
     await page.locator('.failure').getByText('cancelled', { exact: true }).waitFor();
-    await page.getByRole('link', { name: 'Start again as a new job' }).click();
+    await page.getByRole('link', { name: 'Start it again' }).click();
     await page.waitForURL(/\/new$/);
     expect(await page.getByLabel('What should change?').inputValue()).toBe('Create steered.md with "first"');
     await page.goBack();
