@@ -1,15 +1,10 @@
 import Koa from 'koa';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Logger } from 'pino';
-import type { JobEventWakeups } from '../db/job-event-wakeups.ts';
 import { isStoreDown } from '../db/store-down.ts';
 import type { Pool } from 'pg';
-import type { ModelRegistry } from '../models/registry.ts';
-import { noTracer, type Tracer } from '../tracing/tracer.ts';
+import { noTracer } from '../tracing/tracer.ts';
 import { presentJob } from '../workflows/contract/agent-job.ts';
 import type { AppRouter, AppState } from './app-context.ts';
-import type { AssistantParts } from './assistant-parts.ts';
-import type { ApiConfig } from './config.ts';
 import { createJobCreation } from './create-job.ts';
 import { describePaths } from './describe-paths.ts';
 import { createDashboardFiles } from './dashboard-files.ts';
@@ -42,37 +37,7 @@ import { createSessionRouter } from './routes/session.ts';
 import { createSystemRouter } from './routes/system.ts';
 import { createWebhooksRouter } from './routes/webhooks.ts';
 import { createAdministrationRouters, createAssistantRouters } from './site-routers.ts';
-import type { ApiStores } from './stores.ts';
-
-export interface AppDeps {
-  config: Pick<
-    ApiConfig,
-    | 'http'
-    | 'keyPepper'
-    | 'models'
-    | 'repositories'
-    | 'rateLimits'
-    | 'dayMicros'
-    | 'webhookAllowedHosts'
-    | 'temporal'
-    | 'temporalUiUrl'
-  >;
-  /** Asked whether the database answers. */
-  pool: Pool;
-  stores: ApiStores;
-  models: Pick<ModelRegistry, 'problemWith'>;
-  assistant: AssistantParts;
-  log: Logger;
-  /** Called after a turn of a job was written. */
-  onJobCreated: () => void;
-  onJobCancelled: () => void;
-  isDraining: () => boolean;
-  /** Makes spans of requests; without it there are none. */
-  tracer?: Tracer;
-  /** Where the built dashboard lies; it may be built later. */
-  dashboardDirectory: string;
-  jobEvents: { wakeups: JobEventWakeups; stopping: AbortSignal };
-}
+import type { AppDeps } from './app-deps.ts';
 
 export interface App {
   koa: Koa<AppState>;

@@ -1,4 +1,4 @@
-import type { AppDeps } from './app.ts';
+import type { AppDeps } from './app-deps.ts';
 import type { AppRouter } from './app-context.ts';
 import { createAuditTrail } from './audit-trail.ts';
 import type { JobCreation } from './create-job.ts';

@@ -1,7 +1,7 @@
 import type { Chunk } from './chunk-page.ts';
 import { findIdentifiers, termsOfIdentifier } from './identifiers.ts';
 import { linesOf, plainText } from './markdown-lines.ts';
-import type { SourcePage } from './site-index.ts';
+import type { SourcePage } from './source-page.ts';
 import { termsOf } from './words.ts';
 
 /** Terms of a passage in the columns of the index, in reading order; `code` holds each of its terms a few times at most. */

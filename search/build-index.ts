@@ -6,7 +6,7 @@ import { isKnown, UnreadError, type WantedPage } from './known-pages.ts';
 import { createPageWriter, languageOf } from './page-writer.ts';
 import { createArtifact, openArtifact, openArtifactForChange } from './schema.ts';
 import { indexFormat } from './site-index.ts';
-import type { SourcePage } from './site-index.ts';
+import type { SourcePage } from './source-page.ts';
 
 export interface BuiltIndex {
   pages: number;

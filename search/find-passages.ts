@@ -7,7 +7,7 @@ import { withPageEvidence } from './page-evidence.ts';
 import type { PageEvidence } from './page-evidence.ts';
 import { readQuery } from './query-terms.ts';
 import { createRanker } from './rank.ts';
-import type { SearchFilter, SearchRequest } from './site-index.ts';
+import type { SearchFilter, SearchRequest } from './search-request.ts';
 import { unpackTerms } from './term-vector.ts';
 
 export interface Passage {

@@ -1,15 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Navigation } from './navigation.ts';
 import { openArtifact } from './schema.ts';
-import type { SourcePage } from './site-index.ts';
-
-/** The file a page was read from, where nothing but this file and the navigation makes the page. */
-export interface PageSource {
-  /** Its path below the site's folder. */
-  file: string;
-  /** Names its content. */
-  name: string;
-}
+import type { SourcePage } from './source-page.ts';
+import type { PageSource } from './source-page.ts';
 
 /** A page that the previous index holds as it is wanted: its file and the navigation are those of that index. */
 export interface KnownPage {

@@ -1,6 +1,6 @@
 import { isRecord, parseYaml, textOf } from './front-matter.ts';
 import { pathOf } from './paths.ts';
-import type { SourceFile } from './read-pages.ts';
+import type { SourceFile } from './source-file.ts';
 
 export interface NavigationEntry {
   order: number;

@@ -5,7 +5,7 @@ import type { ChunkTerms } from './analyse-chunk.ts';
 import { chunkPage } from './chunk-page.ts';
 import type { Chunk } from './chunk-page.ts';
 import { contentOf, metadataOf } from './stored-page.ts';
-import type { SourcePage } from './site-index.ts';
+import type { SourcePage } from './source-page.ts';
 import { packTerms } from './term-vector.ts';
 
 const worthPacking = 512;

@@ -1,6 +1,6 @@
 import { listOf, textOf } from './front-matter.ts';
 import type { Navigation } from './navigation.ts';
-import type { PageMetadata, SourcePage } from './site-index.ts';
+import type { PageMetadata, SourcePage } from './source-page.ts';
 
 export interface UnplacedPage {
   path: string;

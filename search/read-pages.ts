@@ -9,17 +9,9 @@ import { readOperations } from './openapi.ts';
 import type { Operation } from './openapi.ts';
 import { pathOf } from './paths.ts';
 import { placePage } from './place-page.ts';
-import type { PageMetadata, SourcePage } from './site-index.ts';
+import type { PageMetadata, SourcePage } from './source-page.ts';
 import { usesSnippets, withSnippets } from './snippets.ts';
-
-/** A file below the site's folder, by its path with forward slashes. */
-export interface SourceFile {
-  path: string;
-  /** Names the content: files of an equal path and name are equal. */
-  name?: string;
-  /** Throws UnreadError where the file was taken to be unchanged. */
-  read(): string;
-}
+import type { SourceFile } from './source-file.ts';
 
 export interface ReadPages<Page> {
   pages: Page[];

@@ -1,66 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { createPassageFinder } from './find-passages.ts';
-import type { PageSource } from './known-pages.ts';
 import { pathOf } from './paths.ts';
 import { openArtifact } from './schema.ts';
 import { contentOf, metadataOf, textsOf } from './stored-page.ts';
-
-/** What a page says of itself; the values that `filter` compares with. */
-export interface PageMetadata {
-  title: string;
-  description?: string;
-  version?: string;
-  language?: string;
-  tags?: string[];
-  groups?: string[];
-  /** Words a reader may look for that the text need not hold. */
-  keywords?: string[];
-  /** Anything else the front matter holds is not kept. */
-}
-
-export interface SourcePage {
-  /** Path below the site, without extension, without leading slash: `guides/install`; the index page is `index`. */
-  path: string;
-  /** Markdown (OpenAPI operations are rendered to it), front matter removed. */
-  content: string;
-  metadata: PageMetadata;
-  isHidden: boolean;
-  /** Position in the navigation; null where there is none. */
-  order: number | null;
-  boost: number;
-  /** Left out where other files have a part in it, or the content has no name. */
-  source?: PageSource;
-}
-
-export interface SearchFilter {
-  version?: string;
-  language?: string;
-  tag?: string;
-  groups?: string[];
-}
-
-export interface SearchRequest {
-  query: string;
-  limit: number;
-  filter?: SearchFilter | null;
-  /** Prefers the page a reader looks at and its neighbours. */
-  currentPath?: string;
-  /** Words of the conversation or of selected text that help to rank, weaker than the query. */
-  hints?: string[];
-}
-
-export interface SearchHit {
-  path: string;
-  /** Anchor of the heading, null at the top of the page. */
-  anchor: string | null;
-  title: string;
-  /** Headings from the page's top down to the passage. */
-  headings: string[];
-  content: string;
-  metadata: PageMetadata;
-  /** 0 to 1, how well the evidence covers the query: comparable between queries. */
-  score: number;
-}
+import type { PageMetadata } from './source-page.ts';
+import type { SearchRequest, SearchHit } from './search-request.ts';
 
 /** One version of a site's index, read-only, opened from a file. */
 export interface SiteIndex {

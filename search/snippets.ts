@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import { readFrontMatter } from './front-matter.ts';
-import type { SourceFile } from './read-pages.ts';
+import type { SourceFile } from './source-file.ts';
 
 const longestSnippet = 50_000;
 const mostUses = 50;

@@ -1,6 +1,6 @@
 import type { SQLOutputValue } from 'node:sqlite';
 import { zstdDecompressSync } from 'node:zlib';
-import type { PageMetadata } from './site-index.ts';
+import type { PageMetadata } from './source-page.ts';
 
 /** The Markdown of a row of `pages`. */
 export function contentOf(row: Record<string, SQLOutputValue>): string {

@@ -1,4 +1,5 @@
-import type { SearchHit, SearchRequest, SiteIndex } from '../../search/site-index.ts';
+import type { SearchHit, SearchRequest } from '../../search/search-request.ts';
+import type { SiteIndex } from '../../search/site-index.ts';
 import type { Reranker } from './rerank.ts';
 
 /** Finds the best passages of a site. Never fails for want of a model. */

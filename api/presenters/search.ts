@@ -1,4 +1,4 @@
-import type { SearchHit } from '../../search/site-index.ts';
+import type { SearchHit } from '../../search/search-request.ts';
 
 /** A search result as the API shows it. */
 export function presentHit({ path, anchor, title, headings, content, metadata, score }: SearchHit) {

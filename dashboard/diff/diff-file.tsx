@@ -2,7 +2,7 @@ import { memo, useMemo, useState } from 'react';
 import { Button } from 'react-aria-components';
 import { Decoration, Diff, Hunk, type HunkData } from 'react-diff-view';
 import { count } from '../format.ts';
-import type { DiffLayout } from './diff-view.tsx';
+import type { DiffLayout } from './diff-layout.ts';
 import { highlighted } from './highlight.ts';
 import type { PatchFile } from './read-patch.ts';
 

@@ -2,19 +2,10 @@ import { useMemo, useState } from 'react';
 import { Button } from 'react-aria-components';
 import { count, plural } from '../format.ts';
 import { DiffFile } from './diff-file.tsx';
+import { storeLayout, storedLayout } from './diff-layout.ts';
 import { readPatch } from './read-patch.ts';
 import 'react-diff-view/style/index.css';
 import '../styles/diff.css';
-
-export type DiffLayout = 'unified' | 'split';
-
-const layoutKey = 'docket-diff-layout';
-
-function storedLayout(): DiffLayout {
-  const stored = localStorage.getItem(layoutKey);
-  if (stored === 'unified' || stored === 'split') return stored;
-  return matchMedia('(min-width: 1100px)').matches ? 'split' : 'unified';
-}
 
 /** A patch, file by file, side by side or in one column. */
 export function DiffView({ patch }: { patch: string }) {
@@ -37,7 +28,7 @@ export function DiffView({ patch }: { patch: string }) {
               className="segment"
               aria-pressed={layout === name}
               onPress={() => {
-                localStorage.setItem(layoutKey, name);
+                storeLayout(name);
                 setLayout(name);
               }}
             >

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { z } from 'zod';
-import type { SourceFile } from '../../search/read-pages.ts';
+import type { SourceFile } from '../../search/source-file.ts';
 import { weakEvidence } from '../../search/site-index.ts';
 import type { SiteIndex } from '../../search/site-index.ts';
 

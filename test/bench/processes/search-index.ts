@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildIndex } from '../../../search/build-index.ts';
 import { readPages } from '../../../search/read-pages.ts';
-import type { SourceFile } from '../../../search/read-pages.ts';
+import type { SourceFile } from '../../../search/source-file.ts';
 import { openSiteIndex } from '../../../search/site-index.ts';
 import { answerParent } from '../support/answer-parent.ts';
 import { generateSite } from '../support/generate-pages.ts';

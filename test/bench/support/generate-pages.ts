@@ -1,4 +1,4 @@
-import type { SourceFile } from '../../../search/read-pages.ts';
+import type { SourceFile } from '../../../search/source-file.ts';
 
 const verbs =
   'create configure delete rotate deploy inspect rename restore monitor schedule validate export import retry'.split(

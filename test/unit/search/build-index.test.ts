@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { buildIndex } from '../../../search/build-index.ts';
 import { openSiteIndex } from '../../../search/site-index.ts';
-import type { SourcePage } from '../../../search/site-index.ts';
+import type { SourcePage } from '../../../search/source-page.ts';
 import { buildPage, temporaryFolder } from './build.ts';
 
 const folder = temporaryFolder();

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { afterAll } from 'vitest';
 import { buildIndex } from '../../../search/build-index.ts';
 import { openSiteIndex } from '../../../search/site-index.ts';
-import type { SiteIndex, SourcePage } from '../../../search/site-index.ts';
+import type { SourcePage } from '../../../search/source-page.ts';
+import type { SiteIndex } from '../../../search/site-index.ts';
 
 /** A folder that is gone after the file's tests. */
 export function temporaryFolder(): string {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import type { SearchFilter } from '../../../search/site-index.ts';
+import type { SearchFilter } from '../../../search/search-request.ts';
 import { buildPage, indexOf, temporaryFolder } from './build.ts';
 
 vi.setConfig({ testTimeout: 60_000 });

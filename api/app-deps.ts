@@ -1,0 +1,38 @@
+import type { Pool } from 'pg';
+import type { Logger } from 'pino';
+import type { JobEventWakeups } from '../db/job-event-wakeups.ts';
+import type { ModelRegistry } from '../models/registry.ts';
+import type { Tracer } from '../tracing/tracer.ts';
+import type { AssistantParts } from './assistant-parts.ts';
+import type { ApiConfig } from './config.ts';
+import type { ApiStores } from './stores.ts';
+
+export interface AppDeps {
+  config: Pick<
+    ApiConfig,
+    | 'http'
+    | 'keyPepper'
+    | 'models'
+    | 'repositories'
+    | 'rateLimits'
+    | 'dayMicros'
+    | 'webhookAllowedHosts'
+    | 'temporal'
+    | 'temporalUiUrl'
+  >;
+  /** Asked whether the database answers. */
+  pool: Pool;
+  stores: ApiStores;
+  models: Pick<ModelRegistry, 'problemWith'>;
+  assistant: AssistantParts;
+  log: Logger;
+  /** Called after a turn of a job was written. */
+  onJobCreated: () => void;
+  onJobCancelled: () => void;
+  isDraining: () => boolean;
+  /** Makes spans of requests; without it there are none. */
+  tracer?: Tracer;
+  /** Where the built dashboard lies; it may be built later. */
+  dashboardDirectory: string;
+  jobEvents: { wakeups: JobEventWakeups; stopping: AbortSignal };
+}
