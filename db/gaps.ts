@@ -50,7 +50,7 @@ export interface GapStore {
   find(siteId: string, id: string): Promise<GapRow | null>;
   /** Writes the gap, or goes on with the one that is there, with the job that answers it. */
   begin(gap: NewGap, job: { id: string; attempt: number }): Promise<void>;
-  /** Writes the gap, or goes on with the one that is there: its site is indexed, then its questions are asked again. */
+  /** Writes the gap, or goes on with the one that is there: its site is indexed, then its questions are asked again. Of a site that is gone nothing is written. */
   recheck(gap: NewGap): Promise<void>;
   /** Asks for an index of the sites of gaps whose pull request was merged; answers how many gaps. */
   noteMerged(): Promise<number>;
@@ -92,6 +92,9 @@ export function createGapStore(pool: Pool): GapStore {
 
   async function write(gap: NewGap, next: { state: GapState; jobId: string | null; attempt: number | null }) {
     await withTransaction(pool, async (client) => {
+      // the site before its gaps, in the order of whoever deletes them all
+      const { rowCount } = await client.query('select from sites where id = $1 for no key update', [gap.siteId]);
+      if (rowCount !== 1) return;
       await client.query(
         `insert into gaps (site_id, id, label, state, job_id, attempt) values ($1, $2, $3, $4, $5, coalesce($6, 0))
          on conflict (site_id, id) do update
@@ -125,9 +128,14 @@ export function createGapStore(pool: Pool): GapStore {
 
     async noteMerged() {
       const { rows } = await pool.query<{ count: number }>(
-        `with merged as (
-           update gaps set state = 'indexing' from jobs
-           where jobs.id = job_id and gaps.state = 'working' and jobs.pr_state = 'merged'
+        `with held as materialized (
+           select id from sites
+           where id in (select site_id from gaps join jobs on jobs.id = job_id
+                        where gaps.state = 'working' and jobs.pr_state = 'merged')
+           order by id for no key update
+         ), merged as (
+           update gaps set state = 'indexing' from jobs, held
+           where jobs.id = job_id and gaps.state = 'working' and jobs.pr_state = 'merged' and gaps.site_id = held.id
            returning gaps.site_id
          ), asked as (
            update sites set index_requested_at = now() where id in (select site_id from merged)

@@ -17,7 +17,7 @@ const dashboardPolicy = [
 ].join('; ');
 
 /** Addresses of the app, which shows them by itself. */
-const appPaths = /^\/(?:$|(?:jobs|new|sign-in|playground|conversations|gaps|operations|settings|pulls)(?:\/|$))/;
+export const appPaths = /^\/(?:$|(?:jobs|new|sign-in|playground|conversations|gaps|operations|settings|pulls)(?:\/|$))/;
 
 /** Serves the built dashboard: its files by name, its page at every address of the app. Everything else is passed on. */
 export function createDashboard({ files }: { files: DashboardFiles }): AppMiddleware {

@@ -1,3 +1,4 @@
+import { appPaths } from '../../api/middleware/dashboard.ts';
 import { findPlanted } from '../support/planted-secrets.ts';
 import { endingOf } from '../support/open-stream.ts';
 import type { Description } from './description.ts';
@@ -14,7 +15,7 @@ export interface FuzzAnswer {
 }
 
 /** Addresses for people, which the description leaves out. */
-const pages = /^\/?(?:$|pulls\/|reference|assets\/|dashboard|metrics|index\.html)/;
+const pages = /^\/?(?:reference|assets\/|metrics|index\.html)/;
 const insides =
   /node_modules|\bat (?:\S+ \()?(?:file|node):|\.ts:\d+|postgres(?:ql)?:|\bSQLITE_|ECONN[A-Z]|\/(?:work|tmp|home|root)\/|syntax error at or near|violates [a-z-]+ constraint/i;
 
@@ -44,7 +45,7 @@ function problemWithSuccess(description: Description, request: FuzzRequest, answ
   const { method } = request;
   const { status, type, text, isWhole } = answer;
   const [path = ''] = request.path.split('?');
-  if (method === 'OPTIONS' || pages.test(path)) return null;
+  if (method === 'OPTIONS' || pages.test(path) || appPaths.test(path)) return null;
   const problem = description.problemWith({ method, path, status, type, text });
   if (problem !== null) return problem;
   const isReply = status === 200 && path.includes('/message') && !type.startsWith('application/json');

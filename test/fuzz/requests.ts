@@ -1,6 +1,7 @@
 import type { Random } from '../chaos/random.ts';
 import { plantedSecret } from '../support/planted-secrets.ts';
 import type { Operation } from './description.ts';
+import type { KnownIds } from './known-ids.ts';
 import { headerGames, mutate, oddSegments, oddValues, spoil, spoilPath, type Json } from './odd-values.ts';
 import { sampleOf, type Hints } from './sample.ts';
 
@@ -28,8 +29,8 @@ export interface FuzzTargets {
   projectIds: string[];
   /** Ids of another organization. */
   foreign: { projectId: string; jobId: string; domain: string; webhookId: string; threadId: string };
-  /** What answers have named so far, by the first letters of an id. */
-  known: Map<string, string[]>;
+  /** What answers have named so far. */
+  known: KnownIds;
 }
 
 const idPrefixes: Record<string, string> = {
@@ -38,7 +39,11 @@ const idPrefixes: Record<string, string> = {
   webhooks: 'whk_',
   deliveries: 'dlv_',
   thread: 'thr_',
+  'pull-requests': 'pr_',
+  gaps: 'gap_',
 };
+/** So often a request is about something that is there. */
+const hitShare = 0.85;
 
 type Valid = Omit<FuzzRequest, 'mutation' | 'body'> & { json: Json | null; operation: Operation };
 
@@ -60,7 +65,7 @@ export function createRequestMaker(random: Random, operations: Operation[], targ
     step: () => random.between(1, 3),
     turn: () => 1,
     id: () => `chat-${random.between(1, 60)}`,
-    threadId: () => random.pick<Json>([null, 'thr_unknown', ...(known.get('thr_') ?? []).slice(-3)]),
+    threadId: () => random.pick<Json>([null, 'thr_unknown', ...known.newest('thr_', 3)]),
     filter: () => random.pick<Json>([null, { version: 'v1' }, { language: 'en', tag: 'x', groups: ['a'] }]),
     context: () => [{ type: random.pick(['code', 'textSelection']), value: 'x: 3', path: null, elementId: 'x' }],
     currentPath: () => '/guides/install',
@@ -89,22 +94,30 @@ export function createRequestMaker(random: Random, operations: Operation[], targ
     ]);
   }
 
-  /** An id for a name in braces, by the segment before it. */
-  function valueOf(name: string, before: string, isChange: boolean): string {
-    if (name === 'projectId') return random.pick(targets.projectIds);
-    // what the others ask stays as it is
-    if (name === 'domain') return isChange ? `site-${random.between(1, 20)}` : targets.domain;
+  /** Something that is there for a name in braces, by the segment before it; null: nothing is known. */
+  function valueOf(name: string, before: string, of: Partial<Record<string, string>>): string | null {
     if (name === 'chatId') return `chat-${random.between(1, 60)}`;
-    const seen = known.get(idPrefixes[before] ?? '') ?? [...known.values()].flat();
-    return seen.length === 0 ? `${idPrefixes[before] ?? 'x_'}000000000000` : random.pick(seen);
+    if (name === 'turn') return '1';
+    if (name === 'step') return String(random.between(1, 3));
+    const owned = ({ projectId, webhookId }: { projectId: string | null; webhookId: string | null }) =>
+      (of.projectId === undefined || projectId === of.projectId) && (name !== 'deliveryId' || webhookId === of.id);
+    return known.pick(idPrefixes[before] ?? '', random, owned)?.id ?? null;
   }
 
   function pathOf({ method, template }: Operation): string {
+    // what the others ask stays as it is
     const isChange = template.startsWith('/v1/') && method !== 'GET';
+    const domain = isChange && !template.includes('/gaps/') ? `site-${random.between(1, 20)}` : targets.domain;
+    const values: Partial<Record<string, string>> = { domain };
+    if (template.includes('{projectId}')) values.projectId = random.pick(targets.projectIds);
     const segments = template.split('/');
     return segments
       .map((segment, at) =>
-        segment.replaceAll(/\{(\w+)\}/g, (_, name: string) => valueOf(name, segments[at - 1] ?? '', isChange)),
+        segment.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+          const before = segments[at - 1] ?? '';
+          const there = random.next() < hitShare ? valueOf(name, before, values) : known.any(random);
+          return (values[name] ??= there ?? `${idPrefixes[before] ?? 'x_'}000000000000`);
+        }),
       )
       .join('/');
   }
@@ -164,8 +177,11 @@ export function createRequestMaker(random: Random, operations: Operation[], targ
   }
 
   const mutations: ((request: Valid, body: Buffer | null) => FuzzRequest)[] = [
-    (request, body) => ({ ...request, body, mutation: 'none' }),
-    (request, body) => ({ ...request, body, mutation: 'none' }),
+    ...Array.from({ length: 5 }, () => (request: Valid, body: Buffer | null) => ({
+      ...request,
+      body,
+      mutation: 'none',
+    })),
     (request) => {
       const mutation = request.json === null ? 'none' : mutate(request.json, random);
       return { ...request, body: bytesOf(request.json), mutation };

@@ -13,8 +13,6 @@ import { startFuzzStage, type FuzzStage } from './stage.ts';
 const inFlight = 8;
 const mostShown = 20;
 const endPatienceMs = 180_000;
-/** Of each kind of id, the newest are asked for. */
-const mostKnown = 200;
 
 /**
  * Sends generated requests over all routes of a live service: API, worker, PostgreSQL and Temporal as they are in production.
@@ -47,7 +45,7 @@ export async function runFuzz(args: string[]): Promise<number> {
     }));
     increase(statuses, answer.status);
     increase(mutations, request.mutation.split(' ')[0] ?? '');
-    learn(stage.targets.known, answer);
+    stage.targets.known.learn(request.path, answer);
     const problem = problemWith(description, request, answer);
     if (problem === null) return;
     const { method, path, headers, body, mutation } = request;
@@ -116,16 +114,6 @@ async function problemsAfterwards({ lane, servers, scene }: FuzzStage): Promise<
     problems.push(...errors.map((line) => `logged as an error in ${place}: ${line.slice(0, 600)}`));
   }
   return problems.slice(0, mostShown);
-}
-
-/** Ids in an answer, to ask for later. */
-function learn(known: Map<string, string[]>, { status, text }: FuzzAnswer): void {
-  if (status >= 300 || text.length > 100_000) return;
-  for (const [id, prefix = ''] of text.matchAll(/\b(job_|whk_|dlv_|thr_|prj_)[0-9a-z]{20,40}\b/g)) {
-    const ids = known.get(prefix) ?? [];
-    if (ids.includes(id)) continue;
-    known.set(prefix, [...ids, id].slice(-mostKnown));
-  }
 }
 
 function increase<Key>(counts: Map<Key, number>, key: Key): void {

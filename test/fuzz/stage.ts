@@ -8,6 +8,7 @@ import { startServers, type ChaosServers } from '../chaos/servers.ts';
 import { startReceiver, type Receiver } from '../integration/webhooks/receiver.ts';
 import { buildKey, buildProject, testPepper } from '../support/build.ts';
 import { shapelessSecret } from '../support/planted-secrets.ts';
+import { createKnownIds } from './known-ids.ts';
 import type { FuzzTargets } from './requests.ts';
 
 /** The live service with two organizations: one that asks, and one whose things must never be seen. */
@@ -125,7 +126,7 @@ export async function startFuzzStage(): Promise<FuzzStage> {
       webhookId: JSON.parse(webhook.text).id,
       threadId: reply.headers.get('x-thread-id') ?? '',
     },
-    known: new Map(),
+    known: createKnownIds(),
   };
   const running = started.move();
   return { servers, lane, scene, receiver, targets, [Symbol.asyncDispose]: () => running.disposeAsync() };

@@ -35,3 +35,13 @@ async function runOnServer(connectionString: string, statement: string): Promise
     await client.end();
   }
 }
+
+/** Until a statement of somebody waits for a transaction of another. */
+export async function untilBlocked({ pool }: Pick<TestDatabase, 'pool'>): Promise<void> {
+  for (;;) {
+    const { rows } = await pool.query(
+      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    );
+    if (rows.length > 0) return;
+  }
+}

@@ -11,7 +11,8 @@ import { createWebhookStore, mostWebhooks } from '../../../db/webhook-endpoints.
 import { presentJob } from '../../../workflows/contract/agent-job.ts';
 import { buildJob, buildProject } from '../../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { testBox, untilBlocked } from './webhook-worker.ts';
+import { testBox } from './webhook-worker.ts';
+import { untilBlocked } from '../../support/database.ts';
 
 let database: TestDatabase;
 let pool: Pool;

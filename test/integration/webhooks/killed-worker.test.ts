@@ -12,7 +12,8 @@ import { buildProject } from '../../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { testKeysText } from '../../support/encryption.ts';
 import { startReceiver } from './receiver.ts';
-import { testBox, untilBlocked } from './webhook-worker.ts';
+import { testBox } from './webhook-worker.ts';
+import { untilBlocked } from '../../support/database.ts';
 
 const main = join(import.meta.dirname, '../../../worker/main.ts');
 

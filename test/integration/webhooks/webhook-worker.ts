@@ -118,13 +118,3 @@ export async function startWebhookWorker(options: WebhookWorkerOptions): Promise
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }
-
-/** Until a statement of somebody waits for a transaction of another. */
-export async function untilBlocked({ pool }: TestDatabase): Promise<void> {
-  for (;;) {
-    const { rows } = await pool.query(
-      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-    );
-    if (rows.length > 0) return;
-  }
-}

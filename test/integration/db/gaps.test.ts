@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createGapStore, type NewGap } from '../../../db/gaps.ts';
+import { withTransaction } from '../../../db/pool.ts';
+import { createTestDatabase, untilBlocked, type TestDatabase } from '../../support/database.ts';
+import { seedJob, seedSite } from './seed.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database[Symbol.asyncDispose]());
+
+function gapOf(siteId: string): NewGap {
+  const question = { key: 'android', text: 'Is there an app?', count: 1, lastAskedAt: new Date() };
+  return { siteId, id: 'gap_android', label: 'Is there an app?', questions: [question] };
+}
+
+/** Deletes the site as soon as `work` waits for it. */
+async function deletedBeneath(siteId: string, work: () => Promise<unknown>) {
+  const { pool } = database;
+  return withTransaction(pool, async (client) => {
+    await client.query('select from sites where id = $1 for update', [siteId]);
+    const working = work();
+    await untilBlocked(database);
+    await client.query('delete from sites where id = $1', [siteId]);
+    return { working };
+  });
+}
+
+describe('a site that is deleted while its gaps', () => {
+  it('are asked again is gone with them', async () => {
+    const gaps = createGapStore(database.pool);
+    const { id } = await seedSite(database.pool);
+    await gaps.recheck(gapOf(id));
+    const { working } = await deletedBeneath(id, () => gaps.recheck(gapOf(id)));
+    await working;
+    expect(await gaps.list(id)).toEqual([]);
+  });
+
+  it('are found to be merged is gone with them', async () => {
+    const { pool } = database;
+    const gaps = createGapStore(pool);
+    const { id } = await seedSite(pool);
+    const { jobId } = await seedJob(pool);
+    await pool.query(`update jobs set pr_state = 'merged' where id = $1`, [jobId]);
+    await gaps.begin(gapOf(id), { id: jobId, attempt: 1 });
+    const { working } = await deletedBeneath(id, () => gaps.noteMerged());
+    expect(await working).toBe(0);
+    expect(await gaps.list(id)).toEqual([]);
+  });
+});
