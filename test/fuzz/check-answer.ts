@@ -15,7 +15,7 @@ export interface FuzzAnswer {
 }
 
 /** Addresses for people, which the description leaves out. */
-const pages = /^\/?(?:reference|assets\/|metrics|index\.html)/;
+const pages = /^\/?(?:$|reference|assets\/|metrics|index\.html)/;
 const insides =
   /node_modules|\bat (?:\S+ \()?(?:file|node):|\.ts:\d+|postgres(?:ql)?:|\bSQLITE_|ECONN[A-Z]|\/(?:work|tmp|home|root)\/|syntax error at or near|violates [a-z-]+ constraint/i;
 

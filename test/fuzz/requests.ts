@@ -197,7 +197,7 @@ export function createRequestMaker(random: Random, operations: Operation[], targ
     },
     (request, body) => {
       const method = random.pick(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'HEAD', 'PROPFIND', 'TRACE']);
-      return { ...request, method, body, mutation: 'method' };
+      return { ...request, method, path: pathOf({ ...request.operation, method }), body, mutation: 'method' };
     },
     (request, body) => {
       const { admin, assistant } = keys;

@@ -46,6 +46,7 @@ export async function runFuzz(args: string[]): Promise<number> {
     increase(statuses, answer.status);
     increase(mutations, request.mutation.split(' ')[0] ?? '');
     stage.targets.known.learn(request.path, answer);
+    if (answer.status === 401 && request.headers['cookie'] === stage.targets.cookie) await stage.signIn();
     const problem = problemWith(description, request, answer);
     if (problem === null) return;
     const { method, path, headers, body, mutation } = request;

@@ -18,6 +18,8 @@ export interface FuzzStage extends AsyncDisposable {
   scene: Scene;
   receiver: Receiver;
   targets: FuzzTargets;
+  /** Takes the place of a session that was signed out. */
+  signIn(): Promise<void>;
 }
 
 /** Stands in everything that the other organization has. */
@@ -109,11 +111,9 @@ export async function startFuzzStage(): Promise<FuzzStage> {
   const question = { fp: 'x', messages: [{ role: 'user', content: `What of ${foreignWord}?` }] };
   const reply = await ask(foreignKeys.assistant, '/discovery/v2/assistant/others-docs/message', question);
 
-  const signedIn = await ask(keys.admin, '/v1/session', { key: keys.admin });
-
   const targets: FuzzTargets = {
     keys,
-    cookie: (signedIn.headers.get('set-cookie') ?? '').split(';')[0] ?? '',
+    cookie: '',
     repository: own.repository.path,
     deadKeys: [expired.key, revoked.key, createKeyText('admin').key, createKeyText('assistant').key],
     webhookUrl: receiver.url,
@@ -128,6 +128,11 @@ export async function startFuzzStage(): Promise<FuzzStage> {
     },
     known: createKnownIds(),
   };
+  const signIn = async () => {
+    const { headers } = await ask(keys.admin, '/v1/session', { key: keys.admin });
+    targets.cookie = (headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+  };
+  await signIn();
   const running = started.move();
-  return { servers, lane, scene, receiver, targets, [Symbol.asyncDispose]: () => running.disposeAsync() };
+  return { servers, lane, scene, receiver, targets, signIn, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
