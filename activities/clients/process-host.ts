@@ -1,6 +1,7 @@
-import { fork, type ChildProcess } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import { signalGroup, type ProcessCall, type ProcessOutcome } from './git-process.ts';
+import { forkHost, hold, sendTo } from './host-channel.ts';
 import { piecesOf, type HostAnswer, type HostRequest } from './process-messages.ts';
 
 /** Starts processes from a small process of its own, which begins with the first of them. */
@@ -34,11 +35,9 @@ export function createProcessHost(): ProcessHost {
   let lastId = 0;
 
   function start(): ChildProcess {
-    const child = fork(program, [], {
-      serialization: 'advanced',
-      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-      env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] },
-      execArgv: [],
+    const child = forkHost(program, {
+      PATH: process.env['PATH'],
+      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
     });
     child.on('message', receive);
     const onEnd = () => {
@@ -103,18 +102,5 @@ export function createProcessHost(): ProcessHost {
 }
 
 function send(child: ChildProcess, request: HostRequest): Promise<void> {
-  return new Promise((resolve, reject) => {
-    child.send(request, (error) => (error === null ? resolve() : reject(error)));
-  });
-}
-
-/** An idle host does not keep its worker from ending. */
-function hold(child: ChildProcess, isNeeded: boolean): void {
-  if (isNeeded) {
-    child.ref();
-    child.channel?.ref();
-  } else {
-    child.unref();
-    child.channel?.unref();
-  }
+  return sendTo(child, request);
 }

@@ -1,5 +1,6 @@
-import { fork, type ChildProcess } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
+import { forkHost, hold, sendTo } from '../host-channel.ts';
 import type { HostedOptions, SandboxAnswer, SandboxRequest } from './host-messages.ts';
 import type { OpenedSandbox } from './open-sandbox.ts';
 import { SandboxError, type CommandEnd, type SandboxCall } from './running-command.ts';
@@ -35,14 +36,13 @@ export async function openSandboxHost(options: HostedOptions): Promise<HostedSan
 
   /** Throws SandboxError. */
   function begin(): Promise<Host> {
-    const child = fork(program, [], {
-      serialization: 'advanced',
-      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-      env: { PATH: process.env['PATH'] },
-      execArgv: [],
-    });
+    const child = forkHost(program, { PATH: process.env['PATH'] });
+    let isGone = false;
     return new Promise((resolve, reject) => {
+      // an error may be followed by the exit, when another host has begun
       const onEnd = () => {
+        if (isGone) return;
+        isGone = true;
         reject(new SandboxError(ended));
         host = null;
         for (const { reject: fail } of waiting.values()) fail(new SandboxError(ended));
@@ -117,19 +117,10 @@ export async function openSandboxHost(options: HostedOptions): Promise<HostedSan
   }
 }
 
-function send(child: ChildProcess, request: SandboxRequest): Promise<void> {
-  return new Promise((resolve, reject) => {
-    child.send(request, (error) => (error === null ? resolve() : reject(new SandboxError(ended, { cause: error }))));
-  });
-}
-
-/** An idle host does not keep its worker from ending. */
-function hold(child: ChildProcess, isNeeded: boolean): void {
-  if (isNeeded) {
-    child.ref();
-    child.channel?.ref();
-  } else {
-    child.unref();
-    child.channel?.unref();
+async function send(child: ChildProcess, request: SandboxRequest): Promise<void> {
+  try {
+    await sendTo(child, request);
+  } catch (error) {
+    throw new SandboxError(ended, { cause: error });
   }
 }
