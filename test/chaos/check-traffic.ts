@@ -75,8 +75,31 @@ export function checkCalls({ calls, faults, startedMs }: CallsToCheck, stored: S
   return violations;
 }
 
+/** A paid call that was made again, since its answer was not stored. */
+export interface RepeatedCall {
+  job: number;
+  step: number;
+  /** When it was made, and when it was made again. */
+  atMs: number;
+  againMs: number;
+}
+
 /** Answers that were given and not stored: what the faults cost. */
-export function repeatedCalls(calls: ModelCall[]): number {
+export function repeatedCalls(calls: ModelCall[]): RepeatedCall[] {
   const paid = calls.filter(({ status }) => status === 200);
-  return paid.length - new Set(paid.map(({ job, step }) => `${job}/${step}`)).size;
+  const ofSteps = Map.groupBy(paid, ({ job, step }) => `${job}/${step}`);
+  return [...ofSteps.values()].flatMap((own) =>
+    own.slice(1).map(({ job, step, atMs }, index) => ({ job, step, atMs: own[index]!.atMs, againMs: atMs })),
+  );
+}
+
+/** A request that was on its way when its worker was killed is seen by the model this much later. */
+const seenLateMs = 1_000;
+
+/** A call is made again only where its job was hit meanwhile: each time that it was hit, at most once. */
+export function checkRepeats(repeated: RepeatedCall[], hitsOf: (job: number) => { atMs: number }[]): string[] {
+  const unhit = repeated.filter(
+    ({ job, atMs, againMs }) => !hitsOf(job).some((hit) => hit.atMs >= atMs - seenLateMs && hit.atMs <= againMs),
+  );
+  return unhit.map(({ job, step }) => `step ${step} of job ${job} was asked for again though no kill had hit the job`);
 }

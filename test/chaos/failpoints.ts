@@ -120,7 +120,7 @@ async function runOn(lanes: FailingLane[], { plans, calls, options }: Course): P
       const { isFired, tree } = await runWith(failing, plan, point);
       if (isFired) fired.set(point.action, (fired.get(point.action) ?? 0) + 1);
       if (tree !== undisturbed) violations.push(`${name} ends with the tree ${tree} and not ${undisturbed}`);
-      const repeated = repeatedCalls(calls.filter(({ job }) => job === plan.index));
+      const repeated = repeatedCalls(calls.filter(({ job }) => job === plan.index)).length;
       if (repeated > 1) violations.push(`${name} asks the model ${repeated} times again`);
       if (process.env['CHAOS_VERBOSE'] !== undefined)
         console.log(`${name}: ${((Date.now() - begunMs) / 1000).toFixed(1)} s${isFired ? '' : ', not passed'}`);
@@ -132,7 +132,9 @@ async function runOn(lanes: FailingLane[], { plans, calls, options }: Course): P
   console.log(
     `runs     ${points.length} in ${((Date.now() - startedMs) / 1000).toFixed(0)} s; fired in ${total} (${kinds})`,
   );
-  console.log(`model    ${calls.length} calls, ${repeatedCalls(calls)} of them again (aim: at most one a fault)`);
+  console.log(
+    `model    ${calls.length} calls, ${repeatedCalls(calls).length} of them again (aim: at most one a fault)`,
+  );
   return violations;
 }
 

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { startScriptedModelServer } from '../support/scripted-model-server.ts';
 import { checkEnd } from './check-end.ts';
-import { repeatedCalls } from './check-traffic.ts';
+import { checkRepeats, repeatedCalls } from './check-traffic.ts';
 import type { Fault } from './faults.ts';
 import { createHitFinder, measureRecovery, percentile, type HitFinder, type HitJob } from './hit-jobs.ts';
 import { createJobClient } from './job-client.ts';
@@ -86,7 +86,10 @@ export async function runWorkerKills(name: string, options: JobsOptions, startEn
     ...(await checkEnd(run, scene, engine)),
   ];
   const repeated = repeatedCalls(calls);
-  if (repeated > kills) violations.push(`the model was asked ${repeated} times again after ${kills} kills`);
+  const hitsOf = (index: number) => hits.filter(({ id }) => id === client.jobs.get(index)?.id);
+  violations.push(...checkRepeats(repeated, hitsOf));
+  if (repeated.length > kills)
+    violations.push(`the model was asked ${repeated.length} times again after ${kills} kills`);
   printTraffic(run);
   const recoveries = await measureRecovery(scene.pool, hits);
   printRecovery(

@@ -101,7 +101,7 @@ async function cutNetworks(args: string[]): Promise<number> {
   for (const plan of plans) if (client.jobs.has(plan.index)) await client.get(plan);
   const recoveries = await measureRecovery(scene.pool, hits);
   const pauses = await measurePauses(scene.pool);
-  const repeated = repeatedCalls(calls);
+  const repeated = repeatedCalls(calls).length;
   const violations = [
     ...model.violations.map((text) => `the model server: ${text}`),
     ...github.violations.map((text) => `the forge: ${text}`),

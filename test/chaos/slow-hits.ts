@@ -1,4 +1,5 @@
 import { Client, Connection } from '@temporalio/client';
+import type { temporal } from '@temporalio/proto';
 import { jobWorkflowId } from '../../workflows/contract/messages.ts';
 import type { Engine } from './check-engine.ts';
 import type { Recovery } from './hit-jobs.ts';
@@ -46,13 +47,20 @@ export async function describeRecoveries(engine: Engine, recoveries: readonly Re
 
 async function eventsOf(workflow: Client['workflow'], jobId: string): Promise<TimedEvent[]> {
   const { events } = await workflow.getHandle(jobWorkflowId(jobId, 1)).fetchHistory();
-  return (events ?? []).flatMap(({ eventType, eventTime, activityTaskStartedEventAttributes: begun }) => {
+  return (events ?? []).flatMap((event) => {
+    const { eventType, eventTime, activityTaskScheduledEventAttributes: scheduled } = event;
     const name = eventNames.get(Number(eventType));
     if (name === undefined) return [];
-    const attempt = begun?.attempt ?? 1;
     const atMs = Number(eventTime?.seconds ?? 0) * 1_000 + (eventTime?.nanos ?? 0) / 1e6;
-    return [{ atMs, name: attempt > 1 ? `${name} (attempt ${attempt})` : name }];
+    const activity = scheduled?.activityType?.name;
+    return [{ atMs, name: `${name}${activity == null ? '' : ` (${activity})`}${attemptsOf(event)}` }];
   });
+}
+
+/** How the attempt before ended stands in the event of the one that came to an end. */
+function attemptsOf({ activityTaskStartedEventAttributes: begun }: temporal.api.history.v1.IHistoryEvent): string {
+  const attempt = begun?.attempt ?? 1;
+  return attempt > 1 ? ` (attempt ${attempt}, before it: ${begun?.lastFailure?.message ?? 'nothing said'})` : '';
 }
 
 function lastBefore(events: TimedEvent[], atMs: number): TimedEvent | undefined {
