@@ -104,7 +104,12 @@ async function insertJob(client: PoolClient, request: NewFork, { at, tree }: Sou
                        idempotency_key, request_hash)
      select $1, project_id, organization_id, 'active', 'queued', $3, repository, requested_ref, base_branch,
             coalesce(
-              (select base_commit from job_snapshots where job_id = $2 and tree = $5),
+              -- unless it was merged by then: the tree is the base of that turn
+              (select base_commit from job_snapshots as kept
+               where job_id = $2 and tree = $5 and not exists (
+                 select from job_turns as earlier join job_turns as later using (job_id)
+                 where job_id = $2 and earlier.base_commit = kept.base_commit and later.turn > earlier.turn
+                   and later.turn <= $3 and later.base_commit <> kept.base_commit)),
               (select base_commit from job_turns where job_id = $2 and turn <= $3 and base_commit is not null
                order by turn desc limit 1),
               base_commit

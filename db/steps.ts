@@ -132,6 +132,8 @@ const newestTree = `
     union all
     (select turn, tree_step, 1, tree from job_turns where job_id = $1 and tree is not null order by turn desc limit 1)
   ) as trees order by turn desc, step desc, later desc limit 1`;
+// a tree that is stored for an earlier base commit is what the base has by now: the job's change was merged
+const ofBase = 'job_id = $1 and base_commit = (select base_commit from jobs where id = $1)';
 
 /** The ledger of a job's steps, and the snapshots of its working copy. */
 export function createStepStore(pool: Pool): StepStore {
@@ -258,7 +260,7 @@ export function createStepStore(pool: Pool): StepStore {
 
   async function latestTree(jobId: string): Promise<string | null> {
     const { rows } = await pool.query<{ tree: string }>(
-      `select tree from job_snapshots where job_id = $1 and tree = (${newestTree})`,
+      `select tree from job_snapshots where ${ofBase} and tree = (${newestTree})`,
       [jobId],
     );
     return rows[0]?.tree ?? null;
@@ -275,7 +277,7 @@ export function createStepStore(pool: Pool): StepStore {
 
   async function latestPatch(jobId: string): Promise<string | null> {
     const { rows } = await pool.query<{ patch: string }>(
-      `select patch from job_snapshots where job_id = $1 and patch <> '' and tree = (${newestTree})`,
+      `select patch from job_snapshots where ${ofBase} and patch <> '' and tree = (${newestTree})`,
       [jobId],
     );
     return rows[0]?.patch ?? null;

@@ -73,6 +73,7 @@ it('knows the newest tree and patch across steps and turns, also when the change
   const steps = createStepStore(database.pool);
   const ref = await seedJob(database.pool);
   await database.pool.query(`insert into job_turns (job_id, turn, prompt) values ($1, 2, 'more')`, [ref.jobId]);
+  await database.pool.query(`update jobs set base_commit = 'base' where id = $1`, [ref.jobId]);
   const run = async (turn: number, step: number, tree: string, snapshot: Snapshot | null) => {
     const { fence } = await steps.claim({ ...ref, turn, step });
     expect(await steps.storeResults({ ...ref, turn, step, fence, results, tree, snapshot })).toBe(true);

@@ -170,6 +170,26 @@ describe.each(['local', 'github'] as const)('a follow-up on the %s forge', (forg
     });
   });
 
+  it('that changes nothing after a merge opens none, and has nothing in its diff', async () => {
+    await scene(forge, async ({ worker, model, first, repository, endPullRequest, pullRequestHeads }) => {
+      const main = await repository.commit({ 'one.txt': 'one.txt\n' });
+      await endPullRequest('merged');
+      model.script({ text: 'It is fine.' });
+      const second = await worker.followUp(first.id, 'Is it fine?');
+      expect(second).toMatchObject({
+        status: 'completed',
+        prState: 'merged',
+        baseCommit: main,
+        message: 'It is fine.',
+      });
+      expect(await pullRequestHeads()).toEqual([first.branch]);
+      expect(await worker.deps.steps.latestPatch(first.id)).toBeNull();
+      model.script(...writing('two.txt'));
+      const third = await worker.followUp(first.id, 'Write two');
+      expect(await repository.git('rev-parse', `${third.headCommit}^`)).toBe(main);
+    });
+  });
+
   it('that changes nothing leaves a closed pull request and says how it stands', async () => {
     await scene(forge, async ({ worker, model, first, endPullRequest, pullRequestHeads }) => {
       await endPullRequest('closed');

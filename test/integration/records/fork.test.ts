@@ -142,6 +142,27 @@ describe('a fork', () => {
     });
   });
 
+  it('behind a turn that changed nothing after a merge begins on the base that has the change', async () => {
+    await scene(async ({ worker, model, repository, fork, run }) => {
+      model.script(write('one.txt'), finish('Write one'), call('read', { path: 'one.txt' }), { text: 'It is fine.' });
+      const first = await worker.runJob({ prompt: 'Write one', repository: repository.path });
+      const main = await repository.commit({ 'one.txt': 'one.txt\n' });
+      await database.pool.query(`update pull_requests set state = 'merged' where id = $1`, [first.prId]);
+      await worker.followUp(first.id, 'Is it fine?');
+      const made = await fork({ jobId: first.id, turn: 2, step: 1 });
+      model.script(write('two.txt'), finish('Write two'));
+      const done = await run(made);
+      expect(await repository.git('rev-parse', `${done.headCommit}^`)).toBe(main);
+      expect(await repository.git('diff', '--name-only', main, done.headCommit!)).toBe('two.txt');
+
+      const earlier = await fork({ jobId: first.id, turn: 1, step: 1 });
+      model.script(finish('Write one again'));
+      const again = await run(earlier);
+      expect(await repository.git('rev-parse', `${again.headCommit}^`)).toBe(first.baseCommit);
+      expect(Object.keys(await filesOf(repository, again))).toContain('one.txt');
+    });
+  });
+
   it('of an active job takes a step that has ended, and none that has not', async () => {
     await scene(async ({ worker, model, repository, fork, run }) => {
       model.script(write('one.txt'), { ...write('two.txt'), stall: true }, finish('Write two'));
