@@ -22,11 +22,13 @@ export const jobListQuerySchema = z.object({
 /** The query of `GET /v1/jobs/events`. */
 export const jobChangesQuerySchema = z.object({ project: id.optional() });
 
-/** The Last-Event-ID of a watcher that comes back: a time in microseconds; null when there is none. */
-export const lastChangeSchema = z
-  .literal('')
-  .transform(() => null)
-  .or(z.string().regex(/^\d{1,16}$/, 'must be one that the stream gave'));
+/** The headers of a watcher that comes back: a time in microseconds; an empty one is none. */
+export const changeWatcherHeadersSchema = z.object({
+  'Last-Event-ID': z
+    .string()
+    .regex(/^\d{0,16}$/, 'must be one that the stream gave')
+    .transform((id) => (id === '' ? null : id)),
+});
 
 export const listedJobSchema = agentJobSchema.extend({
   projectId: z.string(),

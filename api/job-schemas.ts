@@ -90,11 +90,13 @@ const counted = z
 /** The query of `GET …/job/{id}/history`. */
 export const historyQuerySchema = z.object({ turn: counted.optional(), run: counted.optional() });
 
-/** The Last-Event-ID of a watcher that comes back; null when there is none. */
-export const lastEventIdSchema = z
-  .literal('')
-  .transform(() => null)
-  .or(eventNumber);
+/** The headers of a watcher that comes back; an empty one is none. */
+export const watcherHeadersSchema = z.object({
+  'Last-Event-ID': z
+    .string()
+    .regex(/^\d{0,15}$/, 'must be the number of an event')
+    .transform((id) => (id === '' ? null : Number(id))),
+});
 
 export const jobEventSchema = z.object({
   seq: z.number().int().meta({ description: 'Counts from 1 within the job, without gaps.' }),

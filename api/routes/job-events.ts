@@ -7,7 +7,7 @@ import { draining } from '../errors.ts';
 import { openEventStream } from '../event-stream.ts';
 import { followJobEvents } from '../follow-job-events.ts';
 import type { ReadJob } from '../job-reader.ts';
-import { eventsQuerySchema, lastEventIdSchema } from '../job-schemas.ts';
+import { eventsQuerySchema, watcherHeadersSchema } from '../job-schemas.ts';
 import type { Authenticate } from '../middleware/authentication.ts';
 import { presentJobEvent } from '../presenters/job-event.ts';
 import type { TakeStreamSlot } from '../stream-slots.ts';
@@ -57,7 +57,7 @@ export function createJobEventsRouter(deps: JobEventRouteDeps): AppRouter {
 async function stream(deps: JobEventRouteDeps, ctx: AppContext, jobId: string, after: number): Promise<void> {
   const { events, wakeups, stopping, log } = deps;
   const times = { ...defaultTimes, ...deps.times };
-  const header = lastEventIdSchema.parse(ctx.get('Last-Event-ID'));
+  const { 'Last-Event-ID': header } = watcherHeadersSchema.parse({ 'Last-Event-ID': ctx.get('Last-Event-ID') });
   if (stopping.aborted) throw draining();
   using bell = wakeups.subscribe(jobId);
   // a watcher that comes back to a job that has said everything is told to stay away

@@ -6,7 +6,7 @@ import type { AppRouter, AppState } from '../app-context.ts';
 import { draining } from '../errors.ts';
 import { openEventStream } from '../event-stream.ts';
 import { followJobChanges } from '../follow-job-changes.ts';
-import { jobChangesQuerySchema, jobListQuerySchema, lastChangeSchema } from '../job-list-schemas.ts';
+import { jobChangesQuerySchema, jobListQuerySchema, changeWatcherHeadersSchema } from '../job-list-schemas.ts';
 import type { Authenticate } from '../middleware/authentication.ts';
 import { pageOf } from '../page-of.ts';
 import { presentListedJob } from '../presenters/listed-job.ts';
@@ -47,7 +47,9 @@ export function createJobListsRouter({
   router.get('/v1/jobs/events', async (ctx) => {
     const { organizationId } = await authenticate(ctx.req, 'admin');
     const { project: projectId } = jobChangesQuerySchema.parse({ ...ctx.query });
-    const lastChange = lastChangeSchema.parse(ctx.get('Last-Event-ID'));
+    const { 'Last-Event-ID': lastChange } = changeWatcherHeadersSchema.parse({
+      'Last-Event-ID': ctx.get('Last-Event-ID'),
+    });
     if (stopping.aborted) throw draining();
     using _slot = takeStreamSlot(organizationId);
     using bell = wakeups.subscribeAll();

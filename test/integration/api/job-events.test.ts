@@ -155,6 +155,17 @@ describe('the stream of a job’s events', () => {
     expect((await open(id, { lastEventId: 1 })).status).toBe(200);
   });
 
+  it('refuses an id that is no number, and names it', async () => {
+    const { id } = await buildJob(database.pool, project);
+    for (const url of [`/v2/agent/${project.id}/job/${id}/events`, '/v1/jobs/events']) {
+      const refused = await openEvents({ url: `${apis[0]!.url}${url}`, key, lastEventId: -1 });
+      expect([refused.status, await refused.json()]).toEqual([
+        400,
+        { error: expect.stringMatching(/^Last-Event-ID must be /) },
+      ]);
+    }
+  });
+
   it('ends at a shutdown, and a new one is refused', async () => {
     await using api = await serveApi(database.pool);
     const { id } = await buildJob(database.pool, project);
