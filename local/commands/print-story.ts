@@ -102,9 +102,11 @@ function answerText(results: StepStory['toolResults'], calls: number): string {
 function printSum(steps: readonly StepStory[]): void {
   const sum = (value: (step: StepStory) => number | null) =>
     steps.reduce((total, step) => total + (value(step) ?? 0), 0);
-  const isPriced = steps.every(({ costMicros }) => costMicros !== null);
+  // as the job counts them: a call that was never answered is none
+  const answered = steps.filter(({ finishReason }) => finishReason !== null);
+  const isPriced = answered.every(({ costMicros }) => costMicros !== null);
   const parts = [
-    `${steps.length} ${steps.length === 1 ? 'step' : 'steps'}`,
+    `${answered.length} ${answered.length === 1 ? 'step' : 'steps'}`,
     `${sum(({ inputTokens }) => inputTokens)} tokens in and ${sum(({ outputTokens }) => outputTokens)} out`,
     isPriced ? costText(sum(({ costMicros }) => costMicros)) : 'at a price that is not known',
     `model ${timeText(sum(({ modelMs }) => modelMs))}, tools ${timeText(sum(({ toolsMs }) => toolsMs))}, waiting ${timeText(sum(({ waitingMs }) => waitingMs))}`,

@@ -51,6 +51,13 @@ it('counts one step as one, and more as more', () => {
   expect(printed([step, { ...step, step: 2 }], '')).toContain('  2 steps; ');
 });
 
+it('counts no step and no price for a call that was never answered', () => {
+  const priced = { ...step, costMicros: 120_000 };
+  const refused = { ...step, step: 2, finishReason: null, inputTokens: 0, outputTokens: 0, costMicros: null };
+  expect(printed([priced, refused], '')).toContain('  1 step; 1 tokens in and 1 out; $0.1200; ');
+  expect(printed([priced, { ...refused, finishReason: 'stop' }], '')).toContain('at a price that is not known');
+});
+
 it('prints what the agent says in its own lines', () => {
   expect(printed([step], 'Two files:\n\n- a.txt\n- b.txt')).toContain('\n  Two files:\n\n  - a.txt\n  - b.txt\n');
 });
