@@ -71,7 +71,7 @@ function spent({ scope, spentMicros, budgetMicros }: Extract<Admission, { kind: 
   const message =
     scope === 'job'
       ? `The agent was stopped at its limit of ${limit} (the job budget of the project, or DOCKET_MAX_JOB_DOLLARS); it used ${used}.`
-      : `The agent was stopped because the project has spent ${used} today (UTC) of the ${limit} that it may a day (its daily budget, or DOCKET_MAX_PROJECT_DOLLARS_PER_DAY).`;
+      : `The agent was stopped because the project has spent ${used} today (UTC) of the ${limit} that it may a day (its daily budget, or DOCKET_MAX_PROJECT_DOLLARS_PER_DAY): none of its jobs goes on before 00:00 UTC, unless it may spend more.`;
   return ApplicationFailure.nonRetryable(message, FailureType.BudgetLimit);
 }
 

@@ -86,7 +86,7 @@ describe('a limit on money', () => {
     await Promise.all(ids.map((id) => stack.worker.startJob(id)));
     const jobs = await Promise.all(ids.map((id) => stack.worker.ended(id)));
     expect(jobs.map(({ failureCategory }) => failureCategory)).toEqual(ids.map(() => 'budget_limit'));
-    expect(jobs[0]!.message).toContain('that it may a day');
+    expect(jobs[0]!.message).toMatch(/that it may a day .* before 00:00 UTC/);
     const { rows } = await database.pool.query(
       'select cost_micros::int as spent from project_spending where project_id = $1',
       [project],
