@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { CommanderError } from 'commander';
-import { createPool } from '../db/pool.ts';
 import { isStoreDown } from '../db/store-down.ts';
 import { EncryptionKeysError, parseEncryptionKeys } from '../encryption/keys.ts';
 import { secretsOfEnvironment } from '../redaction/environment-secrets.ts';
@@ -65,6 +64,8 @@ async function settingsOf(env: NodeJS.ProcessEnv) {
 
 const withContext: WithContext = async (work) => {
   const { databaseUrl, ...context } = await settingsOf(process.env);
+  // a bundle is replayed without it
+  const { createPool } = await import('../db/pool.ts');
   const pool = createPool({ url: databaseUrl, maxConnections: 2, applicationName: 'docket-cli' });
   try {
     return await work({ pool, ...context, readInput });

@@ -3,7 +3,6 @@ import { createSealedValueStore } from '../../db/sealed-values.ts';
 import { createSiteStore } from '../../db/sites.ts';
 import { createSecretBox } from '../../encryption/secret-box.ts';
 import { archiveJobsScheduleId, refreshSiteScheduleId } from '../../workflows/contract/messages.ts';
-import { resealEngine } from '../engine-keys.ts';
 import { CommandError } from './context.ts';
 import type { CommandContext, WithContext } from './context.ts';
 import { printList } from './output.ts';
@@ -47,6 +46,8 @@ async function rotate({ pool, encryptionKeys, temporal }: CommandContext): Promi
   const resealed = await sealedValues.reseal();
   const sites = await createSiteStore(pool).list();
   const scheduleIds = [archiveJobsScheduleId, ...sites.map(({ id }) => refreshSiteScheduleId(id))];
+  // the client of the engine weighs more than all that other commands need
+  const { resealEngine } = await import('../engine-keys.ts');
   const engine = await resealEngine({ temporal, encryptionKeys, scheduleIds });
   // looked at last: an execution that ends meanwhile is counted here if not there
   const waiting = await sealedValues.countWaitingHistories();

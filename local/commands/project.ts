@@ -1,7 +1,5 @@
 import { Option } from 'commander';
 import type { Command } from 'commander';
-import { createEgress } from '../../activities/clients/egress.ts';
-import { recogniseForge } from '../../activities/clients/recognise-forge.ts';
 import { createProjectCredentialStore } from '../../db/project-credentials.ts';
 import { createProjectStore, forgeKinds } from '../../db/projects.ts';
 import type { ForgeKind, ProjectChange } from '../../db/projects.ts';
@@ -187,6 +185,10 @@ async function readToken({ readInput }: CommandContext, forge: ForgeKind): Promi
 async function forgeOf(repository: string): Promise<ForgeKind> {
   // whoever administers this machine may ask whatever it reaches
   const host = sshPlaceOf(repository)?.host ?? new URL(repository).hostname;
+  const [{ createEgress }, { recogniseForge }] = await Promise.all([
+    import('../../activities/clients/egress.ts'),
+    import('../../activities/clients/recognise-forge.ts'),
+  ]);
   const egress = createEgress({ privateHosts: [host] });
   const kind = await recogniseForge(repository, { egress, signal: AbortSignal.timeout(20_000) });
   if (kind !== null) return kind;

@@ -1,9 +1,7 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DefaultLogger, Runtime } from '@temporalio/worker';
 import type { JobPiece } from '../../db/job-pieces.ts';
 import { collectJob, treesAround, type CollectedJob } from '../../worker/replay/collect-job.ts';
-import { exactQuestionOf } from '../../worker/replay/exact-question.ts';
 import { tellJob } from '../../worker/replay/job-story.ts';
 import { diffOfStep, type StepDiff } from '../../worker/replay/step-diff.ts';
 import { prepareWorkflowBundle } from '../../worker/workflow-bundle.ts';
@@ -58,6 +56,8 @@ async function showStep(
     const there = steps.length === 0 ? 'it has none' : `it has steps 1 to ${steps.at(-1)?.step ?? 0}`;
     throw new CommandError(`Turn ${place.turn} has no step ${place.step}; ${there}.`);
   }
+  // the table needs nothing of what puts questions together
+  const { exactQuestionOf } = await import('../../worker/replay/exact-question.ts');
   const question = exactQuestionOf(collected, place);
   const diff = diffOf(collected, place);
   if (request.isJson) console.log(JSON.stringify({ step: story, question, diff }, null, 2));
@@ -71,6 +71,7 @@ function diffOf(job: CollectedJob, place: { turn: number; step: number }): StepD
 
 /** What replays must not be heard: its verdict is what counts. */
 async function prepareReplay(): Promise<string> {
+  const { DefaultLogger, Runtime } = await import('@temporalio/worker');
   Runtime.install({
     logger: new DefaultLogger('ERROR', () => undefined),
     shutdownSignals: [],

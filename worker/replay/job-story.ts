@@ -4,7 +4,7 @@ import { failureOf, type Failure } from '../../workflows/contract/failures.ts';
 import { jobWorkflowId } from '../../workflows/contract/messages.ts';
 import { stepTimesOf, type ActivityTimes, type StepTimes } from './activity-times.ts';
 import { treesAround, type CollectedJob } from './collect-job.ts';
-import { replayRuns, type ReplayVerdict } from './replay-history.ts';
+import type { ReplayVerdict } from './replay-history.ts';
 import { filesOfStep } from './step-diff.ts';
 
 /** What happened in a step; times in milliseconds, null where nothing tells. */
@@ -91,6 +91,8 @@ async function replayTurn(
   const kept = job.histories.filter((history) => history.turn === turn);
   const state = job.exports.find((one) => one.turn === turn);
   if (kept.length === 0 || bundle === null) return { verdict: null, reason: whyNoHistory(job, turn, state?.state) };
+  // what replays weighs more than all else that a story is told with
+  const { replayRuns } = await import('./replay-history.ts');
   const verdict = await replayRuns({ bundle, workflowId: jobWorkflowId(job.job.id, turn), runs });
   return { verdict, runs: runs.length, buildIds: [...new Set(kept.flatMap(({ buildIds }) => buildIds))] };
 }

@@ -1,0 +1,56 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+let folder: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'docket-compile-cache-'));
+  writeFileSync(join(folder, 'file'), '');
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Runs a program that keeps its code in the first of the folders that can be written; answers what its children are told. */
+function run(folders: string[], env: Record<string, string> = {}) {
+  const program = join(folder, 'program.mjs');
+  writeFileSync(join(folder, 'code.mjs'), `export const answer = ${'1 + '.repeat(50)}1;`);
+  writeFileSync(
+    program,
+    `import { keepCompiledCode } from ${JSON.stringify(resolve('worker/compile-cache.ts'))};
+    keepCompiledCode(process.env, ${JSON.stringify(folders)});
+    const { answer } = await import('./code.mjs');
+    console.log(JSON.stringify({ answer, told: process.env['NODE_COMPILE_CACHE'] ?? null }));`,
+  );
+  const environment = { PATH: process.env['PATH'], HOME: folder, ...env };
+  const { stdout, stderr } = spawnSync(process.execPath, [program], { env: environment, encoding: 'utf8' });
+  expect(stderr).toBe('');
+  return JSON.parse(stdout) as { answer: number; told: string | null };
+}
+
+describe('keepCompiledCode', { timeout: 60_000 }, () => {
+  it('keeps what was compiled in the first folder, and tells children of it', () => {
+    const [first, second] = [join(folder, 'first'), join(folder, 'second')];
+    expect(run([first, second])).toEqual({ answer: 51, told: first });
+    expect(readdirSync(first)).not.toEqual([]);
+    expect(existsSync(second)).toBe(false);
+  });
+
+  it('takes the next folder where one cannot be made', () => {
+    const second = join(folder, 'second');
+    expect(run([join(folder, 'file/first'), second])).toEqual({ answer: 51, told: second });
+    expect(readdirSync(second)).not.toEqual([]);
+  });
+
+  it('runs where there is none', () => {
+    expect(run([join(folder, 'file/first')])).toEqual({ answer: 51, told: null });
+  });
+
+  it('leaves a folder that was named, and a wish for none, as they are', () => {
+    const [first, named] = [join(folder, 'first'), join(folder, 'named')];
+    expect(run([first], { NODE_COMPILE_CACHE: named })).toEqual({ answer: 51, told: named });
+    expect(run([first], { NODE_DISABLE_COMPILE_CACHE: '1' })).toEqual({ answer: 51, told: null });
+    expect(existsSync(first)).toBe(false);
+  });
+});
