@@ -1,5 +1,6 @@
 import { compact, formsOf, gap, type SecretForm } from './known-forms.ts';
 import { mark } from './mark.ts';
+import { createPieceSearch } from './secret-pieces.ts';
 
 /** From, up to and without. */
 type Range = [number, number];
@@ -10,10 +11,15 @@ type Range = [number, number];
  */
 export function createKnownScrubber(secrets: readonly string[]): (text: string) => string {
   const forms = secrets.flatMap(formsOf);
+  const piecesIn = createPieceSearch(secrets);
   return (text) => {
     const tight = compact(text);
     const inTight = tight.length === text.length ? [] : rangesOf(tight, forms);
-    const ranges = [...rangesOf(text, forms), ...(inTight.length === 0 ? [] : placedIn(text, inTight))];
+    const ranges = [
+      ...rangesOf(text, forms),
+      ...piecesIn(text),
+      ...(inTight.length === 0 ? [] : placedIn(text, inTight)),
+    ];
     return ranges.length === 0 ? text : without(text, ranges);
   };
 }

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { secretPartOf } from '../../redaction/private-key.ts';
 import { redact } from '../../redaction/redactor.ts';
 import { createEgress, type Egress } from './egress.ts';
 import { GitError } from './git-error.ts';
@@ -169,7 +170,7 @@ export function createGit(options: GitOptions): Git {
       const request = { home, path: programPath, repository, credential, address, abandonedAfterMs };
       await using session = await openSshSession(request);
       try {
-        return await runOnce(call, { env: session.env, secrets: [credential.privateKey], isSsh: true });
+        return await runOnce(call, { env: session.env, secrets: [secretPartOf(credential.privateKey)], isSsh: true });
       } catch (error) {
         if (at === addresses.length - 1 || !isNotConnected(error)) throw error;
       }
