@@ -3,7 +3,7 @@ import type { ScriptedReply } from '../support/scripted-model-wire.ts';
 import type { Planter } from './plant.ts';
 
 /** How the work of a job ends. */
-export type Course = 'published' | 'provider-error' | 'forge-error' | 'push-refused';
+export type Course = 'published' | 'silent' | 'provider-error' | 'forge-error' | 'push-refused';
 
 /** A model that says secrets wherever it can say anything. The prompt names the job and its course: `Job 3 (published)`. */
 export function secretiveModel(planter: Planter) {
@@ -12,6 +12,8 @@ export function secretiveModel(planter: Planter) {
     const [, job = '0', course = 'published'] = /Job (\d+) \(([\w-]+)\)/.exec(texts[0] ?? '') ?? [];
     const lastUser = body.messages.findLastIndex(({ role }) => role === 'user');
     const step = body.messages.slice(lastUser).filter(({ role }) => role === 'assistant').length;
+    if (course === 'silent')
+      return { toolCalls: [{ name: 'finish', input: { title: 'Nothing', summary: 'Nothing.' } }] };
     if (course === 'provider-error' && step === 1)
       return { status: 400, errorMessage: `Incorrect API key provided: ${planter.some(4)}` };
     if (step === 0) {

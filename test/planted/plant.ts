@@ -1,3 +1,4 @@
+import { secretLinesOf } from '../support/planted-keys.ts';
 import { plantedSecret, secretShapes, shapelessSecret, type SecretShape } from '../support/planted-secrets.ts';
 
 /** Ways to write a secret that a redactor has to see through. */
@@ -10,6 +11,21 @@ const percent = (secret: string) => hex(secret).replaceAll(/../g, '%$&');
 const inBasic = (secret: string) => `Basic ${base64(`x-access-token:${secret}`)}`;
 const inAddress = (secret: string) => `https://x-access-token:${secret}@github.com/acme/docs.git`;
 
+const escaped = (secret: string) => JSON.stringify(secret).slice(1, -1);
+const inOneLine = (key: string) => key.replaceAll(/-----[^-]*-----|\n/g, '');
+/** The longest line of it that stands alone. */
+const lineOf = (key: string) => secretLinesOf(key)[0]!;
+
+const formsOfKey = [
+  plain,
+  lineOf,
+  base64,
+  reversed,
+  inOneLine,
+  escaped,
+  encodeURIComponent,
+  (key: string) => hex(lineOf(key)),
+];
 const formsOfShaped = [plain, base64, hex, reversed, inBasic, inAddress];
 const formsOfKnown = [...formsOfShaped, split, percent];
 const isSplittable = (shape: SecretShape) => shape !== 'sk-proj-';
@@ -22,12 +38,14 @@ export interface Planter {
   plain(): string;
   /** One of the secrets that the processes were given, in the next form. */
   known(): string;
-  /** So many of both kinds in one text, each in a line. */
+  /** One of the private keys that projects have, or a line of it, in the next form. */
+  key(): string;
+  /** So many of all kinds in one text, each in a line. */
   some(count: number): string;
   count(): number;
 }
 
-export function createPlanter(knownSecrets: readonly string[]): Planter {
+export function createPlanter(knownSecrets: readonly string[], keys: readonly string[]): Planter {
   let count = 0;
   const shapeOf = (number: number) => secretShapes[number % secretShapes.length]!;
   const planter: Planter = {
@@ -46,10 +64,14 @@ export function createPlanter(knownSecrets: readonly string[]): Planter {
       const secret = knownSecrets[count % knownSecrets.length]!;
       return formsOfKnown[Math.floor(count / knownSecrets.length) % formsOfKnown.length]!(secret);
     },
+    key() {
+      count += 1;
+      const key = keys[count % keys.length]!;
+      return formsOfKey[Math.floor(count / keys.length) % formsOfKey.length]!(key);
+    },
     some(wanted) {
-      const lines = Array.from({ length: wanted }, (_, index) =>
-        index % 2 === 0 ? planter.shaped() : planter.known(),
-      );
+      const kinds = [planter.shaped, planter.known, ...(keys.length === 0 ? [] : [planter.key])];
+      const lines = Array.from({ length: wanted }, (_, index) => kinds[index % kinds.length]!());
       return lines.map((line, index) => `secret ${index}: ${line}\n`).join('');
     },
     count: () => count,

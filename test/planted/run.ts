@@ -1,16 +1,18 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { findKeys } from '../support/planted-keys.ts';
 import { findPlanted, type Trace } from '../support/planted-secrets.ts';
+import { hasSsh } from '../support/ssh/has-ssh.ts';
 import { databaseTraces, fileTraces, forgeTraces, gitTraces, temporalTraces } from '../support/sinks.ts';
+import { courses, runJobs, runSshJobs } from './jobs.ts';
+import { sshKeys, refusedKeys } from './keys.ts';
 import { isMeant } from './meant.ts';
-import type { Course } from './model.ts';
 import { configured, createPlanter, type Planter } from './plant.ts';
+import { addSshProjects } from './ssh.ts';
 import { encryptionKeys, repositoryNames, startPlantedStage, type PlantedStage } from './stage.ts';
 
-const courses: Course[] = ['published', 'provider-error', 'published', 'forge-error', 'push-refused'];
 const perJob = 62;
 const perRequest = 22;
-const jobPatienceMs = 240_000;
 const mostShown = 30;
 
 /**
@@ -23,21 +25,29 @@ export async function runPlanted(args: string[]): Promise<number> {
   const { values } = parseArgs({ args, options: { secrets: option } });
   const wanted = Number(values.secrets ?? 1_000);
   const jobs = Math.max(courses.length, Math.ceil(wanted / (2 * perJob)));
-  const planter = createPlanter(Object.values(configured));
+  const planter = createPlanter(Object.values(configured), hasSsh ? [sshKeys.ed25519, sshKeys.rsa] : []);
   await using stage = await startPlantedStage(planter, jobs);
   const answers: Trace[] = [];
+  // the worker learns the keys with these, and what follows says them
+  if (!hasSsh) console.log('left out  ssh keys: there is no program ssh here');
+  const sshProjects = hasSsh ? await addSshProjects(stage, answers) : [];
+  const sshProblems = await runSshJobs(stage, planter, { projects: sshProjects, answers });
   const ends = await runJobs(stage, planter, { jobs, answers });
   await askOddly(stage, planter, { count: Math.max(10, Math.ceil((wanted - planter.count()) / perRequest)), answers });
   await askDocumentation(stage, planter, answers);
   await stage.receiver.until(4);
 
   const traces = await tracesOf(stage, answers);
-  const found = findPlanted(traces);
+  const found = [...findPlanted(traces), ...findKeys(traces, { ...sshKeys, ...refusedKeys })];
   const wrong = found.filter((one) => !isMeant(one));
   const kept = Map.groupBy(found.filter(isMeant), ({ place }) => place);
   console.log(
     `planted   ${planter.count()} secrets; jobs: ${[...ends].map(([end, { length }]) => `${end}: ${length}`).join(', ')}`,
   );
+  if (hasSsh)
+    console.log(
+      `ssh keys  ${Object.keys(sshKeys).length} of ${sshProjects.length} projects, and ${Object.keys(refusedKeys).length} refused ones`,
+    );
   console.log(
     `searched  ${traces.length} texts: ${[...Map.groupBy(traces, ({ place }) => place.split(':')[0]!)].map(([sink, { length }]) => `${sink}: ${length}`).join(', ')}`,
   );
@@ -45,6 +55,7 @@ export async function runPlanted(args: string[]): Promise<number> {
     `meant     ${[...kept].map(([place, { length }]) => `${place.replace('database: ', '')}: ${length}`).join(', ')}`,
   );
   const problems = wrong.slice(0, mostShown).map(({ place, kind, excerpt }) => `${kind} in ${place}: ${excerpt}`);
+  problems.push(...sshProblems);
   if (planter.count() < wanted) problems.push(`only ${planter.count()} secrets were planted`);
   if (kept.size < 5) problems.push('what is meant to be kept was not reached');
   const published = stage.github.pullRequests(repositoryNames.open).length;
@@ -53,42 +64,6 @@ export async function runPlanted(args: string[]): Promise<number> {
   for (const problem of problems) console.log(`violation: ${problem}`);
   console.log(`violations: ${Math.max(wrong.length, problems.length)} (aim: 0)`);
   return Math.max(wrong.length, problems.length);
-}
-
-interface JobAnswer {
-  id: string;
-  status: string;
-  details: { failure: { category: string } | null };
-}
-
-async function runJobs(stage: PlantedStage, planter: Planter, { jobs, answers }: { jobs: number; answers: Trace[] }) {
-  const { ask, projects, github } = stage;
-  async function ended(path: string): Promise<JobAnswer> {
-    const deadline = Date.now() + jobPatienceMs;
-    for (;;) {
-      const { text } = await ask(path);
-      const job = JSON.parse(text) as JobAnswer;
-      if (job.status !== 'active' || Date.now() > deadline) return job;
-      await delay(200);
-    }
-  }
-  async function runJob(job: number): Promise<JobAnswer> {
-    const course = courses[job % courses.length]!;
-    const base = `/v2/agent/${course === 'push-refused' ? projects.locked : projects.open}/job`;
-    if (course === 'forge-error') github.fail({ on: 'create', status: 422, body: { message: planter.some(6) } });
-    const headers = { 'idempotency-key': planter.plain() };
-    const prompt = `Job ${job} (${course}): improve the page. ${planter.shaped()} ${planter.shaped()}`;
-    const { id } = JSON.parse((await ask(base, { json: { prompt }, headers })).text) as JobAnswer;
-    let last = await ended(`${base}/${id}`);
-    await ask(`${base}/${id}/message`, { json: { prompt: `Once more. ${planter.shaped()}\n${planter.shaped()}` } });
-    last = await ended(`${base}/${id}`);
-    for (const part of ['', '/events?limit=500'])
-      answers.push({ place: `answer: job${part}`, text: (await ask(`${base}/${id}${part}`)).text });
-    return last;
-  }
-  const done: JobAnswer[] = [];
-  for (let job = 0; job < jobs; job += 1) done.push(await runJob(job));
-  return Map.groupBy(done, ({ status, details }) => details.failure?.category ?? status);
 }
 
 /** Secrets where a client may put them by mistake. */
@@ -140,6 +115,9 @@ async function tracesOf(stage: PlantedStage, answers: Trace[]): Promise<Trace[]>
   const engine = { address: servers.temporalAddress, namespace: lane.namespace, encryptionKeys };
   for await (const trace of temporalTraces(engine)) traces.push(trace);
   for await (const trace of fileTraces(servers.home, ['.log', 'temporal.db', 'temporal.db-wal'])) traces.push(trace);
+  // where git has its configuration, and a key while it is used
+  for await (const { text } of fileTraces(join(lane.home, 'work-1', 'git-home'), ['']))
+    traces.push({ place: 'file: home of git', text });
   for (const name of Object.values(repositoryNames)) traces.push(...forgeTraces(github, name));
   for (const repository of repositories) {
     for await (const trace of gitTraces(repository)) traces.push(trace);

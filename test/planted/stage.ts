@@ -6,12 +6,14 @@ import { untilSuccess } from '../../local/until-success.ts';
 import { startLane, type Lane } from '../chaos/lane.ts';
 import { startServers, type ChaosServers } from '../chaos/servers.ts';
 import { startReceiver, type Receiver } from '../integration/webhooks/receiver.ts';
-import { buildKey } from '../support/build.ts';
+import { buildKey, testPepper } from '../support/build.ts';
 import { testKeys, testKeysText } from '../support/encryption.ts';
 import { createFakeGithub, type FakeGithub } from '../support/forges/fake-github.ts';
 import type { TestRepository } from '../support/git-repository.ts';
 import { startScriptedModelServer, type ScriptedModelServer } from '../support/scripted-model-server.ts';
+import { startSshServer, type SshServer } from '../support/ssh/ssh-server.ts';
 import { secretiveModel } from './model.ts';
+import { sshKeys } from './keys.ts';
 import { configured, type Planter } from './plant.ts';
 
 /** The live service with a forge, a model, a receiver of webhooks and a site, all of which say secrets. */
@@ -21,6 +23,10 @@ export interface PlantedStage extends AsyncDisposable {
   github: FakeGithub;
   model: ScriptedModelServer;
   receiver: Receiver;
+  /** Has the repositories of projects that are reached by ssh. */
+  ssh: SshServer;
+  /** What the command line is given beside the database. */
+  environment: NodeJS.ProcessEnv;
   repositories: TestRepository[];
   assistantKey: string;
   domain: string;
@@ -33,11 +39,18 @@ export interface PlantedStage extends AsyncDisposable {
 export interface AskOptions {
   key?: string;
   json?: unknown;
+  /** Instead of JSON. */
+  body?: string;
   method?: string;
   headers?: Record<string, string>;
 }
 
-export const repositoryNames = { open: 'acme/docs', locked: 'acme/locked' };
+export const repositoryNames = {
+  open: 'acme/docs',
+  locked: 'acme/locked',
+  ssh: 'acme/ssh',
+  sshLocked: 'acme/ssh-locked',
+};
 export const encryptionKeys = testKeys('k1');
 
 export async function startPlantedStage(planter: Planter, jobs: number): Promise<PlantedStage> {
@@ -47,7 +60,13 @@ export async function startPlantedStage(planter: Planter, jobs: number): Promise
   model.respondWith(secretiveModel(planter));
   const github = started.use(await createFakeGithub({ token: configured.githubToken }));
   github.tokens.add(configured.projectToken);
+  const ssh = started.use(await startSshServer({ authorizedKeys: [sshKeys.ed25519, sshKeys.rsa] }));
   const servers = started.use(await startServers());
+  const environment = {
+    DOCKET_ENCRYPTION_KEYS: testKeysText('k1'),
+    DOCKET_ALLOWED_HOSTS: `github.com,${ssh.host}:${ssh.port}`,
+    DOCKET_KEY_PEPPER: testPepper,
+  };
   const lane = started.use(
     await startLane({
       servers,
@@ -61,7 +80,7 @@ export async function startPlantedStage(planter: Planter, jobs: number): Promise
         GITHUB_API_URL: github.apiUrl,
         DOCKET_AGENT_MODEL: 'compatible/scripted',
         DOCKET_ASSISTANT_MODEL: 'offline/extract',
-        DOCKET_ENCRYPTION_KEYS: testKeysText('k1'),
+        ...environment,
         DOCKET_WEBHOOK_ALLOWED_HOSTS: receiver.host,
         LOG_LEVEL: 'trace',
       },
@@ -82,10 +101,18 @@ export async function startPlantedStage(planter: Planter, jobs: number): Promise
   ]);
   const open = await github.addRepository(repositoryNames.open, files);
   const locked = await github.addRepository(repositoryNames.locked, files);
-  const hook = join(locked.path, 'hooks', 'pre-receive');
-  await mkdir(dirname(hook), { recursive: true });
-  await writeFile(hook, `#!/bin/sh\ncat >&2 <<'END'\nrefused because of\n${planter.some(10)}END\nexit 1\n`);
-  await chmod(hook, 0o755);
+  const bySsh = await github.addRepository('acme/ssh', files);
+  const lockedBySsh = await github.addRepository('acme/ssh-locked', files);
+  for (const { path } of [locked, lockedBySsh]) {
+    const hook = join(path, 'hooks', 'pre-receive');
+    await mkdir(dirname(hook), { recursive: true });
+    await writeFile(hook, `#!/bin/sh\ncat >&2 <<'END'\nrefused because of\n${planter.some(15)}END\nexit 1\n`);
+    await chmod(hook, 0o755);
+  }
+  const silent = await github.addRepository('acme/silent', { 'README.md': '# Says nothing\n' });
+  ssh.add('acme/ssh', bySsh.path);
+  ssh.add('acme/silent', silent.path);
+  ssh.add('acme/ssh-locked', lockedBySsh.path);
 
   const projects = createProjectStore(pool);
   const addProject = async (name: string, repository: string) => {
@@ -94,11 +121,11 @@ export async function startPlantedStage(planter: Planter, jobs: number): Promise
   };
   const ids = { open: await addProject('Open', open.url), locked: await addProject('Locked', locked.url) };
 
-  async function ask(path: string, { key = adminKey, json, method, headers }: AskOptions = {}) {
+  async function ask(path: string, { key = adminKey, json, body, method, headers }: AskOptions = {}) {
     const response = await fetch(baseUrl + path, {
       method: method ?? (json === undefined ? 'GET' : 'POST'),
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
-      body: json === undefined ? undefined : JSON.stringify(json),
+      body: body ?? (json === undefined ? undefined : JSON.stringify(json)),
     });
     return { status: response.status, text: await response.text() };
   }
@@ -138,7 +165,9 @@ export async function startPlantedStage(planter: Planter, jobs: number): Promise
     github,
     model,
     receiver,
-    repositories: [open, locked],
+    ssh,
+    environment,
+    repositories: [open, locked, bySsh, lockedBySsh],
     assistantKey,
     domain,
     projects: ids,

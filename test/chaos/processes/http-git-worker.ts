@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { createGit } from '../../../activities/clients/git.ts';
-import { createRedactor } from '../../../redaction/redactor.ts';
+import { createKnownSecrets } from '../../../redaction/known-secrets.ts';
 import { readConfig, secretsOf } from '../../../worker/config.ts';
 import { createLogger, installRuntime } from '../../../worker/log.ts';
 import { runWorkerProcess } from '../../../worker/worker-process.ts';
@@ -8,19 +8,21 @@ import { loopbackEgress } from '../../support/loopback.ts';
 
 // The worker as it runs in production, but that it may speak to a forge on this machine without TLS.
 const config = readConfig(process.env);
-const log = createLogger({ level: config.logLevel, redact: createRedactor(secretsOf(config)) });
+const secrets = createKnownSecrets(secretsOf(config));
+const log = createLogger({ level: config.logLevel, redact: secrets.redact });
 installRuntime(log);
 Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false });
 const stopping = new AbortController();
 process.on('SIGTERM', () => stopping.abort());
 const git = createGit({
   home: join(config.workDirectory, 'git-home'),
-  transports: ['https', 'http', 'file'],
+  transports: ['https', 'http', 'file', 'ssh'],
   egress: loopbackEgress,
 });
 await runWorkerProcess({
   config,
   log,
+  secrets,
   signal: stopping.signal,
   instrument(name, part) {
     if (name === 'git') return { ...part, ...git };
