@@ -1,7 +1,8 @@
-import { readdir, rm, stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { tryLock } from './file-lock.ts';
 import { discardJobDirectory, type JobDirectory } from './job-directory.ts';
+import { removeTree } from './remove-tree.ts';
 
 const removedAtOnce = 20;
 const trashAfterMs = 60 * 60_000;
@@ -15,7 +16,7 @@ export async function expireJobs(directory: string, keepMs: number): Promise<voi
     await discardIfFree(directory, name, isStillUnused);
   }
   for (const name of await olderThan(join(directory, 'trash'), Date.now() - trashAfterMs)) {
-    await rm(join(directory, 'trash', name), { recursive: true, force: true });
+    await removeTree(join(directory, 'trash', name));
   }
 }
 

@@ -56,6 +56,10 @@ export function gitFailureOf({ stderr, secrets, isSsh = false }: FailedGit): Git
     const message = 'The credential may not do this in the repository; it needs to read and write contents.';
     return new GitError('authentication', { message, detail });
   }
+  if (/^error: invalid path '/m.test(own)) {
+    const message = 'The repository holds a path that git does not check out, as its name can be taken for .git.';
+    return new GitError('other', { message: `${message} Rename it there.`, detail });
+  }
   const kind = signs.find(({ pattern }) => pattern.test(own))?.kind ?? 'other';
   return new GitError(kind, { detail });
 }
@@ -70,10 +74,18 @@ function partsOf(stderr: string): { own: string; said: string } {
 /** How a server tells of a ref that moved after its check; git's HTTP client may itself have sent the push before. */
 const movedRef = /cannot lock ref '[^']*': (?:reference already exists|is at [0-9a-f]+ but expected [0-9a-f]+)/i;
 
+/** How servers tell of `docket` where `docket/a` is to be. */
+const standsInTheWay = /cannot lock ref '[^']*': '[^']*' exists; cannot create|directory file conflict/i;
+
 /** Makes the error of one refused ref from the reason in git's porcelain output of a push, and what was said meanwhile. */
 export function pushFailureOf({ reason, stderr }: { reason: string; stderr: string }): GitError {
   const words = `${reason}\n${partsOf(stderr).said}`;
   const detail = redact(words.slice(0, mostStderr), []).slice(0, mostDetail);
+  if (standsInTheWay.test(words)) {
+    const message =
+      'The server refused the push: the name of another branch is a folder of the new one’s, or below it.';
+    return rejected(`${message} Rename that branch and start the job again.`, detail);
+  }
   if (/stale info|fetch first|non-fast-forward|already exists|cannot lock ref/i.test(reason) || movedRef.test(words)) {
     return new GitError('stale', { detail });
   }

@@ -12,7 +12,7 @@ export interface TreeLimits {
 export const defaultTreeLimits: TreeLimits = { bytes: 2e9, files: 200_000, depth: 100 };
 
 /** What most file systems take as a path below a folder of ours. */
-const longestPath = 3_500;
+export const longestPath = 3_500;
 /** The listing of one file, but for its path. */
 const bytesOfEntry = 64;
 const usualPath = 200;

@@ -14,6 +14,8 @@ interface KnownTree {
 }
 
 const mostTrees = 64;
+/** What lies deeper was made by a command, and so by the user. */
+const longestPath = 3_800;
 /** Of two changes within a step of the file system's clock, the second cannot be told from the first. */
 const clockStepNs = 20_000_000n;
 
@@ -31,6 +33,7 @@ export function createTreeOwner(): { give(tree: string, uid: number): void } {
     const folders: KnownTree['folders'] = new Map();
     const pending = [tree];
     for (let path = pending.pop(); path !== undefined; path = pending.pop()) {
+      if (Buffer.byteLength(path) > longestPath) continue;
       const stat = ownedBy(uid, path);
       if (stat?.isDirectory() !== true) continue;
       const stamp = `${stat.dev}:${stat.ino}:${stat.ctimeNs}`;

@@ -6,22 +6,27 @@ import { promisify } from 'node:util';
 
 const execute = promisify(execFile);
 const maxBuffer = 1 << 20;
+const bytesOfEntry = 1024;
 
 /** Makes a tree readable and writable again for its owner, whatever a command did to the modes in it. */
 export async function mendTree(tree: string): Promise<void> {
-  const folders = ['-type', 'd', '!', '-perm', '-0700', '-exec', 'chmod', 'u+rwx', '{}', ';'];
-  const files = ['-type', 'f', '!', '-perm', '-0600', '-exec', 'chmod', 'u+rw', '{}', '+'];
-  await execute('find', [tree, ...folders, '-o', ...files], { maxBuffer });
+  const folders = ['-type', 'd', '!', '-perm', '-0700', '-execdir', 'chmod', 'u+rwx', '{}', ';'];
+  const files = ['-type', 'f', '!', '-perm', '-0600', '-execdir', 'chmod', 'u+rw', '{}', '+'];
+  // from within each folder: a path from the root may be too long
+  await execute('find', [tree, ...folders, '-o', ...files], { maxBuffer, env: { PATH: '/usr/bin:/bin' } });
 }
 
-/** What a file system has in use, in bytes; also what was written and not yet given a place. */
+/** What a file system has in use, in bytes; also what was written and not yet given a place, and the places of empty files. */
 export async function usedBytes(tree: string): Promise<number> {
-  const { blocks, bfree, bsize } = await statfs(tree);
-  return (blocks - bfree) * bsize;
+  const { blocks, bfree, bsize, files, ffree } = await statfs(tree);
+  return (blocks - bfree) * bsize + (files - ffree) * bytesOfEntry;
 }
 
-/** Size on disk of the files of a tree that were written or made since a moment, in bytes. */
-export async function writtenBytes(tree: string, sinceMs: number): Promise<number> {
+/** Whether the files of a tree that were written or made since a moment take so much of the disk. */
+export async function hasWritten(
+  tree: string,
+  { bytes: limit, sinceMs }: { bytes: number; sinceMs: number },
+): Promise<boolean> {
   let bytes = 0;
   const pending = [tree];
   for (let folder = pending.pop(); folder !== undefined; folder = pending.pop()) {
@@ -30,14 +35,15 @@ export async function writtenBytes(tree: string, sinceMs: number): Promise<numbe
       if (entry.isDirectory()) pending.push(path);
       const stat = await lstat(path).catch(() => null);
       if (stat !== null && stat.ctimeMs > sinceMs) bytes += sizeOf(stat);
+      if (bytes >= limit) return true;
     }
   }
-  return bytes;
+  return false;
 }
 
 /** An empty file takes a place in the file system, too. */
 function sizeOf({ blocks }: Stats): number {
-  return blocks * 512 + 1024;
+  return blocks * 512 + bytesOfEntry;
 }
 
 /** A folder that its owner may not read is made readable: nothing is hidden in it. */

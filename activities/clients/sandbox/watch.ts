@@ -1,6 +1,6 @@
 import { memoryOf } from './processes.ts';
 import type { SandboxLimits } from './profile.ts';
-import { usedBytes, writtenBytes } from './tree.ts';
+import { hasWritten, usedBytes } from './tree.ts';
 
 export type Excess = 'memory' | 'disk';
 
@@ -34,7 +34,7 @@ export function watchCommand({ tree, limits, firstPid, onExcess }: WatchedComman
     const filled = (await usedBytes(tree)) - (await usedBefore);
     if (filled > othersShare * limits.diskBytes) return 'disk';
     if (filled < limits.diskBytes) return null;
-    return (await writtenBytes(tree, beganAtMs)) >= limits.diskBytes ? 'disk' : null;
+    return (await hasWritten(tree, { bytes: limits.diskBytes, sinceMs: beganAtMs })) ? 'disk' : null;
   }
 
   function lookLater(): void {

@@ -13,6 +13,11 @@ const needs = sandboxProblem;
 /** Commands that take more than they may; each says `taken` once it has it. */
 const greedy: [string, string, string][] = [
   [
+    'empty files without end, which take places in the file system and no bytes',
+    `node -e 'for (let i = 0; i < 70000; i++) fs.closeSync(fs.openSync(i + ".x", "w"))' && sleep 6 && echo taken`,
+    'each file counts at least 1 KiB of what a command may write',
+  ],
+  [
     '400 MB of memory',
     '[ "$(head -c 400000000 /dev/zero | tail | wc -c)" = 400000000 ] && echo taken',
     'a limit on memory',

@@ -1,10 +1,13 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createGit } from '../../../activities/clients/git.ts';
+import { removeTree } from '../../../activities/clients/remove-tree.ts';
 import { createWorkspaces } from '../../../activities/clients/workspaces.ts';
 import type { TestRepository } from '../../support/git-repository.ts';
+import { digDown } from '../../integration/clients/hostile-files.ts';
 import type { Attack } from '../attack.ts';
 import { playJob } from '../play.ts';
 import { answered, carelessly, type Scene } from '../scene.ts';
@@ -108,6 +111,30 @@ const bombs: Attack[] = [
   },
 ];
 
+/** Folders below a folder that no path leads to, with a file in the deepest. */
+const deep: Attack = {
+  class: 13,
+  name: 'folders of a command so deep that nothing tidies them away',
+  async unprotected(scene) {
+    await digDown(scene.tree, 2_500);
+    await answered(rm(scene.tree, { recursive: true, force: true }));
+    const isLeft = existsSync(scene.tree);
+    await removeTree(scene.tree);
+    return isLeft;
+  },
+  async product(scene) {
+    const repository = await scene.repository();
+    await playJob(scene, repository.path, { plant: (tree) => digDown(tree, 2_500) });
+    const isPublished = Object.keys(await repository.read('docket/job')).length !== 2;
+    await digDown(jobTree(scene), 2_500);
+    const git = createGit({ home: join(scene.directory, 'home'), transports: ['file'] });
+    await createWorkspaces({ git, directory: join(scene.directory, 'work') }).remove('job');
+    const left = await readdir(join(scene.directory, 'work/trash'));
+    return isPublished || left.length > 0;
+  },
+  contained: 'what is deeper than a path may be long is brought nearer and removed',
+};
+
 /** A regular expression that takes exponential time, against a line that does not fit. */
 const evilPattern = '(a+)+$';
 const evilLine = `${'a'.repeat(40)}!`;
@@ -169,4 +196,4 @@ async function fill(folder: string): Promise<void> {
   }
 }
 
-export const sizeAttacks: Attack[] = [...bombs, ...searches];
+export const sizeAttacks: Attack[] = [...bombs, deep, ...searches];

@@ -134,6 +134,37 @@ const embedded: Attack[] = [
   },
 ];
 
+/** Names and what they are; git takes none of them into a commit, and then takes nothing. */
+const stoppers: [string, (path: string) => Promise<void>][] = [
+  ['a\\.git', (path) => writeFile(path, 'x')],
+  ['a\\git~1', (path) => writeFile(path, 'x')],
+  ['a\\.gitmodules', (path) => symlink('a.txt', path)],
+  ['~1000000', (path) => symlink('a.txt', path)],
+];
+
+const stopped = stoppers.map(([name, plant]): Attack => ({
+  class: 19,
+  name: `${JSON.stringify(name)}, which lets every later commit fail`,
+  async unprotected(scene) {
+    const copy = await carelessCopy(scene);
+    await plant(join(copy, name));
+    await writeFile(join(copy, 'edit.txt'), 'x');
+    await inCopy(copy, '-c', 'core.protectNTFS=true', 'add', '--all');
+    return !(await inCopy(copy, 'ls-files')).includes('edit.txt');
+  },
+  async product(scene) {
+    const repository = await scene.repository();
+    await playJob(scene, repository.path, {
+      plant: async (tree) => {
+        await rm(join(tree, name), { force: true });
+        await plant(join(tree, name));
+      },
+    });
+    return !('edit.txt' in (await repository.read('docket/job')));
+  },
+  contained: 'what git refuses is taken out of the tree before it is committed',
+}));
+
 const alternates: Attack[] = [
   {
     class: 18,
@@ -188,4 +219,4 @@ async function borrowed(scene: Scene, copy: string): Promise<{ copy: string; obj
   return { copy, object };
 }
 
-export const treeAttacks: Attack[] = [...submoduleAttacks, linkedModules, ...embedded, ...alternates];
+export const treeAttacks: Attack[] = [...submoduleAttacks, linkedModules, ...embedded, ...stopped, ...alternates];

@@ -4,7 +4,7 @@ import { lstat, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createTestRepository, runTestGit, type TestFiles } from '../../support/git-repository.ts';
-import { hostileConfig, plantHooks, plantRepository } from './hostile-files.ts';
+import { digDown, hostileConfig, plantHooks, plantRepository } from './hostile-files.ts';
 import { access, changeTree, createTestWorkspaces } from './setup.ts';
 
 interface Scene {
@@ -60,6 +60,36 @@ describe('hostile content of a repository', () => {
       );
     },
   );
+
+  it('leaves out files and links of names that git refuses, and keeps the rest', async () => {
+    await withScene(
+      () => ({ 'README.md': 'x' }),
+      async ({ play }) => {
+        const published = await play(async (tree) => {
+          for (const name of ['a\\.git', 'a\\GIT~1', 'a\\b']) await writeFile(join(tree, name), 'x');
+          for (const name of ['~1000000', 'gi7eb~12', 'a\\.gitmodules', '~1']) {
+            await rm(join(tree, name), { force: true });
+            await symlink('README.md', join(tree, name));
+          }
+        });
+        expect(Object.keys(published).toSorted()).toEqual(['README.md', 'a\\b', 'edit.txt', '~1']);
+      },
+    );
+  });
+
+  it('leaves out folders deeper than a path may be long, wherever they lie', async () => {
+    await withScene(
+      () => ({ 'README.md': 'x' }),
+      async ({ play }) => {
+        const published = await play(async (tree) => {
+          await digDown(tree, 2_500);
+          await mkdir(join(tree, '.git'), { recursive: true });
+          await digDown(join(tree, '.git'), 2_500);
+        });
+        expect(Object.keys(published).toSorted()).toEqual(['README.md', 'edit.txt']);
+      },
+    );
+  });
 
   it('commits the files of a real repository inside the tree, and no link to it', async () => {
     await withScene(

@@ -1,5 +1,7 @@
+import { execFile } from 'node:child_process';
 import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 
 /** Configuration of which every line runs a command when git follows it. */
 export const hostileConfig = (mark: string) => `[core]
@@ -72,4 +74,10 @@ export async function plantHooks(repository: string, mark: string): Promise<void
     join(repository, 'config'),
     `[core]\n  bare = true\n  repositoryFormatVersion = 0\n  fsmonitor = touch ${mark}\n  hooksPath = hooks\n  alternateRefsCommand = touch ${mark}\n[uploadpack]\n  packObjectsHook = touch ${mark}\n`,
   );
+}
+
+/** Makes folders within folders below one, as a command does that goes into each, with a file in the deepest. */
+export async function digDown(folder: string, levels: number): Promise<void> {
+  const dig = `for (let i = 0; i < ${levels}; i++) { fs.mkdirSync('d', { recursive: true }); process.chdir('d'); }`;
+  await promisify(execFile)(process.execPath, ['-e', `${dig} fs.writeFileSync('file', 'x')`], { cwd: folder });
 }

@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs';
-import { readdir, utimes } from 'node:fs/promises';
+import { mkdir, readdir, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { mirrorNameOf } from '../../../activities/clients/mirrors.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
+import { digDown } from './hostile-files.ts';
 import { access, createTestWorkspaces, type TestWorkspaces } from './setup.ts';
 
 const everything = Number.MAX_SAFE_INTEGER;
@@ -28,6 +29,22 @@ it('removes the working copies of ended jobs, but none that is in use or whose j
   expect(await test.again().removeEnded(endedAmong)).toBe(1);
   expect((await readdir(join(test.directory, 'work', 'jobs'))).toSorted()).toEqual(['active', 'busy', 'reopened']);
   await busy.release();
+});
+
+it('removes what lies deeper than a path may be long, also where an earlier removal has left it', async () => {
+  await using repository = await createTestRepository();
+  await using test = await createTestWorkspaces();
+  const opened = await openJob(test, repository.path, 'deep');
+  await digDown(opened.path, 2_500);
+  await opened.release();
+  const trash = join(test.directory, 'work', 'trash');
+  await mkdir(join(trash, 'left'), { recursive: true });
+  await digDown(join(trash, 'left'), 2_500);
+  await utimes(join(trash, 'left'), new Date(0), new Date(0));
+
+  expect(await test.again().removeEnded((ids) => Promise.resolve(ids))).toBe(1);
+  expect(await readdir(join(test.directory, 'work', 'jobs'))).toEqual([]);
+  expect(await readdir(trash)).toEqual([]);
 });
 
 it('removes the mirrors that were unused for longest, and fetches one anew when it is needed again', async () => {

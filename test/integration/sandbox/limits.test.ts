@@ -46,6 +46,21 @@ describe.runIf(accounts.length > 0).each(accounts)('the limits on commands of an
     expect(end.exitCode).toBe(0);
   });
 
+  it('stops a command that makes files without end, empty as they are', async () => {
+    const many = `node -e 'fs.mkdirSync("many"); for (let i = 0; i < 500000; i++) fs.closeSync(fs.openSync("many/" + i, "w"))'`;
+    expect(await sandbox.run(many)).toMatchObject({ stopped: 'disk', exitCode: null });
+    expect(await sandbox.run('rm -rf many')).toMatchObject({ exitCode: 0 });
+  });
+
+  it('runs the next command where one has left folders deeper than a path may be long, and modes that close them', async () => {
+    const dig = `node -e 'for (let i = 0; i < 2500; i++) { fs.mkdirSync("d"); process.chdir("d") } fs.writeFileSync("f", "", { mode: 0 })'`;
+    expect(await sandbox.run(`mkdir deep; cd deep; ${dig}; chmod 000 d; find /tree/deep -name f`)).toMatchObject({
+      stopped: null,
+    });
+    expect(await sandbox.output('echo on')).toBe('on\n');
+    expect(await sandbox.run('chmod 700 deep/d; rm -rf deep')).toMatchObject({ exitCode: 0 });
+  });
+
   it('stops a command that fills the disk, also where it hides what it writes', async () => {
     const many = `for i in $(seq 1000); do head -c 4M /dev/urandom > big-$i; done`;
     expect(await sandbox.run(many)).toMatchObject({ stopped: 'disk' });

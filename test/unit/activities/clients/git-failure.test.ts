@@ -37,6 +37,10 @@ describe('gitFailureOf', () => {
     expect(gitFailureOf({ stderr, secrets: [] }).kind).toBe(kind);
   });
 
+  it('says which path git does not check out is meant', () => {
+    expect(gitFailureOf({ stderr: "error: invalid path 'a\\.git'\n", secrets: [] }).message).toMatch(/Rename it there/);
+  });
+
   it('says a fixed sentence and keeps a scrubbed detail', () => {
     const stderr = `fatal: unable to access 'https://bot:hunter22@github.com/': SECRET99 Could not resolve host`;
     const error = gitFailureOf({ stderr, secrets: ['SECRET99'] });
