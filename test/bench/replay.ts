@@ -1,18 +1,19 @@
-import { randomUUID } from 'node:crypto';
-import { Client, Connection } from '@temporalio/client';
-import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
-import type { Activities } from '../../activities/index.ts';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { unpackHistory } from '../../db/stored-history.ts';
-import { createWorker, jobQueue } from '../../worker/create-worker.ts';
-import { createClosedExecutionReader } from '../../worker/history-export.ts';
 import { replayRuns } from '../../worker/replay/replay-history.ts';
 import { prepareWorkflowBundle } from '../../worker/workflow-bundle.ts';
-import { jobWorkflowId, jobWorkflowName } from '../../workflows/contract/messages.ts';
+import { jobWorkflowId } from '../../workflows/contract/messages.ts';
+import { cpuSecondsOf } from './support/cpu.ts';
+import { writeJobBundle } from './support/job-bundle.ts';
 import type { BenchOptions } from './support/options.ts';
+import { recordedTurn, recordRuns, type RecordedRuns } from './support/record-runs.ts';
 import { figure, median, printNote, printTable } from './support/report.ts';
 import type { BenchServers } from './support/servers.ts';
 
-const job = { jobId: 'job_bench', turn: 1 };
+const program = join(import.meta.dirname, '../../local/docket.ts');
 
 /** How long it takes to run the workflow code over the history of a long job, beside the shortest history there is. */
 export async function benchReplay(servers: BenchServers, options: BenchOptions): Promise<void> {
@@ -23,79 +24,59 @@ export async function benchReplay(servers: BenchServers, options: BenchOptions):
   });
   const { address } = await servers.engine();
   const bundle = await prepareWorkflowBundle();
-  const rows: (string | number)[][] = [];
-  let shortest = Number.NaN;
+  const code: Measured[] = [];
+  const command: Measured[] = [];
   for (const steps of options.isQuick ? [1, 30] : [1, 300]) {
     const runs = await recordRuns({ address, bundle, steps });
-    const stored = runs.reduce((sum, { history }) => sum + history.length, 0);
-    const times: number[] = [];
-    const cpu: number[] = [];
-    for (let round = 0; round < options.rounds; round += 1) {
-      const [begin, cpuBegin] = [performance.now(), process.cpuUsage()];
-      const histories = await Promise.all(runs.map(({ history }) => unpackHistory(history)));
-      const verdict = await replayRuns({ bundle, workflowId: jobWorkflowId(job.jobId, job.turn), runs: histories });
-      if (!verdict.matches) throw new Error(verdict.problem);
-      times.push(performance.now() - begin);
-      const { user, system } = process.cpuUsage(cpuBegin);
-      cpu.push((user + system) / 1000);
-    }
-    if (steps === 1) shortest = median(times);
-    const events = runs.reduce((sum, { eventCount }) => sum + eventCount, 0);
-    const ratio = steps === 1 ? '1' : figure(median(times) / shortest);
-    rows.push([`${steps} steps`, events, runs.length, stored, figure(median(times)), figure(median(cpu)), ratio]);
+    code.push({ steps, runs, ...(await measure(options.rounds, () => replay(bundle, runs))) });
+    const file = join(servers.directory, `${steps}.docket.gz`);
+    await writeJobBundle(file, { steps, runs });
+    command.push({ steps, runs, ...(await measure(options.rounds, () => runCommand(file))) });
   }
-  const header = ['', 'events', 'runs', 'bytes kept', 'replay ms', 'CPU ms', 'times the shortest'];
-  printTable('replay: the workflow code over a history, unpacking included, nothing cached', header, rows);
+  print('replay: the workflow code over a history, unpacking included, nothing cached', code);
+  print('job replay: the whole command over a bundle of the job, each time a process of its own', command);
   printNote('aim: a history of 300 steps in ≤ 1,000 ms');
 }
 
-/** Lets a job run whose activities do nothing, and answers its history as it is kept. */
-async function recordRuns({ address, bundle, steps }: { address: string; bundle: string; steps: number }) {
-  await using resources = new AsyncDisposableStack();
-  const native = await NativeConnection.connect({ address });
-  resources.defer(() => native.close());
-  const connection = await Connection.connect({ address });
-  resources.defer(() => connection.close());
-  const client = new Client({ connection });
-  const taskQueue = `bench-${randomUUID()}`;
-  const queue = jobQueue(activitiesOf(steps), taskQueue);
-  const worker = await createWorker({
-    connection: native,
-    namespace: 'default',
-    bundle,
-    queue,
-    shutdownGraceMs: 0,
-  });
-  return await worker.runUntil(async () => {
-    const limits = { maxSteps: steps + 1, maxTokens: 1e9, maxDurationMs: 600_000 };
-    const handle = await client.workflow.start(jobWorkflowName, {
-      workflowId: `${jobWorkflowId(job.jobId, job.turn)}/${randomUUID()}`,
-      taskQueue,
-      args: [{ ...job, limits }],
-    });
-    await handle.result();
-    const chain = await createClosedExecutionReader({ client, encryptionKeys: [] })(handle.workflowId);
-    if (typeof chain === 'string') throw new Error(`The execution is ${chain}.`);
-    return chain.runs;
-  });
+interface Measured {
+  steps: number;
+  runs: RecordedRuns;
+  ms: number;
+  cpuMs: number;
 }
 
-function activitiesOf(steps: number): Partial<Activities> {
-  return {
-    async prepare() {
-      return undefined;
-    },
-    async callModel() {
-      return { toolCallCount: 1, finishReason: 'tool-calls', usage: { inputTokens: 1, outputTokens: 1 } };
-    },
-    async runTools({ step }) {
-      return { finished: step === steps, changedFiles: 0 };
-    },
-    async publish() {
-      return { kind: 'no-changes' };
-    },
-    async recordOutcome() {
-      return false;
-    },
-  };
+async function replay(bundle: string, runs: RecordedRuns): Promise<void> {
+  const workflowId = jobWorkflowId(recordedTurn.jobId, recordedTurn.turn);
+  const histories = await Promise.all(runs.map(({ history }) => unpackHistory(history)));
+  const verdict = await replayRuns({ bundle, workflowId, runs: histories });
+  if (!verdict.matches) throw new Error(verdict.problem);
+}
+
+async function runCommand(file: string): Promise<void> {
+  const child = spawn(process.execPath, [program, 'job', 'replay', file], { stdio: ['ignore', 'ignore', 'inherit'] });
+  const [status] = await once(child, 'close');
+  if (status !== 0) throw new Error(`docket job replay ended with ${String(status)}.`);
+}
+
+/** The medians of some rounds. */
+async function measure(rounds: number, work: () => Promise<void>) {
+  const times: number[] = [];
+  const cpu: number[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    const [begin, cpuBegin] = [performance.now(), cpuSecondsOf(process.pid)];
+    await work();
+    times.push(performance.now() - begin);
+    cpu.push((cpuSecondsOf(process.pid) - cpuBegin) * 1000);
+  }
+  return { ms: median(times), cpuMs: median(cpu) };
+}
+
+function print(title: string, measured: Measured[]): void {
+  const shortest = measured[0]?.ms ?? Number.NaN;
+  const rows = measured.map(({ steps, runs, ms, cpuMs }) => {
+    const events = runs.reduce((sum, { eventCount }) => sum + eventCount, 0);
+    const stored = runs.reduce((sum, { history }) => sum + history.length, 0);
+    return [`${steps} steps`, events, runs.length, stored, figure(ms), figure(cpuMs), figure(ms / shortest)];
+  });
+  printTable(title, ['', 'events', 'runs', 'bytes kept', 'ms', 'CPU ms', 'times the shortest'], rows);
 }
