@@ -1,3 +1,4 @@
+import { flushCompileCache } from 'node:module';
 import { runApiProcess } from './api-process.ts';
 import { createRedactor } from '../redaction/redactor.ts';
 import { onUncaught } from '../redaction/uncaught.ts';
@@ -31,6 +32,8 @@ function reasonOf(error: unknown): string {
 
 const lastLog = () => createLogger({ level: 'info', redact });
 onUncaught((error) => lastLog().fatal({ err: error }, 'The API ended: nothing caught an error.'));
+// where compiled code is kept (NODE_COMPILE_CACHE), by now and not at the end, which a killed process does not come to
+flushCompileCache();
 try {
   await main();
 } catch (error) {

@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { buildDashboard } from './build-dashboard.ts';
 import { homeOf } from './home.ts';
 import { catchInterruption } from './interruption.ts';
+import { keepCompiledCode } from '../worker/compile-cache.ts';
 import { startStack } from './stack.ts';
 import type { Stack } from './stack.ts';
 import { secretsOfEnvironment } from '../redaction/environment-secrets.ts';
@@ -52,6 +53,8 @@ function watchAndRestart(stack: Stack): Disposable {
 async function main(): Promise<void> {
   const startedAt = Date.now();
   loadEnvironmentFile();
+  // the processes that are started, and started again, inherit it
+  keepCompiledCode(process.env);
   const home = homeOf(process.env);
   // a person who insists gets the terminal back; the next start ends what is still running
   using interruption = catchInterruption(() => process.exit(1));
