@@ -13,6 +13,7 @@ import { checkOf } from './check-report.ts';
 import type { Workspaces } from './clients/workspaces.ts';
 import { publishedOf } from './follow-up.ts';
 import { baseOf, type JobAccess } from './job-access.ts';
+import { inactiveWords } from './inactive-text.ts';
 import { createPathRules } from './path-rules.ts';
 import {
   bodyOf,
@@ -212,7 +213,7 @@ export function createPublisher(deps: PublisherDeps): Publisher {
       repository: job.repository,
       head: branch,
       base: base.branch,
-      title: text.jobTitle,
+      title: inactiveWords(text.jobTitle),
       body: bodyOf({
         ...text,
         checked: check.text === null ? null : redact(check.text),

@@ -1,6 +1,7 @@
 import type { StepRow } from '../db/steps.ts';
 import type { TurnRef } from '../workflows/contract/job.ts';
 import { finishCallOf } from './agent-tools/toolset.ts';
+import { inactiveMarkdown, inactiveWords } from './inactive-text.ts';
 
 export interface Summary {
   /** Null when the agent ended without naming its change. */
@@ -66,7 +67,7 @@ export function commitMessageOf({ jobId, title, message, stopped, model }: Chang
   const coAuthor = model === undefined ? [] : [`Co-authored-by: ${titleOf(model)} <docket@noreply.invalid>`];
   const trailers = [...coAuthor, `Agent-Job: ${jobId}`].join('\n');
   return (
-    [title, stopped === null ? '' : `Unfinished: ${stopped}`, message, trailers]
+    [...[title, stopped === null ? '' : `Unfinished: ${stopped}`, message].map(inactiveWords), trailers]
       .filter((part) => part !== '')
       .join('\n\n') + '\n'
   );
@@ -77,12 +78,12 @@ export function bodyOf({ jobId, prompts, message, checked, stopped, template }: 
   const [task = '', ...followUps] = prompts;
   const asked = followUps.slice(-maxFollowUps).flatMap((prompt) => ['## Follow-up', quoted(prompt)]);
   return [
-    ...(stopped === null ? [] : [`> [!WARNING]\n> The work is not finished. ${withoutComments(stopped)}`]),
+    ...(stopped === null ? [] : [`> [!WARNING]\n> The work is not finished. ${inactiveMarkdown(stopped)}`]),
     '## Task',
     quoted(task),
     ...asked,
     '## Change',
-    message === '' ? 'The agent gave no summary.' : withoutComments(message),
+    message === '' ? 'The agent gave no summary.' : inactiveMarkdown(message),
     ...(checked == null ? [] : ['## Checked', withoutComments(checked)]),
     ...templatePart(template ?? ''),
     `<!-- docket-job: ${jobId} -->`,

@@ -1,5 +1,6 @@
 import { Branches, MergeRequests, Users } from '@gitbeaker/core';
 import { z } from 'zod';
+import { closesFence, openedFence } from '../inactive-text.ts';
 import { createEgress, type Egress } from './egress.ts';
 import { ensurePullRequest, tryMark, type FoundPullRequest, type PullRequestRequests } from './ensure-pull-request.ts';
 import { liesBelow, repositoryPlace } from './forge-place.ts';
@@ -147,14 +148,17 @@ export function createGitlabForge({ token, url, egress = createEgress() }: Gitla
   };
 }
 
-/** A line that begins with a slash and a word is an order to GitLab (`/merge`, `/assign`) unless it stands in a fence. */
+/**
+ * A line that begins with a slash and a word is an order to GitLab (`/merge`, `/assign`), unless it takes the line for code; it does
+ * not tell where code ends as Markdown does. So no line begins with one.
+ */
 function inert(text: string): string {
   let fence: string | null = null;
-  const lines = text.split('\n').map((line) => {
-    const [, mark] = /^ {0,3}(`{3,}|~{3,})/.exec(line) ?? [];
-    if (fence === null && mark !== undefined) fence = mark;
-    else if (fence !== null && line.trim() === fence) fence = null;
-    return fence === null ? line.replace(/^(\s*)\/(?=[a-z])/i, '$1\\/') : line;
+  const lines = text.split(/\r\n?|\n/).map((line) => {
+    const isCode: boolean = fence !== null;
+    if (fence === null) fence = openedFence(line);
+    else if (closesFence(line, fence)) fence = null;
+    return line.replace(/^(\s*)\/(?=[a-z])/i, isCode ? ' $1/' : '$1\\/');
   });
   return lines.join('\n');
 }

@@ -16,6 +16,7 @@ import type { TestFiles } from '../../support/git-repository.ts';
 import type { Attack } from '../attack.ts';
 import type { Scene } from '../scene.ts';
 import { callTool } from '../call-tool.ts';
+import { signalAttacks } from './signals.ts';
 
 /** Names of files that read as something else. */
 const names: [string, string, string][] = [
@@ -275,6 +276,7 @@ function paidSteps(stepOf: (step: number) => StepRow, isEnded: (steps: StepRow[]
 export const promptAttacks: Attack[] = [
   ...hiddenNames,
   ...hiddenTexts,
+  ...signalAttacks,
   ...orders,
   ...forgedRoles,
   ...guardAttacks,

@@ -20,10 +20,13 @@ export function describeGitlab(gitlab: () => FakeForge): void {
     it('takes no orders from the text of a merge request', async () => {
       const stage = gitlabStage(gitlab);
       const lamp = await addLamp(stage);
-      const body = 'Done.\n/merge\n  /assign @root\n\n```text\n/usr/bin\n```\n/close';
+      const body =
+        'Done.\n/merge\n  /assign @root\n\n````text\n/usr/bin\n```\n/close\n`````\n/approve\n```a`\r/label ~x';
       await stage.forge().ensurePullRequest({ ...draftOf(lamp, { body }), beforeEffect });
       expect(await lamp.seen()).toMatchObject([
-        { body: 'Done.\n\\/merge\n  \\/assign @root\n\n```text\n/usr/bin\n```\n\\/close' },
+        {
+          body: 'Done.\n\\/merge\n  \\/assign @root\n\n````text\n /usr/bin\n```\n /close\n`````\n\\/approve\n```a`\n\\/label ~x',
+        },
       ]);
     });
 

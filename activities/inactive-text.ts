@@ -1,0 +1,88 @@
+/** A word that closes or opens an issue on some forge, what may stand behind it, and the issue. */
+const orders = new RegExp(
+  [
+    String.raw`\b(clos(?:e[sd]?|ing)|fix(?:e[sd]|ing)?|resolv(?:e[sd]?|ing)|implement(?:s|ed|ing)?|reopen(?:s|ed|ing)?)`,
+    String.raw`([\s:*~\\[]{1,8}(?:issues?\s+)?)`,
+    String.raw`((?:[\w.-]{1,100}\/){0,5}[\w.-]{0,100}\\?[#!]\d+|GH-\d+|https?:\/\/\S{1,300}\/(?:issues|pulls?|merge_requests|work_items)\/\d+)`,
+  ].join(''),
+  'gi',
+);
+const skipsChecks = /\[((?:skip|no)[ -](?:ci|actions)|(?:ci|actions)[ -]skip)\]/gi;
+const mention = /(?<!\w)@(?=\w)/g;
+const trailer = /^(?=(?:[a-z]+-)+(?:by|job|id)[ \t]*:)/gim;
+/** Between the sign and the name nothing is seen, and nobody is told. */
+const gap = '\u200b';
+
+/** Words of an agent for a title or a commit: they close no issue, tell nobody, skip no checks and are no trailer. */
+export function inactiveWords(text: string): string {
+  return withoutOrders(text.replaceAll(/\r\n?/g, '\n')).replace(trailer, '  ');
+}
+
+function withoutOrders(text: string): string {
+  return text.replace(orders, '$1$2($3)').replace(skipsChecks, '($1)').replace(mention, `@${gap}`);
+}
+
+/**
+ * Markdown of an agent for a description that others see: outside of code it closes no issue, tells nobody and holds no HTML, and a
+ * block of code that it leaves open ends with it. Only what is code on every forge counts as code.
+ */
+export function inactiveMarkdown(text: string): string {
+  const done: string[] = [];
+  let prose: string[] = [];
+  let fence: string | null = null;
+  const endProse = () => {
+    if (prose.length > 0) done.push(inactiveProse(prose));
+    prose = [];
+  };
+  for (const line of text.split(/\r\n?|\n/)) {
+    if (fence !== null) {
+      done.push(line);
+      if (closesFence(line, fence)) fence = null;
+      continue;
+    }
+    fence = openedFence(line);
+    if (fence === null) {
+      prose.push(line);
+      continue;
+    }
+    endProse();
+    done.push(line);
+  }
+  endProse();
+  if (fence !== null) done.push(fence);
+  return done.join('\n').replaceAll('<!--', '&lt;!--');
+}
+
+/** At the margin alone: an indented one may belong to a list and end with it. */
+export function openedFence(line: string): string | null {
+  const [, backticks, tildes] = /^(?:(`{3,})[^`]*|(~{3,}).*)$/.exec(line) ?? [];
+  return backticks ?? tildes ?? null;
+}
+
+export function closesFence(line: string, fence: string): boolean {
+  const [, mark = ''] = /^ {0,3}(`{3,}|~{3,})[ \t]*$/.exec(line) ?? [];
+  return mark.startsWith(fence);
+}
+
+const codeSpan = /(?<!`)(`+)(?!`)([^|]+?)(?<!`)\1(?!`)/g;
+
+/** Code in a line is left as it is where each line closes what it opens; elsewhere all of it is taken for words. */
+function inactiveProse(lines: string[]): string {
+  const isClear = lines.every((line) => !line.replaceAll(codeSpan, '').includes('`') && !line.includes('\\`'));
+  if (!isClear) return withoutHtml(lines.join('\n'));
+  let prose = '';
+  let from = 0;
+  const text = lines.join('\n');
+  for (const { 0: code, index } of text.matchAll(codeSpan)) {
+    prose += withoutHtml(text.slice(from, index)) + code;
+    from = index + code.length;
+  }
+  return prose + withoutHtml(text.slice(from));
+}
+
+/** An address in angle brackets stays a link. */
+function withoutHtml(text: string): string {
+  return withoutOrders(
+    text.replaceAll(/&(?=#?\w+;)/g, '&amp;').replaceAll(/<(?=[a-z/!?])(?!https?:\/\/[^\s<>`]+>)/gi, '&lt;'),
+  );
+}
