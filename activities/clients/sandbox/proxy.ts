@@ -12,10 +12,13 @@ export interface CommandProxy extends Disposable {
 }
 
 export interface ProxyLimits {
+  /** At once, of the command; and as many to hosts. */
   connections: number;
   /** Both ways, of all connections: those of the command and those to the hosts. */
   bytes: number;
   connectMs: number;
+  /** How long nothing may be said on a connection. */
+  idleMs: number;
 }
 
 interface Place {
@@ -23,7 +26,7 @@ interface Place {
   port: number;
 }
 
-const usualLimits: ProxyLimits = { connections: 64, bytes: 2 ** 30, connectMs: 15_000 };
+const usualLimits: ProxyLimits = { connections: 64, bytes: 2 ** 30, connectMs: 15_000, idleMs: 120_000 };
 const mostTold = 10;
 const lookEveryMs = 100;
 /** Between a client and its proxy only (RFC 9110, 7.6.1), and what carries a credential for a proxy. */
@@ -41,8 +44,8 @@ const hopHeaders = new Set([
 
 /** Why something is not fetched, with the status that says so. */
 class Refusal extends Error {
-  readonly status: 403 | 502;
-  constructor(status: 403 | 502, message: string) {
+  readonly status: 403 | 502 | 503;
+  constructor(status: 403 | 502 | 503, message: string) {
     super(message);
     this.status = status;
   }
@@ -62,10 +65,14 @@ export function serveProxy(
   const refused = new Set<string>();
   let bytesOfEnded = 0;
   let isSpent = false;
+  let isCrowded = false;
+  /** Connections to hosts, from before they come about until they have ended. */
+  let reaching = 0;
 
   function hold(socket: Socket): Socket {
     sockets.add(socket);
     socket.on('error', () => undefined);
+    socket.setTimeout(limits.idleMs, () => void socket.destroy());
     socket.on('close', () => {
       sockets.delete(socket);
       bytesOfEnded += socket.bytesRead + socket.bytesWritten;
@@ -96,15 +103,27 @@ export function serveProxy(
       if (refused.size < mostTold) refused.add(place);
       throw new Refusal(403, `Commands do not reach ${place}; they reach ${hosts.join(', ')}.`);
     }
-    const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(limits.connectMs)]);
+    if (reaching >= limits.connections) {
+      isCrowded = true;
+      throw new Refusal(503, 'Too many connections are open.');
+    }
+    reaching += 1;
     try {
-      const addresses = await egress.addressesOf(new URL(`https://${host}:${port}`), signal);
-      return await connected({ host, port, addresses, signal });
+      const socket = hold(await connectedTo({ host, port }));
+      socket.once('close', () => (reaching -= 1));
+      return socket;
     } catch (error) {
+      reaching -= 1;
       if (!(error instanceof PrivateAddressError)) throw new Refusal(502, `${place} cannot be reached.`);
       if (refused.size < mostTold) refused.add(`${place} (a private address)`);
       throw new Refusal(403, `${place} leads to a private address.`);
     }
+  }
+
+  async function connectedTo({ host, port }: Place): Promise<Socket> {
+    const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(limits.connectMs)]);
+    const addresses = await egress.addressesOf(new URL(`https://${host}:${port}`), signal);
+    return await connected({ host, port, addresses, signal });
   }
 
   async function tunnel({ url = '' }: IncomingMessage, client: Duplex, head: Buffer): Promise<void> {
@@ -141,13 +160,15 @@ export function serveProxy(
   const looking = setInterval(look, lookEveryMs).unref();
   listener.maxConnections = limits.connections;
   listener.on('connection', (socket: Socket) => server.emit('connection', hold(socket)));
+  listener.on('drop', () => (isCrowded = true));
   listener.on('error', () => undefined);
 
   return {
     notes() {
       const places = `The network does not lead to ${[...refused].join(', ')}: commands reach ${hosts.join(', ')} only.`;
       const spent = 'The network was closed: more was sent or received than one command may.';
-      return [...(refused.size > 0 ? [places] : []), ...(isSpent ? [spent] : [])];
+      const crowded = `The network refused connections: no more than ${limits.connections} may be open at once.`;
+      return [...(refused.size > 0 ? [places] : []), ...(isSpent ? [spent] : []), ...(isCrowded ? [crowded] : [])];
     },
     [Symbol.dispose]: close,
   };
