@@ -46,7 +46,11 @@ export interface KeyPair {
 /** A key pair in OpenSSH's own format; with a passphrase it is locked. */
 export function createKeyPair(passphrase?: string): KeyPair {
   const lock = passphrase === undefined ? {} : { passphrase, cipher: 'aes256-ctr' as const, rounds: 4 };
-  return ssh2.utils.generateKeyPairSync('ed25519', lock as object);
+  for (;;) {
+    const pair = ssh2.utils.generateKeyPairSync('ed25519', lock as object);
+    // one in 256 begins with a zero, which ssh2 leaves out of what it writes: nobody can read that
+    if (!(ssh2.utils.parseKey(pair.private, passphrase) instanceof Error)) return pair;
+  }
 }
 
 /** Starts a server that speaks ssh and lets git itself answer for bare repositories. */

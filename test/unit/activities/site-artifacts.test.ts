@@ -35,7 +35,7 @@ async function keep(siteId: string, version: number, content: string): Promise<v
 
 async function fetch(siteId: string, version: number): Promise<string> {
   await using build = await artifacts.openBuild();
-  return readFile(await artifacts.fetch(siteId, stored(version), build.folder), 'utf8');
+  return await readFile(await artifacts.fetch(siteId, stored(version), build.folder), 'utf8');
 }
 
 it('uses the artifact kept from a build, and fetches every other', async () => {
