@@ -110,7 +110,8 @@ async function setHead(client: PoolClient, { jobId, turn, head }: TurnRef & { he
 async function setTree(client: PoolClient, { jobId, turn, tree }: TurnRef & { tree: string }): Promise<void> {
   await client.query(
     `update job_turns
-     set tree = $3, tree_step = (select coalesce(max(step), 0) from job_steps where job_id = $1 and turn = $2)
+     set tree = $3, tree_step = done.step, first_tree = case when done.step = 0 then $3 else first_tree end
+     from (select coalesce(max(step), 0) as step from job_steps where job_id = $1 and turn = $2) as done
      where job_id = $1 and turn = $2`,
     [jobId, turn, tree],
   );

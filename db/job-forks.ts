@@ -88,6 +88,8 @@ async function treeAt(client: PoolClient, { jobId, turn, step }: StepRef): Promi
        select turn, step, 0 as later, tree from job_steps where job_id = $1 and tree is not null
        union all
        select turn, tree_step, 1, tree from job_turns where job_id = $1 and tree is not null
+       union all
+       select turn, 0, 1, first_tree from job_turns where job_id = $1 and first_tree is not null
      ) as trees
      where (turn, step, later) <= ($2, $3, 0)
      order by turn desc, step desc, later desc limit 1`,
@@ -149,11 +151,12 @@ async function copyRecords(client: PoolClient, id: string, { at, tree }: Source)
   const values = [id, at.jobId, at.turn, at.step];
   const upToStep = '(turn < $3 or (turn = $3 and step <= $4))';
   for (const statement of [
-    `insert into job_turns (job_id, turn, prompt, status, created_at, ended_at, tree, tree_step, base_commit)
+    `insert into job_turns (job_id, turn, prompt, status, created_at, ended_at, tree, tree_step, first_tree,
+                            base_commit)
      select $1, turn, prompt, case when turn = $3 then 'active' else status end,
             case when turn = $3 then now() else created_at end, case when turn = $3 then null else ended_at end,
             case when turn < $3 or tree_step < $4 then tree end, case when turn < $3 or tree_step < $4 then tree_step end,
-            base_commit
+            first_tree, base_commit
      from job_turns where job_id = $2 and turn <= $3 and $4::integer is not null`,
     `insert into job_messages (job_id, turn, position, prompt, step, created_at)
      select $1, turn, position, prompt, step, created_at

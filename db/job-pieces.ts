@@ -46,6 +46,7 @@ const turnPiece = z.object({
   baseCommit: text.nullable(),
   tree: text.nullable(),
   treeStep: z.number().nullable(),
+  firstTree: text.nullable().default(null),
   createdAt: time,
   endedAt: time.nullable(),
 });

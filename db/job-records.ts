@@ -18,7 +18,7 @@ const jobStatement = `
 /** What a job has few of. */
 const smallStatements = [
   `select 'turn' as piece, turn, prompt, status, base_commit as "baseCommit", tree, tree_step as "treeStep",
-          to_json(created_at) as "createdAt", to_json(ended_at) as "endedAt"
+          first_tree as "firstTree", to_json(created_at) as "createdAt", to_json(ended_at) as "endedAt"
    from job_turns where job_id = $1 order by turn`,
   `select 'message' as piece, turn, position, step, prompt, to_json(created_at) as "createdAt"
    from job_messages where job_id = $1 order by turn, position`,

@@ -88,6 +88,9 @@ const earlierTree = `
     (select turn, coalesce(tree_step, 0), 1, tree from job_turns
      where job_id = steps.job_id and (turn, coalesce(tree_step, 0)) < (steps.turn, steps.step) and tree is not null
      order by turn desc limit 1)
+    union all
+    (select turn, 0, 1, first_tree from job_turns
+     where job_id = steps.job_id and turn <= steps.turn and first_tree is not null order by turn desc limit 1)
   ) as trees order by turn desc, step desc, later desc limit 1`;
 
 const stepTables = `

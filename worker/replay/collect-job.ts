@@ -104,6 +104,7 @@ export function treesAround(
     ...steps.map(({ turn, step, tree }) => ({ turn, step, later: 0, tree })),
     // the tree a working copy was made equal to since, because others had changed the branch
     ...turns.map(({ turn, treeStep, tree }) => ({ turn, step: treeStep ?? 0, later: 1, tree })),
+    ...turns.map(({ turn, firstTree }) => ({ turn, step: 0, later: 1, tree: firstTree })),
   ].filter((at) => at.tree !== null && isEarlier(at));
   known.sort((left, right) => left.turn - right.turn || left.step - right.step || left.later - right.later);
   const own = steps.find((at) => at.turn === turn && at.step === step);

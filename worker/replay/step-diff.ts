@@ -15,8 +15,10 @@ export function filesOfStep(
   before: string | null,
   after: string,
 ): ChangedFile[] {
-  const filesOf = (tree: string | null) => trees.get(tree ?? '')?.files ?? new Map();
-  return before === after ? [] : changedBetween(filesOf(before), filesOf(after));
+  if (before === after) return [];
+  const [from, to] = [trees.get(before ?? ''), trees.get(after)];
+  const isMoved = from !== undefined && to !== undefined && from.baseCommit !== to.baseCommit;
+  return changedBetween((isMoved ? undefined : from)?.files ?? new Map(), to?.files ?? new Map());
 }
 
 /** The change of a step as a patch, from the kept patches of the trees around it; `before` null is the tree of the base commit. */

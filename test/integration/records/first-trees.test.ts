@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createJobRecordStore } from '../../../db/job-records.ts';
+import { createJobStoryStore } from '../../../db/job-story.ts';
+import type { JobRow } from '../../../db/jobs.ts';
+import { collectJob } from '../../../worker/replay/collect-job.ts';
+import { tellJob } from '../../../worker/replay/job-story.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { createTestRepository, type TestRepository } from '../../support/git-repository.ts';
+import { startScriptedModelServer, type ScriptedModelServer } from '../../support/scripted-model-server.ts';
+import { startTestWorker, type TestWorker } from '../../support/worker.ts';
+
+let database: TestDatabase;
+beforeAll(async () => void (database = await createTestDatabase()));
+afterAll(() => database[Symbol.asyncDispose]());
+
+const call = (name: string, input: object) => ({ toolCalls: [{ name, input }] });
+const write = (path: string) => call('write', { path, content: `${path}\n` });
+const finish = call('finish', { title: 'Write', summary: 'Done.' });
+
+interface Scene {
+  worker: TestWorker;
+  model: ScriptedModelServer;
+  repository: TestRepository;
+  /** The job after a turn that wrote `one.txt`. */
+  first: JobRow;
+}
+
+async function scene(work: (scene: Scene) => Promise<void>): Promise<void> {
+  await using repository = await createTestRepository();
+  await using model = await startScriptedModelServer();
+  await using worker = await startTestWorker({ database, modelUrl: model.baseUrl });
+  model.script(write('one.txt'), finish);
+  await work({ worker, model, repository, first: await worker.runJob({ prompt: 'One', repository: repository.path }) });
+  expect(model.violations).toEqual([]);
+}
+
+/** What the second turn's steps have changed, as a replay tells it and as the API does. */
+async function changesOf(jobId: string): Promise<{ told: string[][]; differ: boolean[] }> {
+  const collected = await collectJob(createJobRecordStore(database.pool).read(jobId));
+  const { turns } = await tellJob(collected!, null);
+  const steps = turns[1]!.steps;
+  const story = createJobStoryStore(database.pool);
+  return {
+    told: steps.map(({ files }) => files.map(({ change, path }) => `${change} ${path}`)),
+    differ: await Promise.all(
+      steps.map(async ({ step }) => (await story.treesAround({ jobId, turn: 2, step }))!.differ),
+    ),
+  };
+}
+
+it('what a person pushed between two turns is no step’s change', async () => {
+  await scene(async ({ worker, model, repository, first }) => {
+    await repository.commit({ 'theirs.txt': 'theirs\n' }, { branch: first.branch! });
+    model.script(call('read', { path: 'theirs.txt' }), write('two.txt'), finish);
+    expect(await worker.followUp(first.id, 'Two')).toMatchObject({ status: 'completed' });
+    expect(await changesOf(first.id)).toEqual({ told: [[], ['added two.txt'], []], differ: [false, true, false] });
+  });
+});
+
+it('what was merged between two turns is not taken back by a step', async () => {
+  await scene(async ({ worker, model, repository, first }) => {
+    await repository.commit({ 'one.txt': 'one.txt\n' });
+    await database.pool.query(`update pull_requests set state = 'merged' where id = $1`, [first.prId]);
+    model.script(call('read', { path: 'one.txt' }), write('two.txt'), finish);
+    expect(await worker.followUp(first.id, 'Two')).toMatchObject({ status: 'completed' });
+    expect(await changesOf(first.id)).toEqual({ told: [[], ['added two.txt'], []], differ: [false, true, false] });
+  });
+});
