@@ -84,6 +84,15 @@ describe('npm start', () => {
     expect(await listJobs(again.localJson)).toBe(200);
   });
 
+  it('stops with the npm that is told to, not only with a terminal', async () => {
+    await using place = await newHome();
+    await using stack = await startTestStack({ home: place.home, command: ['npm', 'start'] });
+    const last = stack.localJson;
+    process.kill(stack.supervisorPid, 'SIGTERM');
+    await expect.poll(() => livingOf(last), { timeout: 60_000 }).toEqual([]);
+    await expect.poll(() => stack.output(), { timeout: 60_000 }).toContain('Stopped.');
+  });
+
   it('ends or takes over what a killed supervisor left, and makes new keys when local.json is gone', async () => {
     await using place = await newHome();
     const { home } = place;

@@ -15,6 +15,8 @@ export interface TestStackOptions {
   home?: string;
   /** Variables for the stack beside the defaults. */
   env?: NodeJS.ProcessEnv;
+  /** Without it the program that `npm start` runs, as a child of the test. */
+  command?: readonly [string, ...string[]];
 }
 
 export interface TestStack extends AsyncDisposable {
@@ -59,7 +61,8 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
   const home = options.home ?? (await createTestHome());
   const { DATABASE_URL: _database, TEMPORAL_ADDRESS: _temporal, ...inherited } = process.env;
   const env = { ...inherited, PORT: '0', LOG_LEVEL: 'info', DOCKET_HOME: home, ...options.env };
-  const supervisor = spawn(process.execPath, [join(checkout, 'local/start.ts')], { env, cwd: checkout });
+  const [program, ...args] = options.command ?? [process.execPath, join(checkout, 'local/start.ts')];
+  const supervisor = spawn(program, args, { env, cwd: checkout });
   const pid = supervisor.pid;
   if (pid === undefined) throw new Error('npm start does not start.');
   let text = '';
