@@ -52,6 +52,8 @@ export const turnUsage = `
   from (
     select 1 as steps, input_tokens, output_tokens, cost_micros
     from job_steps where job_id = $1 and turn = $2 and response is not null
+      -- what a fork took over is not of its own
+      and not exists (select from jobs where id = $1 and forked_turn = $2 and forked_step >= job_steps.step)
     union all
     select 0, input_tokens, output_tokens, cost_micros from job_compactions where job_id = $1 and turn = $2
   ) as calls`;

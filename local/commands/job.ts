@@ -2,13 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { createWriteStream, existsSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import type { Command } from 'commander';
+import { jobMessageSchema } from '../../api/job-schemas.ts';
 import { BundleFileError, readBundle, writeBundle } from '../../db/bundle-file.ts';
 import { canBeId, newId } from '../../db/ids.ts';
 import { createJobForkStore } from '../../db/job-forks.ts';
 import type { JobPiece } from '../../db/job-pieces.ts';
 import { createJobStore, type JobRow } from '../../db/jobs.ts';
 import { createJobRecordStore } from '../../db/job-records.ts';
-import { integerBetween } from './checks.ts';
+import { modelNameSchema } from '../../workflows/contract/administration.ts';
+import { codeOf } from '../start-error.ts';
+import { integerBetween, readBy } from './checks.ts';
 import { CommandError } from './context.ts';
 import type { CommandContext, WithContext } from './context.ts';
 import { isJson, printRecord } from './output.ts';
@@ -33,7 +36,7 @@ export function addJobCommands(program: Command, withContext: WithContext): void
       // what replays weighs more than all other commands together
       const { replayJob } = await import('./replay-job.ts');
       const show = (pieces: AsyncIterable<JobPiece>) => replayJob({ job, pieces, isJson: isJson(command), ...options });
-      if (existsSync(job)) return reading(() => show(readBundle(job)));
+      if (existsSync(job)) return onFile(job, () => show(readBundle(job)));
       if (!canBeId(job)) throw jobUnknown(job);
       return withContext(({ pool }) => show(createJobRecordStore(pool).read(job)));
     });
@@ -44,8 +47,8 @@ export function addJobCommands(program: Command, withContext: WithContext): void
     .argument('<id>', 'the id of the job')
     .requiredOption('--step <number>', 'the last step that it takes over', counted)
     .option('--turn <number>', 'without it the newest turn', counted)
-    .option('--model <provider/model>', 'without it the model of the other job')
-    .option('--prompt <text>', 'a message that the first new step reads')
+    .option('--model <provider/model>', 'without it the model of the other job', readBy(modelNameSchema))
+    .option('--prompt <text>', 'a message that the first new step reads', readBy(jobMessageSchema.shape.prompt))
     .action((id: string, options: ForkOptions, command: Command) =>
       withContext(async (context) => {
         const { id: jobId, model, forkedFrom, createdAt } = await fork(context, id, options);
@@ -65,8 +68,11 @@ export function addJobCommands(program: Command, withContext: WithContext): void
         if ((await createJobStore(pool).get(id)) === null) throw jobUnknown(id);
         const half = `${output}.${randomUUID()}`;
         try {
-          await writeBundle(createJobRecordStore(pool).read(id), createWriteStream(half, { mode: 0o600, flags: 'wx' }));
-          await rename(half, output);
+          await onFile(output, async () => {
+            const file = createWriteStream(half, { mode: 0o600, flags: 'wx' });
+            await writeBundle(createJobRecordStore(pool).read(id), file);
+            await rename(half, output);
+          });
         } finally {
           await rm(half, { force: true });
         }
@@ -84,9 +90,6 @@ interface ForkOptions {
 
 async function fork({ pool }: CommandContext, jobId: string, options: ForkOptions): Promise<JobRow> {
   const { turn, step, model = null, prompt = null } = options;
-  if (model !== null && !/^[a-z]+\/\S+$/.test(model)) {
-    throw new CommandError('--model must be a provider and a model, such as anthropic/claude-sonnet-4-5.');
-  }
   const made = await createJobForkStore(pool).fork({
     id: newId('job_'),
     from: { jobId, turn, step },
@@ -103,12 +106,19 @@ async function fork({ pool }: CommandContext, jobId: string, options: ForkOption
   throw new CommandError(`A job goes on from a step of turn ${made.turn} that has ended; ${there}.`);
 }
 
-async function reading<Result>(work: () => Promise<Result>): Promise<Result> {
+const fileProblems = new Set(['EACCES', 'EISDIR', 'ENOENT', 'ENOSPC', 'ENOTDIR', 'EPERM', 'EROFS', 'EDQUOT', 'EIO']);
+
+/** A bundle that cannot be read or written is a mistake of the person, or of the machine: one sentence says which. */
+async function onFile<Result>(file: string, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (error) {
     if (error instanceof BundleFileError) throw new CommandError(error.message, { cause: error });
-    throw error;
+    const code = codeOf(error) ?? '';
+    if (!fileProblems.has(code)) throw error;
+    throw new CommandError(`The file ${JSON.stringify(file)} cannot be used (${code}); name another.`, {
+      cause: error,
+    });
   }
 }
 

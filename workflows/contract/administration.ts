@@ -9,10 +9,16 @@ export const nameSchema = z
   .trim()
   .refine((text) => text !== '' && text.length <= 200, 'must have 1 to 200 characters');
 
+export const modelProviders = ['anthropic', 'openai', 'google', 'compatible', 'offline'] as const;
+
 export const modelNameSchema = z
   .string()
   .max(200)
-  .regex(/^[a-z]+\/\S+$/, 'must be a provider and a model, such as anthropic/claude-sonnet-4-5');
+  .regex(/^[a-z]+\/\S+$/, 'must be a provider and a model, such as anthropic/claude-sonnet-4-5')
+  .refine(
+    (name) => modelProviders.some((provider) => name.startsWith(`${provider}/`)),
+    `must be a model of one of ${modelProviders.join(', ')}`,
+  );
 
 export const branchSchema = z
   .string()

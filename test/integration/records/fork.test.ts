@@ -107,6 +107,7 @@ describe('a fork', () => {
       model.script(write('three.txt'), finish('Write three'));
       await worker.startJob(made.id, { maxSteps: 2 });
       const done = await worker.ended(made.id);
+      expect(await worker.deps.jobs.usage(made.id, 1)).toMatchObject({ steps: 2 });
       expect(done).toMatchObject({ status: 'completed', waitingMessages: 0 });
       expect(JSON.stringify(model.requests.at(-2)!.body.messages.at(-1))).toContain('And three');
       model.script(write('four.txt'), finish('Write four'));
@@ -224,5 +225,12 @@ it('POST …/fork creates a job once for a key, and refuses what cannot be gone 
     expect(JSON.parse(forked.out)).toMatchObject({ forkedFrom: { jobId: job.id, turn: 1, step: 1 } });
     const refused = await runDocket(['job', 'fork', job.id, '--step', '9'], env);
     expect(refused).toMatchObject({ code: 1, error: expect.stringContaining('the last one that has ended is 2') });
+    for (const [option, value, words] of [
+      ['--model', 'nobody/x', 'a model of one of anthropic, openai'],
+      ['--prompt', ' ', 'must not be blank'],
+    ] as const) {
+      const wrong = await runDocket(['job', 'fork', job.id, '--step', '1', option, value], env);
+      expect(wrong).toMatchObject({ code: 1, out: '', error: expect.stringContaining(words) });
+    }
   });
 }, 120_000);

@@ -206,6 +206,11 @@ describe('docket job replay', { timeout: 240_000 }, () => {
       expect(error).toMatch(/^[^\n]+\n$/);
       expect(error).toContain(words);
     }
+    const directory = await runDocket(['job', 'replay', folder]);
+    expect(directory).toMatchObject({
+      code: 1,
+      error: `The file "${folder}" cannot be used (EISDIR); name another.\n`,
+    });
     const unknown = await runDocket(['job', 'replay', 'job_none'], withDatabase());
     expect(unknown).toMatchObject({ code: 1, error: 'There is no job and no file "job_none".\n' });
     const step = await runDocket(['job', 'replay', bundle, '--step', '9']);
@@ -219,6 +224,9 @@ it('docket job bundle writes the same file, without a key or token', { timeout: 
   const output = join(folder, 'own.gz');
   const made = await runDocket(['job', 'bundle', job.id, '--output', output], withDatabase());
   expect(made).toMatchObject({ code: 0, error: '' });
+  const nowhere = join(folder, 'none', 'own.gz');
+  const refused = await runDocket(['job', 'bundle', job.id, '--output', nowhere], withDatabase());
+  expect(refused).toMatchObject({ code: 1, error: `The file "${nowhere}" cannot be used (ENOENT); name another.\n` });
   const [own, served] = [await readFile(output), await readFile(bundle)].map((file) => gunzipSync(file).toString());
   expect(own).toBe(served);
   expect(own).not.toMatch(/model-key-0123456789|svc_|digest|idempotency/);

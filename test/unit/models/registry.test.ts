@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createModelRegistry, UnknownModelError } from '../../../models/registry.ts';
+import { modelProviders } from '../../../workflows/contract/administration.ts';
 
 const everything = createModelRegistry({
   anthropicApiKey: 'a',
@@ -10,6 +11,10 @@ const everything = createModelRegistry({
 const nothing = createModelRegistry({ anthropicApiKey: '', compatible: { baseUrl: ' ' } });
 
 describe('the model registry', () => {
+  it('has the providers that a project may name', () => {
+    expect(everything.problemWith('nobody/x')).toContain(`there are ${modelProviders.join(', ')}.`);
+  });
+
   it.each([
     ['anthropic/claude-sonnet-4-5', 'anthropic', 'claude-sonnet-4-5'],
     ['openai/gpt-5', 'openai', 'gpt-5'],
