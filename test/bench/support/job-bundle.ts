@@ -46,7 +46,18 @@ async function* piecesOf(steps: number, runs: RecordedRuns): AsyncGenerator<JobP
   };
   const prompt = 'Read all files, and change some.';
   const tree = treeOf(steps);
-  yield { piece: 'turn', turn, prompt, status: 'completed', baseCommit, tree, treeStep: steps, createdAt, endedAt };
+  yield {
+    piece: 'turn',
+    turn,
+    prompt,
+    status: 'completed',
+    baseCommit,
+    tree,
+    treeStep: steps,
+    firstTree: null,
+    createdAt,
+    endedAt,
+  };
   yield { piece: 'export', turn, state: 'exported', isWhole: true };
   for (const [index, run] of runs.entries()) {
     const { runId, eventCount, buildIds, history } = run;
