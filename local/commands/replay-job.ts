@@ -40,7 +40,7 @@ export async function replayJob(request: ReplayRequest): Promise<void> {
   const selected =
     turn === undefined ? collected : { ...collected, turns: collected.turns.filter((one) => one.turn === turn) };
   const hasHistory = selected.turns.some((one) => collected.histories.some((kept) => kept.turn === one.turn));
-  const story = await tellJob(selected, hasHistory ? await prepareReplay() : null);
+  const story = await tellJob(selected, hasHistory ? prepareReplay : null);
   if (isJson) console.log(JSON.stringify(story, null, 2));
   else printStory(story, job);
 }

@@ -1,3 +1,4 @@
+import { BundleFileError } from '../../db/bundle-file.ts';
 import { unpackHistory, type History } from '../../db/stored-history.ts';
 import type { ChangedFile } from '../../patches/patch-files.ts';
 import { failureOf, type Failure } from '../../workflows/contract/failures.ts';
@@ -56,16 +57,32 @@ export interface JobStory {
   turns: TurnStory[];
 }
 
-/** Tells a job from what is kept of it; `bundle` is the path of today's workflow code. Null runs nothing again. */
-export async function tellJob(job: CollectedJob, bundle: string | null): Promise<JobStory> {
+/** Tells a job from what is kept of it; `prepareBundle` answers the path of today’s workflow code. Null runs nothing again. Errors: BundleFileError. */
+export async function tellJob(job: CollectedJob, prepareBundle: (() => Promise<string>) | null): Promise<JobStory> {
   const turns: TurnStory[] = [];
-  for (const { turn } of job.turns) turns.push(await tellTurn(job, turn, bundle));
+  // all are read before anything is begun that has to end
+  const unpacked = new Map<number, History[]>();
+  for (const { turn } of job.turns) unpacked.set(turn, await readRuns(job, turn));
+  const bundle = prepareBundle === null ? null : await prepareBundle();
+  for (const [turn, runs] of unpacked) turns.push(await tellTurn(job, { turn, runs, bundle }));
   return { job: job.job, turns };
 }
 
-async function tellTurn(job: CollectedJob, turn: number, bundle: string | null): Promise<TurnStory> {
+async function readRuns(job: CollectedJob, turn: number): Promise<History[]> {
   const kept = job.histories.filter((history) => history.turn === turn);
-  const runs = await Promise.all(kept.map(({ history }) => unpackHistory(Buffer.from(history, 'base64'))));
+  try {
+    return await Promise.all(kept.map(({ history }) => unpackHistory(Buffer.from(history, 'base64'))));
+  } catch (cause) {
+    throw new BundleFileError(`The history of turn ${turn} is damaged; take the bundle again from where it was made.`, {
+      cause,
+    });
+  }
+}
+
+async function tellTurn(
+  job: CollectedJob,
+  { turn, runs, bundle }: { turn: number; runs: History[]; bundle: string | null },
+): Promise<TurnStory> {
   const times = stepTimesOf(runs);
   const { prompt, status, createdAt, endedAt } = job.turns.find((one) => one.turn === turn) ?? { ...missingTurn };
   const forked = job.job.forkedFrom;

@@ -206,6 +206,17 @@ describe('docket job replay', { timeout: 240_000 }, () => {
       expect(error).toMatch(/^[^\n]+\n$/);
       expect(error).toContain(words);
     }
+    const damaged = await rewritten((piece) =>
+      piece.piece === 'history'
+        ? { ...piece, history: `${piece.history.slice(0, 40)}AAAA${piece.history.slice(44)}` }
+        : piece,
+    );
+    const unreadable = await runDocket(['job', 'replay', damaged]);
+    expect(unreadable).toMatchObject({
+      code: 1,
+      out: '',
+      error: expect.stringMatching(/^The history of turn 1 is damaged;.*\n$/),
+    });
     const directory = await runDocket(['job', 'replay', folder]);
     expect(directory).toMatchObject({
       code: 1,
