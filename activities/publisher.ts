@@ -176,6 +176,7 @@ export function createPublisher(deps: PublisherDeps): Publisher {
       ...(await access.repositoryOf(job, signal)),
       ...changeOf({ job, text, branch, snapshot }),
       published: await publishedOf(steps, job),
+      isFurther: branch === job.branch,
       checkPaths: await pathCheckOf(job),
       beforePush: () => mayAct({ ...effect, fence }),
     });

@@ -39,7 +39,7 @@ export interface GitCall {
   remote?: string;
   credential?: RemoteCredential | null;
   env?: Readonly<Record<string, string>>;
-  /** At this size of the output the command is stopped and `truncated` says so. */
+  /** At this size of the output the command is stopped and `truncated` says so; without it, 64 MB are a failure. */
   maxOutputBytes?: number;
   timeoutMs?: number;
   /** Exit codes that are answers; any other than 0 and these throws. */
@@ -86,7 +86,7 @@ const oldestVersion = [2, 38];
 /** What a shell ends with that cannot find a program. */
 const notFoundByShell = 127;
 const defaultTimeoutMs = 2 * 60_000;
-const defaultMaxOutputBytes = 16 * 1024 * 1024;
+const defaultMaxOutputBytes = 64 * 1024 * 1024;
 
 /**
  * Makes the runner of git for everything the worker itself does: a complete environment of its own, no hooks, filters,
@@ -200,6 +200,8 @@ export function createGit(options: GitOptions): Git {
     const { stdout, stderr, exitCode } = outcome;
     if (exitCode === notFoundByShell && reachesOut) throw cannotBeStarted();
     const truncated = outcome.stopped === 'overflow';
+    // who does not ask for a part takes it for all
+    if (truncated && call.maxOutputBytes === undefined) throw saidTooMuch();
     if (truncated || exitCode === 0 || call.acceptedExitCodes?.includes(exitCode) === true) {
       return { stdout, stderr: redact(stderr, secrets), truncated, exitCode };
     }
@@ -228,6 +230,11 @@ function tookTooLong({ timeoutMs }: TransferLimits): GitError {
   return new GitError('timeout', {
     message: `The exchange with the repository took longer than ${minutes} minutes; raise DOCKET_CLONE_MINUTES of the worker if it needs them.`,
   });
+}
+
+function saidTooMuch(): GitError {
+  const message = 'The repository or its change has more than git can list in 64 MB; change fewer files at once.';
+  return new GitError('too-large', { message });
 }
 
 function broughtTooMuch({ bytes }: TransferLimits, { detail }: GitError): GitError {

@@ -87,7 +87,11 @@ async function patchOf(
     const text = patch.stdout.toString().replaceAll('\0', '\ufffd');
     return { patch: text, changedFiles: countLines(text, /^diff --git /gm) };
   }
-  const names = await git.run({ ...onTree, args: ['diff-tree', '--name-status', ...options, baseCommit, tree] });
+  const names = await git.run({
+    ...onTree,
+    args: ['diff-tree', '--name-status', ...options, baseCommit, tree],
+    maxOutputBytes: maxPatchBytes,
+  });
   const list = names.stdout.toString().replaceAll('\0', '\ufffd');
   const heading = 'The change is larger than 20 MB; these files differ:\n';
   return { patch: `${heading}${list}`, changedFiles: countLines(list, /\n/g) };

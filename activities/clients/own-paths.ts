@@ -2,8 +2,8 @@ import type { Git } from './git.ts';
 import type { JobDirectory } from './job-directory.ts';
 
 /**
- * The paths at which a tree differs from every one of `from`: the base alone before anything was published, and the branch as
- * well afterwards, so that what people added to it is not taken for the job's.
+ * The paths at which a tree differs from every one of `from`: the base before anything was published; the branch while it goes
+ * on, as what people added is not the job's and taking that back is; both where the base is another one by now.
  */
 export async function ownPaths(
   git: Git,

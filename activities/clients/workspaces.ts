@@ -62,6 +62,8 @@ export interface Workspaces extends CommitReader {
       author: { name: string; email: string; date: Date };
       /** What the job has published so far, if anything; the branch must be new or ours otherwise. */
       published: { commit: string; snapshot: Snapshot } | null;
+      /** Whether the branch is the one that holds what was published. */
+      isFurther?: boolean;
       /** Gets the paths of the job's own changes before anything is pushed, and may throw. */
       checkPaths?(paths: string[]): void;
       beforePush(): Promise<void>;
@@ -193,10 +195,16 @@ export function createWorkspaces({
     }
   }
 
-  const publish: Workspaces['publish'] = async ({ snapshot: taken, published, checkPaths, ...request }) => {
+  const publish: Workspaces['publish'] = async ({
+    snapshot: taken,
+    published,
+    isFurther = false,
+    checkPaths,
+    ...request
+  }) => {
     const before = published === null ? null : { commit: published.commit, tree: published.snapshot.tree };
     return withObjects(request, { own: taken, published: published?.snapshot ?? null }, async ({ job, base }) => {
-      const from = [base.baseTree, ...(before === null ? [] : [before.tree])];
+      const from = before === null ? [base.baseTree] : isFurther ? [before.tree] : [base.baseTree, before.tree];
       checkPaths?.(await ownPaths(git, { job, from, tree: taken.tree, signal: request.signal }));
       const { commit, tree } = await publishBranch(git, { ...request, job, published: before, tree: taken.tree });
       if (tree === taken.tree) return { commit, snapshot: taken };

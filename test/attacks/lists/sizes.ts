@@ -4,6 +4,8 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createGit } from '../../../activities/clients/git.ts';
+import { jobDirectoryOf } from '../../../activities/clients/job-directory.ts';
+import { ownPaths } from '../../../activities/clients/own-paths.ts';
 import { removeTree } from '../../../activities/clients/remove-tree.ts';
 import { createWorkspaces } from '../../../activities/clients/workspaces.ts';
 import type { TestRepository } from '../../support/git-repository.ts';
@@ -18,12 +20,12 @@ const wide = { bytes: 1e9, files: 500, depth: 20 };
 /** A tree that holds the same folder ten times, and so on down: 10^levels files in a few objects. */
 async function bomb(
   repository: TestRepository,
-  { levels, content }: { levels: number; content: string },
+  { levels, content, prefix = '' }: { levels: number; content: string; prefix?: string },
 ): Promise<void> {
   await repository.commit({ blob: content });
   let entry = (await repository.git('ls-tree', 'main', 'blob')).split('\t')[0]!;
   for (let level = 0; level < levels; level += 1) {
-    const lines = Array.from({ length: 10 }, (_, index) => `${entry}\t${index}`).join('\n');
+    const lines = Array.from({ length: 10 }, (_, index) => `${entry}\t${prefix}${index}`).join('\n');
     entry = `040000 tree ${await repository.makeTree(`${lines}\n`)}`;
   }
   const commit = await repository.git('commit-tree', entry.split(' ')[2]!, '-m', 'Bomb');
@@ -111,6 +113,45 @@ const bombs: Attack[] = [
   },
 ];
 
+/** A change of so many paths that a list of them ends before the one that counts. */
+const hiddenBehindMany: Attack = {
+  class: 29,
+  name: 'a workflow behind more changes than a list of them takes',
+  async unprotected(scene) {
+    const { repository, trees } = await manyChanges(scene);
+    const args = ['-c', 'safe.directory=*', '--git-dir', repository.path, 'diff-tree', '-r', '--name-only', ...trees];
+    return !(await carelessly('git', args, { cwd: scene.directory })).includes('workflows');
+  },
+  async product(scene) {
+    const { repository, trees } = await manyChanges(scene);
+    const [base = '', tree = ''] = trees;
+    const git = createGit({ home: join(scene.directory, 'home'), transports: ['file'] });
+    const job = { ...jobDirectoryOf(scene.directory, 'job'), gitDir: repository.path };
+    const paths = await answered(ownPaths(git, { job, from: [base], tree, signal: new AbortController().signal }));
+    return paths !== null && !paths.some((path) => path.includes('workflows'));
+  },
+  contained: 'a list that is cut off is a failure, and nothing is pushed',
+};
+
+async function manyChanges(scene: Scene): Promise<{ repository: TestRepository; trees: string[] }> {
+  const repository = await scene.repository();
+  const base = await repository.git('rev-parse', 'main^{tree}');
+  await bomb(repository, { levels: 5, content: 'x', prefix: 'n'.repeat(200) });
+  const many = await repository.git('rev-parse', 'main^{tree}');
+  const file = await repository.git(
+    'rev-parse',
+    `main:${Array(5)
+      .fill(`${'n'.repeat(200)}0`)
+      .join('/')}`,
+  );
+  const folder = await repository.makeTree(`100644 blob ${file}\tevil.yml\n`);
+  const github = await repository.makeTree(`040000 tree ${folder}\tworkflows\n`);
+  return {
+    repository,
+    trees: [base, await repository.makeTree(`040000 tree ${many}\t!\n040000 tree ${github}\t.github\n`)],
+  };
+}
+
 /** Folders below a folder that no path leads to, with a file in the deepest. */
 const deep: Attack = {
   class: 13,
@@ -196,4 +237,4 @@ async function fill(folder: string): Promise<void> {
   }
 }
 
-export const sizeAttacks: Attack[] = [...bombs, deep, ...searches];
+export const sizeAttacks: Attack[] = [...bombs, hiddenBehindMany, deep, ...searches];

@@ -80,6 +80,8 @@ describe('createGit', () => {
     const loud = createGit({ gitBinary: await script('loud', 'exec yes'), home });
     const { stdout, truncated } = await loud.run({ gitDir: directory, args: [], maxOutputBytes: 1000, signal: live });
     expect([stdout.length, truncated]).toEqual([1000, true]);
+    // a part is never taken for all
+    expect((await failureOf(loud.run({ gitDir: directory, args: [], signal: live }))).kind).toBe('too-large');
   });
 
   it('does not start for a job that is stopped already', async () => {

@@ -24,6 +24,8 @@ interface PublishOptions {
   jobId: string;
   message: string;
   published: { commit: string; snapshot: Snapshot } | null;
+  isFurther: boolean;
+  checkPaths(paths: string[]): void;
   workspaces: TestWorkspaces['workspaces'];
   beforePush(): Promise<void>;
 }
@@ -73,6 +75,8 @@ export async function scene(forge: 'local' | 'github', act: (scene: Scene) => Pr
         message: options.message ?? 'Edit\n\nAgent-Job: job\n',
         author: { name: 'Docket', email: 'docket@example.com', date: new Date('2026-01-02T03:04:05Z') },
         published: options.published ?? null,
+        isFurther: options.isFurther ?? false,
+        checkPaths: options.checkPaths ?? (() => {}),
         beforePush: options.beforePush ?? (async () => void pushes.push(text(snapshot))),
       }),
   });

@@ -67,6 +67,29 @@ describe.each(['local', 'github'] as const)('publish to a %s repository', (forge
     });
   });
 
+  it('takes back nothing of the branch unseen: that counts as a change of the job, too', async () => {
+    await scene(forge, async ({ test, url, credential, commit, repository, snapshot, publish }) => {
+      const first = await publish(await snapshot('one\n'));
+      await repository.commit({ 'theirs.txt': 'x' }, { branch: 'docket/job-edit' });
+      const followed = await test.workspaces.follow({
+        ...access(url, credential),
+        jobId: 'job',
+        baseCommit: commit,
+        snapshot: first.snapshot,
+        branch: 'docket/job-edit',
+        published: first,
+        asBase: false,
+      });
+      const published = { commit: followed!.commit, snapshot: followed!.snapshot! };
+      const seen: string[][] = [];
+      const options = { isFurther: true, checkPaths: (paths: string[]) => void seen.push(paths) };
+      const second = await publish(await snapshot('two\n', published.snapshot), { ...options, published });
+      // without what they added
+      await publish(await snapshot('three\n'), { ...options, published: second });
+      expect(seen).toEqual([['edit.txt'], ['edit.txt', 'theirs.txt']]);
+    });
+  });
+
   it('pushes nothing when what comes before the push refuses', async () => {
     await scene(forge, async ({ repository, snapshot, publish }) => {
       const stale = new Error('A newer attempt owns this.');
