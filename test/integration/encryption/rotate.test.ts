@@ -6,9 +6,9 @@ import { createSealedValueStore } from '../../../db/sealed-values.ts';
 import { createWebhookStore } from '../../../db/webhook-endpoints.ts';
 import { createDataConverter } from '../../../encryption/data-converter.ts';
 import { createSecretBox } from '../../../encryption/secret-box.ts';
-import { createProgram } from '../../../local/commands/program.ts';
 import { jobTaskQueue, jobWorkflowName, refreshSiteScheduleId } from '../../../workflows/contract/messages.ts';
-import { buildProject, buildSite, testPepper } from '../../support/build.ts';
+import { buildProject, buildSite } from '../../support/build.ts';
+import { createTestCommands } from '../../support/commands.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { readableDatabase, testKeys } from '../../support/encryption.ts';
 
@@ -23,33 +23,28 @@ afterAll(async () => {
   await database[Symbol.asyncDispose]();
 });
 
-let out: string[] = [];
 let said: string[] = [];
 beforeEach(() => {
-  vi.spyOn(console, 'log').mockImplementation((line: string) => out.push(line));
   vi.spyOn(console, 'error').mockImplementation((line: string) => said.push(line));
 });
 afterEach(() => vi.restoreAllMocks());
 
+interface RotatedKey {
+  id: string;
+  values: number;
+  schedules: number;
+  openExecutions: number;
+  state: string;
+}
+
 /** Runs the command with a list of keys; answers the state of each key by its id. */
 async function rotate(keys: string[], address = inject('temporalAddress')) {
-  [out, said] = [[], []];
-  const context = {
-    pool: database.pool,
-    keyPepper: testPepper,
-    encryptionKeys: testKeys(...keys),
-    readInput: () => Promise.resolve(''),
-    baseUrl: 'http://127.0.0.1:8080',
-    localRoot: null,
-    allowedHosts: [],
-    webhookAllowedHosts: [],
-    temporal: { address, namespace: 'default' },
-  };
-  const program = createProgram((work) => work(context));
-  await program.parseAsync(['encryption', 'rotate', '--json'], { from: 'user' });
-  const rows: { id: string; values: number; schedules: number; openExecutions: number; state: string }[] = JSON.parse(
-    out.join('\n'),
+  said = [];
+  const { docketJson } = createTestCommands(
+    () => database,
+    () => ({ encryptionKeys: testKeys(...keys), temporal: { address, namespace: 'default' } }),
   );
+  const rows: RotatedKey[] = await docketJson('encryption', 'rotate');
   return Object.fromEntries(rows.map(({ id, ...row }) => [id, row]));
 }
 

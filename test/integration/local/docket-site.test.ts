@@ -1,41 +1,16 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSiteStore } from '../../../db/sites.ts';
-import { createProgram } from '../../../local/commands/program.ts';
-import { buildOrganization, buildSite, testPepper } from '../../support/build.ts';
+import { buildOrganization, buildSite } from '../../support/build.ts';
+import { createTestCommands } from '../../support/commands.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { testKeys } from '../../support/encryption.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
   database = await createTestDatabase();
 });
 afterAll(() => database[Symbol.asyncDispose]());
-afterEach(() => vi.restoreAllMocks());
 
-/** Runs a command in this process and answers what it prints; a refusal is thrown. */
-async function docket(...args: string[]): Promise<string> {
-  const out: string[] = [];
-  vi.spyOn(console, 'log').mockImplementation((line: string) => out.push(line));
-  const program = createProgram((work) =>
-    work({
-      pool: database.pool,
-      keyPepper: testPepper,
-      encryptionKeys: testKeys('k1'),
-      readInput: () => Promise.resolve(''),
-      baseUrl: 'http://127.0.0.1:8080',
-      localRoot: '/srv/git',
-      allowedHosts: ['github.com'],
-      webhookAllowedHosts: [],
-      temporal: { address: '127.0.0.1:1', namespace: 'default' },
-    }),
-  );
-  await program.parseAsync(args, { from: 'user' });
-  return out.join('\n');
-}
-
-async function docketJson(...args: string[]): Promise<any> {
-  return JSON.parse(await docket(...args, '--json'));
-}
+const { docket, docketJson } = createTestCommands(() => database);
 
 describe('docket site', () => {
   it('changes what is named of a site, and indexes it again when its pages come from elsewhere', async () => {

@@ -1,12 +1,12 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { createProjectCredentialStore } from '../../../db/project-credentials.ts';
 import { createSecretBox } from '../../../encryption/secret-box.ts';
-import { createProgram } from '../../../local/commands/program.ts';
-import { buildOrganization, testPepper } from '../../support/build.ts';
+import { buildOrganization } from '../../support/build.ts';
 import { testKeys } from '../../support/encryption.ts';
+import { createTestCommands } from '../../support/commands.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { createKeyPair } from '../../support/ssh/ssh-server.ts';
 
@@ -15,33 +15,13 @@ beforeAll(async () => {
   database = await createTestDatabase();
 });
 afterAll(() => database[Symbol.asyncDispose]());
-afterEach(() => vi.restoreAllMocks());
 
 /** What standard input holds. */
 let input = '';
-
-/** Runs a command in this process and answers what it prints; a refusal is thrown. */
-async function docket(...args: string[]): Promise<string> {
-  const out: string[] = [];
-  vi.spyOn(console, 'log').mockImplementation((line: string) => void out.push(line));
-  const program = createProgram((work) =>
-    work({
-      pool: database.pool,
-      keyPepper: testPepper,
-      encryptionKeys: testKeys('k1'),
-      readInput: () => Promise.resolve(input),
-      baseUrl: 'http://127.0.0.1:8080',
-      localRoot: '/srv/git',
-      allowedHosts: ['github.com'],
-      webhookAllowedHosts: [],
-      temporal: { address: '127.0.0.1:1', namespace: 'default' },
-    }),
-  );
-  await program.parseAsync(args, { from: 'user' });
-  return out.join('\n');
-}
-
-const docketJson = async (...args: string[]): Promise<any> => JSON.parse(await docket(...args, '--json'));
+const { docket, docketJson } = createTestCommands(
+  () => database,
+  () => ({ readInput: () => Promise.resolve(input) }),
+);
 
 it('docket project takes a key for ssh from a file or standard input, with the host keys of its servers, and seals it', async () => {
   const org = (await buildOrganization(database.pool)).id;

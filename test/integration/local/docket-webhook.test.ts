@@ -1,9 +1,7 @@
-import type { Command } from 'commander';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createProgram } from '../../../local/commands/program.ts';
-import { buildProject, testPepper } from '../../support/build.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { buildProject } from '../../support/build.ts';
+import { createTestCommands } from '../../support/commands.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { testKeys } from '../../support/encryption.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -11,37 +9,9 @@ beforeAll(async () => {
 });
 afterAll(() => database[Symbol.asyncDispose]());
 
-let out: string[] = [];
-beforeEach(() => vi.spyOn(console, 'log').mockImplementation((line: string) => out.push(line)));
-afterEach(() => vi.restoreAllMocks());
-
-/** Runs `docket webhook …` in this process and answers what it prints; a refusal is thrown. */
-async function webhook(line: string): Promise<string> {
-  const program = createProgram((work) =>
-    work({
-      pool: database.pool,
-      keyPepper: testPepper,
-      encryptionKeys: testKeys('k1'),
-      readInput: () => Promise.resolve(''),
-      baseUrl: 'http://127.0.0.1:8080',
-      localRoot: null,
-      allowedHosts: [],
-      webhookAllowedHosts: ['127.0.0.1:9000'],
-      temporal: { address: '127.0.0.1:1', namespace: 'default' },
-    }),
-  );
-  quiet(program);
-  out = [];
-  await program.parseAsync(['webhook', ...line.split(' ')], { from: 'user' });
-  return out.join('\n');
-}
-
-function quiet(command: Command): void {
-  command.configureOutput({ writeErr: () => {} });
-  command.commands.forEach(quiet);
-}
-
-const webhookJson = async (line: string) => JSON.parse(await webhook(`${line} --json`));
+const { docket, docketJson, printed } = createTestCommands(() => database);
+const webhook = (line: string) => docket('webhook', ...line.split(' '));
+const webhookJson = (line: string) => docketJson('webhook', ...line.split(' '));
 
 describe('docket webhook', () => {
   it('creates a webhook, shows its secret once, pings it, lists what was sent, and deletes it', async () => {
@@ -96,6 +66,6 @@ describe('docket webhook', () => {
   ])('refuses %s', async (line, words) => {
     const { id } = await buildProject(database.pool);
     await expect(webhook(line.replace('PROJECT', id))).rejects.toThrow(words);
-    expect(out).toEqual([]);
+    expect(printed()).toEqual([]);
   });
 });

@@ -2,17 +2,16 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
-import type { Command } from 'commander';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseKey } from '../../../db/key-format.ts';
 import { createKeyStore } from '../../../db/keys.ts';
 import { createProjectCredentialStore } from '../../../db/project-credentials.ts';
 import { createSessionStore } from '../../../db/sessions.ts';
 import { createSiteStore } from '../../../db/sites.ts';
 import { createSecretBox } from '../../../encryption/secret-box.ts';
-import { createProgram } from '../../../local/commands/program.ts';
 import { buildOrganization, buildSite, testPepper } from '../../support/build.ts';
 import { testKeys, testKeysText } from '../../support/encryption.ts';
+import { createTestCommands } from '../../support/commands.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 
 let database: TestDatabase;
@@ -21,44 +20,12 @@ beforeAll(async () => {
 });
 afterAll(() => database[Symbol.asyncDispose]());
 
-let out: string[] = [];
 /** What standard input holds. */
 let input = '';
-beforeEach(() => {
-  out = [];
-  vi.spyOn(console, 'log').mockImplementation((line: string) => out.push(line));
-});
-afterEach(() => vi.restoreAllMocks());
-
-/** Runs a command in this process and answers what it prints; a refusal is thrown. */
-async function docket(...args: string[]): Promise<string> {
-  const program = createProgram((work) =>
-    work({
-      pool: database.pool,
-      keyPepper: testPepper,
-      encryptionKeys: testKeys('k1'),
-      readInput: () => Promise.resolve(input),
-      baseUrl: 'http://127.0.0.1:8080',
-      localRoot: '/srv/git',
-      allowedHosts: ['github.com'],
-      webhookAllowedHosts: ['127.0.0.1:9000'],
-      temporal: { address: '127.0.0.1:1', namespace: 'default' },
-    }),
-  );
-  quiet(program);
-  out = [];
-  await program.parseAsync(args, { from: 'user' });
-  return out.join('\n');
-}
-
-function quiet(command: Command): void {
-  command.configureOutput({ writeErr: () => {} });
-  command.commands.forEach(quiet);
-}
-
-async function docketJson(...args: string[]): Promise<any> {
-  return JSON.parse(await docket(...args, '--json'));
-}
+const { docket, docketJson, printed } = createTestCommands(
+  () => database,
+  () => ({ readInput: () => Promise.resolve(input) }),
+);
 
 const newOrganization = async () => (await buildOrganization(database.pool)).id;
 
@@ -263,7 +230,7 @@ describe('docket', () => {
     const org = await newOrganization();
     const args = line.split(' ').map((arg) => (arg === 'ORG' ? org : arg));
     await expect(docket(...args)).rejects.toThrow(words);
-    expect(out).toEqual([]);
+    expect(printed()).toEqual([]);
   });
 });
 
