@@ -23,6 +23,8 @@ export interface AttemptScope {
   turn?: TurnRef | null;
   /** Whether a process that is about to go stops it at once: nothing is lost but its time. */
   isRestartable?: boolean;
+  /** Whether it goes on when the engine has lost sight of it: what it comes to is stored, and the attempt after it waits. */
+  outlivesEngine?: boolean;
   /** Counts a failure across attempts, in the database, and answers the new count. */
   countFailure(): Promise<number>;
 }
@@ -41,12 +43,13 @@ export function createAttempt(options: AttemptOptions): Attempt {
   const { redact, retryBaseMs = 1_000, firstHeartbeatMs = 500, watchTurn, draining } = options;
   return async (scope, work) => {
     // what has not begun is another worker's
-    const { turn = null, isRestartable = false } = scope;
+    const { turn = null, isRestartable = false, outlivesEngine = false } = scope;
     if (turn !== null && draining?.aborted === true) throw handedBack();
     const { cancellationSignal, heartbeat } = Context.current();
+    const cancelled = outlivesEngine ? whenCancelled(Context.current(), draining) : cancellationSignal;
     using watch = turn === null ? undefined : watchTurn?.(turn);
     using restart = isRestartable ? whenDraining(draining) : undefined;
-    const signals = [cancellationSignal, watch?.signal, restart?.signal].filter((signal) => signal !== undefined);
+    const signals = [cancelled, watch?.signal, restart?.signal].filter((signal) => signal !== undefined);
     const signal = AbortSignal.any(signals);
     let interval: NodeJS.Timeout | undefined;
     const first = setTimeout(() => {
@@ -97,6 +100,21 @@ function handedBack(): ApplicationFailure {
   const message = 'The worker is about to go and hands this back.';
   const category = ApplicationFailureCategory.BENIGN;
   return ApplicationFailure.create({ message, type: FailureType.Superseded, nextRetryDelay: 1, category });
+}
+
+/** Aborts with the activity, unless the engine only lost sight of it: such a one ends with the process at the latest. */
+function whenCancelled(context: Context, draining: AbortSignal | undefined): AbortSignal {
+  const { cancellationSignal } = context;
+  const controller = new AbortController();
+  const stop = () => {
+    const { notFound, timedOut, cancelRequested } = context.cancellationDetails ?? {};
+    const isLost = (notFound === true || timedOut === true) && cancelRequested !== true;
+    if (!isLost || draining?.aborted === true) controller.abort(cancellationSignal.reason);
+    else draining?.addEventListener('abort', () => controller.abort(handedBack()), { once: true });
+  };
+  if (cancellationSignal.aborted) stop();
+  else cancellationSignal.addEventListener('abort', stop, { once: true });
+  return controller.signal;
 }
 
 function whenDraining(draining: AbortSignal | undefined): Disposable & { signal: AbortSignal } {

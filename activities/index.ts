@@ -9,6 +9,7 @@ import type { JobStore } from '../db/jobs.ts';
 import type { ProjectCredentialStore } from '../db/project-credentials.ts';
 import type { ProjectStore } from '../db/projects.ts';
 import type { EffectStore } from '../db/effects.ts';
+import type { AskedSteps } from '../db/asked-steps.ts';
 import type { StepStore } from '../db/steps.ts';
 import type { PriceBook } from '../models/prices.ts';
 import type { ModelRegistry } from '../models/registry.ts';
@@ -17,6 +18,7 @@ import { createFinishReminder } from './command-notes.ts';
 import type { Commands } from './commands.ts';
 import { createArchiveActivities } from './archive.ts';
 import { createAskModel } from './ask-model.ts';
+import { createAsking } from './asking.ts';
 import { createAttempt } from './attempt.ts';
 import type { Forges } from './clients/forge.ts';
 import type { Workspaces } from './clients/workspaces.ts';
@@ -42,6 +44,7 @@ export interface ActivityDeps {
   branches: JobBranchStore;
   endings: Pick<JobEndings, 'archiveIdle'>;
   steps: StepStore;
+  asked: AskedSteps;
   events: JobEventStore;
   effects: EffectStore;
   projects: Pick<ProjectStore, 'get'>;
@@ -102,6 +105,7 @@ export function createActivities(deps: ActivityDeps) {
       draining: deps.draining,
     }),
     askModel,
+    asking: createAsking(deps),
   };
   return {
     ...createWorkspaceActivities(shared),

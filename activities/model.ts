@@ -1,3 +1,4 @@
+import { activityInfo } from '@temporalio/activity';
 import type { JobEventStore } from '../db/job-events.ts';
 import type { Compaction, JobContextStore } from '../db/job-context.ts';
 import type { JobMessageStore } from '../db/job-messages.ts';
@@ -10,6 +11,7 @@ import { systemPrompt } from './agent-prompt.ts';
 import type { Toolset } from './agent-tools/agent-tool.ts';
 import { allowedTools } from './agent-tools/toolset.ts';
 import type { ModelAnswer, ModelQuestion } from './ask-model.ts';
+import type { Asking } from './asking.ts';
 import { takenOver, type Attempt } from './attempt.ts';
 import type { JobAccess } from './job-access.ts';
 import { eventsOfAnswer } from './job-events.ts';
@@ -35,6 +37,7 @@ export interface ModelActivityDeps {
   remindOfFinish(ref: StepRef): Promise<boolean>;
   holdCost: HoldCost;
   askModel(question: ModelQuestion): Promise<ModelAnswer>;
+  asking: Asking;
   attempt: Attempt;
   maskSecrets(text: string): string;
   redact(text: string): string;
@@ -44,49 +47,53 @@ export interface ModelActivityDeps {
 }
 
 export function createModelActivities(deps: ModelActivityDeps) {
-  const { steps, messages, effects, context, access, conversation, holdCost, askModel, attempt, maskSecrets } = deps;
+  const { steps, messages, effects, context, access, conversation, holdCost, askModel, asking, attempt, maskSecrets } =
+    deps;
   const { redact, secrets, prices, toolset, remindOfFinish } = deps;
   const { finish } = toolset;
   const finishOnly: Toolset = finish === undefined ? {} : { finish };
   return {
     /**
-     * Safe to run twice: the answer is stored before the activity completes, and a stored answer is not asked for again.
+     * Safe to run twice: the answer is stored before the activity completes, and a stored answer is not asked for again. One
+     * that an earlier attempt is still asking for is waited for.
      */
     async callModel(call: ModelCall): Promise<ModelStep> {
-      const { jobId, turn, step, lastBefore = null } = call;
+      const { jobId, turn, step } = call;
       const ref = { jobId, turn, step };
-      return attempt({ turn: ref, countFailure: () => steps.countModelFailure(ref) }, async (signal) => {
+      const scope = { turn: ref, outlivesEngine: true, countFailure: () => steps.countModelFailure(ref) };
+      return attempt(scope, async (signal) => {
+        if (activityInfo().attempt > 1) await asking.untilNobodyAsks(ref, signal);
         const { fence, response, finishReason, usage } = await steps.claimAnswer(ref);
-        if (response !== null) {
-          const [compaction = null] = await context.compactions(jobId, 1);
-          return stepOf(call, { response, finishReason: finishReason ?? 'other', usage, compaction });
-        }
-        const job = await access.activeJob(ref);
-        if (job.waitingMessages > 0) await messages.take(ref);
-        const { text: instructions, folders } = await readInstructions(effects, jobId);
-        const system = systemPrompt(instructions);
-        const tools = lastBefore === null ? allowedTools(toolset, await access.projectOf(job)) : finishOnly;
-        const text = liveTextOf({ ...ref, fence });
-        const { answer, transcript } = await speaking(text, () =>
-          answerTo({ call, job, system, folders, signal }, { fence, tools, onText: text.push }),
-        );
-        const masked = maskedResponse(answer.response, maskSecrets);
-        const costMicros = prices.costMicrosOf(job.model, answer.details);
-        const events = eventsOf(
-          await text.end(),
-          fence,
-          eventsOfAnswer({ ...answer, toolCalls: masked.toolCalls, costMicros }, redact),
-        );
-        const { prompts, compaction } = transcript;
-        const knownMessages = prompts.filter(({ turn, step }) => turn === ref.turn && step === ref.step).length;
-        const cost = { cachedTokens: answer.details.cachedInputTokens, costMicros };
-        const store = () =>
-          steps.storeResponse({ ...ref, ...answer, ...cost, response: masked, knownMessages, events });
-        if (!(await keepAnswer(store, signal))) throw takenOver();
-        return stepOf(call, { ...answer, response: masked, compaction });
+        if (response === null) return asking.during({ ...ref, fence }, () => answerAnew(call, fence, signal));
+        const [compaction = null] = await context.compactions(jobId, 1);
+        return stepOf(call, { response, finishReason: finishReason ?? 'other', usage, compaction });
       });
     },
   };
+
+  async function answerAnew(call: ModelCall, fence: number, signal: AbortSignal): Promise<ModelStep> {
+    const { jobId, turn, step, lastBefore = null } = call;
+    const ref = { jobId, turn, step };
+    const job = await access.activeJob(ref);
+    if (job.waitingMessages > 0) await messages.take(ref);
+    const { text: instructions, folders } = await readInstructions(effects, jobId);
+    const system = systemPrompt(instructions);
+    const tools = lastBefore === null ? allowedTools(toolset, await access.projectOf(job)) : finishOnly;
+    const text = liveTextOf({ ...ref, fence });
+    const { answer, transcript } = await speaking(text, () =>
+      answerTo({ call, job, system, folders, signal }, { fence, tools, onText: text.push }),
+    );
+    const masked = maskedResponse(answer.response, maskSecrets);
+    const costMicros = prices.costMicrosOf(job.model, answer.details);
+    const told = eventsOfAnswer({ ...answer, toolCalls: masked.toolCalls, costMicros }, redact);
+    const events = eventsOf(await text.end(), fence, told);
+    const { prompts, compaction } = transcript;
+    const knownMessages = prompts.filter((prompt) => prompt.turn === turn && prompt.step === step).length;
+    const cost = { cachedTokens: answer.details.cachedInputTokens, costMicros };
+    const store = () => steps.storeResponse({ ...ref, ...answer, ...cost, response: masked, knownMessages, events });
+    if (!(await keepAnswer(store, signal))) throw takenOver();
+    return stepOf(call, { ...answer, response: masked, compaction });
+  }
 
   /** A provider that finds the request too long is asked once more, without the older part of the conversation. */
   async function answerTo(asking: ConversationCall, { fence, tools, onText }: Speaking) {

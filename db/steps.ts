@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import type { StepRef, TokenUsage, TurnRef } from '../workflows/contract/job.ts';
 import type { NewJobEvent } from '../workflows/contract/job-events.ts';
+import { askedForMs } from './asked-steps.ts';
 import { withTransaction } from './pool.ts';
 import { onlyRow } from './rows.ts';
 import { type Snapshot, storeSnapshot } from './snapshots.ts';
@@ -84,7 +85,7 @@ export interface StepResults extends StepRef {
 export interface StepStore {
   /** Takes the step for this attempt: makes the row when new, raises its fence, and answers what is stored. */
   claim(ref: StepRef): Promise<StepRow>;
-  /** The same for a call of the model: a step without an answer begins, and the job's events say so. */
+  /** The same for a call of the model: a step without an answer begins and counts as asked for, and the job's events say so. */
   claimAnswer(ref: StepRef): Promise<StepRow>;
   /** Whether the step is still this attempt's: no other has begun since. */
   isHeld(held: StepRef & { fence: number }): Promise<boolean>;
@@ -116,9 +117,9 @@ const stepColumns = `
   cached_tokens::float8 as "cachedTokens", cost_micros::float8 as "costMicros", tool_results as "toolResults", tree,
   model_failures as "modelFailures"`;
 
-const claimStep = `
-  insert into job_steps (job_id, turn, step, fence) values ($1, $2, $3, 1)
-  on conflict (job_id, turn, step) do update set fence = job_steps.fence + 1
+const claimStep = (askedUntil: string) => `
+  insert into job_steps (job_id, turn, step, fence, asked_until) values ($1, $2, $3, 1, ${askedUntil})
+  on conflict (job_id, turn, step) do update set fence = job_steps.fence + 1, asked_until = excluded.asked_until
   returning ${stepColumns}`;
 
 /**
@@ -138,7 +139,8 @@ const ofBase = 'job_id = $1 and base_commit = (select base_commit from jobs wher
 /** The ledger of a job's steps, and the snapshots of its working copy. */
 export function createStepStore(pool: Pool): StepStore {
   async function claim({ jobId, turn, step }: StepRef): Promise<StepRow> {
-    const { rows } = await pool.query<StepRow>({ name: 'claim-step', text: claimStep, values: [jobId, turn, step] });
+    const text = claimStep('null');
+    const { rows } = await pool.query<StepRow>({ name: 'claim-step', text, values: [jobId, turn, step] });
     return onlyRow(rows);
   }
 
@@ -146,12 +148,12 @@ export function createStepStore(pool: Pool): StepStore {
     const { rows } = await pool.query<StepRow>({
       name: 'claim-answer',
       text: `
-        with claimed as (${claimStep})
+        with claimed as (${claimStep("now() + $4::float8 * interval '1 millisecond'")})
         select claimed.* from claimed, append_job_events("jobId", turn, step, case
           when response is not null then '[]'
           else jsonb_build_array(jsonb_build_object('type', 'step-start', 'data', jsonb_build_object('attempt', fence)))
         end)`,
-      values: [jobId, turn, step],
+      values: [jobId, turn, step, askedForMs],
     });
     return onlyRow(rows);
   }

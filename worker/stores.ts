@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { createAskedSteps } from '../db/asked-steps.ts';
 import { createBudgetStore } from '../db/budgets.ts';
 import { createJobContextStore } from '../db/job-context.ts';
 import { createIdleJobs } from '../db/idle-jobs.ts';
@@ -31,6 +32,7 @@ export function createWorkerStores({ pool, box }: { pool: Pool; box: SecretBox }
     branches: createJobBranchStore(pool),
     endings: createJobEndings(pool),
     steps: createStepStore(pool),
+    asked: createAskedSteps(pool),
     events: createJobEventStore(pool),
     effects: createEffectStore(pool),
     projects: createProjectStore(pool),

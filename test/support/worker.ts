@@ -12,6 +12,7 @@ import { createLocalForge } from '../../activities/clients/local-forge.ts';
 import { createWorkspaces } from '../../activities/clients/workspaces.ts';
 import { createActivities, type ActivityDeps } from '../../activities/index.ts';
 import { createKnownSecrets } from '../../redaction/known-secrets.ts';
+import { createAskedSteps } from '../../db/asked-steps.ts';
 import { createIdleJobs } from '../../db/idle-jobs.ts';
 import { createBudgetStore } from '../../db/budgets.ts';
 import { newId } from '../../db/ids.ts';
@@ -52,6 +53,8 @@ export interface TestWorkerOptions {
   /** Where `compatible/…` models are. */
   modelUrl?: string;
   encryptionKeys?: EncryptionKey[];
+  /** Where its worker reaches the engine; the default is the engine's own address. */
+  temporalAddress?: string;
   /** Of an earlier worker, whose work this one goes on with. */
   taskQueue?: string;
   servers?: Partial<ForgeServers>;
@@ -85,7 +88,7 @@ export async function startTestWorker(options: TestWorkerOptions): Promise<TestW
   const address = inject('temporalAddress');
   const connection = await Connection.connect({ address });
   resources.defer(() => connection.close());
-  const native = await NativeConnection.connect({ address });
+  const native = await NativeConnection.connect({ address: options.temporalAddress ?? address });
   resources.defer(() => native.close());
 
   const base = depsOf(options, directory);
@@ -193,6 +196,7 @@ function depsOf(
     endings: createJobEndings(pool),
     idleJobs: createIdleJobs(pool),
     steps: createStepStore(pool),
+    asked: createAskedSteps(pool),
     events: createJobEventStore(pool),
     effects: createEffectStore(pool),
     projects: createProjectStore(pool),

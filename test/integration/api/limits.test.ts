@@ -3,7 +3,7 @@ import { createKeyText } from '../../../db/key-format.ts';
 import { createPool } from '../../../db/pool.ts';
 import { buildJob, buildKey, buildProject } from '../../support/build.ts';
 import { createTestDatabase } from '../../support/database.ts';
-import { openLine } from './line.ts';
+import { openLine } from '../../support/line.ts';
 import { serveApi } from './serve.ts';
 
 describe('the limit of jobs', () => {

@@ -8,7 +8,7 @@ import { createHttpServer } from '../../../api/server.ts';
 import { startApi } from '../../support/api-process.ts';
 import { buildJob, buildKey, buildProject, testPepper } from '../../support/build.ts';
 import { createTestDatabase } from '../../support/database.ts';
-import { openLine } from './line.ts';
+import { openLine } from '../../support/line.ts';
 
 describe('the API process', () => {
   it('serves without Temporal, says that it is ready, and ends cleanly on SIGTERM', async () => {

@@ -9,7 +9,7 @@ import { createOutboxStore } from '../../../db/outbox.ts';
 import { jobWorkflowId, jobWorkflowName } from '../../../workflows/contract/messages.ts';
 import { buildJob, buildProject } from '../../support/build.ts';
 import { createTestDatabase } from '../../support/database.ts';
-import { openLine } from './line.ts';
+import { openLine } from '../../support/line.ts';
 
 const limits = { maxSteps: 5, maxTokens: 1000, maxDurationMs: 60_000 };
 const log = pino({ level: 'silent' });

@@ -1,5 +1,5 @@
 import { asyncLocalStorage, type Context } from '@temporalio/activity';
-import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
+import { ApplicationFailure, CancelledFailure, type ActivityCancellationDetails } from '@temporalio/common';
 import { describe, expect, it } from 'vitest';
 import { createAttempt, type AttemptOptions, type AttemptScope } from '../../../activities/attempt.ts';
 import { GitError } from '../../../activities/clients/git.ts';
@@ -15,12 +15,14 @@ interface Run<Result> {
 interface RunOptions extends Pick<AttemptOptions, 'draining' | 'watchTurn'> {
   scope?: Partial<AttemptScope>;
   controller?: AbortController;
+  /** Why the controller aborts, as the engine says it. */
+  details?: Partial<ActivityCancellationDetails>;
 }
 
 /** Runs a body inside the context of an activity. */
 async function runBody<Result>(
   work: (signal: AbortSignal, beaten: Promise<void>) => Promise<Result>,
-  { scope, controller = new AbortController(), ...options }: RunOptions = {},
+  { scope, controller = new AbortController(), details, ...options }: RunOptions = {},
 ): Promise<Run<Result>> {
   let heartbeats = 0;
   let logged = '';
@@ -28,6 +30,7 @@ async function runBody<Result>(
   const note = (message: string, attributes?: unknown) => void (logged += JSON.stringify([message, attributes]));
   const context = {
     cancellationSignal: controller.signal,
+    cancellationDetails: details,
     heartbeat() {
       heartbeats += 1;
       resolve();
@@ -112,6 +115,50 @@ describe('an attempt for a turn', () => {
     const run = await runBody(work, { scope: { turn, isRestartable }, draining: draining.signal });
     if (isRestartable) expect(failureOf(run)).toMatchObject({ nonRetryable: false, nextRetryDelay: 1 });
     else expect(run.outcome).toMatchObject({ value: 'ended' });
+  });
+
+  describe.each([
+    ['was not told of its end', { notFound: true }],
+    ['took it for dead', { timedOut: true }],
+  ])('of which the engine %s', (_, details) => {
+    const scope = { turn: { jobId: 'job', turn: 1 }, outlivesEngine: true };
+
+    it('goes on when it outlives the engine', async () => {
+      const controller = new AbortController();
+      const work = async (signal: AbortSignal) => {
+        controller.abort(new CancelledFailure('NOT_FOUND'));
+        return signal.aborted;
+      };
+      const { outcome } = await runBody(work, { scope, controller, details });
+      expect(outcome).toEqual({ status: 'fulfilled', value: false });
+    });
+
+    it('ends when it does not, or was cancelled as well', async () => {
+      for (const [outlivesEngine, cancelRequested] of [
+        [false, false],
+        [true, true],
+      ]) {
+        const controller = new AbortController();
+        const work = async (signal: AbortSignal) => {
+          controller.abort(new CancelledFailure('NOT_FOUND'));
+          return signal.aborted;
+        };
+        const options = { scope: { ...scope, outlivesEngine }, controller, details: { ...details, cancelRequested } };
+        expect((await runBody(work, options)).outcome).toEqual({ status: 'fulfilled', value: true });
+      }
+    });
+
+    it('ends when the process is about to go', async () => {
+      const controller = new AbortController();
+      const draining = new AbortController();
+      const work = async (signal: AbortSignal) => {
+        controller.abort(new CancelledFailure('NOT_FOUND'));
+        draining.abort();
+        signal.throwIfAborted();
+      };
+      const run = await runBody(work, { scope, controller, details, draining: draining.signal });
+      expect(failureOf(run)).toMatchObject({ nonRetryable: false });
+    });
   });
 });
 

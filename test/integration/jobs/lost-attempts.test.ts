@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
+import { jobWorkflowId } from '../../../workflows/contract/messages.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { createTestRepository } from '../../support/git-repository.ts';
+import { openLine } from '../../support/line.ts';
+import { startScriptedModelServer, type ScriptedReply } from '../../support/scripted-model-server.ts';
+import { startTestWorker } from '../../support/worker.ts';
+import { writing } from '../../support/writing-script.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database[Symbol.asyncDispose]());
+
+const [hostname, port] = inject('temporalAddress').split(':') as [string, string];
+
+const long = { timeout: 30_000, interval: 100 };
+
+/** The engine tells an attempt that it is not known any more when it beats, twice a second. */
+const looksOfSomeBeats = 8;
+
+/**
+ * A job whose worker is cut off from the engine while the model works on its first answer, until the engine has begun another
+ * attempt; resolves when that one waits.
+ */
+async function loseSight(first: ScriptedReply, ...further: ScriptedReply[]) {
+  await using resources = new AsyncDisposableStack();
+  const repository = resources.use(await createTestRepository());
+  const model = resources.use(await startScriptedModelServer());
+  const line = resources.use(await openLine({ hostname, port }));
+  model.script({ ...first, stall: true }, ...further);
+  let looks = 0;
+  const worker = resources.use(
+    await startTestWorker({
+      database,
+      modelUrl: model.baseUrl,
+      temporalAddress: `127.0.0.1:${line.port}`,
+      change: ({ asked }) => ({
+        asked: {
+          ...asked,
+          isAsked(ref) {
+            looks += 1;
+            return asked.isAsked(ref);
+          },
+        },
+      }),
+    }),
+  );
+  const id = await worker.createJob({ prompt: 'Go', repository: repository.path });
+  await worker.startJob(id);
+  const request = await model.nextRequest();
+  const activityOf = async () => {
+    const { raw } = await worker.client.workflow.getHandle(jobWorkflowId(id, 1)).describe();
+    return raw.pendingActivities?.[0];
+  };
+  await vi.waitUntil(async () => (await activityOf())?.lastHeartbeatTime != null, long);
+  line.cut();
+  await vi.waitUntil(async () => ((await activityOf())?.attempt ?? 0) > 1, long);
+  line.mend();
+  await vi.waitUntil(() => looks >= looksOfSomeBeats, long);
+  const scene = resources.move();
+  return { request, model, ended: () => worker.ended(id), [Symbol.asyncDispose]: () => scene.disposeAsync() };
+}
+
+describe('an attempt that the engine lost sight of', () => {
+  it('goes on asking, and the next one takes its answer', async () => {
+    await using lost = await loseSight(writing[0]!, writing[1]!);
+    lost.request.release();
+    expect(await lost.request.closed).toBe('complete');
+    expect(await lost.ended()).toMatchObject({ status: 'completed', steps: 2, inputTokens: 200 });
+    expect(lost.model.requests).toHaveLength(2);
+    expect(lost.model.violations).toEqual([]);
+  });
+
+  it('leaves the asking to the next one when it fails', async () => {
+    await using lost = await loseSight({ status: 503 }, ...writing);
+    lost.request.release();
+    expect(await lost.ended()).toMatchObject({ status: 'completed', steps: 2, inputTokens: 200 });
+    expect(lost.model.requests).toHaveLength(3);
+    expect(lost.model.violations).toEqual([]);
+  });
+});
