@@ -1,4 +1,5 @@
 import { activityInfo } from '@temporalio/activity';
+import type { AskedSteps } from '../db/asked-steps.ts';
 import type { JobEventStore } from '../db/job-events.ts';
 import type { Compaction, JobContextStore } from '../db/job-context.ts';
 import type { JobMessageStore } from '../db/job-messages.ts';
@@ -26,7 +27,8 @@ import type { HoldCost } from './spending.ts';
 import { conversationOf, type Transcript } from './transcript.ts';
 
 export interface ModelActivityDeps {
-  steps: Pick<StepStore, 'claimAnswer' | 'isHeld' | 'storeResponse' | 'countModelFailure'>;
+  steps: Pick<StepStore, 'claimAnswer' | 'storeResponse' | 'countModelFailure'>;
+  asked: Pick<AskedSteps, 'isHeld'>;
   events: Pick<JobEventStore, 'appendText'>;
   messages: Pick<JobMessageStore, 'take'>;
   effects: Pick<EffectStore, 'claim'>;
@@ -47,8 +49,20 @@ export interface ModelActivityDeps {
 }
 
 export function createModelActivities(deps: ModelActivityDeps) {
-  const { steps, messages, effects, context, access, conversation, holdCost, askModel, asking, attempt, maskSecrets } =
-    deps;
+  const {
+    steps,
+    asked,
+    messages,
+    effects,
+    context,
+    access,
+    conversation,
+    holdCost,
+    askModel,
+    asking,
+    attempt,
+    maskSecrets,
+  } = deps;
   const { redact, secrets, prices, toolset, remindOfFinish } = deps;
   const { finish } = toolset;
   const finishOnly: Toolset = finish === undefined ? {} : { finish };
@@ -104,7 +118,7 @@ export function createModelActivities(deps: ModelActivityDeps) {
       const characters = JSON.stringify(messages).length + system.length;
       await holdCost({ ref: { jobId, turn, step }, job, characters, signal });
       // one that was cut off from the engine meanwhile would pay for what another one asks
-      if (!(await steps.isHeld({ jobId, turn, step, fence }))) throw takenOver();
+      if (!(await asked.isHeld({ jobId, turn, step, fence }))) throw takenOver();
       const answer = await askModel({ model: job.model, system, messages, toolset: tools, signal, onText });
       return { answer, transcript };
     };

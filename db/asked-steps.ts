@@ -5,6 +5,8 @@ import type { StepRef } from '../workflows/contract/job.ts';
 export const askedForMs = 1_500;
 
 export interface AskedSteps {
+  /** Whether the step is still this attempt's: no other has begun since. */
+  isHeld(held: StepRef & { fence: number }): Promise<boolean>;
   /** Whether an attempt is asking the model for the step, as far as is known. */
   isAsked(ref: StepRef): Promise<boolean>;
   /** Says that attempts of this process are still asking. */
@@ -16,6 +18,15 @@ export interface AskedSteps {
 /** Who asks a model right now. An attempt that the engine lost sight of goes on, and another one leaves the asking to it. */
 export function createAskedSteps(pool: Pool): AskedSteps {
   return {
+    async isHeld({ jobId, turn, step, fence }) {
+      const { rowCount } = await pool.query({
+        name: 'is-held',
+        text: 'select from job_steps where job_id = $1 and turn = $2 and step = $3 and fence = $4',
+        values: [jobId, turn, step, fence],
+      });
+      return rowCount === 1;
+    },
+
     async isAsked({ jobId, turn, step }) {
       const { rowCount } = await pool.query(
         `select from job_steps

@@ -87,8 +87,6 @@ export interface StepStore {
   claim(ref: StepRef): Promise<StepRow>;
   /** The same for a call of the model: a step without an answer begins and counts as asked for, and the job's events say so. */
   claimAnswer(ref: StepRef): Promise<StepRow>;
-  /** Whether the step is still this attempt's: no other has begun since. */
-  isHeld(held: StepRef & { fence: number }): Promise<boolean>;
   /**
    * Stores the answer if none is stored: attempts that run at the same time ask the same, and the first answer that was
    * paid for is kept. False says that another one is stored. What it used is counted into the job and its project at once.
@@ -156,15 +154,6 @@ export function createStepStore(pool: Pool): StepStore {
       values: [jobId, turn, step, askedForMs],
     });
     return onlyRow(rows);
-  }
-
-  async function isHeld({ jobId, turn, step, fence }: StepRef & { fence: number }): Promise<boolean> {
-    const { rowCount } = await pool.query({
-      name: 'is-held',
-      text: 'select from job_steps where job_id = $1 and turn = $2 and step = $3 and fence = $4',
-      values: [jobId, turn, step, fence],
-    });
-    return rowCount === 1;
   }
 
   async function storeResponse(answer: StepAnswer): Promise<boolean> {
@@ -288,7 +277,6 @@ export function createStepStore(pool: Pool): StepStore {
   return {
     claim,
     claimAnswer,
-    isHeld,
     storeResponse,
     storeResults,
     countModelFailure,
