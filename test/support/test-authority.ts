@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,6 +18,10 @@ export interface TestAuthority {
 }
 
 const run = promisify(execFile);
+
+/** Whether this machine has what an authority is made with. */
+export const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
+
 const newKey = '-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes';
 
 /** Makes an authority with the program openssl. */
