@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import { SealedError } from '../encryption/cipher.ts';
-import type { SecretBox } from '../encryption/secret-box.ts';
+import { sealingKeyOf, type SecretBox } from '../encryption/secret-box.ts';
 import { projectCredentialOwner, projectSshKeyOwner } from './project-credentials.ts';
 import { onlyRow } from './rows.ts';
 import { webhookSecretOwner } from './webhook-endpoints.ts';
@@ -22,6 +22,11 @@ const sealedColumns: readonly SealedColumn[] = [
   { table: 'webhook_endpoints', id: 'id', column: 'previous_secret', ownerOf: webhookSecretOwner },
 ];
 
+interface SealedValue {
+  id: string;
+  value: string;
+}
+
 export interface SealedCount {
   table: string;
   /** Null: not sealed. */
@@ -37,33 +42,44 @@ export interface SealedValueStore {
   reseal(options?: { batch?: number }): Promise<number>;
   /** What is stored under which key by now. */
   count(): Promise<SealedCount[]>;
+  /** How many values the key that they name does not open, by its id: it has another value than when they were sealed. */
+  countUnopened(): Promise<Map<string, number>>;
   /** Turns that ended and whose history is still the engine's alone, sealed as it was written. */
   countWaitingHistories(): Promise<number>;
 }
 
 /** Every secret that the database holds sealed. */
 export function createSealedValueStore(pool: Pool, box: SecretBox): SealedValueStore {
-  async function resealColumn({ table, id, column, ownerOf }: SealedColumn, batch: number): Promise<number> {
-    let sealed = 0;
+  /** The values of a column, a batch at a time. */
+  async function* valuesOf({ table, id, column }: SealedColumn, batch: number): AsyncGenerator<SealedValue> {
     for (let after = ''; ;) {
-      const { rows } = await pool.query<{ id: string; value: string }>(
+      const { rows } = await pool.query<SealedValue>(
         `select ${id} as id, ${column} as value from ${table}
-         where ${id} > $1 and not starts_with(${column}, $2) order by ${id} limit $3`,
-        [after, `enc:v1:${box.keyId}:`, batch],
+         where ${id} > $1 and ${column} is not null order by ${id} limit $2`,
+        [after, batch],
       );
-      for (const row of rows) {
-        const text = openOrNull(box, row.value, ownerOf(row.id));
-        if (text === null) continue;
-        const { rowCount } = await pool.query(
-          `update ${table} set ${column} = $3 where ${id} = $1 and ${column} = $2`,
-          [row.id, row.value, box.seal(text, ownerOf(row.id))],
-        );
-        sealed += rowCount ?? 0;
-      }
+      yield* rows;
       const last = rows.at(-1);
-      if (last === undefined) return sealed;
+      if (last === undefined) return;
       after = last.id;
     }
+  }
+
+  async function resealColumn(sealedColumn: SealedColumn, batch: number): Promise<number> {
+    const { table, id, column, ownerOf } = sealedColumn;
+    let sealed = 0;
+    for await (const row of valuesOf(sealedColumn, batch)) {
+      if (sealingKeyOf(row.value) === box.keyId) continue;
+      const text = openOrNull(box, row.value, ownerOf(row.id));
+      if (text === null) continue;
+      const { rowCount } = await pool.query(`update ${table} set ${column} = $3 where ${id} = $1 and ${column} = $2`, [
+        row.id,
+        row.value,
+        box.seal(text, ownerOf(row.id)),
+      ]);
+      sealed += rowCount ?? 0;
+    }
+    return sealed;
   }
 
   return {
@@ -84,6 +100,18 @@ export function createSealedValueStore(pool: Pool, box: SecretBox): SealedValueS
         counts.push(...rows.map((row) => ({ table, ...row })));
       }
       return counts;
+    },
+
+    async countUnopened() {
+      const unopened = new Map<string, number>();
+      for (const column of sealedColumns) {
+        for await (const { id, value } of valuesOf(column, 100)) {
+          const keyId = sealingKeyOf(value);
+          if (keyId === null || openOrNull(box, value, column.ownerOf(id)) !== null) continue;
+          unopened.set(keyId, (unopened.get(keyId) ?? 0) + 1);
+        }
+      }
+      return unopened;
     },
 
     async countWaitingHistories() {

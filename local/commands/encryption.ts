@@ -43,6 +43,14 @@ async function rotate({ pool, encryptionKeys, temporal }: CommandContext): Promi
     throw new CommandError('DOCKET_ENCRYPTION_KEYS is not set; there is no key to seal with.');
   }
   const sealedValues = createSealedValueStore(pool, createSecretBox(encryptionKeys));
+  const unopened = await sealedValues.countUnopened();
+  const lost = unopened.get(first.id) ?? 0;
+  if (lost > 0) {
+    throw new CommandError(
+      `Stored secrets that name the key "${first.id}" and are not opened by its value in DOCKET_ENCRYPTION_KEYS: ${lost}. It had ` +
+        'another value when they were sealed. Nothing was changed. Give it that value again, or give the new value an id of its own.',
+    );
+  }
   const resealed = await sealedValues.reseal();
   const sites = await createSiteStore(pool).list();
   const scheduleIds = [archiveJobsScheduleId, ...sites.map(({ id }) => refreshSiteScheduleId(id))];
@@ -73,6 +81,7 @@ async function rotate({ pool, encryptionKeys, temporal }: CommandContext): Promi
     function stateOf(): string {
       if (id === first?.id) return 'seals';
       if (!configured.includes(id)) return 'needed and missing: add it to DOCKET_ENCRYPTION_KEYS';
+      if (unopened.has(id)) return 'needed with the value it had when these secrets were sealed, which is another one';
       if (isUsed) return 'needed';
       if (waiting > 0) return `needed until ${waiting} histories of ended turns are stored`;
       return 'can be removed, once every process has the new list';

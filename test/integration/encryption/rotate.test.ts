@@ -5,6 +5,7 @@ import { createProjectCredentialStore } from '../../../db/project-credentials.ts
 import { createSealedValueStore } from '../../../db/sealed-values.ts';
 import { createWebhookStore } from '../../../db/webhook-endpoints.ts';
 import { createDataConverter } from '../../../encryption/data-converter.ts';
+import type { EncryptionKey } from '../../../encryption/keys.ts';
 import { createSecretBox } from '../../../encryption/secret-box.ts';
 import { jobTaskQueue, jobWorkflowName, refreshSiteScheduleId } from '../../../workflows/contract/messages.ts';
 import { buildProject, buildSite } from '../../support/build.ts';
@@ -38,11 +39,13 @@ interface RotatedKey {
 }
 
 /** Runs the command with a list of keys; answers the state of each key by its id. */
-async function rotate(keys: string[], address = inject('temporalAddress')) {
+const rotate = (keys: string[], address?: string) => rotateWith(testKeys(...keys), address);
+
+async function rotateWith(encryptionKeys: EncryptionKey[], address = inject('temporalAddress')) {
   said = [];
   const { docketJson } = createTestCommands(
     () => database,
-    () => ({ encryptionKeys: testKeys(...keys), temporal: { address, namespace: 'default' } }),
+    () => ({ encryptionKeys, temporal: { address, namespace: 'default' } }),
   );
   const rows: RotatedKey[] = await docketJson('encryption', 'rotate');
   return Object.fromEntries(rows.map(({ id, ...row }) => [id, row]));
@@ -120,6 +123,24 @@ it('leaves what it cannot open, and names the key that is missing', { timeout: 6
   expect(await createProjectCredentialStore(database.pool, boxOf('lost')).read(id)).toBe('token');
   await rotate(['k9', 'lost']);
   expect(await createProjectCredentialStore(database.pool, boxOf('k9')).read(id)).toBe('token');
+});
+
+it('leaves what a key with another value cannot open, and says so', { timeout: 60_000 }, async () => {
+  const { id } = await buildProject(database.pool);
+  const store = createProjectCredentialStore(database.pool, boxOf('mistaken'));
+  await store.write(id, 'token');
+  const [other] = testKeys('other');
+  const mistaken = { ...other!, id: 'mistaken' };
+  const states = await rotateWith([...testKeys('k9'), mistaken]);
+  expect(states['mistaken']).toMatchObject({
+    values: 1,
+    state: expect.stringMatching(/^needed with the value it had/),
+  });
+  await expect(rotateWith([mistaken, ...testKeys('k9')])).rejects.toThrow(
+    'Stored secrets that name the key "mistaken" and are not opened by its value in DOCKET_ENCRYPTION_KEYS: 1.',
+  );
+  expect(await store.read(id)).toBe('token');
+  await rotate(['k9', 'mistaken']);
 });
 
 it('does what it can while Temporal is away, and says what is not known', async () => {
