@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
@@ -20,10 +20,18 @@ interface Fetched {
   error: unknown;
 }
 
-async function processTexts(): Promise<string> {
-  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name) && name !== String(process.pid));
-  const files = pids.flatMap((pid) => [`/proc/${pid}/environ`, `/proc/${pid}/cmdline`]);
-  return (await Promise.all(files.map((file) => readFile(file, 'latin1').catch(() => '')))).join('\n');
+/** At once: the request is answered afterwards, and whoever made it is still there. */
+function processTexts(): string {
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && name !== String(process.pid));
+  return pids.flatMap((pid) => [readIfThere(`/proc/${pid}/environ`), readIfThere(`/proc/${pid}/cmdline`)]).join('\n');
+}
+
+function readIfThere(path: string): string {
+  try {
+    return readFileSync(path, 'latin1');
+  } catch {
+    return '';
+  }
 }
 
 /** Lets `act` fetch from a server that wants a token, and looks at the processes at that moment. */
@@ -31,7 +39,7 @@ async function fetching(scene: Scene, act: (github: FakeGithub, url: string) => 
   const github = await createFakeGithub();
   scene.defer(() => github[Symbol.asyncDispose]());
   const { url } = await github.addRepository('acme/lamp');
-  let processes: Promise<string> | null = null;
+  let processes: string | null = null;
   github.onRequest = ({ authorization }) => {
     if (authorization !== null) processes ??= processTexts();
   };
@@ -39,7 +47,7 @@ async function fetching(scene: Scene, act: (github: FakeGithub, url: string) => 
     () => null,
     (thrown: unknown) => thrown,
   );
-  return { github, processes: (await processes) ?? '', error };
+  return { github, processes: processes ?? '', error };
 }
 
 /** With the token in the address, as many tutorials show it. */
