@@ -23,7 +23,7 @@ export function limitFailure(category: FailureType, state: JobState, limits: Job
 /** What is told about a turn that spent its wall time. */
 export function timeSentence({ maxDurationMs }: JobLimits): string {
   const minutes = Math.round(maxDurationMs / 6_000) / 10;
-  return `The agent was stopped at its limit of ${minutes} minutes (DOCKET_MAX_JOB_MINUTES).`;
+  return `The agent was stopped at its limit of ${minutes} ${minutes === 1 ? 'minute' : 'minutes'} (DOCKET_MAX_JOB_MINUTES).`;
 }
 
 function limitSentence(category: FailureType, { tokens }: JobState, limits: JobLimits): string {

@@ -1,4 +1,4 @@
-import { Client, Connection } from '@temporalio/client';
+import { Client, Connection, type WorkflowExecutionDescription } from '@temporalio/client';
 import type { Pool } from 'pg';
 import { jobWorkflowId } from '../../workflows/contract/messages.ts';
 import type { Engine } from './check-engine.ts';
@@ -17,6 +17,8 @@ export interface Recovery extends HitJob {
 export interface HitFinder extends AsyncDisposable {
   /** Of the jobs, those with an activity that the worker has begun, or a workflow task that somebody has. */
   find(pid: number, jobIds: string[]): Promise<string[]>;
+  /** Of the jobs, those with an activity that the worker has, as the engine sees it. */
+  findActive(pid: number, jobIds: string[]): Promise<string[]>;
 }
 
 const started = 2; // temporal.api.enums.v1.PendingActivityState and PendingWorkflowTaskState
@@ -25,22 +27,25 @@ export async function createHitFinder({ temporalAddress, namespace = 'default' }
   const connection = await Connection.connect({ address: temporalAddress });
   const { workflow } = new Client({ connection, namespace });
 
-  async function isHit(pid: number, jobId: string): Promise<boolean> {
-    const { raw } = await workflow.getHandle(jobWorkflowId(jobId, 1)).describe();
-    const activities = raw.pendingActivities ?? [];
-    return (
-      raw.pendingWorkflowTask?.state === started ||
-      activities.some(
-        ({ state, lastWorkerIdentity }) => state === started && lastWorkerIdentity?.startsWith(`${pid}@`) === true,
-      )
+  type Described = WorkflowExecutionDescription['raw'];
+  const hasTask = ({ pendingWorkflowTask }: Described) => pendingWorkflowTask?.state === started;
+  const hasActivity = (pid: number, { pendingActivities }: Described) =>
+    (pendingActivities ?? []).some(
+      ({ state, lastWorkerIdentity }) => state === started && lastWorkerIdentity?.startsWith(`${pid}@`) === true,
     );
+
+  async function jobsWhere(jobIds: string[], isMeant: (described: Described) => boolean): Promise<string[]> {
+    const found = await Promise.all(
+      jobIds
+        .map(async (id) => isMeant((await workflow.getHandle(jobWorkflowId(id, 1)).describe()).raw))
+        .map((one) => one.catch(() => false)),
+    );
+    return jobIds.filter((_, index) => found[index]);
   }
 
   return {
-    async find(pid, jobIds) {
-      const hits = await Promise.all(jobIds.map((id) => isHit(pid, id).catch(() => false)));
-      return jobIds.filter((_, index) => hits[index]);
-    },
+    find: (pid, jobIds) => jobsWhere(jobIds, (described) => hasTask(described) || hasActivity(pid, described)),
+    findActive: (pid, jobIds) => jobsWhere(jobIds, (described) => hasActivity(pid, described)),
     [Symbol.asyncDispose]: () => connection.close(),
   };
 }

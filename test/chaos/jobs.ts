@@ -131,7 +131,9 @@ async function killWorkers({ kills, gapMs, lane, random, run, hits, finder, next
     if (killed === null) continue;
     const fault: Fault = { kind: 'kill', target: 'worker', pid, atMs: Date.now(), backMs: null };
     run.faults.push(fault);
-    hits.push(...hit.map((id) => ({ id, atMs: fault.atMs })));
+    // what the engine gave to it while it stood still is lost with it
+    const givenLast = await finder.findActive(pid, active);
+    hits.push(...[...new Set([...hit, ...givenLast])].map((id) => ({ id, atMs: fault.atMs })));
     ready.delete(victim);
     recoveries.push(
       killed.back.then(() => {
