@@ -250,6 +250,7 @@ describe('the diff of a job', () => {
     expect([empty.status, empty.text]).toEqual([200, '']);
     expect(empty.headers.get('content-type')).toBe('text/x-diff; charset=utf-8');
 
+    await database.pool.query("update jobs set base_commit = 'c0' where id = $1", [job.id]);
     const steps = createStepStore(database.pool);
     const ref = { jobId: job.id, turn: 1, step: 1 };
     const { fence } = await steps.claim(ref);
