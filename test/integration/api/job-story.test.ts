@@ -22,6 +22,7 @@ beforeAll(async () => {
   shared.key = (await buildKey(pool, project)).key;
   shared.path = `/v2/agent/${project.id}/job/${job.id}`;
   shared.jobId = job.id;
+  await pool.query("update jobs set base_commit = 'base' where id = $1", [job.id]);
   await createJobMessageStore(pool).send({ jobId: job.id, prompt: 'And that.', idempotency: null });
   const steps = createStepStore(pool);
   for (const step of [1, 2]) {
