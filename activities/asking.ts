@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AskedSteps } from '../db/asked-steps.ts';
 import type { StepRef } from '../workflows/contract/job.ts';
+import { repeatWhile } from './repeat-while.ts';
 
 export interface Asking {
   /** Runs the asking of an attempt that has claimed its step; the others are told until it is over. */
@@ -22,22 +23,17 @@ export interface AskingDeps {
  */
 export function createAsking({ asked, everyMs = 500, pollMs = 200 }: AskingDeps): Asking {
   const held = new Set<StepRef>();
-  let isTelling = false;
-
-  function tellLater(): void {
-    isTelling = true;
-    setTimeout(async () => {
-      // a database that is away for a moment costs a second call of the model at worst
-      if (held.size > 0) await asked.stillAsked([...held]).catch(() => undefined);
-      isTelling = false;
-      if (held.size > 0) tellLater();
-    }, everyMs).unref();
-  }
+  // a database that is away for a moment costs a second call of the model at worst
+  const tellOn = repeatWhile(
+    () => held.size > 0,
+    () => asked.stillAsked([...held]),
+    everyMs,
+  );
 
   return {
     async during(step, work) {
       held.add(step);
-      if (!isTelling) tellLater();
+      tellOn();
       let isDone = false;
       try {
         const answer = await work();

@@ -46,10 +46,11 @@ export function createAttempt(options: AttemptOptions): Attempt {
     const { turn = null, isRestartable = false, outlivesEngine = false } = scope;
     if (turn !== null && draining?.aborted === true) throw handedBack();
     const { cancellationSignal, heartbeat } = Context.current();
-    const cancelled = outlivesEngine ? whenCancelled(Context.current(), draining) : cancellationSignal;
+    using cancelled = outlivesEngine ? whenCancelled(Context.current(), draining) : undefined;
     using watch = turn === null ? undefined : watchTurn?.(turn);
     using restart = isRestartable ? whenDraining(draining) : undefined;
-    const signals = [cancelled, watch?.signal, restart?.signal].filter((signal) => signal !== undefined);
+    const own = cancelled?.signal ?? cancellationSignal;
+    const signals = [own, watch?.signal, restart?.signal].filter((signal) => signal !== undefined);
     const signal = AbortSignal.any(signals);
     let interval: NodeJS.Timeout | undefined;
     const first = setTimeout(() => {
@@ -103,18 +104,21 @@ function handedBack(): ApplicationFailure {
 }
 
 /** Aborts with the activity, unless the engine only lost sight of it: such a one ends with the process at the latest. */
-function whenCancelled(context: Context, draining: AbortSignal | undefined): AbortSignal {
+function whenCancelled(context: Context, draining: AbortSignal | undefined): Disposable & { signal: AbortSignal } {
   const { cancellationSignal } = context;
   const controller = new AbortController();
+  const waiting = new DisposableStack();
   const stop = () => {
     const { notFound, timedOut, cancelRequested } = context.cancellationDetails ?? {};
     const isLost = (notFound === true || timedOut === true) && cancelRequested !== true;
-    if (!isLost || draining?.aborted === true) controller.abort(cancellationSignal.reason);
-    else draining?.addEventListener('abort', () => controller.abort(handedBack()), { once: true });
+    if (!isLost || draining?.aborted === true) return controller.abort(cancellationSignal.reason);
+    const { signal } = waiting.use(whenDraining(draining));
+    signal.addEventListener('abort', () => controller.abort(signal.reason), { once: true });
   };
   if (cancellationSignal.aborted) stop();
-  else cancellationSignal.addEventListener('abort', stop, { once: true });
-  return controller.signal;
+  cancellationSignal.addEventListener('abort', stop, { once: true });
+  waiting.defer(() => cancellationSignal.removeEventListener('abort', stop));
+  return { signal: controller.signal, [Symbol.dispose]: () => waiting.dispose() };
 }
 
 function whenDraining(draining: AbortSignal | undefined): Disposable & { signal: AbortSignal } {

@@ -2,6 +2,7 @@ import { ApplicationFailure } from '@temporalio/activity';
 import { ApplicationFailureCategory } from '@temporalio/common';
 import type { TurnRef } from '../workflows/contract/job.ts';
 import { FailureType } from '../workflows/contract/failures.ts';
+import { repeatWhile } from './repeat-while.ts';
 
 export interface TurnWatchDeps {
   /** Which of these turns have ended, or are not the newest of their job any more. */
@@ -18,7 +19,8 @@ export type WatchTurn = (turn: TurnRef) => Disposable & { signal: AbortSignal };
  */
 export function createTurnWatch({ endedTurns, everyMs = 400 }: TurnWatchDeps): WatchTurn {
   const watched = new Map<AbortController, TurnRef>();
-  let isLooking = false;
+  // a database that is away for a moment is asked again
+  const lookOn = repeatWhile(() => watched.size > 0, look, everyMs);
 
   async function look(): Promise<void> {
     const turns = new Map([...watched.values()].map((turn) => [nameOf(turn), turn]));
@@ -26,20 +28,10 @@ export function createTurnWatch({ endedTurns, everyMs = 400 }: TurnWatchDeps): W
     for (const [controller, turn] of watched) if (ended.has(nameOf(turn))) controller.abort(turnEnded());
   }
 
-  function lookLater(): void {
-    isLooking = true;
-    setTimeout(async () => {
-      // a database that is away for a moment is asked again
-      if (watched.size > 0) await look().catch(() => undefined);
-      isLooking = false;
-      if (watched.size > 0) lookLater();
-    }, everyMs).unref();
-  }
-
   return (turn) => {
     const controller = new AbortController();
     watched.set(controller, turn);
-    if (!isLooking) lookLater();
+    lookOn();
     return { signal: controller.signal, [Symbol.dispose]: () => void watched.delete(controller) };
   };
 }

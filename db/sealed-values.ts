@@ -42,7 +42,7 @@ export interface SealedValueStore {
   reseal(options?: { batch?: number }): Promise<number>;
   /** What is stored under which key by now. */
   count(): Promise<SealedCount[]>;
-  /** How many values the key that they name does not open, by its id: it has another value than when they were sealed. */
+  /** How many values cannot be opened, by the id of the key that they name: it is missing, or has another value than it had. */
   countUnopened(): Promise<Map<string, number>>;
   /** Turns that ended and whose history is still the engine's alone, sealed as it was written. */
   countWaitingHistories(): Promise<number>;
