@@ -1,13 +1,27 @@
-import type { Pool } from 'pg';
+import type { Pool, PoolClient } from 'pg';
+import type { Caller } from './caller.ts';
 import { newId } from './ids.ts';
 import { decodeCursor, encodeCursor } from './page-cursor.ts';
 import { toStoredJson } from './stored-text.ts';
 
-/** Who did it: an admin key, in a session of the dashboard or by itself. */
-export interface Actor {
-  organizationId: string;
-  keyId: string;
-  sessionId: string | null;
+/** What was done: noun and verb, the id of what it was done to, and details that never hold a secret. */
+export interface AuditedAction {
+  action: string;
+  subject: string | null;
+  details?: Record<string, unknown>;
+}
+
+/** Writes an entry of the audit log. A store calls it with the client of the transaction that makes the change. */
+export async function writeAudit(
+  client: Pool | PoolClient,
+  { organizationId, keyId, sessionId }: Caller,
+  { action, subject, details = {} }: AuditedAction,
+): Promise<void> {
+  await client.query(
+    `insert into audit_entries (id, organization_id, key_id, session_id, action, subject, details)
+     values ($1, $2, $3, $4, $5, $6, $7)`,
+    [newId('aud_'), organizationId, keyId, sessionId, action, subject, toStoredJson(details)],
+  );
 }
 
 export interface AuditEntry {
@@ -23,11 +37,7 @@ export interface AuditEntry {
 }
 
 export interface AuditStore {
-  /** `details` never hold a secret. */
-  write(
-    actor: Actor,
-    entry: { action: string; subject: string | null; details?: Record<string, unknown> },
-  ): Promise<void>;
+  write(caller: Caller, entry: AuditedAction): Promise<void>;
   /** Newest first. Throws InvalidCursorError. */
   list(
     organizationId: string,
@@ -38,13 +48,7 @@ export interface AuditStore {
 /** What was administered in an organization. */
 export function createAuditStore(pool: Pool): AuditStore {
   return {
-    async write({ organizationId, keyId, sessionId }, { action, subject, details = {} }) {
-      await pool.query(
-        `insert into audit_entries (id, organization_id, key_id, session_id, action, subject, details)
-         values ($1, $2, $3, $4, $5, $6, $7)`,
-        [newId('aud_'), organizationId, keyId, sessionId, action, subject, toStoredJson(details)],
-      );
-    },
+    write: (caller, entry) => writeAudit(pool, caller, entry),
 
     async list(organizationId, { limit, cursor }) {
       const after = cursor === undefined ? null : decodeCursor(cursor);

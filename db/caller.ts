@@ -1,0 +1,10 @@
+/** The organization whose rows a query may read or change. Every query that the API makes takes one. */
+export interface Owner {
+  organizationId: string;
+}
+
+/** Who makes a change, as the audit log names it. An operator at the command line has neither a key nor a session. */
+export interface Caller extends Owner {
+  keyId: string | null;
+  sessionId: string | null;
+}
