@@ -1,15 +1,12 @@
 import type { AuditStore } from '../db/audit.ts';
-import type { ApiKey } from './api-key.ts';
+import type { ApiCaller } from './api-caller.ts';
 
 /** Notes what the holder of a key did. */
 export type NoteAction = (
-  key: ApiKey,
+  caller: ApiCaller,
   entry: { action: string; subject: string; details?: Record<string, unknown> },
 ) => Promise<void>;
 
 export function createAuditTrail({ audit }: { audit: Pick<AuditStore, 'write'> }): NoteAction {
-  return (key, entry) => {
-    const { organizationId, id: keyId, sessionId = null } = key;
-    return audit.write({ organizationId, keyId, sessionId }, entry);
-  };
+  return (caller, entry) => audit.write(caller, entry);
 }

@@ -1,7 +1,7 @@
 import type { SiteRow, SiteStore } from '../db/sites.ts';
 import type { AppContext } from './app-context.ts';
 import { siteNotFound } from './errors.ts';
-import type { ApiKey } from './api-key.ts';
+import type { ApiCaller } from './api-caller.ts';
 import type { Authenticate } from './middleware/authentication.ts';
 import type { EnforceRateLimit } from './middleware/rate-limit.ts';
 import type { KeyUses } from './key-uses.ts';
@@ -20,9 +20,9 @@ export interface SiteAccessDeps {
 /** How requests come to a site. A missing site and another organization's are the same 404. */
 export interface SiteAccess {
   /** With an assistant key; counted against the organization's and the address's limits. */
-  forReader(ctx: AppContext, domain: string): Promise<{ site: SiteRow; key: ApiKey }>;
+  forReader(ctx: AppContext, domain: string): Promise<{ site: SiteRow; caller: ApiCaller }>;
   /** With an admin key. */
-  forAdmin(ctx: AppContext, domain: string): Promise<{ site: SiteRow; key: ApiKey }>;
+  forAdmin(ctx: AppContext, domain: string): Promise<{ site: SiteRow; caller: ApiCaller }>;
 }
 
 const secondsPerHour = 3_600;
@@ -36,37 +36,37 @@ export function createSiteAccess({
   keyUses,
   limits,
 }: SiteAccessDeps): SiteAccess {
-  async function siteOf(domain: string, key: ApiKey): Promise<SiteRow> {
+  async function siteOf(domain: string, caller: ApiCaller): Promise<SiteRow> {
     const site = await sites.findByDomain(domain);
-    if (site === null || site.organizationId !== key.organizationId) throw siteNotFound();
+    if (site === null || site.organizationId !== caller.organizationId) throw siteNotFound();
     return site;
   }
 
   return {
     async forReader(ctx, domain) {
-      const key = await authenticate(ctx.req, 'assistant');
+      const caller = await authenticate(ctx.req, 'assistant');
       const counters = [
         {
           key: `assistant-ip:${addressOf(ctx.req)}`,
           policy: { name: 'ip', limit: limits.perAddressAndDay, windowSeconds: secondsPerDay },
         },
         {
-          key: `assistant-org:${key.organizationId}`,
+          key: `assistant-org:${caller.organizationId}`,
           policy: { name: 'org', limit: limits.perOrganizationAndHour, windowSeconds: secondsPerHour },
         },
       ];
       await enforceRateLimit(ctx, counters).then(
-        () => keyUses.note(key.id, false),
+        () => keyUses.note(caller.keyId, false),
         (error: unknown) => {
-          if (error instanceof ApiError && error.status === 429) keyUses.note(key.id, true);
+          if (error instanceof ApiError && error.status === 429) keyUses.note(caller.keyId, true);
           throw error;
         },
       );
-      return { site: await siteOf(domain, key), key };
+      return { site: await siteOf(domain, caller), caller };
     },
     async forAdmin(ctx, domain) {
-      const key = await authenticate(ctx.req, 'admin');
-      return { site: await siteOf(domain, key), key };
+      const caller = await authenticate(ctx.req, 'admin');
+      return { site: await siteOf(domain, caller), caller };
     },
   };
 }

@@ -1,13 +1,17 @@
 import type { IncomingMessage } from 'node:http';
 import { tooManyRequests, unauthorized } from './errors.ts';
 import type { FailedAttempts } from './failed-attempts.ts';
-import type { ApiKey } from './api-key.ts';
+import type { ApiCaller } from './api-caller.ts';
+import type { KeyRow } from '../db/keys.ts';
 
-/** Answers the valid key that a text is; null is a text that cannot be one. Throws 401, and 429 after too many wrong ones. */
-export type VerifyKey = (request: IncomingMessage, text: string | null) => Promise<ApiKey>;
+/** Answers whom the valid key that a text is acts for; null is a text that cannot be one. Throws 401, and 429 after too many wrong ones. */
+export type VerifyKey = (request: IncomingMessage, text: string | null) => Promise<ApiCaller>;
 
 export interface VerifyKeyDeps {
-  verifier: { verify(text: string): Promise<ApiKey | null>; hasSeen(text: string): boolean };
+  verifier: {
+    verify(text: string): Promise<Pick<KeyRow, 'id' | 'organizationId' | 'kind'> | null>;
+    hasSeen(text: string): boolean;
+  };
   failures: FailedAttempts;
   addressOf: (request: IncomingMessage) => string;
 }
@@ -18,7 +22,7 @@ export function createVerifyKey({ verifier, failures, addressOf }: VerifyKeyDeps
     // who shares the address of a guesser goes on working with a key that is known to be good
     if (blockedSeconds > 0 && (text === null || !verifier.hasSeen(text))) throw tooManyRequests(blockedSeconds);
     const key = text === null ? null : await verifier.verify(text);
-    if (key !== null) return key;
+    if (key !== null) return { organizationId: key.organizationId, keyId: key.id, sessionId: null, kind: key.kind };
     const waitSeconds = await failures.count(addressOf(request));
     if (waitSeconds > 0) throw tooManyRequests(waitSeconds);
     throw unauthorized('The API key is unknown, expired or revoked.');

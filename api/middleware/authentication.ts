@@ -3,13 +3,13 @@ import type { SessionStore } from '../../db/sessions.ts';
 import { foreignPage, unauthorized, wrongKeyKind } from '../errors.ts';
 import type { SessionCookie } from '../session-cookie.ts';
 import type { VerifyKey } from '../verify-key.ts';
-import type { ApiKey } from '../api-key.ts';
+import type { ApiCaller } from '../api-caller.ts';
 
 /**
  * Answers whom a request acts for: the key of its Authorization header, else the session of its cookie, which counts as a key
  * of either kind. Throws 401 without a valid one, 403 for the wrong kind of key or a foreign page, 429 after too many wrong keys.
  */
-export type Authenticate = (request: IncomingMessage, kind: ApiKey['kind']) => Promise<ApiKey>;
+export type Authenticate = (request: IncomingMessage, kind: ApiCaller['kind']) => Promise<ApiCaller>;
 
 export interface AuthenticationDeps {
   verifyKey: VerifyKey;
@@ -23,13 +23,13 @@ const longestHeader = 200;
 const safeMethods = ['GET', 'HEAD', 'OPTIONS'];
 
 export function createAuthentication({ verifyKey, sessions, cookie, onExposedKey }: AuthenticationDeps): Authenticate {
-  async function bySession(request: IncomingMessage, kind: ApiKey['kind']): Promise<ApiKey | null> {
+  async function bySession(request: IncomingMessage, kind: ApiCaller['kind']): Promise<ApiCaller | null> {
     const sessionId = cookie.read(request);
     const session = sessionId === null ? null : await sessions.find(sessionId);
     if (session === null) return null;
     // another site can make a browser send the cookie, but not say that the request comes from here
     if (!safeMethods.includes(request.method ?? '') && !cookie.isFromOurPage(request)) throw foreignPage();
-    return { id: session.keyId, organizationId: session.organizationId, kind, sessionId: session.id };
+    return { keyId: session.keyId, organizationId: session.organizationId, kind, sessionId: session.id };
   }
 
   return async function authenticate(request, kind) {
@@ -40,10 +40,10 @@ export function createAuthentication({ verifyKey, sessions, cookie, onExposedKey
       return signedIn;
     }
     const text = /^bearer +([^\s]+) *$/i.exec(header)?.[1] ?? null;
-    const key = await verifyKey(request, header.length > longestHeader || hasSeveral(request) ? null : text);
-    if (key.kind === 'admin' && request.headers.origin !== undefined) onExposedKey?.(key.id);
-    if (key.kind !== kind) throw wrongKeyKind(kind);
-    return key;
+    const caller = await verifyKey(request, header.length > longestHeader || hasSeveral(request) ? null : text);
+    if (caller.kind === 'admin' && request.headers.origin !== undefined) onExposedKey?.(caller.keyId);
+    if (caller.kind !== kind) throw wrongKeyKind(kind);
+    return caller;
   };
 }
 

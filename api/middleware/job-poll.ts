@@ -1,10 +1,10 @@
 import type { AppContext, AppMiddleware } from '../app-context.ts';
-import type { ApiKey } from '../api-key.ts';
+import type { ApiCaller } from '../api-caller.ts';
 import type { Authenticate } from './authentication.ts';
 
 export interface JobPollDeps<Row> {
   authenticate: Authenticate;
-  readJob: (key: ApiKey, projectId: string, jobId: string) => Promise<Row>;
+  readJob: (caller: ApiCaller, projectId: string, jobId: string) => Promise<Row>;
   presentJob: (row: Row) => unknown;
 }
 
@@ -14,8 +14,8 @@ const jobPath = /^\/v2\/agent\/([\w-]{1,64})\/job\/([\w-]{1,64})$/;
 export function createJobPoll<Row>({ authenticate, readJob, presentJob }: JobPollDeps<Row>): AppMiddleware {
   async function answer(ctx: AppContext, projectId: string, jobId: string): Promise<void> {
     ctx.state.route = '/v2/agent/:projectId/job/:id';
-    const key = await authenticate(ctx.req, 'admin');
-    const row = await readJob(key, projectId, jobId);
+    const caller = await authenticate(ctx.req, 'admin');
+    const row = await readJob(caller, projectId, jobId);
     ctx.set('Content-Type', 'application/json; charset=utf-8');
     ctx.set('Cache-Control', 'no-store');
     ctx.body = JSON.stringify(presentJob(row));

@@ -69,7 +69,7 @@ export function createAssistantRouter(deps: AssistantRouteDeps): AppRouter {
 }
 
 async function answer(deps: AssistantRouteDeps, ctx: AppContext, protocol: Protocol, domain: string): Promise<void> {
-  const { site, key } = await deps.access.forReader(ctx, domain);
+  const { site, caller } = await deps.access.forReader(ctx, domain);
   const request = parseMessageRequest(await readJsonBody(ctx.req, { maxBytes: largestBody }));
   if (deps.streams.isDraining) throw draining();
   if (deps.shedder.isOverloaded) throw overloaded();
@@ -81,7 +81,7 @@ async function answer(deps: AssistantRouteDeps, ctx: AppContext, protocol: Proto
   const timers = [setTimeout(endLate, deps.times.answerMs)];
   try {
     const reply = await deps.assistant.reply({ site, index: lease.index, request, signal: ending.signal });
-    const recordId = await createRecord(deps, { site, keyId: key.id, request, reply, protocol });
+    const recordId = await createRecord(deps, { site, keyId: caller.keyId, request, reply, protocol });
     const encoder = encoderOf(protocol, reply, request, ctx);
     writeHead(ctx, protocol, reply.threadId);
     const output = outputOf(deps, ctx, encoder.keepAlive);
@@ -127,8 +127,8 @@ async function resume(
   protocol: Protocol,
   { domain = '', chatId = '' }: Record<string, string>,
 ): Promise<void> {
-  const { site, key } = await deps.access.forReader(ctx, domain);
-  const reply = await deps.replies.findResumable({ siteId: site.id, chatId, keyId: key.id });
+  const { site, caller } = await deps.access.forReader(ctx, domain);
+  const reply = await deps.replies.findResumable({ siteId: site.id, chatId, keyId: caller.keyId });
   if (reply === null || reply.protocol !== protocol) {
     ctx.status = 204;
     return;

@@ -12,7 +12,7 @@ import { gapNotFound, idempotencyConflict, invalidRequest, jobNotFound, projectN
 import { gapJobSchema } from '../gap-schemas.ts';
 import { mayBegin, promptOfGap, type Gap, type Gaps } from '../gaps.ts';
 import { hasBody, readJsonBody } from '../json-body.ts';
-import type { ApiKey } from '../api-key.ts';
+import type { ApiCaller } from '../api-caller.ts';
 import type { EnforceRateLimit } from '../middleware/rate-limit.ts';
 import { presentGap } from '../presenters/gap.ts';
 import type { SiteAccess } from '../site-access.ts';
@@ -39,12 +39,12 @@ export function createGapsRouter(deps: GapRouteDeps): AppRouter {
 
   async function gapOf(
     ctx: AppContext & { params: Record<string, string | undefined> },
-  ): Promise<{ site: SiteRow; key: ApiKey; gap: Gap }> {
-    const { site, key } = await access.forAdmin(ctx, ctx.params['domain'] ?? '');
+  ): Promise<{ site: SiteRow; caller: ApiCaller; gap: Gap }> {
+    const { site, caller } = await access.forAdmin(ctx, ctx.params['domain'] ?? '');
     const gap = await gapReader.find(site, ctx.params['id'] ?? '');
     if (gap === null) throw gapNotFound();
     ctx.set('Cache-Control', 'no-store');
-    return { site, key, gap };
+    return { site, caller, gap };
   }
 
   /** The project that is named, else the one on the site's repository, else the only one. */
@@ -65,7 +65,7 @@ export function createGapsRouter(deps: GapRouteDeps): AppRouter {
   });
 
   router.post('/:id/job', async (ctx) => {
-    const { site, key, gap } = await gapOf(ctx);
+    const { site, caller, gap } = await gapOf(ctx);
     const body = hasBody(ctx.req) ? await readJsonBody(ctx.req, { maxBytes: largestBody }) : {};
     const { projectId, instructions } = gapJobSchema.parse(body);
     if (!mayBegin(gap)) {
@@ -92,16 +92,16 @@ export function createGapsRouter(deps: GapRouteDeps): AppRouter {
       ctx.state.turn = { jobId: created.job.id, turn: created.job.turn };
       deps.onCreated();
     }
-    await note(key, { action: 'gap.job', subject: gap.id, details: { jobId: created.job.id, site: site.domain } });
+    await note(caller, { action: 'gap.job', subject: gap.id, details: { jobId: created.job.id, site: site.domain } });
     ctx.status = 201;
     ctx.set('Location', `/v2/agent/${project.id}/job/${created.job.id}`);
     ctx.body = presentJob(created.job);
   });
 
   router.post('/:id/check', async (ctx) => {
-    const { site, key, gap } = await gapOf(ctx);
+    const { site, caller, gap } = await gapOf(ctx);
     await gaps.recheck({ ...gap, siteId: site.id });
-    await note(key, { action: 'gap.check', subject: gap.id, details: { site: site.domain } });
+    await note(caller, { action: 'gap.check', subject: gap.id, details: { site: site.domain } });
     ctx.status = 202;
     ctx.body = presentGap((await gapReader.find(site, gap.id)) ?? gap);
   });

@@ -10,7 +10,7 @@ import { idempotencyKeyOf } from '../idempotency-key.ts';
 import type { ReadJob } from '../job-reader.ts';
 import { createJobSchema, listJobsSchema } from '../job-schemas.ts';
 import { readJsonBody } from '../json-body.ts';
-import type { ApiKey } from '../api-key.ts';
+import type { ApiCaller } from '../api-caller.ts';
 import type { Authenticate } from '../middleware/authentication.ts';
 import type { EnforceRateLimit } from '../middleware/rate-limit.ts';
 import { pageOf } from '../page-of.ts';
@@ -36,15 +36,15 @@ export function createJobsRouter(deps: JobRouteDeps): AppRouter {
   const { authenticate, creation, readJob } = deps;
   const router = new Router<AppState>({ prefix: '/v2/agent/:projectId' });
 
-  async function projectOf(key: ApiKey, projectId: string): Promise<ProjectRow> {
+  async function projectOf(caller: ApiCaller, projectId: string): Promise<ProjectRow> {
     const project = canBeId(projectId) ? await deps.projects.get(projectId) : null;
-    if (project === null || project.organizationId !== key.organizationId) throw projectNotFound();
+    if (project === null || project.organizationId !== caller.organizationId) throw projectNotFound();
     return project;
   }
 
   router.post('/job', async (ctx) => {
-    const key = await authenticate(ctx.req, 'admin');
-    const project = await projectOf(key, ctx.params['projectId'] ?? '');
+    const caller = await authenticate(ctx.req, 'admin');
+    const project = await projectOf(caller, ctx.params['projectId'] ?? '');
     const idempotencyKey = idempotencyKeyOf(ctx.req.headers['idempotency-key']);
     const body = createJobSchema.parse(await readJsonBody(ctx.req, { maxBytes: largestBodyBytes }));
     const job = creation.check({ project, body, idempotencyKey });
@@ -64,8 +64,8 @@ export function createJobsRouter(deps: JobRouteDeps): AppRouter {
   });
 
   router.get('/jobs', async (ctx) => {
-    const key = await authenticate(ctx.req, 'admin');
-    const project = await projectOf(key, ctx.params['projectId'] ?? '');
+    const caller = await authenticate(ctx.req, 'admin');
+    const project = await projectOf(caller, ctx.params['projectId'] ?? '');
     const query = listJobsSchema.parse({ ...ctx.query });
     const { jobs, nextCursor } = await pageOf(() => deps.jobs.list(project.id, query));
     ctx.set('Cache-Control', 'no-store');
@@ -73,8 +73,8 @@ export function createJobsRouter(deps: JobRouteDeps): AppRouter {
   });
 
   router.get('/job/:id', async (ctx) => {
-    const key = await authenticate(ctx.req, 'admin');
-    const row = await readJob(key, ctx.params['projectId'] ?? '', ctx.params['id'] ?? '');
+    const caller = await authenticate(ctx.req, 'admin');
+    const row = await readJob(caller, ctx.params['projectId'] ?? '', ctx.params['id'] ?? '');
     ctx.set('Cache-Control', 'no-store');
     ctx.body = presentJob(row);
   });

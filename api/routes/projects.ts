@@ -9,7 +9,7 @@ import type { AppContext, AppRouter, AppState } from '../app-context.ts';
 import type { NoteAction } from '../audit-trail.ts';
 import { invalidRequest, projectNotFound } from '../errors.ts';
 import { readJsonBody } from '../json-body.ts';
-import type { ApiKey } from '../api-key.ts';
+import type { ApiCaller } from '../api-caller.ts';
 import type { Authenticate } from '../middleware/authentication.ts';
 import { presentProject } from '../presenters/administration.ts';
 import { changeProjectSchema, createProjectSchema, type ChangeProjectBody } from '../project-schemas.ts';
@@ -30,12 +30,12 @@ export function createProjectsRouter(deps: ProjectRouteDeps): AppRouter {
   const { authenticate, projects, credentials, note } = deps;
   const router = new Router<AppState>({ prefix: '/v1/projects' });
 
-  async function projectOf(ctx: AppContext, id = ''): Promise<{ key: ApiKey; project: ProjectRow }> {
-    const key = await authenticate(ctx.req, 'admin');
+  async function projectOf(ctx: AppContext, id = ''): Promise<{ caller: ApiCaller; project: ProjectRow }> {
+    const caller = await authenticate(ctx.req, 'admin');
     const project = canBeId(id) ? await projects.get(id) : null;
-    if (project === null || project.organizationId !== key.organizationId) throw projectNotFound();
+    if (project === null || project.organizationId !== caller.organizationId) throw projectNotFound();
     ctx.set('Cache-Control', 'no-store');
-    return { key, project };
+    return { caller, project };
   }
 
   function repositoryOf(text: string) {
@@ -65,7 +65,7 @@ export function createProjectsRouter(deps: ProjectRouteDeps): AppRouter {
   });
 
   router.post('/', async (ctx) => {
-    const key = await authenticate(ctx.req, 'admin');
+    const caller = await authenticate(ctx.req, 'admin');
     const body = createProjectSchema.parse(await readJsonBody(ctx.req, { maxBytes: largestBody }));
     const { repository: address, forge: named, forgeToken = null, sshKey = null, ...settings } = body;
     const parsed = repositoryOf(address);
@@ -80,13 +80,13 @@ export function createProjectsRouter(deps: ProjectRouteDeps): AppRouter {
       model: null,
       allowedRepositories: [],
       ...change,
-      organizationId: key.organizationId,
+      organizationId: caller.organizationId,
       repository: parsed.repository,
       forge,
     });
     if (forgeToken !== null) await credentials.write(project.id, forgeToken);
     if (sshKey !== null) await credentials.writeSshKey(project.id, sshKey);
-    await note(key, { action: 'project.create', subject: project.id, details: { repository: project.repository } });
+    await note(caller, { action: 'project.create', subject: project.id, details: { repository: project.repository } });
     ctx.status = 201;
     ctx.set('Location', `/v1/projects/${project.id}`);
     ctx.set('Cache-Control', 'no-store');
@@ -98,7 +98,7 @@ export function createProjectsRouter(deps: ProjectRouteDeps): AppRouter {
   });
 
   router.patch('/:id', async (ctx) => {
-    const { key, project } = await projectOf(ctx, ctx.params['id']);
+    const { caller, project } = await projectOf(ctx, ctx.params['id']);
     const body = changeProjectSchema.parse(await readJsonBody(ctx.req, { maxBytes: largestBody }));
     const { forgeToken, sshKey } = body;
     checkForge({ kind: null, forge: project.forge, token: forgeToken ?? null });
@@ -108,7 +108,7 @@ export function createProjectsRouter(deps: ProjectRouteDeps): AppRouter {
     if (forgeToken !== undefined) await credentials.write(project.id, forgeToken);
     const changed = await projects.update(project.id, change);
     if (changed === null) throw projectNotFound();
-    await note(key, { action: 'project.change', subject: project.id, details: { fields: Object.keys(body) } });
+    await note(caller, { action: 'project.change', subject: project.id, details: { fields: Object.keys(body) } });
     ctx.body = presentProject(changed);
   });
 

@@ -37,7 +37,7 @@ export function createSessionRouter(deps: SessionRouteDeps): AppRouter {
     if (key !== undefined) {
       const verified = await deps.verifyKey(ctx.req, key);
       if (verified.kind !== 'admin') throw wrongKeyKind('admin');
-      const session = await sessions.open(verified.id);
+      const session = await sessions.open(verified.keyId);
       if (session !== null) return session;
     }
     const session = link === undefined ? null : await sessions.openByLink(link);
@@ -85,21 +85,19 @@ export function createSessionRouter(deps: SessionRouteDeps): AppRouter {
   });
 
   router.delete('/v1/session', async (ctx) => {
-    const { organizationId, id: keyId, sessionId = null } = await authenticate(ctx.req, 'admin');
+    const caller = await authenticate(ctx.req, 'admin');
+    const { sessionId } = caller;
     if (sessionId === null) throw unauthorized('Nobody is signed in: there is no session, or it has ended.');
     await sessions.revoke(sessionId);
-    await audit.write({ organizationId, keyId, sessionId }, { action: 'session.close', subject: sessionId });
+    await audit.write(caller, { action: 'session.close', subject: sessionId });
     ctx.status = 204;
     ctx.set('Set-Cookie', cookie.clear());
   });
 
   router.delete('/v1/sessions', async (ctx) => {
-    const { organizationId, id: keyId, sessionId = null } = await authenticate(ctx.req, 'admin');
-    const closed = await sessions.revokeAll(organizationId);
-    await audit.write(
-      { organizationId, keyId, sessionId },
-      { action: 'session.close-all', subject: null, details: { closed } },
-    );
+    const caller = await authenticate(ctx.req, 'admin');
+    const closed = await sessions.revokeAll(caller.organizationId);
+    await audit.write(caller, { action: 'session.close-all', subject: null, details: { closed } });
     ctx.status = 204;
     ctx.set('Set-Cookie', cookie.clear());
   });

@@ -43,18 +43,18 @@ export function createSitesRouter({ authenticate, access, sites, repositories, n
   });
 
   router.post('/', async (ctx) => {
-    const key = await authenticate(ctx.req, 'admin');
+    const caller = await authenticate(ctx.req, 'admin');
     const { repository, ref, baseUrl, refreshMinutes, ...body } = createSiteSchema.parse(await bodyOf(ctx));
     const site = await createOrRefuse({
       ...body,
-      organizationId: key.organizationId,
+      organizationId: caller.organizationId,
       repository: repository === undefined ? undefined : repositoryOf(repository),
       ref: ref ?? undefined,
       baseUrl: baseUrl ?? undefined,
       refreshMinutes: refreshMinutes ?? undefined,
     });
     await sites.requestIndex(site.id);
-    await note(key, { action: 'site.create', subject: site.domain });
+    await note(caller, { action: 'site.create', subject: site.domain });
     ctx.status = 201;
     ctx.set('Location', `/v1/sites/${site.domain}`);
     ctx.set('Cache-Control', 'no-store');
@@ -68,7 +68,7 @@ export function createSitesRouter({ authenticate, access, sites, repositories, n
   });
 
   router.patch('/:domain', async (ctx) => {
-    const { site, key } = await access.forAdmin(ctx, ctx.params['domain'] ?? '');
+    const { site, caller } = await access.forAdmin(ctx, ctx.params['domain'] ?? '');
     const { repository, directory, ...rest } = changeSiteSchema.parse(await bodyOf(ctx));
     const changed = await sites.update(site.id, {
       ...rest,
@@ -76,22 +76,22 @@ export function createSitesRouter({ authenticate, access, sites, repositories, n
       ...(directory !== undefined && { directory, repository: null }),
     });
     if (changed === null) throw siteNotFound();
-    await note(key, { action: 'site.change', subject: site.domain });
+    await note(caller, { action: 'site.change', subject: site.domain });
     ctx.set('Cache-Control', 'no-store');
     ctx.body = presentSite(changed);
   });
 
   router.delete('/:domain', async (ctx) => {
-    const { site, key } = await access.forAdmin(ctx, ctx.params['domain'] ?? '');
+    const { site, caller } = await access.forAdmin(ctx, ctx.params['domain'] ?? '');
     await sites.remove(site.id);
-    await note(key, { action: 'site.delete', subject: site.domain });
+    await note(caller, { action: 'site.delete', subject: site.domain });
     ctx.status = 204;
   });
 
   router.post('/:domain/index', async (ctx) => {
-    const { site, key } = await access.forAdmin(ctx, ctx.params['domain'] ?? '');
+    const { site, caller } = await access.forAdmin(ctx, ctx.params['domain'] ?? '');
     await sites.requestIndex(site.id);
-    await note(key, { action: 'site.index', subject: site.domain });
+    await note(caller, { action: 'site.index', subject: site.domain });
     ctx.status = 202;
     ctx.set('Cache-Control', 'no-store');
     ctx.body = presentSite(await current(site));
