@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { streamText, tool, zodSchema, type LanguageModelUsage, type ModelMessage, type Tool, type ToolSet } from 'ai';
-import type { StepResponse } from '../db/steps.ts';
+import type { StepResponse } from '../db/worker/steps.ts';
 import type { PricedUsage } from '../models/prices.ts';
 import type { ModelRegistry } from '../models/registry.ts';
 import type { TokenUsage } from '../workflows/contract/job.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { AskedSteps } from '../db/asked-steps.ts';
+import type { AskedSteps } from '../db/worker/asked-steps.ts';
 import type { StepRef } from '../workflows/contract/job.ts';
 import { repeatWhile } from './repeat-while.ts';
 

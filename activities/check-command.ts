@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { EffectStore } from '../db/effects.ts';
-import type { Snapshot } from '../db/snapshots.ts';
-import type { ToolCall, ToolResult } from '../db/steps.ts';
+import type { EffectStore } from '../db/worker/effects.ts';
+import type { Snapshot } from '../db/worker/snapshots.ts';
+import type { ToolCall, ToolResult } from '../db/worker/steps.ts';
 import type { JobRow } from '../db/jobs.ts';
 import type { StepRef, TurnRef } from '../workflows/contract/job.ts';
 import { describeEnd } from './agent-tools/run-tool.ts';

@@ -1,5 +1,5 @@
-import type { JobContextStore } from '../db/job-context.ts';
-import type { EffectStore } from '../db/effects.ts';
+import type { JobContextStore } from '../db/worker/job-context.ts';
+import type { EffectStore } from '../db/worker/effects.ts';
 import type { TurnRef } from '../workflows/contract/job.ts';
 import { readCheck } from './check-command.ts';
 import { checkedText } from './pull-request-text.ts';

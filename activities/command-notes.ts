@@ -1,6 +1,6 @@
-import type { JobContextStore, JobNote } from '../db/job-context.ts';
-import type { EffectStore } from '../db/effects.ts';
-import type { StepStore } from '../db/steps.ts';
+import type { JobContextStore, JobNote } from '../db/worker/job-context.ts';
+import type { EffectStore } from '../db/worker/effects.ts';
+import type { StepStore } from '../db/worker/steps.ts';
 import type { ProjectRow } from '../db/projects.ts';
 import type { StepRef } from '../workflows/contract/job.ts';
 import { mostChecks, readCheck } from './check-command.ts';

@@ -2,7 +2,7 @@ import type { ToolContext } from './agent-tools/agent-tool.ts';
 import type { OpenedSandbox } from './clients/sandbox/open-sandbox.ts';
 import type { CommandEnd } from './clients/sandbox/running-command.ts';
 import type { Sandbox } from './clients/sandbox/sandbox.ts';
-import type { ToolResult } from '../db/steps.ts';
+import type { ToolResult } from '../db/worker/steps.ts';
 
 /** Whether this worker runs commands: in its sandbox, or not, for a reason; null: nobody wants it to. */
 export type Commands = (OpenedSandbox & { maxSeconds: number; hosts?: readonly string[] }) | null;

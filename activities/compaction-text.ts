@@ -1,4 +1,4 @@
-import type { StepRow } from '../db/steps.ts';
+import type { StepRow } from '../db/worker/steps.ts';
 import type { Transcript } from './transcript.ts';
 
 /** The system prompt of the call that sums up. */

@@ -1,7 +1,7 @@
 import { ApplicationFailure } from '@temporalio/activity';
-import type { JobContextStore, NewCompaction } from '../db/job-context.ts';
+import type { JobContextStore, NewCompaction } from '../db/worker/job-context.ts';
 import type { JobRow } from '../db/jobs.ts';
-import type { StepRow, StepStore } from '../db/steps.ts';
+import type { StepRow, StepStore } from '../db/worker/steps.ts';
 import type { PriceBook } from '../models/prices.ts';
 import type { StepRef } from '../workflows/contract/job.ts';
 import { FailureType } from '../workflows/contract/failures.ts';

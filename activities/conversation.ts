@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/activity';
-import type { JobContextStore, JobNote, NoteKind } from '../db/job-context.ts';
+import type { JobContextStore, JobNote, NoteKind } from '../db/worker/job-context.ts';
 import type { JobRow } from '../db/jobs.ts';
 import type { PriceBook } from '../models/prices.ts';
 import type { ModelCall, StepRef } from '../workflows/contract/job.ts';

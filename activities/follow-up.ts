@@ -1,10 +1,10 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { z } from 'zod';
-import type { FollowedBranch, JobBranchStore } from '../db/job-branches.ts';
+import type { FollowedBranch, JobBranchStore } from '../db/worker/job-branches.ts';
 import type { JobRow } from '../db/jobs.ts';
-import type { EffectStore } from '../db/effects.ts';
-import type { Snapshot } from '../db/snapshots.ts';
-import type { StepStore } from '../db/steps.ts';
+import type { EffectStore } from '../db/worker/effects.ts';
+import type { Snapshot } from '../db/worker/snapshots.ts';
+import type { StepStore } from '../db/worker/steps.ts';
 import type { TurnRef } from '../workflows/contract/job.ts';
 import { FailureType } from '../workflows/contract/failures.ts';
 import { showPath } from './agent-tools/agent-path.ts';

@@ -1,4 +1,4 @@
-import type { JobContextStore, NoteKind } from '../db/job-context.ts';
+import type { JobContextStore, NoteKind } from '../db/worker/job-context.ts';
 import type { JobRow } from '../db/jobs.ts';
 import type { StepRef } from '../workflows/contract/job.ts';
 import { folderGuidance } from './agent-prompt.ts';

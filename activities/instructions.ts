@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { EffectStore } from '../db/effects.ts';
+import type { EffectStore } from '../db/worker/effects.ts';
 import type { RepositoryAccess, Workspaces } from './clients/workspaces.ts';
 
 export interface InstructionDeps {

@@ -1,5 +1,5 @@
-import type { Snapshot } from '../db/snapshots.ts';
-import type { ToolCall, ToolResult } from '../db/steps.ts';
+import type { Snapshot } from '../db/worker/snapshots.ts';
+import type { ToolCall, ToolResult } from '../db/worker/steps.ts';
 import type { TokenUsage } from '../workflows/contract/job.ts';
 import type { JobEventData, NewJobEvent } from '../workflows/contract/job-events.ts';
 import { maskDeep } from '../redaction/known-secrets.ts';

@@ -1,5 +1,5 @@
-import type { Ledger } from '../db/job-context.ts';
-import type { StepRow, ToolCall } from '../db/steps.ts';
+import type { Ledger } from '../db/worker/job-context.ts';
+import type { StepRow, ToolCall } from '../db/worker/steps.ts';
 import { todoItemsOf } from './agent-tools/toolset.ts';
 
 export const emptyLedger: Ledger = { read: {}, changed: [], todo: [] };

@@ -1,4 +1,4 @@
-import type { StepRow } from '../db/steps.ts';
+import type { StepRow } from '../db/worker/steps.ts';
 
 /** How an agent goes round in circles. */
 export type Loop = 'same-call' | 'same-error' | 'alternation' | 'monologue';

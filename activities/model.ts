@@ -1,10 +1,10 @@
 import { activityInfo } from '@temporalio/activity';
-import type { AskedSteps } from '../db/asked-steps.ts';
+import type { AskedSteps } from '../db/worker/asked-steps.ts';
 import type { JobEventStore } from '../db/job-events.ts';
-import type { Compaction, JobContextStore } from '../db/job-context.ts';
+import type { Compaction, JobContextStore } from '../db/worker/job-context.ts';
 import type { JobMessageStore } from '../db/job-messages.ts';
-import type { EffectStore } from '../db/effects.ts';
-import type { StepAnswerEvents, StepResponse, StepStore } from '../db/steps.ts';
+import type { EffectStore } from '../db/worker/effects.ts';
+import type { StepAnswerEvents, StepResponse, StepStore } from '../db/worker/steps.ts';
 import type { PriceBook } from '../models/prices.ts';
 import type { ModelCall, ModelStep, StepRef, TokenUsage } from '../workflows/contract/job.ts';
 import type { NewJobEvent } from '../workflows/contract/job-events.ts';

@@ -1,5 +1,5 @@
 import type { JobStore } from '../db/jobs.ts';
-import type { EffectStore } from '../db/effects.ts';
+import type { EffectStore } from '../db/worker/effects.ts';
 import type { JobOutcome, StoppedTurn, TurnRef } from '../workflows/contract/job.ts';
 import type { Attempt } from './attempt.ts';
 import type { JobAccess } from './job-access.ts';

@@ -1,11 +1,11 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { z } from 'zod';
 import type { JobRow, JobStore } from '../db/jobs.ts';
-import type { JobBranchStore } from '../db/job-branches.ts';
-import type { JobContextStore } from '../db/job-context.ts';
-import type { EffectStore } from '../db/effects.ts';
-import type { Snapshot } from '../db/snapshots.ts';
-import type { StepStore } from '../db/steps.ts';
+import type { JobBranchStore } from '../db/worker/job-branches.ts';
+import type { JobContextStore } from '../db/worker/job-context.ts';
+import type { EffectStore } from '../db/worker/effects.ts';
+import type { Snapshot } from '../db/worker/snapshots.ts';
+import type { StepStore } from '../db/worker/steps.ts';
 import type { TurnRef } from '../workflows/contract/job.ts';
 import { FailureType } from '../workflows/contract/failures.ts';
 import { takenOver } from './attempt.ts';

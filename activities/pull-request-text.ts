@@ -1,4 +1,4 @@
-import type { StepRow } from '../db/steps.ts';
+import type { StepRow } from '../db/worker/steps.ts';
 import type { TurnRef } from '../workflows/contract/job.ts';
 import { finishCallOf } from './agent-tools/toolset.ts';
 import { inactiveMarkdown, inactiveWords } from './inactive-text.ts';

@@ -1,6 +1,6 @@
-import type { Compaction, JobContextStore } from '../db/job-context.ts';
+import type { Compaction, JobContextStore } from '../db/worker/job-context.ts';
 import type { JobStore } from '../db/jobs.ts';
-import type { StepRow, StepStore } from '../db/steps.ts';
+import type { StepRow, StepStore } from '../db/worker/steps.ts';
 import type { StepRef } from '../workflows/contract/job.ts';
 import { isBehind, transcriptAt, uptoOf, type Transcript } from './transcript.ts';
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ApplicationFailure } from '@temporalio/activity';
-import type { Admission, Budgets, BudgetStore } from '../db/budgets.ts';
+import type { Admission, Budgets, BudgetStore } from '../db/worker/budgets.ts';
 import type { JobRow } from '../db/jobs.ts';
 import type { PriceBook } from '../models/prices.ts';
 import type { StepRef } from '../workflows/contract/job.ts';

@@ -1,8 +1,8 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import type { JobRow } from '../db/jobs.ts';
-import type { EffectStore } from '../db/effects.ts';
-import type { Snapshot } from '../db/snapshots.ts';
-import type { StepStore, ToolCall, ToolResult } from '../db/steps.ts';
+import type { EffectStore } from '../db/worker/effects.ts';
+import type { Snapshot } from '../db/worker/snapshots.ts';
+import type { StepStore, ToolCall, ToolResult } from '../db/worker/steps.ts';
 import type { StepRef, ToolStep } from '../workflows/contract/job.ts';
 import { FailureType } from '../workflows/contract/failures.ts';
 import { runBatch } from './agent-tools/run-batch.ts';

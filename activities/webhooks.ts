@@ -1,4 +1,4 @@
-import type { AttemptResult, WebhookAttemptStore, WebhookShipment } from '../db/webhook-attempts.ts';
+import type { AttemptResult, WebhookAttemptStore, WebhookShipment } from '../db/worker/webhook-attempts.ts';
 import { presentJob } from '../workflows/contract/agent-job.ts';
 import { webhookPing, type WebhookAttempt, type WebhookAttemptRef } from '../workflows/contract/webhook.ts';
 import type { Attempt } from './attempt.ts';

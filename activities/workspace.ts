@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { JobRow, JobStore } from '../db/jobs.ts';
-import type { JobBranchStore } from '../db/job-branches.ts';
-import type { EffectStore } from '../db/effects.ts';
-import type { StepStore } from '../db/steps.ts';
+import type { JobBranchStore } from '../db/worker/job-branches.ts';
+import type { EffectStore } from '../db/worker/effects.ts';
+import type { StepStore } from '../db/worker/steps.ts';
 import type { PreparedTurn, TurnRef } from '../workflows/contract/job.ts';
 import { takenOver, type Attempt } from './attempt.ts';
 import type { Workspaces } from './clients/workspaces.ts';

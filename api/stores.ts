@@ -24,7 +24,7 @@ import { createReplyStore } from '../db/replies.ts';
 import { createServiceFigureStore } from '../db/service-figures.ts';
 import { createSessionStore } from '../db/sessions.ts';
 import { createSiteIndexStore, createSiteStore } from '../db/sites.ts';
-import { createStepStore } from '../db/steps.ts';
+import { createStepStore } from '../db/worker/steps.ts';
 import { createThreadStore } from '../db/threads.ts';
 import { createUsageStore } from '../db/usage.ts';
 import { createWebhookDeliveryStore } from '../db/webhook-deliveries.ts';

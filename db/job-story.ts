@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import type { StepRef } from '../workflows/contract/job.ts';
-import type { StepResponse, ToolResult } from './steps.ts';
+import type { StepResponse, ToolResult } from './worker/steps.ts';
 
 /** What somebody said to a job while a turn was under way. */
 export interface ToldMessage {

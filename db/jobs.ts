@@ -1,10 +1,10 @@
 import type { Pool } from 'pg';
 import type { JobPhase, JobStatus, StepRef, TokenUsage } from '../workflows/contract/job.ts';
-import type { PullRequestState } from './job-branches.ts';
+import type { PullRequestState } from './worker/job-branches.ts';
 import { createByIdLoader } from './by-id-loader.ts';
 import { canBeId } from './ids.ts';
 import { findJobs, insertJob, jobColumns, listJobs, listPrompts, turnUsage } from './job-statements.ts';
-import { createJobWrites, type PublishedJob } from './job-writes.ts';
+import { createJobWrites, type PublishedJob } from './worker/job-writes.ts';
 import { decodeCursor, encodeCursor } from './page-cursor.ts';
 import { toStoredText } from './stored-text.ts';
 

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Forges } from '../activities/clients/forge.ts';
-import type { IdleJobs } from '../db/idle-jobs.ts';
+import type { IdleJobs } from '../db/worker/idle-jobs.ts';
 import { repeat } from './repeat.ts';
 
 export interface ForgeChoresDeps {

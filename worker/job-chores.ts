@@ -2,7 +2,7 @@ import { ScheduleAlreadyRunning, ScheduleOverlapPolicy } from '@temporalio/clien
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
 import type { ProjectForges } from '../activities/project-forges.ts';
-import type { JobBranchStore, OpenPullRequest } from '../db/job-branches.ts';
+import type { JobBranchStore, OpenPullRequest } from '../db/worker/job-branches.ts';
 import { archiveJobsScheduleId, archiveJobsWorkflowName, jobTaskQueue } from '../workflows/contract/messages.ts';
 import { repeat } from './repeat.ts';
 

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { JobStore } from '../db/jobs.ts';
 import { FailureType, failureOf } from '../workflows/contract/failures.ts';
 import { jobWorkflowId } from '../workflows/contract/messages.ts';
-import type { IdleJobs } from '../db/idle-jobs.ts';
+import type { IdleJobs } from '../db/worker/idle-jobs.ts';
 
 export interface WatchdogDeps {
   idleJobs: IdleJobs;

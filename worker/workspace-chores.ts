@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Workspaces } from '../activities/clients/workspaces.ts';
-import type { IdleJobs } from '../db/idle-jobs.ts';
+import type { IdleJobs } from '../db/worker/idle-jobs.ts';
 import { repeat } from './repeat.ts';
 
 export interface WorkspaceChoresDeps {

@@ -1,4 +1,4 @@
-import type { ToolCall, ToolResult } from '../../db/steps.ts';
+import type { ToolCall, ToolResult } from '../../db/worker/steps.ts';
 import { inputProblem } from './define-tool.ts';
 import { countText, cappedOutput } from './tool-output.ts';
 import type { AgentTool, ToolContext, ToolOutput, Toolset } from './agent-tool.ts';

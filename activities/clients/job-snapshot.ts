@@ -1,5 +1,5 @@
 import { link, rm } from 'node:fs/promises';
-import type { Snapshot } from '../../db/snapshots.ts';
+import type { Snapshot } from '../../db/worker/snapshots.ts';
 import type { Git } from './git.ts';
 import { GitError } from './git-error.ts';
 import {

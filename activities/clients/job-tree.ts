@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { link, mkdir, rm } from 'node:fs/promises';
-import type { Snapshot } from '../../db/snapshots.ts';
+import type { Snapshot } from '../../db/worker/snapshots.ts';
 import type { Git } from './git.ts';
 import { GitError } from './git-error.ts';
 import {

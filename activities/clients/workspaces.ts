@@ -1,6 +1,6 @@
 import { mkdir, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Snapshot } from '../../db/snapshots.ts';
+import type { Snapshot } from '../../db/worker/snapshots.ts';
 import { boundMirrors } from './bound-mirrors.ts';
 import { discardIfFree, expireJobs, listJobs } from './expire-jobs.ts';
 import { acquireLock, type FileLock } from './file-lock.ts';

@@ -1,7 +1,7 @@
 import { Router } from '@koa/router';
 import type { JobRow } from '../../db/jobs.ts';
 import type { JobStoryStore } from '../../db/job-story.ts';
-import type { StepStore } from '../../db/steps.ts';
+import type { StepStore } from '../../db/worker/steps.ts';
 import { changeOfTrees } from '../../patches/change-between.ts';
 import type { AppContext, AppRouter, AppState } from '../app-context.ts';
 import { stepNotFound } from '../errors.ts';

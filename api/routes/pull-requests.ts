@@ -2,7 +2,7 @@ import { Router } from '@koa/router';
 import { canBeId } from '../../db/ids.ts';
 import type { PullRequestJob, PullRequestMergeStore } from '../../db/pull-request-merges.ts';
 import type { PullRequestRow, PullRequestStore } from '../../db/pull-requests.ts';
-import type { StepStore } from '../../db/steps.ts';
+import type { StepStore } from '../../db/worker/steps.ts';
 import type { AppContext, AppRouter, AppState } from '../app-context.ts';
 import { pullRequestNotFound, pullRequestOver } from '../errors.ts';
 import type { Authenticate } from '../middleware/authentication.ts';

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Snapshot } from '../../db/snapshots.ts';
+import type { Snapshot } from '../../db/worker/snapshots.ts';
 import { createGit, type Git } from '../../activities/clients/git.ts';
 import type { TreeLimits } from '../../activities/clients/tree-limits.ts';
 import { createWorkspaces } from '../../activities/clients/workspaces.ts';

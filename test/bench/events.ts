@@ -5,7 +5,7 @@ import { createRedactor } from '../../redaction/redactor.ts';
 import { createStreamRedactor } from '../../redaction/redact-stream.ts';
 import { createJobEventStore } from '../../db/job-events.ts';
 import { createJobStore } from '../../db/jobs.ts';
-import { createStepStore } from '../../db/steps.ts';
+import { createStepStore } from '../../db/worker/steps.ts';
 import { buildJob, buildKey, buildProject } from '../support/build.ts';
 import { watchEvents } from '../support/watch-events.ts';
 import { loadCore, serverCore, startService } from './support/bench-process.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Pool } from 'pg';
-import type { ToolResult } from '../../db/steps.ts';
+import type { ToolResult } from '../../db/worker/steps.ts';
 import type { TestRepository } from '../support/git-repository.ts';
 import type { StoredAnswer } from './check-traffic.ts';
 import type { SceneRepository } from './scene.ts';

@@ -6,7 +6,7 @@ import { requestHashOf } from '../../activities/ask-model.ts';
 import { instructionsOf } from '../../activities/instructions.ts';
 import { conversationOf, transcriptAt } from '../../activities/transcript.ts';
 import type { Prompt } from '../../db/jobs.ts';
-import type { StepRow } from '../../db/steps.ts';
+import type { StepRow } from '../../db/worker/steps.ts';
 import type { CollectedJob } from './collect-job.ts';
 
 /** What a step asked its model, put together again by the code that asked it. */

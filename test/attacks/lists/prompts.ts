@@ -10,7 +10,7 @@ import { findLoop } from '../../../activities/loop-guard.ts';
 import { createPathRules, problemWithCall } from '../../../activities/path-rules.ts';
 import { bodyOf, commitMessageOf, titleOf } from '../../../activities/pull-request-text.ts';
 import { conversationOf } from '../../../activities/transcript.ts';
-import type { StepRow } from '../../../db/steps.ts';
+import type { StepRow } from '../../../db/worker/steps.ts';
 import { buildStep } from '../../unit/activities/build-step.ts';
 import type { TestFiles } from '../../support/git-repository.ts';
 import type { Attack } from '../attack.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { jobListSchema } from '../../../api/job-schemas.ts';
 import { agentJobSchema } from '../../../workflows/contract/agent-job.ts';
 import type { ProjectRow } from '../../../db/projects.ts';
-import { createStepStore } from '../../../db/steps.ts';
+import { createStepStore } from '../../../db/worker/steps.ts';
 import { buildJob, buildKey, buildProject } from '../../support/build.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import type { TestDatabase } from '../../support/database.ts';

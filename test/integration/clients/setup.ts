@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Snapshot } from '../../../db/snapshots.ts';
+import type { Snapshot } from '../../../db/worker/snapshots.ts';
 import { createGit, type Git, type GitCall, type GitCredential } from '../../../activities/clients/git.ts';
 import { createWorkspaces, type Workspaces } from '../../../activities/clients/workspaces.ts';
 import { loopbackEgress } from '../../support/loopback.ts';

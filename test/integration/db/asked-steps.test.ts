@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createAskedSteps } from '../../../db/asked-steps.ts';
-import { createStepStore } from '../../../db/steps.ts';
+import { createAskedSteps } from '../../../db/worker/asked-steps.ts';
+import { createStepStore } from '../../../db/worker/steps.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { seedJob } from './seed.ts';
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { createJobEventWakeups } from '../../../db/job-event-wakeups.ts';
 import { createJobEventStore } from '../../../db/job-events.ts';
 import { createJobStore, type JobRow } from '../../../db/jobs.ts';
-import { createStepStore } from '../../../db/steps.ts';
+import { createStepStore } from '../../../db/worker/steps.ts';
 import { buildJob, buildProject } from '../../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 

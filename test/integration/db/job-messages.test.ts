@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createJobMessageStore } from '../../../db/job-messages.ts';
 import { createJobStore } from '../../../db/jobs.ts';
-import { createStepStore } from '../../../db/steps.ts';
+import { createStepStore } from '../../../db/worker/steps.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { seedJob } from './seed.ts';
 

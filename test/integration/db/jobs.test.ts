@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { newId } from '../../../db/ids.ts';
 import { createJobStore, InvalidCursorError } from '../../../db/jobs.ts';
 import { createOutboxStore } from '../../../db/outbox.ts';
-import { createStepStore } from '../../../db/steps.ts';
+import { createStepStore } from '../../../db/worker/steps.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { newJob, seedJob, seedProject } from './seed.ts';
 

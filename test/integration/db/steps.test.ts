@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createEffectStore } from '../../../db/effects.ts';
-import type { Snapshot } from '../../../db/snapshots.ts';
-import { createStepStore, type StepResponse } from '../../../db/steps.ts';
+import { createEffectStore } from '../../../db/worker/effects.ts';
+import type { Snapshot } from '../../../db/worker/snapshots.ts';
+import { createStepStore, type StepResponse } from '../../../db/worker/steps.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { seedJob } from './seed.ts';
 

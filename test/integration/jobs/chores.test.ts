@@ -8,7 +8,7 @@ import { createProjectCredentialStore } from '../../../db/project-credentials.ts
 import { createSecretBox } from '../../../encryption/secret-box.ts';
 import { createForges } from '../../../activities/clients/forges.ts';
 import { createLocalForge } from '../../../activities/clients/local-forge.ts';
-import { createJobBranchStore } from '../../../db/job-branches.ts';
+import { createJobBranchStore } from '../../../db/worker/job-branches.ts';
 import { createJobStore } from '../../../db/jobs.ts';
 import { createProjectStore } from '../../../db/projects.ts';
 import { createPullRequestStore } from '../../../db/pull-requests.ts';

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createOutboxStore } from '../../../db/outbox.ts';
-import { createIdleJobs } from '../../../db/idle-jobs.ts';
+import { createIdleJobs } from '../../../db/worker/idle-jobs.ts';
 import { createWatchdog } from '../../../worker/watchdog.ts';
 import { jobWorkflowId } from '../../../workflows/contract/messages.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';

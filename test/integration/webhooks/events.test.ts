@@ -1,11 +1,11 @@
 import type { Pool } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createJobBranchStore } from '../../../db/job-branches.ts';
+import { createJobBranchStore } from '../../../db/worker/job-branches.ts';
 import { createJobEndings } from '../../../db/job-endings.ts';
 import { createJobMessageStore } from '../../../db/job-messages.ts';
 import { createJobStore } from '../../../db/jobs.ts';
 import type { ProjectRow } from '../../../db/projects.ts';
-import { createWebhookAttemptStore } from '../../../db/webhook-attempts.ts';
+import { createWebhookAttemptStore } from '../../../db/worker/webhook-attempts.ts';
 import { createWebhookDeliveryStore } from '../../../db/webhook-deliveries.ts';
 import { createWebhookStore, mostWebhooks } from '../../../db/webhook-endpoints.ts';
 import { presentJob } from '../../../workflows/contract/agent-job.ts';

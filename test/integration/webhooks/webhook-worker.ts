@@ -6,7 +6,7 @@ import { inject } from 'vitest';
 import { createAttempt } from '../../../activities/attempt.ts';
 import { createWebhookSender, type WebhookSenderOptions } from '../../../activities/clients/webhook-sender.ts';
 import { createWebhookActivities, type WebhookActivityDeps } from '../../../activities/webhooks.ts';
-import { createWebhookAttemptStore } from '../../../db/webhook-attempts.ts';
+import { createWebhookAttemptStore } from '../../../db/worker/webhook-attempts.ts';
 import { createWebhookDeliveryStore, type DeliveryRow } from '../../../db/webhook-deliveries.ts';
 import {
   createWebhookStore,

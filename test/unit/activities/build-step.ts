@@ -1,4 +1,4 @@
-import type { StepRow, ToolCall, ToolResult } from '../../../db/steps.ts';
+import type { StepRow, ToolCall, ToolResult } from '../../../db/worker/steps.ts';
 
 export interface StepParts {
   turn?: number;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { findLoop } from '../../../activities/loop-guard.ts';
-import type { StepRow } from '../../../db/steps.ts';
+import type { StepRow } from '../../../db/worker/steps.ts';
 import { buildStep } from './build-step.ts';
 
 /** `a`: a call that answers; `a!`: one that fails; `-`: words only. */

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { runBatch, validateCall } from '../../../../activities/agent-tools/run-batch.ts';
 import type { Toolset } from '../../../../activities/agent-tools/agent-tool.ts';
 import { createToolset, finishCallOf, todoItemsOf } from '../../../../activities/agent-tools/toolset.ts';
-import type { ToolCall } from '../../../../db/steps.ts';
+import type { ToolCall } from '../../../../db/worker/steps.ts';
 import { createTree } from './tree.ts';
 
 const signal = new AbortController().signal;

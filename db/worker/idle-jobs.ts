@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import type { TurnRef } from '../workflows/contract/job.ts';
+import type { TurnRef } from '../../workflows/contract/job.ts';
 
 export interface IdleJobs {
   /** Active jobs that nothing wrote to for a while, longest first; without those whose start is still to come. */

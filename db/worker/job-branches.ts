@@ -1,8 +1,8 @@
 import type { Pool, PoolClient } from 'pg';
-import type { TurnRef } from '../workflows/contract/job.ts';
-import { withTransaction } from './pool.ts';
+import type { TurnRef } from '../../workflows/contract/job.ts';
+import { withTransaction } from '../pool.ts';
 import { type Snapshot, storeSnapshot } from './snapshots.ts';
-import { toStoredJson, toStoredText } from './stored-text.ts';
+import { toStoredJson, toStoredText } from '../stored-text.ts';
 
 export type PullRequestState = 'open' | 'closed' | 'merged';
 

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import type { StepRef } from '../workflows/contract/job.ts';
+import type { StepRef } from '../../workflows/contract/job.ts';
 
 /** How long a step counts as asked for after an attempt said so: shorter than the engine takes to begin another attempt. */
 export const askedForMs = 1_500;

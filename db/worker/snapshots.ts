@@ -1,5 +1,5 @@
 import type { PoolClient } from 'pg';
-import { toStoredText } from './stored-text.ts';
+import { toStoredText } from '../stored-text.ts';
 
 export interface Snapshot {
   tree: string;

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
-import type { TurnRef } from '../workflows/contract/job.ts';
-import { onlyRow } from './rows.ts';
-import { toStoredJson } from './stored-text.ts';
+import type { TurnRef } from '../../workflows/contract/job.ts';
+import { onlyRow } from '../rows.ts';
+import { toStoredJson } from '../stored-text.ts';
 
 export interface EffectStore {
   /** Raises and answers the fence of one outside effect of a turn, with what an earlier attempt stored. */

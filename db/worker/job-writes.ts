@@ -1,8 +1,8 @@
 import type { Pool } from 'pg';
-import { failureOf } from '../workflows/contract/failures.ts';
-import type { JobPhase } from '../workflows/contract/job.ts';
+import { failureOf } from '../../workflows/contract/failures.ts';
+import type { JobPhase } from '../../workflows/contract/job.ts';
 import type { PullRequestState } from './job-branches.ts';
-import { toStoredText } from './stored-text.ts';
+import { toStoredText } from '../stored-text.ts';
 
 /** What a turn has put on the forge. */
 export interface PublishedJob {

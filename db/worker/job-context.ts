@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
-import type { TokenUsage } from '../workflows/contract/job.ts';
-import type { NewJobEvent } from '../workflows/contract/job-events.ts';
-import { toStoredJson, toStoredText } from './stored-text.ts';
+import type { TokenUsage } from '../../workflows/contract/job.ts';
+import type { NewJobEvent } from '../../workflows/contract/job-events.ts';
+import { toStoredJson, toStoredText } from '../stored-text.ts';
 
 /**
  * What the service says to the agent. `nudge`: it goes round in circles. `calls-left`, `last-call`: a limit is near.

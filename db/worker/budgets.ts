@@ -1,7 +1,7 @@
 import type { Pool, PoolClient } from 'pg';
-import type { StepRef } from '../workflows/contract/job.ts';
-import { withTransaction } from './pool.ts';
-import { onlyRow } from './rows.ts';
+import type { StepRef } from '../../workflows/contract/job.ts';
+import { withTransaction } from '../pool.ts';
+import { onlyRow } from '../rows.ts';
 
 /** What may be spent, in millionths of a US dollar; null: any amount. */
 export interface Budgets {

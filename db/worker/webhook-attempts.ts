@@ -1,11 +1,11 @@
 import type { Pool, PoolClient } from 'pg';
-import type { SecretBox } from '../encryption/secret-box.ts';
-import type { PresentableJob } from '../workflows/contract/agent-job.ts';
-import type { DeliverWebhookInput, WebhookAttempt, WebhookAttemptRef } from '../workflows/contract/webhook.ts';
-import { jobColumns } from './job-statements.ts';
-import { withTransaction } from './pool.ts';
-import { toStoredText } from './stored-text.ts';
-import { webhookSecretOwner } from './webhook-endpoints.ts';
+import type { SecretBox } from '../../encryption/secret-box.ts';
+import type { PresentableJob } from '../../workflows/contract/agent-job.ts';
+import type { DeliverWebhookInput, WebhookAttempt, WebhookAttemptRef } from '../../workflows/contract/webhook.ts';
+import { jobColumns } from '../job-statements.ts';
+import { withTransaction } from '../pool.ts';
+import { toStoredText } from '../stored-text.ts';
+import { webhookSecretOwner } from '../webhook-endpoints.ts';
 
 /** What an attempt is to send, and where. */
 export interface WebhookShipment {

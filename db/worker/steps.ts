@@ -1,11 +1,11 @@
 import type { Pool } from 'pg';
-import type { StepRef, TokenUsage, TurnRef } from '../workflows/contract/job.ts';
-import type { NewJobEvent } from '../workflows/contract/job-events.ts';
+import type { StepRef, TokenUsage, TurnRef } from '../../workflows/contract/job.ts';
+import type { NewJobEvent } from '../../workflows/contract/job-events.ts';
 import { askedForMs } from './asked-steps.ts';
-import { withTransaction } from './pool.ts';
-import { onlyRow } from './rows.ts';
+import { withTransaction } from '../pool.ts';
+import { onlyRow } from '../rows.ts';
 import { type Snapshot, storeSnapshot } from './snapshots.ts';
-import { toStoredJson } from './stored-text.ts';
+import { toStoredJson } from '../stored-text.ts';
 
 export interface ToolCall {
   toolCallId: string;
