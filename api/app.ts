@@ -128,8 +128,8 @@ export function createApp(deps: AppDeps): App {
   koa.use(createRequestId());
   koa.use(createCors());
   koa.use(createErrorHandler({ log, isStoreDown }));
-  koa.use(createJobPoll({ authenticate: gate.authenticate, readJob, presentJob }));
   koa.use(createRequestGuard());
+  koa.use(createJobPoll({ authenticate: gate.authenticate, readJob, presentJob }));
   koa.use(createDashboard({ files: createDashboardFiles({ directory: deps.dashboardDirectory }) }));
   for (const router of routers) koa.use(router.routes());
   koa.use(createNoRoute());

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { SessionStore } from '../../db/sessions.ts';
+import { hasSeveral } from '../repeated-header.ts';
 import { foreignPage, unauthorized, wrongKeyKind } from '../errors.ts';
 import type { SessionCookie } from '../session-cookie.ts';
 import type { VerifyKey } from '../verify-key.ts';
@@ -40,19 +41,12 @@ export function createAuthentication({ verifyKey, sessions, cookie, onExposedKey
       return signedIn;
     }
     const text = /^bearer +([^\s]+) *$/i.exec(header)?.[1] ?? null;
-    const caller = await verifyKey(request, header.length > longestHeader || hasSeveral(request) ? null : text);
+    const caller = await verifyKey(
+      request,
+      header.length > longestHeader || hasSeveral(request, 'authorization') ? null : text,
+    );
     if (caller.kind === 'admin' && request.headers.origin !== undefined) onExposedKey?.(caller.keyId);
     if (caller.kind !== kind) throw wrongKeyKind(kind);
     return caller;
   };
-}
-
-/** Node keeps the first of several Authorization headers; a proxy may have looked at another one. */
-function hasSeveral({ rawHeaders }: IncomingMessage): boolean {
-  let count = 0;
-  for (let position = 0; position < rawHeaders.length; position += 2) {
-    const name = rawHeaders[position];
-    if (name?.length === 13 && name.toLowerCase() === 'authorization') count += 1;
-  }
-  return count > 1;
 }

@@ -2,7 +2,7 @@ import cors from '@koa/cors';
 import type { AppMiddleware } from '../app-context.ts';
 
 const browserEndpoints =
-  /^\/discovery\/v[12]\/assistant\/[^/]+\/(?:message(?:\/[^/]+\/stream)?|feedback)\/?$|^\/discovery\/v1\/(?:search|page)\/[^/]+\/?$/;
+  /^\/discovery\/v[12]\/assistant\/[^/]+\/(?:message(?:\/[^/]+\/stream)?|feedback)$|^\/discovery\/v1\/(?:search|page)\/[^/]+$/;
 
 /** CORS for the endpoints that browsers call, on errors too; every other answer has no such header. */
 export function createCors(): AppMiddleware {

@@ -1,8 +1,8 @@
-import { Router } from '@koa/router';
 import { newId } from '../../db/ids.ts';
 import type { ReplyRow, ReplyStore } from '../../db/replies.ts';
 import type { SiteRow } from '../../db/sites.ts';
-import type { AppContext, AppRouter, AppState } from '../app-context.ts';
+import type { AppContext, AppRouter } from '../app-context.ts';
+import { createRouter } from '../create-router.ts';
 import type { Assistant } from '../assistant/assistant.ts';
 import { createDataStreamEncoder } from '../assistant/encode-data-stream.ts';
 import { createUiMessageEncoder } from '../assistant/encode-ui-message-stream.ts';
@@ -59,7 +59,7 @@ const largestBody = 4_194_304;
 
 /** `POST …/message` answers a question as a stream; `GET …/message/{chatId}/stream` resumes one (wire format, section 7). */
 export function createAssistantRouter(deps: AssistantRouteDeps): AppRouter {
-  const router = new Router<AppState>();
+  const router = createRouter();
   for (const protocol of ['v1', 'v2'] as const) {
     const base = `/discovery/${protocol}/assistant/:domain/message`;
     router.post(base, (ctx) => answer(deps, ctx, protocol, ctx.params['domain'] ?? ''));

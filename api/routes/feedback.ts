@@ -1,7 +1,7 @@
-import { Router } from '@koa/router';
 import type { ConversationStore } from '../../db/conversations.ts';
 import type { EmptySearchStore } from '../../db/empty-searches.ts';
-import type { AppRouter, AppState } from '../app-context.ts';
+import type { AppRouter } from '../app-context.ts';
+import { createRouter } from '../create-router.ts';
 import { messageNotFound } from '../errors.ts';
 import { conversationQuerySchema, feedbackSchema, searchesQuerySchema } from '../gap-schemas.ts';
 import { readJsonBody } from '../json-body.ts';
@@ -20,7 +20,7 @@ const mostSearches = 200;
 
 /** What readers say of answers, what they asked, and what they searched and did not find. */
 export function createFeedbackRouter({ access, conversations, emptySearches }: FeedbackRouteDeps): AppRouter {
-  const router = new Router<AppState>();
+  const router = createRouter();
 
   router.post(
     ['v1', 'v2'].map((version) => `/discovery/${version}/assistant/:domain/feedback`),

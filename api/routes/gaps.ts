@@ -1,11 +1,11 @@
-import { Router } from '@koa/router';
 import type { GapStore } from '../../db/gaps.ts';
 import type { JobStore } from '../../db/jobs.ts';
 import type { ProjectRow, ProjectStore } from '../../db/projects.ts';
 import type { RateLimitPolicy } from '../../db/rate-limits.ts';
 import type { SiteRow } from '../../db/sites.ts';
 import { presentJob } from '../../workflows/contract/agent-job.ts';
-import type { AppContext, AppRouter, AppState } from '../app-context.ts';
+import type { AppContext, AppRouter } from '../app-context.ts';
+import { createRouter } from '../create-router.ts';
 import type { NoteAction } from '../audit-trail.ts';
 import type { JobCreation } from '../create-job.ts';
 import { gapNotFound, idempotencyConflict, invalidRequest, jobNotFound, projectNotFound } from '../errors.ts';
@@ -31,11 +31,12 @@ export interface GapRouteDeps {
 }
 
 const largestBody = 128 * 1024;
+const base = '/v1/sites/:domain/gaps';
 
 /** Gaps of a site's documentation: what readers asked in vain, and the jobs that answer it. */
 export function createGapsRouter(deps: GapRouteDeps): AppRouter {
   const { access, gapReader, gaps, creation, note } = deps;
-  const router = new Router<AppState>({ prefix: '/v1/sites/:domain/gaps' });
+  const router = createRouter();
 
   async function gapOf(
     ctx: AppContext & { params: Record<string, string | undefined> },
@@ -58,13 +59,13 @@ export function createGapsRouter(deps: GapRouteDeps): AppRouter {
     return found;
   }
 
-  router.get('/', async (ctx) => {
+  router.get(base, async (ctx) => {
     const { site } = await access.forAdmin(ctx, ctx.params['domain'] ?? '');
     ctx.set('Cache-Control', 'no-store');
     ctx.body = { gaps: (await gapReader.list(site)).map(presentGap) };
   });
 
-  router.post('/:id/job', async (ctx) => {
+  router.post(`${base}/:id/job`, async (ctx) => {
     const { site, caller, gap } = await gapOf(ctx);
     const body = hasBody(ctx.req) ? await readJsonBody(ctx.req, { maxBytes: largestBody }) : {};
     const { projectId, instructions } = gapJobSchema.parse(body);
@@ -98,7 +99,7 @@ export function createGapsRouter(deps: GapRouteDeps): AppRouter {
     ctx.body = presentJob(created.job);
   });
 
-  router.post('/:id/check', async (ctx) => {
+  router.post(`${base}/:id/check`, async (ctx) => {
     const { site, caller, gap } = await gapOf(ctx);
     await gaps.recheck({ ...gap, siteId: site.id });
     await note(caller, { action: 'gap.check', subject: gap.id, details: { site: site.domain } });

@@ -1,9 +1,9 @@
-import { Router } from '@koa/router';
 import type { JobEndings } from '../../db/job-endings.ts';
 import type { JobMessageStore } from '../../db/job-messages.ts';
 import type { JobRow } from '../../db/jobs.ts';
 import type { RateLimitPolicy } from '../../db/rate-limits.ts';
-import type { AppContext, AppRouter, AppState } from '../app-context.ts';
+import type { AppContext, AppRouter } from '../app-context.ts';
+import { createRouter } from '../create-router.ts';
 import type { ApiError } from '../errors.ts';
 import { idempotencyConflict, jobActive, jobArchived, jobNotFound } from '../errors.ts';
 import { hashOfRequest, idempotencyKeyOf } from '../idempotency-key.ts';
@@ -38,7 +38,7 @@ function refusalOf(kind: 'conflict' | 'archived' | 'unknown'): ApiError {
 /** What a person does with a job that there is: say more, cancel it, archive it. */
 export function createJobActionsRouter(deps: JobActionRouteDeps): AppRouter {
   const { messages, endings } = deps;
-  const router = new Router<AppState>({ prefix: '/v2/agent/:projectId/job/:id' });
+  const router = createRouter({ prefix: '/v2/agent/:projectId/job/:id' });
 
   async function jobOf(ctx: AppContext & { params: Record<string, string | undefined> }): Promise<JobRow> {
     const key = await deps.authenticate(ctx.req, 'admin');

@@ -1,8 +1,8 @@
-import { Router } from '@koa/router';
 import type { Logger } from 'pino';
 import type { JobEventWakeups } from '../../db/job-event-wakeups.ts';
 import type { JobEventStore } from '../../db/job-events.ts';
-import type { AppContext, AppRouter, AppState } from '../app-context.ts';
+import type { AppContext, AppRouter } from '../app-context.ts';
+import { createRouter } from '../create-router.ts';
 import { draining } from '../errors.ts';
 import { openEventStream } from '../event-stream.ts';
 import { followJobEvents } from '../follow-job-events.ts';
@@ -33,7 +33,7 @@ const defaultTimes = {
 
 /** `GET …/job/{id}/events`: what happened to a job, as a live stream or as pages. */
 export function createJobEventsRouter(deps: JobEventRouteDeps): AppRouter {
-  const router = new Router<AppState>({ prefix: '/v2/agent/:projectId' });
+  const router = createRouter({ prefix: '/v2/agent/:projectId' });
 
   router.get('/job/:id/events', async (ctx) => {
     const key = await deps.authenticate(ctx.req, 'admin');

@@ -1,9 +1,9 @@
-import { Router } from '@koa/router';
 import { newId } from '../../db/ids.ts';
 import type { Fork, JobForkStore } from '../../db/job-forks.ts';
 import type { RateLimitPolicy } from '../../db/rate-limits.ts';
 import { presentJob } from '../../workflows/contract/agent-job.ts';
-import type { AppRouter, AppState } from '../app-context.ts';
+import type { AppRouter } from '../app-context.ts';
+import { createRouter } from '../create-router.ts';
 import type { ApiError } from '../errors.ts';
 import { forkNeedsPrompt, idempotencyConflict, invalidRequest, jobNotFound, stepNotFinished } from '../errors.ts';
 import { hashOfRequest, idempotencyKeyOf } from '../idempotency-key.ts';
@@ -30,7 +30,7 @@ const largestBodyBytes = 512 * 1024;
 
 /** `POST …/job/{id}/fork`: a new job that goes on from a step of another. */
 export function createJobForksRouter(deps: JobForkRouteDeps): AppRouter {
-  const router = new Router<AppState>({ prefix: '/v2/agent/:projectId/job/:id' });
+  const router = createRouter({ prefix: '/v2/agent/:projectId/job/:id' });
 
   router.post('/fork', async (ctx) => {
     const apiKey = await deps.authenticate(ctx.req, 'admin');

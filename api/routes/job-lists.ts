@@ -1,8 +1,8 @@
-import { Router } from '@koa/router';
 import type { Logger } from 'pino';
 import type { JobEventWakeups } from '../../db/job-event-wakeups.ts';
 import type { JobListStore } from '../../db/job-lists.ts';
-import type { AppRouter, AppState } from '../app-context.ts';
+import type { AppRouter } from '../app-context.ts';
+import { createRouter } from '../create-router.ts';
 import { draining } from '../errors.ts';
 import { openEventStream } from '../event-stream.ts';
 import { followJobChanges } from '../follow-job-changes.ts';
@@ -33,7 +33,7 @@ export function createJobListsRouter({
   stopping,
   log,
 }: JobListRouteDeps): AppRouter {
-  const router = new Router<AppState>();
+  const router = createRouter();
 
   router.get('/v1/jobs', async (ctx) => {
     const { organizationId } = await authenticate(ctx.req, 'admin');

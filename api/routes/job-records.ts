@@ -1,11 +1,11 @@
-import { Router } from '@koa/router';
 import type { Logger } from 'pino';
 import { writeBundle } from '../../db/bundle-file.ts';
 import type { HistoryExport, JobHistoryStore } from '../../db/job-histories.ts';
 import type { JobRecordStore } from '../../db/job-records.ts';
 import type { JobRow } from '../../db/jobs.ts';
 import { historyAsJson } from '../../db/stored-history.ts';
-import type { AppContext, AppRouter, AppState } from '../app-context.ts';
+import type { AppContext, AppRouter } from '../app-context.ts';
+import { createRouter } from '../create-router.ts';
 import type { ApiError } from '../errors.ts';
 import { historyNotFound, historyUnderWay, historyWaiting, turnNotFound } from '../errors.ts';
 import type { ReadJob } from '../job-reader.ts';
@@ -28,7 +28,7 @@ export function createJobRecordsRouter({
   records,
   log,
 }: JobRecordRouteDeps): AppRouter {
-  const router = new Router<AppState>({ prefix: '/v2/agent/:projectId/job/:id' });
+  const router = createRouter({ prefix: '/v2/agent/:projectId/job/:id' });
 
   async function jobOf(ctx: AppContext & { params: Record<string, string | undefined> }): Promise<JobRow> {
     const key = await authenticate(ctx.req, 'admin');

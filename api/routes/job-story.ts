@@ -1,9 +1,9 @@
-import { Router } from '@koa/router';
 import type { JobRow } from '../../db/jobs.ts';
 import type { JobStoryStore } from '../../db/job-story.ts';
 import type { StepStore } from '../../db/worker/steps.ts';
 import { changeOfTrees } from '../../patches/change-between.ts';
-import type { AppContext, AppRouter, AppState } from '../app-context.ts';
+import type { AppContext, AppRouter } from '../app-context.ts';
+import { createRouter } from '../create-router.ts';
 import { stepNotFound } from '../errors.ts';
 import type { ReadJob } from '../job-reader.ts';
 import { diffQuerySchema, stepPathSchema, stepsQuerySchema } from '../job-story-schemas.ts';
@@ -22,7 +22,7 @@ const longestListedOutput = 4_000;
 
 /** What happened in a job: what was asked, the steps with their tool calls, and the change. */
 export function createJobStoryRouter({ authenticate, readJob, story, steps }: JobStoryRouteDeps): AppRouter {
-  const router = new Router<AppState>({ prefix: '/v2/agent/:projectId/job/:id' });
+  const router = createRouter({ prefix: '/v2/agent/:projectId/job/:id' });
 
   async function jobOf(ctx: AppContext & { params: Record<string, string | undefined> }): Promise<JobRow> {
     const key = await authenticate(ctx.req, 'admin');

@@ -1,9 +1,9 @@
-import { Router } from '@koa/router';
 import { canBeId } from '../../db/ids.ts';
 import type { JobStore } from '../../db/jobs.ts';
 import type { ProjectRow, ProjectStore } from '../../db/projects.ts';
 import type { RateLimitPolicy } from '../../db/rate-limits.ts';
-import type { AppRouter, AppState } from '../app-context.ts';
+import type { AppRouter } from '../app-context.ts';
+import { createRouter } from '../create-router.ts';
 import type { JobCreation } from '../create-job.ts';
 import { idempotencyConflict, projectNotFound } from '../errors.ts';
 import { idempotencyKeyOf } from '../idempotency-key.ts';
@@ -34,7 +34,7 @@ const largestBodyBytes = 512 * 1024;
 /** Create, get and list jobs. */
 export function createJobsRouter(deps: JobRouteDeps): AppRouter {
   const { authenticate, creation, readJob } = deps;
-  const router = new Router<AppState>({ prefix: '/v2/agent/:projectId' });
+  const router = createRouter({ prefix: '/v2/agent/:projectId' });
 
   async function projectOf(caller: ApiCaller, projectId: string): Promise<ProjectRow> {
     const project = canBeId(projectId) ? await deps.projects.get(projectId) : null;

@@ -1,8 +1,8 @@
-import { Router } from '@koa/router';
 import type { AuditStore } from '../../db/audit.ts';
 import type { KeyStore } from '../../db/keys.ts';
 import type { RateLimitPolicy } from '../../db/rate-limits.ts';
-import type { AppRouter, AppState } from '../app-context.ts';
+import type { AppRouter } from '../app-context.ts';
+import { createRouter } from '../create-router.ts';
 import type { NoteAction } from '../audit-trail.ts';
 import { keyNotFound } from '../errors.ts';
 import { readJsonBody } from '../json-body.ts';
@@ -25,7 +25,7 @@ const createPolicy: RateLimitPolicy = { name: 'key', limit: 100, windowSeconds: 
 
 /** API keys of the organization, and the trail of what was administered. */
 export function createKeysRouter({ authenticate, enforceRateLimit, keys, audit, note }: KeyRouteDeps): AppRouter {
-  const router = new Router<AppState>();
+  const router = createRouter();
 
   router.get('/v1/keys', async (ctx) => {
     const { organizationId } = await authenticate(ctx.req, 'admin');

@@ -1,8 +1,8 @@
-import { Router } from '@koa/router';
 import type { OperationsStore } from '../../db/operations.ts';
 import type { UsageStore } from '../../db/usage.ts';
 import type { WorkerStore } from '../../db/workers.ts';
-import type { AppRouter, AppState } from '../app-context.ts';
+import type { AppRouter } from '../app-context.ts';
+import { createRouter } from '../create-router.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Authenticate } from '../middleware/authentication.ts';
 import { operationsQuerySchema } from '../operations-schemas.ts';
@@ -24,7 +24,7 @@ const workersWithinMinutes = 10;
 /** Figures for whoever runs the service: of an organization as JSON, of the whole service for Prometheus. */
 export function createOperationsRouter(deps: OperationsRouteDeps): AppRouter {
   const { authenticate, operations, workers, metrics, usage, limits } = deps;
-  const router = new Router<AppState>();
+  const router = createRouter();
 
   router.get('/v1/operations', async (ctx) => {
     const { organizationId } = await authenticate(ctx.req, 'admin');

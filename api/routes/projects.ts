@@ -1,11 +1,11 @@
-import { Router } from '@koa/router';
 import { canBeId } from '../../db/ids.ts';
 import type { ProjectCredentialStore } from '../../db/project-credentials.ts';
 import type { ForgeKind, ProjectChange, ProjectRow, ProjectStore } from '../../db/projects.ts';
 import { nameOfRepository, wellKnownForges } from '../../workflows/contract/administration.ts';
 import { parseRepository, type RepositoryRules } from '../../workflows/contract/repository.ts';
 import { problemWithSsh } from '../../workflows/contract/ssh-keys.ts';
-import type { AppContext, AppRouter, AppState } from '../app-context.ts';
+import type { AppContext, AppRouter } from '../app-context.ts';
+import { createRouter } from '../create-router.ts';
 import type { NoteAction } from '../audit-trail.ts';
 import { invalidRequest, projectNotFound } from '../errors.ts';
 import { readJsonBody } from '../json-body.ts';
@@ -24,11 +24,12 @@ export interface ProjectRouteDeps {
 }
 
 const largestBody = 256 * 1024;
+const base = '/v1/projects';
 
 /** Projects of the organization: a repository, and how jobs on it are run. */
 export function createProjectsRouter(deps: ProjectRouteDeps): AppRouter {
   const { authenticate, projects, credentials, note } = deps;
-  const router = new Router<AppState>({ prefix: '/v1/projects' });
+  const router = createRouter();
 
   async function projectOf(ctx: AppContext, id = ''): Promise<{ caller: ApiCaller; project: ProjectRow }> {
     const caller = await authenticate(ctx.req, 'admin');
@@ -58,13 +59,13 @@ export function createProjectsRouter(deps: ProjectRouteDeps): AppRouter {
     };
   }
 
-  router.get('/', async (ctx) => {
+  router.get(base, async (ctx) => {
     const { organizationId } = await authenticate(ctx.req, 'admin');
     ctx.set('Cache-Control', 'no-store');
     ctx.body = { projects: (await projects.list(organizationId)).map(presentProject) };
   });
 
-  router.post('/', async (ctx) => {
+  router.post(base, async (ctx) => {
     const caller = await authenticate(ctx.req, 'admin');
     const body = createProjectSchema.parse(await readJsonBody(ctx.req, { maxBytes: largestBody }));
     const { repository: address, forge: named, forgeToken = null, sshKey = null, ...settings } = body;
@@ -93,11 +94,11 @@ export function createProjectsRouter(deps: ProjectRouteDeps): AppRouter {
     ctx.body = presentProject({ ...project, hasCredential: forgeToken !== null, hasSshKey: sshKey !== null });
   });
 
-  router.get('/:id', async (ctx) => {
+  router.get(`${base}/:id`, async (ctx) => {
     ctx.body = presentProject((await projectOf(ctx, ctx.params['id'])).project);
   });
 
-  router.patch('/:id', async (ctx) => {
+  router.patch(`${base}/:id`, async (ctx) => {
     const { caller, project } = await projectOf(ctx, ctx.params['id']);
     const body = changeProjectSchema.parse(await readJsonBody(ctx.req, { maxBytes: largestBody }));
     const { forgeToken, sshKey } = body;

@@ -1,9 +1,9 @@
-import { Router } from '@koa/router';
 import { canBeId } from '../../db/ids.ts';
 import type { PullRequestJob, PullRequestMergeStore } from '../../db/pull-request-merges.ts';
 import type { PullRequestRow, PullRequestStore } from '../../db/pull-requests.ts';
 import type { StepStore } from '../../db/worker/steps.ts';
-import type { AppContext, AppRouter, AppState } from '../app-context.ts';
+import type { AppContext, AppRouter } from '../app-context.ts';
+import { createRouter } from '../create-router.ts';
 import { pullRequestNotFound, pullRequestOver } from '../errors.ts';
 import type { Authenticate } from '../middleware/authentication.ts';
 import type { PublicPullRequest } from '../pull-request-schemas.ts';
@@ -17,10 +17,12 @@ export interface PullRequestRouteDeps {
 
 type Found = { row: PullRequestRow; job: PullRequestJob };
 
+const base = '/v1/pull-requests/:id';
+
 /** Pull requests of the local forge. */
 export function createPullRequestsRouter(deps: PullRequestRouteDeps): AppRouter {
   const { authenticate, pullRequests, merges, steps } = deps;
-  const router = new Router<AppState>({ prefix: '/v1/pull-requests/:id' });
+  const router = createRouter();
 
   async function find(ctx: AppContext & { params: Record<string, string | undefined> }): Promise<Found> {
     const key = await authenticate(ctx.req, 'admin');
@@ -62,16 +64,16 @@ export function createPullRequestsRouter(deps: PullRequestRouteDeps): AppRouter 
     ctx.body = await present({ row: (await pullRequests.get(row.id)) ?? row, job });
   }
 
-  router.get('/', async (ctx) => answer(ctx, await find(ctx)));
+  router.get(base, async (ctx) => answer(ctx, await find(ctx)));
 
-  router.get('/diff', async (ctx) => {
+  router.get(`${base}/diff`, async (ctx) => {
     const { job } = await find(ctx);
     const snapshot = job.headTree === null ? null : await steps.snapshot(job.id, job.headTree);
     ctx.set('Content-Type', 'text/x-diff; charset=utf-8');
     ctx.body = snapshot?.patch ?? '';
   });
 
-  router.post('/merge', async (ctx) => {
+  router.post(`${base}/merge`, async (ctx) => {
     const found = await find(ctx);
     if (found.row.state !== 'merged' && !(await merges.requestMerge(found.row.id))) {
       throw pullRequestOver(found.row.draft && found.row.state === 'open' ? 'a draft' : found.row.state);
@@ -80,7 +82,7 @@ export function createPullRequestsRouter(deps: PullRequestRouteDeps): AppRouter 
     await answer(ctx, found);
   });
 
-  router.post('/close', async (ctx) => {
+  router.post(`${base}/close`, async (ctx) => {
     const found = await find(ctx);
     if (found.row.state !== 'closed' && !(await merges.close(found.row.id))) {
       throw pullRequestOver(found.row.state === 'open' ? 'being merged' : found.row.state);
@@ -88,7 +90,7 @@ export function createPullRequestsRouter(deps: PullRequestRouteDeps): AppRouter 
     await answer(ctx, found);
   });
 
-  router.post('/ready', async (ctx) => {
+  router.post(`${base}/ready`, async (ctx) => {
     const found = await find(ctx);
     if (found.row.state !== 'open') throw pullRequestOver(found.row.state);
     await pullRequests.update(found.row.id, { draft: false });

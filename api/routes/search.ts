@@ -1,6 +1,6 @@
-import { Router } from '@koa/router';
 import { z } from 'zod';
-import type { AppRouter, AppState } from '../app-context.ts';
+import type { AppRouter } from '../app-context.ts';
+import { createRouter } from '../create-router.ts';
 import { filterSchema, toSearchFilter } from '../assistant/message-request.ts';
 import type { SearchPassages } from '../assistant/search-passages.ts';
 import type { SiteIndexes } from '../assistant/site-indexes.ts';
@@ -35,7 +35,7 @@ export function createSearchRouter({
   /** Told of a search that found nothing. */
   onEmpty: (siteId: string, query: string) => void;
 }): AppRouter {
-  const router = new Router<AppState>();
+  const router = createRouter();
 
   router.post('/discovery/v1/search/:domain', async (ctx) => {
     const { site } = await access.forReader(ctx, ctx.params['domain'] ?? '');

@@ -1,9 +1,9 @@
-import { Router } from '@koa/router';
 import type { AuditStore } from '../../db/audit.ts';
 import type { OrganizationStore, ProjectStore } from '../../db/projects.ts';
 import type { SessionRow, SessionStore } from '../../db/sessions.ts';
 import type { SiteStore } from '../../db/sites.ts';
-import type { AppContext, AppRouter, AppState } from '../app-context.ts';
+import type { AppContext, AppRouter } from '../app-context.ts';
+import { createRouter } from '../create-router.ts';
 import { foreignPage, unauthorized, wrongKeyKind } from '../errors.ts';
 import { readJsonBody } from '../json-body.ts';
 import type { Authenticate } from '../middleware/authentication.ts';
@@ -30,7 +30,7 @@ const largestBody = 4_096;
 /** Signing in to the dashboard and out of it: an admin key, or a link that works once, for a session cookie. */
 export function createSessionRouter(deps: SessionRouteDeps): AppRouter {
   const { authenticate, cookie, sessions, audit } = deps;
-  const router = new Router<AppState>();
+  const router = createRouter();
 
   async function open(ctx: AppContext): Promise<SessionRow> {
     const { key, link } = signInSchema.parse(await readJsonBody(ctx.req, { maxBytes: largestBody }));

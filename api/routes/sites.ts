@@ -1,7 +1,7 @@
-import { Router } from '@koa/router';
 import { DomainTakenError, type SiteRow, type SiteStore } from '../../db/sites.ts';
 import { parseRepository, type RepositoryRules } from '../../workflows/contract/repository.ts';
-import type { AppContext, AppRouter, AppState } from '../app-context.ts';
+import type { AppContext, AppRouter } from '../app-context.ts';
+import { createRouter } from '../create-router.ts';
 import type { NoteAction } from '../audit-trail.ts';
 import { domainTaken, invalidRequest, siteNotFound } from '../errors.ts';
 import { readJsonBody } from '../json-body.ts';
@@ -19,10 +19,11 @@ export interface SiteRouteDeps {
 }
 
 const largestBody = 64 * 1024;
+const base = '/v1/sites';
 
 /** Sites of the organization: where their pages come from, and their index. */
 export function createSitesRouter({ authenticate, access, sites, repositories, note }: SiteRouteDeps): AppRouter {
-  const router = new Router<AppState>({ prefix: '/v1/sites' });
+  const router = createRouter();
 
   function repositoryOf(text: string): string {
     const parsed = parseRepository(text, repositories);
@@ -36,13 +37,13 @@ export function createSitesRouter({ authenticate, access, sites, repositories, n
     return site;
   }
 
-  router.get('/', async (ctx) => {
+  router.get(base, async (ctx) => {
     const { organizationId } = await authenticate(ctx.req, 'admin');
     ctx.set('Cache-Control', 'no-store');
     ctx.body = { sites: (await sites.list(organizationId)).map(presentSite) };
   });
 
-  router.post('/', async (ctx) => {
+  router.post(base, async (ctx) => {
     const caller = await authenticate(ctx.req, 'admin');
     const { repository, ref, baseUrl, refreshMinutes, ...body } = createSiteSchema.parse(await bodyOf(ctx));
     const site = await createOrRefuse({
@@ -61,13 +62,13 @@ export function createSitesRouter({ authenticate, access, sites, repositories, n
     ctx.body = presentSite(await current(site));
   });
 
-  router.get('/:domain', async (ctx) => {
+  router.get(`${base}/:domain`, async (ctx) => {
     const { site } = await access.forAdmin(ctx, ctx.params['domain'] ?? '');
     ctx.set('Cache-Control', 'no-store');
     ctx.body = presentSite(site);
   });
 
-  router.patch('/:domain', async (ctx) => {
+  router.patch(`${base}/:domain`, async (ctx) => {
     const { site, caller } = await access.forAdmin(ctx, ctx.params['domain'] ?? '');
     const { repository, directory, ...rest } = changeSiteSchema.parse(await bodyOf(ctx));
     const changed = await sites.update(site.id, {
@@ -81,14 +82,14 @@ export function createSitesRouter({ authenticate, access, sites, repositories, n
     ctx.body = presentSite(changed);
   });
 
-  router.delete('/:domain', async (ctx) => {
+  router.delete(`${base}/:domain`, async (ctx) => {
     const { site, caller } = await access.forAdmin(ctx, ctx.params['domain'] ?? '');
     await sites.remove(site.id);
     await note(caller, { action: 'site.delete', subject: site.domain });
     ctx.status = 204;
   });
 
-  router.post('/:domain/index', async (ctx) => {
+  router.post(`${base}/:domain/index`, async (ctx) => {
     const { site, caller } = await access.forAdmin(ctx, ctx.params['domain'] ?? '');
     await sites.requestIndex(site.id);
     await note(caller, { action: 'site.index', subject: site.domain });

@@ -1,5 +1,5 @@
-import { Router } from '@koa/router';
-import type { AppRouter, AppState } from '../app-context.ts';
+import type { AppRouter } from '../app-context.ts';
+import { createRouter } from '../create-router.ts';
 import { draining, storeUnavailable } from '../errors.ts';
 import { contentSecurityPolicy } from '../pages/html.ts';
 import { renderReferencePage } from '../pages/reference.ts';
@@ -16,7 +16,7 @@ export interface SystemRouteDeps {
 export function createSystemRouter({ checkDatabase, isDraining, openApi }: SystemRouteDeps): AppRouter {
   const description = JSON.stringify(openApi);
   let reference: string | null = null;
-  const router = new Router<AppState>();
+  const router = createRouter();
 
   router.get('/healthz', (ctx) => {
     ctx.set('Cache-Control', 'no-store');

@@ -1,13 +1,13 @@
-import { Router } from '@koa/router';
 import type { ThreadStore } from '../../db/threads.ts';
-import type { AppContext, AppRouter, AppState } from '../app-context.ts';
+import type { AppContext, AppRouter } from '../app-context.ts';
+import { createRouter } from '../create-router.ts';
 import { threadNotFound } from '../errors.ts';
 import { presentThread } from '../presenters/thread.ts';
 import type { SiteAccess } from '../site-access.ts';
 
 /** `GET` and `DELETE /discovery/v1/assistant/{domain}/thread/{threadId}`, with the admin key. */
 export function createThreadsRouter({ access, threads }: { access: SiteAccess; threads: ThreadStore }): AppRouter {
-  const router = new Router<AppState>();
+  const router = createRouter();
   const path = '/discovery/v1/assistant/:domain/thread/:threadId';
 
   async function threadOf(ctx: AppContext, { domain = '', threadId = '' }: Record<string, string>) {

@@ -1,11 +1,11 @@
-import { Router } from '@koa/router';
 import { canBeId } from '../../db/ids.ts';
 import type { ProjectRow, ProjectStore } from '../../db/projects.ts';
 import type { RateLimitPolicy } from '../../db/rate-limits.ts';
 import type { DeliveryRow, WebhookDeliveryStore } from '../../db/webhook-deliveries.ts';
 import { mostWebhooks, type WebhookRow, type WebhookStore } from '../../db/webhook-endpoints.ts';
 import { parseWebhookAddress } from '../../workflows/contract/webhook-address.ts';
-import type { AppContext, AppRouter, AppState } from '../app-context.ts';
+import type { AppContext, AppRouter } from '../app-context.ts';
+import { createRouter } from '../create-router.ts';
 import {
   deliveryNotFound,
   invalidRequest,
@@ -39,6 +39,7 @@ export interface WebhookRouteDeps {
 type Params = { params: Record<string, string | undefined> };
 
 const largestBodyBytes = 32 * 1024;
+const base = '/v2/agent/:projectId/webhooks';
 /** How long a rotated secret still signs beside the new one. */
 const secretOverlapMs = 24 * 3_600_000;
 /** Messages that are sent because a person asked for it: pings and redeliveries. */
@@ -47,7 +48,7 @@ const askedPolicy: RateLimitPolicy = { name: 'webhook', limit: 1_000, windowSeco
 /** Webhooks of a project, and what was delivered to them. */
 export function createWebhooksRouter(deps: WebhookRouteDeps): AppRouter {
   const { webhooks, deliveries } = deps;
-  const router = new Router<AppState>({ prefix: '/v2/agent/:projectId/webhooks' });
+  const router = createRouter();
 
   async function projectOf(ctx: AppContext & Params): Promise<ProjectRow> {
     const key = await deps.authenticate(ctx.req, 'admin');
@@ -77,7 +78,7 @@ export function createWebhooksRouter(deps: WebhookRouteDeps): AppRouter {
     return delivery;
   }
 
-  router.post('/', async (ctx) => {
+  router.post(base, async (ctx) => {
     const { id: projectId } = await projectOf(ctx);
     const { url, description = null, eventTypes = [], secret } = createWebhookSchema.parse(await bodyOf(ctx));
     const created = await webhooks.create({ projectId, url: addressOf(url), description, eventTypes, secret });
@@ -87,16 +88,16 @@ export function createWebhooksRouter(deps: WebhookRouteDeps): AppRouter {
     ctx.body = { ...presentWebhook(created.webhook), secret: created.secret };
   });
 
-  router.get('/', async (ctx) => {
+  router.get(base, async (ctx) => {
     const { id } = await projectOf(ctx);
     ctx.body = { webhooks: (await webhooks.list(id)).map(presentWebhook) };
   });
 
-  router.get('/:id', async (ctx) => {
+  router.get(`${base}/:id`, async (ctx) => {
     ctx.body = presentWebhook(await webhookOf(ctx));
   });
 
-  router.patch('/:id', async (ctx) => {
+  router.patch(`${base}/:id`, async (ctx) => {
     const { projectId, id } = await webhookOf(ctx);
     const { url, ...change } = changeWebhookSchema.parse(await bodyOf(ctx));
     const address = url === undefined ? {} : { url: addressOf(url) };
@@ -105,13 +106,13 @@ export function createWebhooksRouter(deps: WebhookRouteDeps): AppRouter {
     ctx.body = presentWebhook(webhook);
   });
 
-  router.delete('/:id', async (ctx) => {
+  router.delete(`${base}/:id`, async (ctx) => {
     const { projectId, id } = await webhookOf(ctx);
     await webhooks.remove(projectId, id);
     ctx.status = 204;
   });
 
-  router.post('/:id/secret', async (ctx) => {
+  router.post(`${base}/:id/secret`, async (ctx) => {
     const { projectId, id } = await webhookOf(ctx);
     const { secret: wanted } = rotateSecretSchema.parse(hasBody(ctx.req) ? await bodyOf(ctx) : {});
     const rotated = await webhooks.rotateSecret({ projectId, id, secret: wanted, overlapMs: secretOverlapMs });
@@ -119,7 +120,7 @@ export function createWebhooksRouter(deps: WebhookRouteDeps): AppRouter {
     ctx.body = { secret: rotated.secret, previousValidUntil: rotated.previousValidUntil.toISOString() };
   });
 
-  router.post('/:id/ping', async (ctx) => {
+  router.post(`${base}/:id/ping`, async (ctx) => {
     const webhook = await webhookOf(ctx);
     const { projectId, id } = webhook;
     await deps.enforceRateLimit(ctx, [{ key: `webhook:${projectId}`, policy: askedPolicy }]);
@@ -129,14 +130,14 @@ export function createWebhooksRouter(deps: WebhookRouteDeps): AppRouter {
     ctx.body = presentDelivery(await deliveryOf(webhook, deliveryId));
   });
 
-  router.get('/:id/deliveries', async (ctx) => {
+  router.get(`${base}/:id/deliveries`, async (ctx) => {
     const { id } = await webhookOf(ctx);
     const query = listDeliveriesSchema.parse({ ...ctx.query });
     const page = await pageOf(() => deliveries.list(id, query));
     ctx.body = { deliveries: page.deliveries.map(presentDelivery), nextCursor: page.nextCursor };
   });
 
-  router.post('/:id/deliveries/:deliveryId/redeliver', async (ctx) => {
+  router.post(`${base}/:id/deliveries/:deliveryId/redeliver`, async (ctx) => {
     const webhook = await webhookOf(ctx);
     const { id } = await deliveryOf(webhook, ctx.params['deliveryId']);
     if (!webhook.enabled) throw webhookDisabled();

@@ -1,0 +1,91 @@
+import fc from 'fast-check';
+import { connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readDescription } from '../../fuzz/description.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { serveApi, type ServedApi } from './serve.ts';
+
+let database: TestDatabase;
+let api: ServedApi;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  api = await serveApi(database.pool);
+});
+
+afterAll(async () => {
+  await api?.[Symbol.asyncDispose]();
+  await database?.[Symbol.asyncDispose]();
+});
+
+/** Other spellings of a path: what a person or a proxy may take for the same one. `at` chooses the place. */
+const spellings: Record<string, (path: string, at: number) => string> = {
+  'another case': (path, at) => changed(path, at, /[a-z]/g, (letter) => letter.toUpperCase()),
+  'an encoded letter': (path, at) =>
+    changed(path, at, /[a-z]/g, (letter) => `%${letter.charCodeAt(0).toString(16).toUpperCase()}`),
+  'a doubled slash': (path, at) => changed(path, at, /\//g, () => '//'),
+  'a slash at the end': (path) => `${path}/`,
+  'parameters of a segment': (path) => `${path};a=b`,
+};
+
+/** Changes the `at`-th match outside of what the braces of the template stand for. */
+function changed(path: string, at: number, pattern: RegExp, change: (text: string) => string): string {
+  const places = [...path.matchAll(pattern)].map(({ index }) => index);
+  const place = places[at % places.length] ?? 0;
+  return path.slice(0, place) + change(path.charAt(place)) + path.slice(place + 1);
+}
+
+describe('a path', () => {
+  it('is none of the service when it is spelled in another way, whatever the route', async () => {
+    const { operations } = await readDescription(api.url);
+    expect(operations.length).toBeGreaterThan(50);
+    const routes = operations
+      .map(({ method, template }) => ({ method, path: template.replaceAll(/\{\w+\}/g, '0') }))
+      // a value at the end takes any text
+      .filter(({ path }) => !path.endsWith('/0'));
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(...routes),
+        fc.constantFrom(...Object.keys(spellings)),
+        fc.nat(100),
+        async ({ method, path }, kind, at) => {
+          const spelled = spellings[kind]!(path, at);
+          const answer = await askRaw(`${method} ${spelled} HTTP/1.1\r\nHost: x\r\n`);
+          expect(answer.head, spelled).toMatch(/^HTTP\/1\.1 404 /);
+          expect(answer.body, spelled).toMatch(/There is nothing at this address/);
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+
+  it.each(['/METRICS', '/metrics/', '//metrics', '/%6Detrics', '/metrics;a', '/./metrics', '/x/../metrics'])(
+    'shows no figures at %s',
+    async (path) => {
+      expect((await askRaw(`GET ${path} HTTP/1.1\r\nHost: x\r\n`)).head).toMatch(/^HTTP\/1\.1 404 /);
+    },
+  );
+
+  it('is refused with two hosts, since a proxy may have looked at the other one', async () => {
+    for (const path of ['/healthz', '/v2/agent/prj_1/job/job_1']) {
+      const { head, body } = await askRaw(`GET ${path} HTTP/1.1\r\nHost: a\r\nhost: b\r\n`);
+      expect([head.split('\r\n')[0], body]).toEqual([
+        'HTTP/1.1 400 Bad Request',
+        '{"error":"The Host header appears more than once."}',
+      ]);
+    }
+  });
+});
+
+function askRaw(request: string): Promise<{ head: string; body: string }> {
+  const { hostname, port } = new URL(api.url);
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), hostname, () => socket.write(`${request}Connection: close\r\n\r\n`));
+    let text = '';
+    socket.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+    socket.on('error', reject).on('close', () => {
+      const [head = '', body = ''] = text.split('\r\n\r\n');
+      resolve({ head, body });
+    });
+  });
+}
