@@ -1,10 +1,10 @@
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import type { Client } from '@temporalio/client';
-import type { OutboxEntry } from '../db/outbox.ts';
+import type { DueEntry } from '../db/outbox.ts';
 import type { JobInput, JobLimits } from '../workflows/contract/job.ts';
 import { jobTaskQueue, jobWorkflowId, jobWorkflowName } from '../workflows/contract/messages.ts';
 
-export type StartJob = (entry: OutboxEntry) => Promise<void>;
+export type StartJob = (entry: DueEntry) => Promise<void>;
 
 export interface JobStarterDeps {
   client: Client;
@@ -19,7 +19,7 @@ const graceMs = 30 * 60_000;
 
 /** Starts the workflow of a turn, by name. Repeating it is harmless: a turn has one execution, ever. */
 export function createJobStarter({ client, limits, taskQueue = jobTaskQueue }: JobStarterDeps): StartJob {
-  return async function startJob({ jobId, turn }) {
+  return async function startJob({ jobId, turn, organizationId }) {
     const input: JobInput = { jobId, turn, limits };
     try {
       await client.withDeadline(Date.now() + startTimeoutMs, () =>
@@ -27,6 +27,8 @@ export function createJobStarter({ client, limits, taskQueue = jobTaskQueue }: J
           workflowId: jobWorkflowId(jobId, turn),
           taskQueue,
           args: [input],
+          // the queue takes turns between organizations, and a worker divides its slots by them
+          priority: { fairnessKey: organizationId },
           workflowIdConflictPolicy: 'USE_EXISTING',
           workflowIdReusePolicy: 'REJECT_DUPLICATE',
           workflowRunTimeout: limits.maxDurationMs + graceMs,

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { OutboxEntry, OutboxStore } from '../db/outbox.ts';
+import type { DueEntry, OutboxStore } from '../db/outbox.ts';
 import type { StartJob } from './job-starter.ts';
 
 export interface OutboxSweeper {
@@ -40,7 +40,7 @@ export function createOutboxSweeper({
   let isStopped = false;
   let isFailing = false;
 
-  async function start(entry: OutboxEntry): Promise<void> {
+  async function start(entry: DueEntry): Promise<void> {
     try {
       await startJob(entry);
       await outbox.remove(entry);

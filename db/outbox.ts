@@ -5,9 +5,13 @@ export interface OutboxEntry {
   turn: number;
 }
 
+export interface DueEntry extends OutboxEntry {
+  organizationId: string;
+}
+
 export interface OutboxStore {
   /** Entries due now, locked away from other processes until `leaseMs` from now by moving their next attempt. */
-  claimDue(options: { limit: number; leaseMs: number }): Promise<OutboxEntry[]>;
+  claimDue(options: { limit: number; leaseMs: number }): Promise<DueEntry[]>;
   /** The start is confirmed. */
   remove(entry: OutboxEntry): Promise<void>;
 }
@@ -23,8 +27,8 @@ export function createCancelStore(pool: Pool): OutboxStore {
 }
 
 function createQueueStore(pool: Pool, table: 'job_outbox' | 'job_cancels'): OutboxStore {
-  async function claimDue(options: { limit: number; leaseMs: number }): Promise<OutboxEntry[]> {
-    const { rows } = await pool.query<OutboxEntry>({
+  async function claimDue(options: { limit: number; leaseMs: number }): Promise<DueEntry[]> {
+    const { rows } = await pool.query<DueEntry>({
       name: `claim-due-${table}`,
       text: `
         with due as materialized (
@@ -36,9 +40,9 @@ function createQueueStore(pool: Pool, table: 'job_outbox' | 'job_cancels'): Outb
         )
         update ${table}
         set attempts = attempts + 1, next_attempt_at = now() + $2::float8 * interval '1 millisecond'
-        from due
+        from due join jobs on jobs.id = due.job_id
         where ${table}.job_id = due.job_id and ${table}.turn = due.turn
-        returning ${table}.job_id as "jobId", ${table}.turn`,
+        returning ${table}.job_id as "jobId", ${table}.turn, jobs.organization_id as "organizationId"`,
       values: [options.limit, options.leaseMs],
     });
     return rows;

@@ -52,6 +52,11 @@ export type SiteChange = Partial<
   Pick<SiteRow, 'repository' | 'directory' | 'ref' | 'path' | 'baseUrl' | 'retentionDays' | 'refreshMinutes'>
 >;
 
+export interface IndexRequest {
+  siteId: string;
+  organizationId: string;
+}
+
 export interface SiteStore {
   /** Throws DomainTakenError when another site has the domain. */
   create(site: NewSite): Promise<SiteRow>;
@@ -68,8 +73,8 @@ export interface SiteStore {
   readIndexRequest(id: string): Promise<string | null>;
   /** Takes a request back that has been answered; a newer one stays. */
   answerIndexRequest(id: string, request: string): Promise<void>;
-  /** Ids of sites whose index is wanted, the longest waiting first. */
-  listIndexRequests(limit: number): Promise<string[]>;
+  /** Sites whose index is wanted: the longest waiting of each organization, then the next of each. */
+  listIndexRequests(limit: number): Promise<IndexRequest[]>;
   /** Asks for an index of every site whose current one is of an older format than this. */
   requestOutdated(format: number): Promise<void>;
   recordIndexFailure(id: string, failure: { category: string; message: string }): Promise<void>;
@@ -194,13 +199,15 @@ export function createSiteStore(pool: Pool): SiteStore {
     );
   }
 
-  async function listIndexRequests(limit: number): Promise<string[]> {
-    const { rows } = await pool.query<{ id: string }>({
+  async function listIndexRequests(limit: number): Promise<IndexRequest[]> {
+    const { rows } = await pool.query<IndexRequest>({
       name: 'index-requests',
-      text: 'select id from sites where index_requested_at is not null order by index_requested_at limit $1',
+      text: `select id as "siteId", organization_id as "organizationId" from sites where index_requested_at is not null
+             order by row_number() over (partition by organization_id order by index_requested_at), index_requested_at
+             limit $1`,
       values: [limit],
     });
-    return rows.map(({ id }) => id);
+    return rows;
   }
 
   async function requestOutdated(format: number): Promise<void> {

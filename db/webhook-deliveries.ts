@@ -31,6 +31,7 @@ export interface DeliveryRow {
 export interface StartableDelivery extends DeliverWebhookInput {
   messageId: string;
   webhookId: string;
+  organizationId: string;
 }
 
 export interface WebhookDeliveryStore {
@@ -123,8 +124,10 @@ export function createWebhookDeliveryStore(pool: Pool): WebhookDeliveryStore {
             select id from webhook_deliveries where start_at <= now() order by start_at limit $1 for update skip locked
           )
           update webhook_deliveries as delivery set start_at = now() + $2::float8 * interval '1 millisecond'
-          from due where delivery.id = due.id
-          returning delivery.id as "deliveryId", round, message_id as "messageId", endpoint_id as "webhookId"`,
+          from due, webhook_endpoints as endpoint, projects
+          where delivery.id = due.id and endpoint.id = delivery.endpoint_id and projects.id = endpoint.project_id
+          returning delivery.id as "deliveryId", round, message_id as "messageId", endpoint_id as "webhookId",
+                    projects.organization_id as "organizationId"`,
         values: [limit, leaseMs],
       });
       return rows;

@@ -36,6 +36,8 @@ const dynamicConfig = {
   'frontend.rps': 20_000,
   'frontend.namespaceRPS.visibility': 200,
   'frontend.namespaceCount': 10_000,
+  // a queue takes turns between organizations
+  'matching.enableFairness': true,
 };
 
 /** Starts a Temporal development server on loopback whose workflows are kept in a file. Throws StartError when it does not come up. */

@@ -5,6 +5,7 @@ import {
   type NativeConnection,
   type WorkerDeploymentOptions,
 } from '@temporalio/worker';
+import { shareSlots } from './share-slots.ts';
 import { jobTaskQueue, siteTaskQueue, webhookTaskQueue, workerDeploymentName } from '../workflows/contract/messages.ts';
 
 /** How long activities that are told to end at the end of the grace may take for it. */
@@ -13,7 +14,7 @@ const forceAfterMs = 3_000;
 export interface QueueWorker {
   taskQueue: string;
   activities: object;
-  /** Git and models at once; the rest waits in the queue, where another worker may take it. */
+  /** Slots; what finds none waits in the queue, where another worker may take it. An organization alone has half of them. */
   maxConcurrentActivities?: number;
   /** Pinned, unless told otherwise: an execution ends on the code it began on, or hands on where it continues as new. */
   versioning?: VersioningBehavior;
@@ -69,7 +70,7 @@ export function createWorker(deps: WorkerDeps): Promise<Worker> {
     interceptors = [],
     workers = Worker,
   } = deps;
-  const { taskQueue, activities, maxConcurrentActivities = 20, versioning = 'PINNED' } = queue;
+  const { taskQueue, activities, maxConcurrentActivities = 40, versioning = 'PINNED' } = queue;
   return workers.create({
     connection,
     namespace,
@@ -79,7 +80,7 @@ export function createWorker(deps: WorkerDeps): Promise<Worker> {
     dataConverter,
     maxConcurrentActivityTaskExecutions: maxConcurrentActivities,
     maxCachedWorkflows: 200,
-    interceptors: { activity: interceptors },
+    interceptors: { activity: [shareSlots(maxConcurrentActivities), ...interceptors] },
     // a workflow whose worker was killed waits this long before another takes it
     stickyQueueScheduleToStartTimeout: '500ms',
     // a cancel arrives with the answer to a heartbeat

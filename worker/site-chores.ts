@@ -39,12 +39,13 @@ export function createSiteChores(deps: SiteChoresDeps): AsyncDisposable {
   let hasLooked = false;
 
   async function startRequested(): Promise<void> {
-    for (const siteId of await sites.listIndexRequests(requestsAtOnce)) {
+    for (const { siteId, organizationId } of await sites.listIndexRequests(requestsAtOnce)) {
       const args: [IndexSiteInput] = [{ siteId }];
       await client.workflow.start(indexSiteWorkflowName, {
         workflowId: indexSiteWorkflowId(siteId),
         taskQueue,
         args,
+        priority: { fairnessKey: organizationId },
         workflowIdConflictPolicy: 'USE_EXISTING',
         workflowIdReusePolicy: 'ALLOW_DUPLICATE',
         workflowRunTimeout: '2h',

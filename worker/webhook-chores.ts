@@ -42,13 +42,14 @@ export function createWebhookChores(deps: WebhookChoresDeps): AsyncDisposable {
     }
   }
 
-  async function start({ messageId, webhookId, ...input }: StartableDelivery): Promise<void> {
+  async function start({ messageId, webhookId, organizationId, ...input }: StartableDelivery): Promise<void> {
     const args: [DeliverWebhookInput] = [input];
     try {
       await client.workflow.start(deliverWebhookWorkflowName, {
         workflowId: deliverWebhookWorkflowId({ messageId, webhookId, round: input.round }),
         taskQueue,
         args,
+        priority: { fairnessKey: organizationId },
         workflowIdConflictPolicy: 'USE_EXISTING',
         workflowIdReusePolicy: 'REJECT_DUPLICATE',
         // three days of attempts, and every wait as long as a receiver may ask for

@@ -85,7 +85,7 @@ export async function createFleet({ maxSteps = standardLimits.maxSteps } = {}): 
       await jobs.create({ id, ...owner, ...asked, draft: false, idempotency: null });
       for (;;) {
         try {
-          await startExecution({ jobId: id, turn: 1 });
+          await startExecution({ jobId: id, turn: 1, organizationId: organization.id });
           return id;
         } catch (error) {
           // a namespace is known to all of the engine a moment after it was made

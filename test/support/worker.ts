@@ -58,6 +58,7 @@ export interface TestWorkerOptions {
   /** Of an earlier worker, whose work this one goes on with. */
   taskQueue?: string;
   servers?: Partial<ForgeServers>;
+  maxConcurrentActivities?: number;
   /** Replaces or wraps what the activities work with. */
   change?(deps: ActivityDeps): Partial<ActivityDeps>;
 }
@@ -97,7 +98,10 @@ export async function startTestWorker(options: TestWorkerOptions): Promise<TestW
   const dataConverter = createDataConverter(encryptionKeys);
   const { failureConverterPath } = dataConverter;
   const bundle = await prepareWorkflowBundle({ failureConverterPath });
-  const queue = jobQueue(createActivities(deps), taskQueue);
+  const queue = {
+    ...jobQueue(createActivities(deps), taskQueue),
+    maxConcurrentActivities: options.maxConcurrentActivities,
+  };
   const worker = await createWorker({
     connection: native,
     namespace: 'default',

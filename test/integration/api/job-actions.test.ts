@@ -125,6 +125,7 @@ describe('a cancel', () => {
     expect(await createCancelStore(shared.database.pool).claimDue({ limit: 50, leaseMs: 1 })).toContainEqual({
       jobId: id,
       turn: 1,
+      organizationId: shared.project.organizationId,
     });
     expect((await act(id, 'message', { prompt: 'Go on after all.' })).body.status).toBe('active');
     const { body } = await shared.api.ask(`/v2/agent/${shared.project.id}/job/${id}/events`, { key: shared.key });

@@ -25,7 +25,8 @@ describe('createJobStarter', () => {
     cleanup.defer(() => temporal.close());
     const startJob = createJobStarter({ client: temporal.client, limits, taskQueue: `queue-${randomUUID()}` });
     const jobId = newId('job_');
-    await Promise.all([startJob({ jobId, turn: 1 }), startJob({ jobId, turn: 1 }), startJob({ jobId, turn: 2 })]);
+    const entry = { jobId, turn: 1, organizationId: 'org_one' };
+    await Promise.all([startJob(entry), startJob(entry), startJob({ ...entry, turn: 2 })]);
 
     const handle = temporal.client.workflow.getHandle(jobWorkflowId(jobId, 1));
     const first = await handle.describe();
@@ -34,10 +35,11 @@ describe('createJobStarter', () => {
     const started = events?.[0]?.workflowExecutionStartedEventAttributes;
     const input = JSON.parse(Buffer.from(started?.input?.payloads?.[0]?.data ?? []).toString());
     expect(input).toEqual({ jobId, turn: 1, limits });
+    expect(started?.priority?.fairnessKey).toBe('org_one');
     expect(Number(started?.workflowRunTimeout?.seconds)).toBe(60 + 30 * 60);
 
     await handle.terminate();
-    await startJob({ jobId, turn: 1 }); // it has ended: that counts as started, and no second run begins
+    await startJob(entry); // it has ended: that counts as started, and no second run begins
     expect((await temporal.client.workflow.getHandle(jobWorkflowId(jobId, 1)).describe()).runId).toBe(first.runId);
     await temporal.client.workflow.getHandle(jobWorkflowId(jobId, 2)).terminate();
   });

@@ -4,7 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Pool } from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createSiteIndexStore, createSiteStore, DomainTakenError, IndexGoneError } from '../../../db/sites.ts';
+import {
+  createSiteIndexStore,
+  createSiteStore,
+  DomainTakenError,
+  type SiteStore,
+  IndexGoneError,
+} from '../../../db/sites.ts';
 import { createReplyStore } from '../../../db/replies.ts';
 import { createThreadStore } from '../../../db/threads.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
@@ -50,16 +56,16 @@ it('keeps a site as it was made, and gives a domain to one site only', async () 
 it('remembers that an index is wanted until the newest request is answered', async () => {
   const sites = createSiteStore(database.pool);
   const { id } = await seedSite(database.pool);
-  expect(await sites.listIndexRequests(100)).not.toContain(id);
+  expect(await wantedBy(sites, 100)).not.toContain(id);
   await sites.requestIndex(id);
   expect((await sites.get(id))?.indexRequestedAt).toBeInstanceOf(Date);
-  expect(await sites.listIndexRequests(100)).toContain(id);
+  expect(await wantedBy(sites, 100)).toContain(id);
   const first = await sites.readIndexRequest(id);
   await sites.requestIndex(id);
   await sites.answerIndexRequest(id, first!);
-  expect(await sites.listIndexRequests(100)).toContain(id);
+  expect(await wantedBy(sites, 100)).toContain(id);
   await sites.answerIndexRequest(id, (await sites.readIndexRequest(id))!);
-  expect(await sites.listIndexRequests(100)).not.toContain(id);
+  expect(await wantedBy(sites, 100)).not.toContain(id);
   expect(await sites.readIndexRequest(id)).toBeNull();
 });
 
@@ -70,7 +76,7 @@ it('asks for an index of the sites whose own is of an older format', async () =>
   await indexes.publish(old.id, await build(randomBytes(10)));
   await indexes.publish(current.id, { ...(await build(randomBytes(10))), format: 2 });
   await sites.requestOutdated(2);
-  const wanted = await sites.listIndexRequests(1_000);
+  const wanted = await wantedBy(sites, 1_000);
   expect(wanted).toContain(old.id);
   expect(wanted).not.toContain(current.id);
 });
@@ -236,3 +242,20 @@ it('publishes for many sites at once, with shared blocks, and loses none of them
   }
   expect((await indexes.current(sites[0]!.id))?.version).toBe(8);
 });
+
+it('lists requests for an index by turns of their organizations', async () => {
+  const sites = createSiteStore(database.pool);
+  await database.pool.query('update sites set index_requested_at = null');
+  const busy = await seedSite(database.pool);
+  const more = await Promise.all([1, 2].map(() => seedSite(database.pool, { organizationId: busy.organizationId })));
+  const other = await seedSite(database.pool);
+  for (const { id } of [busy, ...more, other]) await sites.requestIndex(id);
+  expect(await sites.listIndexRequests(2)).toEqual([
+    { siteId: busy.id, organizationId: busy.organizationId },
+    { siteId: other.id, organizationId: other.organizationId },
+  ]);
+});
+
+async function wantedBy(sites: SiteStore, limit: number): Promise<string[]> {
+  return (await sites.listIndexRequests(limit)).map(({ siteId }) => siteId);
+}

@@ -41,7 +41,11 @@ async function startAsApi({ jobId, taskQueue, keys }: { jobId: string; taskQueue
   const address = inject('temporalAddress');
   const temporal = createTemporalClient({ address, namespace: 'default', encryptionKeys: keys });
   try {
-    await createJobStarter({ client: temporal.client, limits, taskQueue })({ jobId, turn: 1 });
+    await createJobStarter({ client: temporal.client, limits, taskQueue })({
+      jobId,
+      turn: 1,
+      organizationId: 'org_one',
+    });
   } finally {
     await temporal.close();
   }

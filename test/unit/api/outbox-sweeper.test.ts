@@ -1,11 +1,11 @@
 import { pino } from 'pino';
 import { describe, expect, it, vi } from 'vitest';
 import { createOutboxSweeper } from '../../../api/outbox-sweeper.ts';
-import type { OutboxEntry } from '../../../db/outbox.ts';
+import type { DueEntry } from '../../../db/outbox.ts';
 
 const log = pino({ level: 'silent' });
 
-function stage(entries: OutboxEntry[], startJob: (entry: OutboxEntry) => Promise<void>) {
+function stage(entries: DueEntry[], startJob: (entry: DueEntry) => Promise<void>) {
   const due = [...entries];
   const removed: string[] = [];
   const sweeper = createOutboxSweeper({
@@ -22,8 +22,8 @@ function stage(entries: OutboxEntry[], startJob: (entry: OutboxEntry) => Promise
   return { sweeper, removed, due };
 }
 
-function entriesOf(count: number): OutboxEntry[] {
-  return Array.from({ length: count }, (_, index) => ({ jobId: `job_${index}`, turn: 1 }));
+function entriesOf(count: number): DueEntry[] {
+  return Array.from({ length: count }, (_, index) => ({ jobId: `job_${index}`, turn: 1, organizationId: 'org_one' }));
 }
 
 describe('createOutboxSweeper', () => {
@@ -63,7 +63,7 @@ describe('createOutboxSweeper', () => {
     sweeper.wake();
     await new Promise((resolve) => setImmediate(resolve));
     const ended = sweeper[Symbol.asyncDispose]();
-    due.push({ jobId: 'job_late', turn: 1 });
+    due.push({ jobId: 'job_late', turn: 1, organizationId: 'org_one' });
     sweeper.wake();
     confirmed.resolve();
     await ended;

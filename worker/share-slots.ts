@@ -1,0 +1,42 @@
+import { randomInt } from 'node:crypto';
+import { ApplicationFailure } from '@temporalio/activity';
+import { ApplicationFailureCategory } from '@temporalio/common';
+import type { ActivityInterceptorsFactory } from '@temporalio/worker';
+import { createFairShares } from '../db/fair-shares.ts';
+import { FailureType } from '../workflows/contract/failures.ts';
+
+/** How long an activity waits in the queue before it asks for a slot again; spread, so that many do not ask at once. */
+const waitMs = { least: 250, most: 1_000 };
+
+/**
+ * Divides the activity slots of a worker between organizations, which are the fairness keys of executions. The queue orders what
+ * waits, but takes no slot back from a command that runs for minutes: an activity beyond its organization's share goes back to the
+ * queue before it has done anything.
+ */
+export function shareSlots(slots: number): ActivityInterceptorsFactory {
+  const shares = createFairShares(slots);
+  return ({ info }) => ({
+    inbound: {
+      async execute(input, next) {
+        const organizationId = info.priority?.fairnessKey;
+        if (organizationId === undefined || organizationId === '') return next(input);
+        const giveBack = shares.tryTake(organizationId);
+        if (giveBack === null) throw slotsTaken();
+        try {
+          return await next(input);
+        } finally {
+          giveBack();
+        }
+      },
+    },
+  });
+}
+
+function slotsTaken(): ApplicationFailure {
+  return ApplicationFailure.create({
+    message: 'The organization has its share of the slots of this worker.',
+    type: FailureType.Superseded,
+    nextRetryDelay: randomInt(waitMs.least, waitMs.most),
+    category: ApplicationFailureCategory.BENIGN,
+  });
+}
