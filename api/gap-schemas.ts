@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { closedBody, closedQuery } from './closed-object.ts';
 import { jobStatusSchema } from '../workflows/contract/job.ts';
 import { pageQuerySchema } from './key-schemas.ts';
 
@@ -42,7 +43,7 @@ export const conversationPageSchema = z.object({
 });
 
 /** The query of `GET …/searches`. */
-export const searchesQuerySchema = z.object({
+export const searchesQuerySchema = closedQuery({
   days: z
     .string()
     .regex(/^(?:[1-9]\d?|[12]\d\d|3[0-5]\d|36[0-5])$/, 'must be a whole number from 1 to 365')
@@ -55,7 +56,7 @@ export const emptySearchesSchema = z.object({
 });
 
 /** The body of `POST …/gaps/{id}/job`. */
-export const gapJobSchema = z.object({
+export const gapJobSchema = closedBody({
   projectId: z
     .string()
     .regex(/^[\w-]{1,64}$/, 'must be the id of a project')

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { closedQuery } from './closed-object.ts';
 import { agentJobSchema } from '../workflows/contract/agent-job.ts';
 import { jobStatusSchema } from '../workflows/contract/job.ts';
 import { listJobsSchema } from './job-schemas.ts';
@@ -6,7 +7,7 @@ import { listJobsSchema } from './job-schemas.ts';
 const id = z.string().regex(/^[\w-]{1,64}$/, 'must be the id of a project');
 
 /** The query of `GET /v1/jobs`. */
-export const jobListQuerySchema = z.object({
+export const jobListQuerySchema = closedQuery({
   status: z
     .string()
     .or(z.array(z.string()).max(10))
@@ -20,7 +21,7 @@ export const jobListQuerySchema = z.object({
 });
 
 /** The query of `GET /v1/jobs/events`. */
-export const jobChangesQuerySchema = z.object({ project: id.optional() });
+export const jobChangesQuerySchema = closedQuery({ project: id.optional() });
 
 /** The headers of a watcher that comes back: a time in microseconds; an empty one is none. */
 export const changeWatcherHeadersSchema = z.object({

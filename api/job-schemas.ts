@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { closedBody, closedQuery } from './closed-object.ts';
 import { jobEventTypes } from '../workflows/contract/job-events.ts';
 import { agentJobSchema } from '../workflows/contract/agent-job.ts';
 import { jobStatusSchema } from '../workflows/contract/job.ts';
@@ -17,25 +18,23 @@ const promptSchema = z
   .meta({ description: 'What the agent is asked to do.', minLength: 1, maxLength: longestPrompt });
 
 /** The body of `POST …/job/{id}/message`. */
-export const jobMessageSchema = z.object({ prompt: promptSchema });
+export const jobMessageSchema = closedBody({ prompt: promptSchema });
 
-/** The body of `POST …/job`. Unknown fields are ignored. */
-export const createJobSchema = z.object({
+/** The body of `POST …/job`. */
+export const createJobSchema = closedBody({
   prompt: promptSchema,
-  source: z
-    .object({
-      repository: z
-        .string()
-        .max(2048)
-        .optional()
-        .meta({ description: "A repository of the project; without it the project's own." }),
-      ref: z
-        .string()
-        .max(255)
-        .optional()
-        .meta({ description: 'Branch, tag or commit to begin at; without it the default branch.' }),
-    })
-    .optional(),
+  source: closedBody({
+    repository: z
+      .string()
+      .max(2048)
+      .optional()
+      .meta({ description: "A repository of the project; without it the project's own." }),
+    ref: z
+      .string()
+      .max(255)
+      .optional()
+      .meta({ description: 'Branch, tag or commit to begin at; without it the default branch.' }),
+  }).optional(),
   model: z
     .string()
     .min(1)
@@ -49,7 +48,7 @@ export type CreateJobBody = z.infer<typeof createJobSchema>;
 const count = z.number().int().min(1).max(999_999);
 
 /** The body of `POST …/job/{id}/fork`. */
-export const forkJobSchema = z.object({
+export const forkJobSchema = closedBody({
   turn: count.optional().meta({ description: 'Without it the newest turn.' }),
   step: count.meta({ description: 'The last step that the new job takes over; it must have ended.' }),
   model: createJobSchema.shape.model,
@@ -59,7 +58,7 @@ export const forkJobSchema = z.object({
 const pageSize = /^(?:[1-9]|[1-9][0-9]|100)$/;
 
 /** The query of `GET …/jobs`. */
-export const listJobsSchema = z.object({
+export const listJobsSchema = closedQuery({
   status: jobStatusSchema.optional(),
   limit: z.string().regex(pageSize, 'must be a whole number from 1 to 100').transform(Number).default(20),
   cursor: z.string().min(1).max(500).optional(),
@@ -73,7 +72,7 @@ const eventNumber = z
   .transform(Number);
 
 /** The query of `GET …/job/{id}/events`; `limit` is for pages. */
-export const eventsQuerySchema = z.object({
+export const eventsQuerySchema = closedQuery({
   after: eventNumber.default(0),
   limit: z
     .string()
@@ -88,7 +87,7 @@ const counted = z
   .transform(Number);
 
 /** The query of `GET …/job/{id}/history`. */
-export const historyQuerySchema = z.object({ turn: counted.optional(), run: counted.optional() });
+export const historyQuerySchema = closedQuery({ turn: counted.optional(), run: counted.optional() });
 
 /** The headers of a watcher that comes back; an empty one is none. */
 export const watcherHeadersSchema = z.object({

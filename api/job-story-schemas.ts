@@ -1,10 +1,11 @@
 import { z } from 'zod';
+import { closedQuery } from './closed-object.ts';
 
 const time = z.string().meta({ format: 'date-time' });
 const place = /^([1-9]\d{0,5}|0)\.([1-9]\d{0,5}|0)$/;
 
 /** The query of `GET …/job/{id}/steps`. */
-export const stepsQuerySchema = z.object({
+export const stepsQuerySchema = closedQuery({
   after: z
     .string()
     .regex(place, 'must be a turn and a step, such as 1.20')
@@ -28,12 +29,13 @@ const counted = z
 export const stepPathSchema = z.object({ turn: counted, step: counted });
 
 /** The query of `GET …/job/{id}/diff`. */
-export const diffQuerySchema = z
-  .object({ turn: counted.optional(), step: counted.optional() })
-  .refine(({ turn, step }) => (turn === undefined) === (step === undefined), {
+export const diffQuerySchema = closedQuery({ turn: counted.optional(), step: counted.optional() }).refine(
+  ({ turn, step }) => (turn === undefined) === (step === undefined),
+  {
     message: 'turn and step come together',
     path: ['step'],
-  });
+  },
+);
 
 export const turnListSchema = z.object({
   turns: z.array(

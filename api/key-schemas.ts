@@ -1,10 +1,11 @@
 import { z } from 'zod';
+import { closedBody, closedQuery } from './closed-object.ts';
 import { nameSchema } from '../workflows/contract/administration.ts';
 
 const kind = z.enum(['admin', 'assistant']).meta({ description: 'admin: secret, for servers; assistant: public.' });
 
 /** The body of `POST /v1/keys`. */
-export const createKeySchema = z.object({
+export const createKeySchema = closedBody({
   kind,
   name: nameSchema.optional(),
   expiresInDays: z.int().min(1).max(9_999).optional().meta({ description: 'Without it the key does not expire.' }),
@@ -43,7 +44,7 @@ export type PublicAuditEntry = z.infer<typeof auditEntrySchema>;
 export const auditPageSchema = z.object({ entries: z.array(auditEntrySchema), nextCursor: z.string().nullable() });
 
 /** The query of a list in pages. */
-export const pageQuerySchema = z.object({
+export const pageQuerySchema = closedQuery({
   limit: z
     .string()
     .regex(/^(?:[1-9]|[1-9][0-9]|100)$/, 'must be a whole number from 1 to 100')

@@ -1,11 +1,12 @@
 import { z } from 'zod';
+import { closedQuery } from './closed-object.ts';
 
 const time = z.string().meta({ format: 'date-time' });
 const msOrNull = z.number().nullable().meta({ description: 'Milliseconds; null: there were none.' });
 const count = z.number().int();
 
 /** The query of `GET /v1/operations`. */
-export const operationsQuerySchema = z.object({
+export const operationsQuerySchema = closedQuery({
   hours: z
     .string()
     .regex(/^\d{1,4}$/, 'must be a whole number from 1 to 2160')

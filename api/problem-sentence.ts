@@ -1,9 +1,13 @@
 import type { ZodError } from 'zod';
 
-/** The first thing that is wrong with a request, as one sentence for a person. What the client sent is never repeated. */
+/**
+ * The first thing that is wrong with a request, as one sentence for a person. What the client sent is never repeated, but for
+ * the name of an unknown field, which goes first: a misspelled field is a missing one, too.
+ */
 export function problemSentence(error: ZodError): string {
-  const [issue] = error.issues;
+  const issue = error.issues.find(({ code }) => code === 'unrecognized_keys') ?? error.issues[0];
   if (issue === undefined) return 'The request is invalid.';
+  if (issue.code === 'unrecognized_keys') return issue.message;
   const field = issue.path
     .map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`))
     .join('')

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { closedBody } from './closed-object.ts';
 import { forgeKinds } from '../db/projects.ts';
 import { compileGlob, GlobError } from '../search/glob.ts';
 import {
@@ -73,7 +74,7 @@ const settings = {
 };
 
 /** The body of `PATCH /v1/projects/{id}`. What is left out stays. */
-export const changeProjectSchema = z.object(settings).partial();
+export const changeProjectSchema = closedBody(settings).partial();
 export type ChangeProjectBody = z.infer<typeof changeProjectSchema>;
 
 /** The body of `POST /v1/projects`. */

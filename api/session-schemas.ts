@@ -1,12 +1,11 @@
 import { z } from 'zod';
+import { closedBody } from './closed-object.ts';
 
 /** The body of `POST /v1/session`: one of the two. */
-export const signInSchema = z
-  .object({
-    key: z.string().max(200).optional().meta({ description: 'An admin API key.' }),
-    link: z.string().max(200).optional().meta({ description: 'The text of a sign-in link, which works once.' }),
-  })
-  .refine(({ key, link }) => (key === undefined) !== (link === undefined), 'must hold either key or link');
+export const signInSchema = closedBody({
+  key: z.string().max(200).optional().meta({ description: 'An admin API key.' }),
+  link: z.string().max(200).optional().meta({ description: 'The text of a sign-in link, which works once.' }),
+}).refine(({ key, link }) => (key === undefined) !== (link === undefined), 'must hold either key or link');
 
 export const sessionSchema = z.object({
   organization: z.object({ id: z.string(), name: z.string() }),

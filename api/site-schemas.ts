@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { closedBody } from './closed-object.ts';
 import {
   branchSchema,
   directorySchema,
@@ -34,15 +35,13 @@ const settings = {
 const notBoth = 'must name repository or directory, not both';
 
 /** The body of `PATCH /v1/sites/{domain}`. What is left out stays. */
-export const changeSiteSchema = z
-  .object({ ...settings, repository, directory })
+export const changeSiteSchema = closedBody({ ...settings, repository, directory })
   .partial()
   .refine((body) => body.repository === undefined || body.directory === undefined, notBoth);
 export type ChangeSiteBody = z.infer<typeof changeSiteSchema>;
 
 /** The body of `POST /v1/sites`. */
-export const createSiteSchema = z
-  .object({ ...settings, repository, directory })
+export const createSiteSchema = closedBody({ ...settings, repository, directory })
   .partial()
   .extend({ domain: domainSchema.meta({ description: 'Its identifier in addresses.' }) })
   .refine((body) => (body.repository === undefined) !== (body.directory === undefined), notBoth);

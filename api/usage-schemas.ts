@@ -1,11 +1,12 @@
 import { z } from 'zod';
+import { closedQuery } from './closed-object.ts';
 import { mostUsageDays } from '../db/usage.ts';
 
 const count = z.number().int();
 const day = z.string().meta({ format: 'date', description: 'A day (UTC).' });
 
 /** The query of `GET /v1/usage`. */
-export const usageQuerySchema = z.object({
+export const usageQuerySchema = closedQuery({
   days: z
     .string()
     .regex(/^\d{1,2}$/, `must be a whole number from 1 to ${mostUsageDays}`)

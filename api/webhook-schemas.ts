@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { closedBody, closedQuery } from './closed-object.ts';
 import { webhookKeyOf } from '../db/webhook-secret.ts';
 import { webhookEventTypes } from '../workflows/contract/webhook.ts';
 
@@ -20,8 +21,8 @@ const secretSchema = z
   .refine((text) => webhookKeyOf(text) !== null, 'must be whsec_ and 24 to 64 bytes in base64')
   .meta({ description: 'whsec_ and 24 to 64 bytes in base64; without it one is made.' });
 
-/** The body of `POST …/webhooks`. Unknown fields are ignored. */
-export const createWebhookSchema = z.object({
+/** The body of `POST …/webhooks`. */
+export const createWebhookSchema = closedBody({
   url: urlSchema,
   description: descriptionSchema.optional(),
   eventTypes: eventTypesSchema.optional(),
@@ -29,7 +30,7 @@ export const createWebhookSchema = z.object({
 });
 
 /** The body of `PATCH …/webhooks/{id}`. What is left out stays. */
-export const changeWebhookSchema = z.object({
+export const changeWebhookSchema = closedBody({
   url: urlSchema.optional(),
   description: descriptionSchema.optional(),
   eventTypes: eventTypesSchema.optional(),
@@ -37,10 +38,10 @@ export const changeWebhookSchema = z.object({
 });
 
 /** The body of `POST …/webhooks/{id}/secret`. */
-export const rotateSecretSchema = z.object({ secret: secretSchema.optional() });
+export const rotateSecretSchema = closedBody({ secret: secretSchema.optional() });
 
 /** The query of `GET …/deliveries`. */
-export const listDeliveriesSchema = z.object({
+export const listDeliveriesSchema = closedQuery({
   limit: z
     .string()
     .regex(/^(?:[1-9]|[1-9][0-9]|100)$/, 'must be a whole number from 1 to 100')

@@ -39,7 +39,7 @@ describe('creating a job', () => {
   it('answers 201 with the active job, which the poll then shows unchanged', async () => {
     const { api, project, key } = shared;
     const before = api.created.count;
-    const created = await create({ prompt: 'Fix the typo.', unknown: 'passes' });
+    const created = await create({ prompt: 'Fix the typo.' });
     expect(created.status).toBe(201);
     expect(agentJobSchema.strict().parse(created.body)).toMatchObject({
       status: 'active',

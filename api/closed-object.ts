@@ -1,0 +1,64 @@
+import { z } from 'zod';
+
+/** The body of a job or of administration: a field that it does not have is an error that names the nearest one. */
+export function closedBody<Shape extends z.ZodRawShape>(shape: Shape) {
+  return z.strictObject(shape, { error: (issue) => unknownName(issue, 'field') });
+}
+
+/** The same for the parameters of a query. */
+export function closedQuery<Shape extends z.ZodRawShape>(shape: Shape) {
+  return z.strictObject(shape, { error: (issue) => unknownName(issue, 'query parameter') });
+}
+
+const longestName = 64;
+
+function unknownName({ code, keys, path, inst }: z.core.$ZodRawIssue, noun: string): string | undefined {
+  if (code !== 'unrecognized_keys' || !Array.isArray(keys) || !(inst instanceof z.ZodObject)) return undefined;
+  const name = String(keys[0]);
+  const known = Object.keys(inst.shape);
+  const nearest = nearestOf(name, known);
+  const remedy = nearest === null ? `It takes ${known.map(quoted).join(', ')}.` : `Did you mean ${quoted(nearest)}?`;
+  // what looks like no name is not repeated
+  const shown = /^[\w.-]+$/.test(name) && name.length <= longestName ? ` ${quoted(name)}` : '';
+  const place = path === undefined || path.length === 0 ? '' : ` in ${quoted(path.map(String).join('.'))}`;
+  return `Unknown ${noun}${shown}${place}. ${remedy}`;
+}
+
+function quoted(name: string): string {
+  return `\`${name}\``;
+}
+
+/** The name that was most likely meant: few letters differ, or one is the beginning of the other. */
+function nearestOf(name: string, known: readonly string[]): string | null {
+  const given = folded(name.slice(0, longestName));
+  let nearest: { name: string; distance: number } | null = null;
+  for (const candidate of known) {
+    const wanted = folded(candidate);
+    const isBeginning = given.length >= 3 && (wanted.startsWith(given) || given.startsWith(wanted));
+    const distance = isBeginning ? 1 : editDistance(given, wanted);
+    if (distance > Math.max(1, wanted.length / 3) || distance >= (nearest?.distance ?? Infinity)) continue;
+    nearest = { name: candidate, distance };
+  }
+  return nearest?.name ?? null;
+}
+
+function folded(name: string): string {
+  return name.toLowerCase().replaceAll(/[_-]/g, '');
+}
+
+/** How many letters to add, leave out, change or swap with their neighbor. */
+function editDistance(one: string, other: string): number {
+  const rows = [Array.from({ length: other.length + 1 }, (_, column) => column)];
+  for (let at = 1; at <= one.length; at += 1) {
+    const row = [at];
+    for (let column = 1; column <= other.length; column += 1) {
+      const changed = (rows[at - 1]?.[column - 1] ?? 0) + (one[at - 1] === other[column - 1] ? 0 : 1);
+      const added = Math.min((rows[at - 1]?.[column] ?? 0) + 1, (row[column - 1] ?? 0) + 1);
+      const isSwap = one[at - 1] === other[column - 2] && one[at - 2] === other[column - 1];
+      const swapped = isSwap ? (rows[at - 2]?.[column - 2] ?? Infinity) + 1 : Infinity;
+      row.push(Math.min(changed, added, swapped));
+    }
+    rows.push(row);
+  }
+  return rows.at(-1)?.at(-1) ?? 0;
+}
