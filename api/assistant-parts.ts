@@ -46,7 +46,6 @@ const maxSteps = 4;
 
 const defaultTimes = {
   keepAliveMs: 10_000,
-  readerStalledMs: 30_000,
   modelStalledMs: 25_000,
   answerMs: 300_000,
   detachedMs: 120_000,

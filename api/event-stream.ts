@@ -3,12 +3,10 @@ import { createStreamOutput, type StreamOutput } from './stream-output.ts';
 
 export interface EventStreamTimes {
   keepAliveMs: number;
-  /** A reader that takes nothing for so long is dropped. */
-  readerStalledMs: number;
 }
 
 /** Begins to answer with server-sent events: from here on a failure ends the stream, and the reader comes back. */
-export function openEventStream(ctx: AppContext, { keepAliveMs, readerStalledMs }: EventStreamTimes): StreamOutput {
+export function openEventStream(ctx: AppContext, { keepAliveMs }: EventStreamTimes): StreamOutput {
   ctx.respond = false;
   ctx.res.writeHead(200, {
     'Content-Type': 'text/event-stream; charset=utf-8',
@@ -19,7 +17,6 @@ export function openEventStream(ctx: AppContext, { keepAliveMs, readerStalledMs 
     response: ctx.res,
     keepAlive: ': keep-alive\n\n',
     keepAliveMs,
-    stalledMs: readerStalledMs,
   });
   output.write('retry: 1000\n\n');
   return output;

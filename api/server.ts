@@ -16,8 +16,14 @@ export interface HttpServer {
 
 const idleSweepMs = 50;
 
-/** Node's HTTP server with limits that end slow and endless clients, and JSON for what the parser refuses. */
-export function createHttpServer(listener: RequestListener): HttpServer {
+/**
+ * Node's HTTP server with limits that end slow and endless clients, and JSON for what the parser refuses. A reader that takes
+ * nothing of an answer for `readerStalledMs` is cut off, whatever the answer is: its bytes are held in memory until then.
+ */
+export function createHttpServer(
+  listener: RequestListener,
+  { readerStalledMs = 30_000 }: { readerStalledMs?: number } = {},
+): HttpServer {
   const answering = new WeakMap<Duplex, ServerResponse>();
   let isTurningAway = false;
   const server = createServer(
@@ -37,6 +43,15 @@ export function createHttpServer(listener: RequestListener): HttpServer {
     },
   );
   server.maxConnections = 20_000;
+  // nothing has moved on the connection for that long
+  server.setTimeout(readerStalledMs, (socket) => {
+    const response = answering.get(socket);
+    const isAnswering = response !== undefined && !response.writableFinished;
+    const isStalled = socket.writableLength > 0 || (response?.writableLength ?? 0) > 0;
+    // an answer may be long in coming
+    if (isAnswering && !isStalled) socket.setTimeout(readerStalledMs);
+    else socket.destroy();
+  });
   server.on('checkExpectation', (_request, response: ServerResponse) => {
     const body = JSON.stringify({ error: 'The expectation of the Expect header cannot be met.' });
     response.writeHead(417, {

@@ -3,9 +3,7 @@ import type { ScheduleFlush } from './assistant/flush-queue.ts';
 
 export interface StreamOutputOptions {
   response: ServerResponse;
-  /** A reader that takes nothing for so long is dropped. */
-  stalledMs: number;
-  /** Sent when nothing was for `keepAliveMs`. */
+  /** Sent when nothing was for `keepAliveMs`, unless the reader is behind: the server cuts off who takes nothing for long. */
   keepAlive: string;
   keepAliveMs: number;
   /** When what is queued leaves; without it at the end of the event-loop turn. */
@@ -32,7 +30,6 @@ export interface StreamOutput {
 /** Wraps a response whose head was written; its reader may have left before. */
 export function createStreamOutput({
   response,
-  stalledMs,
   keepAlive,
   keepAliveMs,
   schedule = setImmediate,
@@ -47,7 +44,6 @@ export function createStreamOutput({
   // looks when it fires, so that a write costs no timer
   let wroteAt = performance.now();
   let keepAliveTimer = setTimeout(checkSilence, keepAliveMs);
-  let stallTimer: NodeJS.Timeout | null = null;
 
   response.on('drain', unblock);
   response.on('close', close);
@@ -58,7 +54,7 @@ export function createStreamOutput({
   function checkSilence(): void {
     const silentMs = performance.now() - wroteAt;
     const isSilent = silentMs + 1 >= keepAliveMs;
-    if (isSilent) write(keepAlive);
+    if (isSilent && drained === null) write(keepAlive);
     keepAliveTimer = setTimeout(checkSilence, isSilent ? keepAliveMs : keepAliveMs - silentMs);
   }
 
@@ -69,21 +65,18 @@ export function createStreamOutput({
   }
 
   function unblock(): void {
-    if (stallTimer !== null) clearTimeout(stallTimer);
-    stallTimer = null;
     drained?.resolve();
     drained = null;
+    flush();
   }
 
   function flush(): void {
     isScheduled = false;
-    if (queued === '' || isEnded || controller.signal.aborted) return;
+    if (queued === '' || isEnded || drained !== null || controller.signal.aborted) return;
     const text = queued;
     queued = '';
     wroteAt = performance.now();
-    if (response.write(text) || drained !== null) return;
-    drained = Promise.withResolvers<void>();
-    stallTimer = setTimeout(() => response.destroy(), stalledMs);
+    if (!response.write(text)) drained = Promise.withResolvers<void>();
   }
 
   function write(text: string): void {
@@ -103,10 +96,9 @@ export function createStreamOutput({
       flush();
       isEnded = true;
       clearTimeout(keepAliveTimer);
-      stallTimer ??= setTimeout(() => response.destroy(), stalledMs);
       return new Promise((resolve) => {
         response.once('close', () => resolve(response.writableFinished));
-        response.end();
+        response.end(queued);
       });
     },
     outlived(ms) {

@@ -1,12 +1,16 @@
 import { z } from 'zod';
-import { checkItems, fieldOf } from './check-items.ts';
 
 /** Longest `currentPath`, in characters (code points), spec "Limits". */
 const longestCurrentPath = 200;
 const longestQuestion = 20_000;
 const longestFingerprint = 500;
-/** Items of `context` that are looked at. */
-const mostContextItems = 10;
+/** Items of `context` that go into the prompt. */
+const usedContextItems = 10;
+/** Longer lists are refused before their items are validated: that costs time for each. */
+const mostMessages = 500;
+const mostParts = 500;
+const mostContextItems = 50;
+const mostGroups = 50;
 
 const partSchema = z.looseObject({ type: z.string(), text: z.unknown().optional() }).superRefine((part, context) => {
   if (part.type === 'text' && typeof part.text !== 'string') {
@@ -19,13 +23,15 @@ const messageSchema = z
     id: z.string().optional(),
     role: z.enum(['user', 'assistant', 'system', 'data']),
     content: z.string().optional(),
-    parts: z.array(partSchema).optional(),
+    parts: z.array(partSchema).max(mostParts).optional(),
   })
   .superRefine((message, context) => {
     if (message.role !== 'data' && message.content === undefined && message.parts === undefined) {
       context.addIssue({ code: 'custom', message: 'needs parts or content' });
     }
   });
+
+type Message = z.infer<typeof messageSchema>;
 
 const contextItemSchema = z.looseObject({
   type: z.enum(['code', 'textSelection']),
@@ -34,7 +40,7 @@ const contextItemSchema = z.looseObject({
   elementId: z.string().nullish(),
 });
 
-const valuesSchema = z.union([z.string(), z.array(z.string())]);
+const valuesSchema = z.union([z.string(), z.array(z.string()).max(mostGroups)]);
 
 /** The criteria of a search; unknown fields pass and are ignored. */
 export const filterSchema = z.looseObject({
@@ -44,17 +50,13 @@ export const filterSchema = z.looseObject({
   groups: valuesSchema.nullish(),
 });
 
-/** Strict about the envelope, lenient about messages: real clients send back what they were sent (wire format, section 6). */
-export const messageBodySchema = z.looseObject({
+const envelopeSchema = z.looseObject({
   fp: z.string().min(1),
-  messages: z
-    .array(messageSchema)
-    .min(1)
-    .refine((messages) => messages.some((message) => message.role === 'user'), 'must hold a user message'),
+  messages: z.array(z.unknown()).min(1),
   threadId: z.string().nullish(),
   retrievalPageSize: z.int().min(1).max(50).nullish(),
   filter: filterSchema.nullish(),
-  context: z.array(contextItemSchema).nullish(),
+  context: z.array(contextItemSchema).max(mostContextItems).nullish(),
   currentPath: z
     .string()
     .refine((path) => [...path].length <= longestCurrentPath, `must have at most ${longestCurrentPath} characters`)
@@ -62,6 +64,11 @@ export const messageBodySchema = z.looseObject({
   id: z.unknown().optional(),
   trigger: z.unknown().optional(),
   resumable: z.boolean().nullish(),
+});
+
+/** Strict about the envelope, lenient about messages: real clients send back what they were sent (wire format, section 6). */
+export const messageBodySchema = envelopeSchema.extend({
+  messages: z.array(messageSchema).min(1).max(mostMessages),
 });
 
 export interface ConversationMessage {
@@ -112,56 +119,70 @@ export interface MessageRequest {
  * Errors: ZodError, whose first issue is a sentence for the caller.
  */
 export function parseMessageRequest(body: unknown): MessageRequest {
-  checkLists(body);
-  const parsed = messageBodySchema.parse(body);
-  const last = parsed.messages.findLastIndex((message) => message.role === 'user');
-  const asked = parsed.messages[last];
+  checkLength(fieldOf(body, 'context'), mostContextItems, ['context']);
+  checkLength(fieldOf(fieldOf(body, 'filter'), 'groups'), mostGroups, ['filter', 'groups']);
+  const { messages: given, ...parsed } = envelopeSchema.parse(body);
+  const messages = parseMessages(given);
+  const last = messages.findLastIndex((message) => message.role === 'user');
+  const asked = messages[last];
+  if (asked === undefined) throw problemAt(['messages'], 'must hold a user message');
   return {
     fp: parsed.fp.slice(0, longestFingerprint),
-    question: asked === undefined ? '' : textOf(asked).slice(0, longestQuestion),
-    history: parsed.messages.slice(0, last).flatMap(toConversation),
+    question: textOf(asked).slice(0, longestQuestion),
+    history: messages.slice(0, last).flatMap(toConversation),
     threadId: parsed.threadId ?? null,
     retrievalPageSize: parsed.retrievalPageSize ?? 5,
     filter: toSearchFilter(parsed.filter),
     context: (parsed.context ?? [])
-      .slice(0, mostContextItems)
+      .slice(0, usedContextItems)
       .map(({ type, value, path }) => ({ type, value, path: path ?? null })),
     currentPath: parsed.currentPath ?? null,
     chatId: typeof parsed.id === 'string' && /^[\w.:-]{1,200}$/.test(parsed.id) ? parsed.id : null,
     isResumable: parsed.resumable ?? false,
     client: {
-      hasParts: Array.isArray(asked?.parts),
-      namesPartsFirst: firstKeyOfMessage(body, last) === 'parts',
+      hasParts: Array.isArray(asked.parts),
+      namesPartsFirst: firstKeyOf(given[last]) === 'parts',
       hasTrigger: parsed.trigger !== undefined,
     },
   };
 }
 
-function checkLists(body: unknown): void {
-  const messages = fieldOf(body, 'messages');
-  if (Array.isArray(messages)) {
-    for (const [position, message] of messages.entries())
-      checkItems(fieldOf(message, 'parts'), partSchema, ['messages', position, 'parts']);
-  }
-  checkItems(messages, messageSchema, ['messages']);
-  checkItems(fieldOf(body, 'context'), contextItemSchema, ['context']);
-  checkItems(fieldOf(fieldOf(body, 'filter'), 'groups'), z.string(), ['filter', 'groups']);
+/** One by one, to throw at the first that is wrong: the schema of a list collects the problems of all its items. */
+function parseMessages(given: unknown[]): Message[] {
+  checkLength(given, mostMessages, ['messages']);
+  return given.map((item, position) => {
+    checkLength(fieldOf(item, 'parts'), mostParts, ['messages', position, 'parts']);
+    const { data, error } = messageSchema.safeParse(item);
+    if (error === undefined) return data;
+    throw new z.ZodError(error.issues.map((issue) => ({ ...issue, path: ['messages', position, ...issue.path] })));
+  });
 }
 
-/** Read from the body as it came: validation puts keys into the order of the schema. */
-function firstKeyOfMessage(body: unknown, position: number): string | undefined {
-  const messages = fieldOf(body, 'messages');
-  const message: unknown = Array.isArray(messages) ? messages[position] : undefined;
+function checkLength(list: unknown, most: number, path: PropertyKey[]): void {
+  if (Array.isArray(list) && list.length > most) throw problemAt(path, `must have at most ${most} items`);
+}
+
+function problemAt(path: PropertyKey[], message: string): z.ZodError {
+  return new z.ZodError([{ code: 'custom', path, message, input: undefined }]);
+}
+
+/** A field of something that was not validated yet. */
+function fieldOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
+}
+
+/** Of a message as it came: validation puts keys into the order of the schema. */
+function firstKeyOf(message: unknown): string | undefined {
   return typeof message === 'object' && message !== null ? Object.keys(message)[0] : undefined;
 }
 
-function toConversation(message: z.infer<typeof messageSchema>): ConversationMessage[] {
+function toConversation(message: Message): ConversationMessage[] {
   if (message.role !== 'user' && message.role !== 'assistant') return [];
   const text = textOf(message);
   return text.trim() === '' ? [] : [{ role: message.role, text }];
 }
 
-function textOf({ parts, content }: z.infer<typeof messageSchema>): string {
+function textOf({ parts, content }: Message): string {
   const texts = (parts ?? []).flatMap(({ type, text }) => (type === 'text' && typeof text === 'string' ? [text] : []));
   return texts.length > 0 ? texts.join('\n') : (content ?? '');
 }

@@ -25,8 +25,6 @@ import type { SiteAccess } from '../site-access.ts';
 
 export interface StreamTimes {
   keepAliveMs: number;
-  /** A reader that takes nothing for so long is dropped. */
-  readerStalledMs: number;
   /** How long an answer may take. */
   answerMs: number;
   /** How long a resumable reply goes on without a reader. */
@@ -70,9 +68,10 @@ export function createAssistantRouter(deps: AssistantRouteDeps): AppRouter {
 
 async function answer(deps: AssistantRouteDeps, ctx: AppContext, protocol: Protocol, domain: string): Promise<void> {
   const { site, caller } = await deps.access.forReader(ctx, domain);
-  const request = parseMessageRequest(await readJsonBody(ctx.req, { maxBytes: largestBody }));
+  // before the body, which costs time to read
   if (deps.streams.isDraining) throw draining();
   if (deps.shedder.isOverloaded) throw overloaded();
+  const request = parseMessageRequest(await readJsonBody(ctx.req, { maxBytes: largestBody }));
   const lease = await deps.indexes.lease(site.id);
   if (lease === null) throw siteNotIndexed();
 
@@ -199,7 +198,6 @@ function outputOf({ times, scheduleFlush }: AssistantRouteDeps, ctx: AppContext,
     response: ctx.res,
     keepAlive,
     keepAliveMs: times.keepAliveMs,
-    stalledMs: times.readerStalledMs,
     schedule: scheduleFlush,
   });
 }

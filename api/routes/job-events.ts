@@ -26,8 +26,6 @@ export interface JobEventRouteDeps {
 
 const defaultTimes = {
   keepAliveMs: 10_000,
-  /** A reader that takes nothing for so long is dropped. */
-  readerStalledMs: 30_000,
   lookEveryMs: 10_000,
 };
 

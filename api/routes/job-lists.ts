@@ -22,7 +22,7 @@ export interface JobListRouteDeps {
   log: Logger;
 }
 
-const times = { keepAliveMs: 10_000, readerStalledMs: 30_000, lookEveryMs: 2_000, restMs: 250 };
+const times = { keepAliveMs: 10_000, lookEveryMs: 2_000, restMs: 250 };
 
 /** The jobs of an organization, whatever their project, and a stream that keeps a list of them up to date. */
 export function createJobListsRouter({

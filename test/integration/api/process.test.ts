@@ -3,8 +3,12 @@ import { createServer } from 'node:http';
 import type { ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { createHttpServer } from '../../../api/server.ts';
+import { createStreamOutput } from '../../../api/stream-output.ts';
 import { startApi } from '../../support/api-process.ts';
 import { buildJob, buildKey, buildProject, testPepper } from '../../support/build.ts';
 import { createTestDatabase } from '../../support/database.ts';
@@ -55,6 +59,62 @@ describe('the API process', () => {
 });
 
 describe('createHttpServer', () => {
+  const large = Buffer.alloc(30_000_000, 'x');
+  const stalledMs = 400;
+  const shapes: [name: string, answer: (response: ServerResponse) => unknown][] = [
+    ['one write', (response) => response.end(large)],
+    ['a text', (response) => response.end(large.toString())],
+    ['a stream', (response) => pipeline(Readable.from(slicesOf(large)), response).catch(() => undefined)],
+    [
+      'events that never end',
+      (response) => {
+        const output = createStreamOutput({ response, keepAlive: ':\n\n', keepAliveMs: 50 });
+        const timer = setInterval(() => output.write('x'.repeat(100_000)), 5);
+        output.gone.addEventListener('abort', () => clearInterval(timer));
+      },
+    ],
+  ];
+
+  it.each(shapes)('cuts off a reader that takes nothing of %s, and lets go of what it holds', async (_, answer) => {
+    const closed = Promise.withResolvers<void>();
+    const http = createHttpServer(
+      (_, response) => {
+        response.on('close', () => closed.resolve());
+        answer(response);
+      },
+      { readerStalledMs: stalledMs },
+    );
+    const port = await http.listen({ host: '127.0.0.1', port: 0 });
+    const socket = connect(port, '127.0.0.1', () => socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'));
+    socket.on('error', () => undefined).pause();
+    await closed.promise;
+    socket.destroy();
+    await http.close(0);
+  });
+
+  it('leaves a slow reader alone that goes on taking, and one whose answer is long in coming', async () => {
+    const http = createHttpServer(
+      async (request, response) => {
+        if (request.url === '/late') await sleep(4 * stalledMs);
+        response.end(large);
+      },
+      { readerStalledMs: stalledMs },
+    );
+    const port = await http.listen({ host: '127.0.0.1', port: 0 });
+    expect((await (await fetch(`http://127.0.0.1:${port}/late`)).arrayBuffer()).byteLength).toBe(large.length);
+    const socket = connect(port, '127.0.0.1', () => socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'));
+    const startedMs = performance.now();
+    let received = 0;
+    for await (const chunk of socket) {
+      received += chunk.length;
+      // for four times as long as a reader may take nothing
+      if (performance.now() - startedMs < 4 * stalledMs) await sleep(5);
+      if (received >= large.length) break;
+    }
+    expect(received).toBeGreaterThan(large.length);
+    await http.close(0);
+  });
+
   it('ends a client that never finishes its headers, with a JSON error', { timeout: 60_000 }, async () => {
     const http = createHttpServer((_, response) => void response.end());
     const port = await http.listen({ host: '127.0.0.1', port: 0 });
@@ -87,3 +147,7 @@ describe('createHttpServer', () => {
     await expect(endless.text()).rejects.toThrow(/terminated|aborted|closed/);
   });
 });
+
+function* slicesOf(bytes: Buffer): Generator<Buffer> {
+  for (let at = 0; at < bytes.length; at += 65_536) yield bytes.subarray(at, at + 65_536);
+}

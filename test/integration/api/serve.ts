@@ -35,6 +35,8 @@ export interface ServedApi extends AsyncDisposable {
   ask(path: string, request?: AskOptions): Promise<Answer>;
 }
 
+export type ServedTimes = AssistantPartsDeps['times'] & Parameters<typeof createHttpServer>[1];
+
 export interface AskOptions {
   key?: string | null;
   method?: string;
@@ -54,7 +56,7 @@ export interface Answer {
 export async function serveApi(
   pool: Pool,
   env: Record<string, string> = {},
-  times: AssistantPartsDeps['times'] = {},
+  { readerStalledMs, ...times }: ServedTimes = {},
 ): Promise<ServedApi> {
   await using cleanup = new AsyncDisposableStack();
   const config = readConfig({ DATABASE_URL: 'postgres://unused', DOCKET_KEY_PEPPER: testPepper, ...env });
@@ -92,7 +94,7 @@ export async function serveApi(
     dashboardDirectory: env['DASHBOARD'] ?? cacheDirectory,
     jobEvents: { wakeups, stopping: stopping.signal },
   });
-  const http = createHttpServer(koa.callback());
+  const http = createHttpServer(koa.callback(), { readerStalledMs });
   const port = await http.listen({ host: '127.0.0.1', port: 0 });
   cleanup.defer(() => http.close(0));
   cleanup.defer(() => stopping.abort());

@@ -38,6 +38,29 @@ const withFile = (size: number) => ({
   messages: [{ role: 'user', parts: [{ type: 'text', text: 'Hm?' }, dataUrl(size)] }],
 });
 
+function listOf(length: number, item: unknown): unknown[] {
+  return Array.from({ length }, () => item);
+}
+
+/** An answer as an AI SDK client sends it back: three steps with a search each, five sources. */
+const answered = {
+  id: 'msg_1',
+  role: 'assistant',
+  metadata: { threadId: 'thr_1' },
+  parts: [
+    ...listOf(3, { type: 'step-start' }),
+    ...listOf(3, {
+      type: 'tool-search',
+      toolCallId: 'a',
+      state: 'output-available',
+      input: { query: 'x' },
+      output: {},
+    }),
+    ...listOf(5, { type: 'source-url', sourceId: 'src_1', url: '/a', title: 'A' }),
+    { type: 'text', text: 'Like this.', state: 'done' },
+  ],
+};
+
 function nested(depth: number): unknown {
   return depth === 0 ? 1 : [nested(depth - 1)];
 }
@@ -81,6 +104,16 @@ describe('a question', () => {
     ['context without a value', { ...valid, context: [{ type: 'code' }] }, /^context\[0\]\.value/],
     ['a NUL', { ...valid, currentPath: 'a\0b' }, /NUL/],
     ['33 levels', { ...valid, deep: nested(33) }, /nested deeper/],
+    [
+      '501 messages',
+      { fp: 'x', messages: listOf(501, { role: 'user', content: '' }) },
+      /^messages must have at most 500/,
+    ],
+    [
+      '110,000 messages',
+      { fp: 'x', messages: listOf(110_000, { role: 'data', content: '' }) },
+      /more than 50000 values/,
+    ],
     ['a list', [valid], /must be an object/],
     ['null', null, /must be an object/],
   ])('with %s is refused in one sentence', async (_name, json, sentence) => {
@@ -99,6 +132,7 @@ describe('a question', () => {
       { filter: { colour: 'red' }, threadKey: 'x', messageId: 1, trigger: 'regenerate-message', x: nested(20) },
     ],
     ['a file of 4 million characters', withFile(4_000_000)],
+    ['a history of 499 messages', { messages: [...listOf(499, answered), ...valid.messages] }],
   ])('with %s is answered', async (_name, more) => {
     expect((await ask(message, { ...valid, ...more })).status).toBe(200);
   });
@@ -130,13 +164,13 @@ describe('a body', () => {
     expectRefusal(await ask(message, valid, headers), status, sentence);
   });
 
-  it('with millions of wrong items costs no more than one', async () => {
+  it('with millions of wrong items is refused before it is parsed', async () => {
     const wrong = Array(1_500_000).fill(0);
     for (const json of [
       { fp: 'x', messages: wrong },
       { fp: 'x', messages: [{ role: 'user', parts: wrong }] },
       { ...valid, context: wrong },
     ])
-      expectRefusal(await ask(message, json), 400, /\[0\]/);
+      expectRefusal(await ask(message, json), 400, /more than 50000 values/);
   });
 });

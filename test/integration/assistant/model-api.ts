@@ -1,10 +1,9 @@
-import type { AssistantPartsDeps } from '../../../api/assistant-parts.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import type { TestDatabase } from '../../support/database.ts';
 import { startScriptedModelServer } from '../../support/scripted-model-server.ts';
 import type { ScriptedModelServer } from '../../support/scripted-model-server.ts';
 import { serveApi } from '../api/serve.ts';
-import type { ServedApi } from '../api/serve.ts';
+import type { ServedApi, ServedTimes } from '../api/serve.ts';
 import { openStream } from '../../support/open-stream.ts';
 import type { OpenOptions, OpenStream } from '../../support/open-stream.ts';
 import { buildIndexedSite, question } from './site.ts';
@@ -27,7 +26,7 @@ const patientTimes = { maxLoopDelayMs: 60_000, writerDeadSeconds: 60, deliveredA
 export async function serveModelApi({
   times = {},
   instances = 1,
-}: { times?: AssistantPartsDeps['times']; instances?: number } = {}): Promise<ModelApi> {
+}: { times?: ServedTimes; instances?: number } = {}): Promise<ModelApi> {
   await using cleanup = new AsyncDisposableStack();
   const database = cleanup.use(await createTestDatabase());
   const model = cleanup.use(await startScriptedModelServer());

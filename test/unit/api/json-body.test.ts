@@ -1,7 +1,9 @@
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readJsonBody } from '../../../api/json-body.ts';
+import { createJsonScan } from '../../../api/json-scan.ts';
 
 function requestOf(body: string | Buffer, headers: Record<string, string | undefined> = {}): IncomingMessage {
   const request = new IncomingMessage(new Socket());
@@ -68,6 +70,22 @@ describe('readJsonBody', () => {
     expect(JSON.stringify(await read(text))).toBe(text);
   });
 
+  it('takes 50,000 values and refuses one more, whatever they are and wherever the network cuts the body', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.nat(), (value, cut) => {
+        const text = `[${JSON.stringify(value)}${',0'.repeat(50_000 - 1 - valuesOf(value))}`;
+        const at = cut % text.length;
+        const taken = (end: string) => {
+          const scan = createJsonScan();
+          for (const chunk of [text.slice(0, at), text.slice(at), end]) scan(Buffer.from(chunk));
+        };
+        expect(() => taken(']')).not.toThrow();
+        expect(() => taken(',0]')).toThrow('more than 50000 values');
+      }),
+      { numRuns: 50 },
+    );
+  });
+
   it('drops __proto__ at every level, however it is spelled', async () => {
     const value: any = await read('{"a":{"__proto__":{"x":1}},"\\u005f_proto__":{"y":2},"b":1}');
     expect(value).toEqual({ a: {}, b: 1 });
@@ -87,3 +105,10 @@ describe('readJsonBody', () => {
     await expect(reading).rejects.toMatchObject({ status: 400 });
   });
 });
+
+/** Commas and opening brackets of its JSON, outside of strings. */
+function valuesOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  const items = Object.values(value);
+  return 1 + Math.max(0, items.length - 1) + items.reduce((sum: number, item) => sum + valuesOf(item), 0);
+}

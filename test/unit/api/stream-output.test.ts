@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { createStreamOutput } from '../../../api/stream-output.ts';
 
@@ -24,7 +24,7 @@ async function connected(header = ''): Promise<{ response: ServerResponse; clien
   return { response, client };
 }
 
-const options = { stalledMs: 10_000, keepAlive: '\n', keepAliveMs: 10_000 };
+const options = { keepAlive: '\n', keepAliveMs: 10_000 };
 
 it('writes what one turn of the event loop queues in one write', async () => {
   const { response, client } = await connected();
@@ -56,17 +56,25 @@ it('sends a keep-alive while nothing else is sent', async () => {
   expect(received).toContain('\r\n1\r\n\n\r\n');
 });
 
-it('says when the reader does not keep up, and drops one that stalls', async () => {
+it('says when the reader does not keep up, and writes nothing more until it does', async () => {
   const { response, client } = await connected();
   client.pause();
-  const output = createStreamOutput({ response, ...options, stalledMs: 50 });
+  const output = createStreamOutput({ response, ...options, keepAliveMs: 5 });
   while (output.blocked() === null) {
     output.write('x'.repeat(1_000_000));
     await turn();
     await turn();
   }
+  const socket = response.socket!;
+  const writtenBefore = socket.bytesWritten;
+  output.write('end');
+  await sleep(50);
+  expect(socket.bytesWritten).toBe(writtenBefore);
+  client.resume();
   await output.blocked();
-  expect(output.gone.aborted).toBe(true);
+  expect(output.gone.aborted).toBe(false);
+  expect(await output.end()).toBe(true);
+  expect(socket.bytesWritten).toBeGreaterThan(writtenBefore);
 });
 
 it('is gone as soon as the reader leaves, and takes nothing more', async () => {

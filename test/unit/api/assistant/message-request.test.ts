@@ -86,22 +86,40 @@ describe('parseMessageRequest', () => {
     });
   });
 
-  it('names the first of very many wrong items, and no more', () => {
-    const wrong = Array(200_000).fill(0);
-    for (const [given, path] of [
-      [{ fp: 'x', messages: wrong }, ['messages', 0]],
-      [{ fp: 'x', messages: [message, { role: 'user', parts: wrong }] }, ['messages', 1, 'parts', 0]],
-      [{ ...body, context: wrong }, ['context', 0]],
-      [{ ...body, filter: { groups: wrong } }, ['filter', 'groups', 0]],
-    ]) {
-      const error = problemOf(given);
-      expect(error.issues.length).toBeLessThan(5);
-      expect(error.issues[0]?.path.slice(0, 4)).toEqual(path);
-    }
+  it('names the first wrong message and no more', () => {
+    const wrong = Array.from({ length: 500 }, () => ({ role: 'user', parts: [1] }));
+    const { issues } = problemOf({ fp: 'x', messages: wrong });
+    expect(issues.map(({ path }) => path)).toEqual([['messages', 0, 'parts', 0]]);
   });
 
-  it('looks at a few items of context and at the beginning of a fingerprint', () => {
-    const context = Array.from({ length: 5_000 }, () => ({ type: 'code', value: 'x' }));
+  // a getter counts how many items are looked at
+  it.each([
+    ['messages', 500, (items: unknown[]) => ({ ...body, messages: [message, ...items.slice(1)] })],
+    ['messages.0.parts', 500, (items: unknown[]) => ({ ...body, messages: [{ role: 'user', parts: items }] })],
+    ['context', 50, (items: unknown[]) => ({ ...body, context: items })],
+    ['filter.groups', 50, (groups: unknown[]) => ({ ...body, filter: { groups } })],
+  ])('takes as many %s as the limit and refuses one more before it looks at any', (path, most, bodyWith) => {
+    let looks = 0;
+    const item = {
+      get type() {
+        looks += 1;
+        return 'code';
+      },
+      value: 'x',
+      role: 'assistant',
+      content: 'x',
+    };
+    const items = (count: number): unknown[] =>
+      Array.from({ length: count }, () => (path === 'filter.groups' ? 'x' : item));
+    expect(() => parseMessageRequest(bodyWith(items(most)))).not.toThrow();
+    looks = 0;
+    const { issues } = problemOf(bodyWith(items(most + 1)));
+    expect(issues).toMatchObject([{ path: path.split('.').map((name) => (name === '0' ? 0 : name)) }]);
+    expect(looks).toBe(0);
+  });
+
+  it('uses the first items of context and the beginning of a fingerprint', () => {
+    const context = Array.from({ length: 50 }, () => ({ type: 'code', value: 'x' }));
     const parsed = parseMessageRequest({ ...body, fp: 'f'.repeat(100_000), context });
     expect(parsed.context).toHaveLength(10);
     expect(parsed.fp).toHaveLength(500);
