@@ -1,5 +1,6 @@
 import type { JobContextStore } from '../db/worker/job-context.ts';
 import type { EffectStore } from '../db/worker/effects.ts';
+import type { JobCheck } from '../workflows/contract/agent-job.ts';
 import type { TurnRef } from '../workflows/contract/job.ts';
 import { readCheck } from './check-command.ts';
 import { checkedText } from './pull-request-text.ts';
@@ -7,8 +8,8 @@ import { checkedText } from './pull-request-text.ts';
 export interface CheckReport {
   /** For the pull request, in Markdown; null: there is nothing to say. */
   text: string | null;
-  /** Whether nothing is left to check: without it, the pull request is a draft. */
-  isPassed: boolean;
+  /** Null: the project has no check command. Unless it passed, the pull request is a draft. */
+  check: JobCheck | null;
 }
 
 export interface CheckReportDeps {
@@ -24,7 +25,8 @@ export async function checkOf(
   const notes = await context.notes(ref.jobId, ref.turn);
   const isUnable = notes.some(({ turn, kind }) => turn === ref.turn && kind === 'no-commands');
   const reason = isUnable ? 'No command can be run on the worker.' : null;
-  if (command === null) return { text: reason === null ? null : `${reason} Nothing was tested.`, isPassed: true };
+  if (command === null) return { text: reason === null ? null : `${reason} Nothing was tested.`, check: null };
   const result = await readCheck(effects, ref, { tree, command });
-  return { text: checkedText(command, result, reason), isPassed: result?.passed === true };
+  const end = result === null ? 'not-run' : result.passed ? 'passed' : 'failed';
+  return { text: checkedText(command, result, reason), check: { command, result: end } };
 }

@@ -115,4 +115,4 @@ function isOf(note: JobNote, { turn, step }: StepRef): boolean {
 
 const fewCallsText = `You have ${fewCalls} answers left in this turn, this one included. Do what matters most first, and leave the files in a state that can be used.`;
 const lastCallText =
-  'This is your last answer before a limit of this turn; no tool but finish can be called. Call finish now. When a part of the task is left to do, set complete to false and name that part in the summary.';
+  'This is your last answer before a limit of this turn; no tool but finish can be called. Call finish now. Set complete to true when everything that was asked for is done; otherwise set it to false and name in the summary what is left.';

@@ -47,13 +47,13 @@ export async function followUp(deps: FollowUpDeps, ref: TurnRef, signal: AbortSi
   if (doneSchema.safeParse(result).success) return;
 
   const forge = await access.forgeOf(job);
-  const state = await forge.pullRequestState({ repository: job.repository, id: job.prId, signal });
-  await branches.setPullRequestState({ jobId: job.id, prId: job.prId, state });
-  const asBase = state === 'merged';
+  const standing = await forge.pullRequestState({ repository: job.repository, id: job.prId, signal });
+  await branches.setPullRequestState({ jobId: job.id, prId: job.prId, ...standing });
+  const asBase = standing.state === 'merged';
   const base = baseOf(job);
   const tree = await steps.latestTree(job.id);
   const followed =
-    state === 'closed'
+    standing.state === 'closed'
       ? null
       : await workspaces.follow({
           ...(await access.repositoryOf(job, signal)),

@@ -141,7 +141,8 @@ export function createModelActivities(deps: ModelActivityDeps) {
     const toolCallCount = response.toolCalls.length;
     if (toolCallCount > 0) return { toolCallCount, finishReason, usage };
     const hasMessages = await access.hasMessages(ref);
-    const isEnd = !hasMessages && lastBefore === null && finishReason !== 'length';
+    if (lastBefore !== null) return { toolCallCount, finishReason, usage, hasMessages, isUnfinished: !hasMessages };
+    const isEnd = !hasMessages && finishReason !== 'length';
     return { toolCallCount, finishReason, usage, hasMessages: hasMessages || (isEnd && (await remindOfFinish(ref))) };
   }
 

@@ -6,10 +6,11 @@ import type { JobContextStore } from '../db/worker/job-context.ts';
 import type { EffectStore } from '../db/worker/effects.ts';
 import type { Snapshot } from '../db/worker/snapshots.ts';
 import type { StepStore } from '../db/worker/steps.ts';
+import type { JobCheck } from '../workflows/contract/agent-job.ts';
 import type { TurnRef } from '../workflows/contract/job.ts';
 import { FailureType } from '../workflows/contract/failures.ts';
 import { takenOver } from './attempt.ts';
-import { checkOf } from './check-report.ts';
+import { checkOf, type CheckReport } from './check-report.ts';
 import type { Workspaces } from './clients/workspaces.ts';
 import { publishedOf } from './follow-up.ts';
 import { baseOf, type JobAccess } from './job-access.ts';
@@ -41,12 +42,15 @@ export interface PublisherDeps {
 interface TurnText extends ChangeText {
   /** The title of the pull request; `title` is the one of the turn's commit. */
   jobTitle: string;
+  /** What is left undone, in a sentence; null: nothing. */
+  incomplete: string | null;
 }
 
 type PushedTree = z.infer<typeof pushResultSchema>;
 
 interface Publication extends Work {
   text: TurnText;
+  report: CheckReport;
   branch: string;
   snapshot: Snapshot;
 }
@@ -84,48 +88,74 @@ export function createPublisher(deps: PublisherDeps): Publisher {
   return async function publishWork(work) {
     const { ref, job } = work;
     await jobs.setPhase({ ...ref, phase: 'publishing' });
-    const { summary, text } = await describeChange(work);
     const tree = await steps.latestTree(job.id);
-    if (tree !== null && tree === job.headTree && job.prLink !== null)
-      return { summary, prLink: isOver(job) ? null : job.prLink, isChanged: false };
-    const snapshot = tree === null ? null : await steps.snapshot(job.id, tree);
-    if (snapshot === null || (snapshot.changedFiles === 0 && job.headTree === null))
-      return { summary, prLink: null, isChanged: false };
+    const isPublished = tree !== null && tree === job.headTree && job.prLink !== null;
+    const snapshot = tree === null || isPublished ? null : await steps.snapshot(job.id, tree);
+    if (snapshot === null || (snapshot.changedFiles === 0 && job.headTree === null)) {
+      const { summary } = await describeChange(work, isPublished ? job.check : null);
+      return { summary, prLink: isPublished && !isOver(job) ? job.prLink : null, isChanged: false };
+    }
+    const { checkCommand: command } = await access.projectOf(job);
+    const report = await checkOf({ effects, context }, { ref, tree: snapshot.tree, command });
+    const { summary, text } = await describeChange(work, report.check);
     const branch = job.branch !== null && !isOver(job) ? job.branch : branchOf(ref, text.title);
-    return { summary, prLink: await publishChange({ ...work, text, branch, snapshot }), isChanged: true };
+    return { summary, prLink: await publishChange({ ...work, text, report, branch, snapshot }), isChanged: true };
   };
 
   /** Stores the agent's words first, so that every attempt takes the same ones. */
-  async function describeChange({ ref, job, stopped }: Work): Promise<{ summary: Summary; text: TurnText }> {
+  async function describeChange(
+    { ref, job, stopped }: Work,
+    check: JobCheck | null,
+  ): Promise<{ summary: Summary; text: TurnText }> {
     const said = summaryOf(await steps.lastAnswered(ref));
     // what a stopped agent said on its way is no summary
-    const summary = stopped !== null && said.title === null ? { title: null, message: '' } : said;
+    const summary = stopped !== null && said.title === null ? { ...said, title: null, message: '' } : said;
     const prompts = (await jobs.prompts(ref.jobId, ref.turn)).map(({ turn, prompt }) => ({
       turn,
       prompt: redact(prompt),
     }));
     const title = titleOf(redact(summary.title ?? prompts.find(({ turn }) => turn === ref.turn)?.prompt ?? ''));
     const message = redact(summary.message);
-    const reason = stopped === null ? null : redact(stopped);
+    const reason = stopped ?? (summary.isComplete ? null : leftUndone);
+    const unfinished = reason === null ? null : redact(reason);
+    const incomplete = incompleteOf(unfinished, check);
     // a pull request keeps the title it was opened with
     const jobTitle = job.prId !== null && job.title !== null && !isOver(job) ? job.title : title;
-    await jobs.setSummary({ ...ref, title: jobTitle, message });
+    await jobs.setSummary({ ...ref, title: jobTitle, message, incomplete });
     const asked = prompts.map(({ prompt }) => prompt);
     return {
       summary,
-      text: { jobId: job.id, title, jobTitle, prompts: asked, message, stopped: reason, model: redact(job.model) },
+      text: {
+        jobId: job.id,
+        title,
+        jobTitle,
+        prompts: asked,
+        message,
+        unfinished,
+        incomplete,
+        model: redact(job.model),
+      },
     };
   }
 
   async function publishChange(publication: Publication): Promise<string> {
-    const { ref, branch, text } = publication;
+    const { ref, branch, text, report } = publication;
     const { pushed, pullRequest } = await pushAndOpen(publication);
     const { commit, tree } = pushed;
-    const { id, url, state, notes } = pullRequest;
+    const { id, url, state, draft, notes } = pullRequest;
     const message = redact([text.message, ...notes].filter((part) => part !== '').join('\n\n'));
-    if (notes.length > 0) await jobs.setSummary({ ...ref, title: text.jobTitle, message });
-    const stored = { branch, headCommit: commit, headTree: tree, prId: id, prLink: url, prState: state };
-    if (!(await jobs.setPublished({ ...ref, ...stored }))) throw turnEnded();
+    const { jobTitle: title, incomplete } = text;
+    if (notes.length > 0) await jobs.setSummary({ ...ref, title, message, incomplete });
+    const stored = {
+      branch,
+      headCommit: commit,
+      headTree: tree,
+      prId: id,
+      prLink: url,
+      prState: state,
+      prDraft: draft,
+    };
+    if (!(await jobs.setPublished({ ...ref, ...stored, check: report.check }))) throw turnEnded();
     return url;
   }
 
@@ -200,7 +230,7 @@ export function createPublisher(deps: PublisherDeps): Publisher {
   }
 
   async function openPullRequest(
-    { ref, job, text, branch, snapshot, stopped, signal }: Publication,
+    { ref, job, text, report, branch, signal }: Publication,
     { fence, onOpening }: { fence: number; onOpening(): void },
   ) {
     const effect = { ...ref, effect: 'pull-request' };
@@ -209,7 +239,6 @@ export function createPublisher(deps: PublisherDeps): Publisher {
     const base = baseOf(job);
     const place = { access: await access.repositoryOf(job, signal), commit: base.commit, forge: project.forge };
     const template = await readPullRequestTemplate(workspaces, place);
-    const check = await checkOf({ effects, context }, { ref, tree: snapshot.tree, command: project.checkCommand });
     return forge.ensurePullRequest({
       repository: job.repository,
       head: branch,
@@ -217,10 +246,10 @@ export function createPublisher(deps: PublisherDeps): Publisher {
       title: inactiveWords(text.jobTitle),
       body: bodyOf({
         ...text,
-        checked: check.text === null ? null : redact(check.text),
+        checked: report.text === null ? null : redact(report.text),
         template: template === null ? null : redact(template),
       }),
-      draft: job.draft || stopped !== null || !check.isPassed,
+      draft: job.draft || text.incomplete !== null,
       // people may have changed them since
       marks: job.prId === null || isOver(job) ? { reviewers, labels, assignees } : null,
       signal,
@@ -236,6 +265,16 @@ export function createPublisher(deps: PublisherDeps): Publisher {
     if (!(await access.isActive(effect))) throw turnEnded();
     if (!(await effects.holds(effect))) throw takenOver();
   }
+}
+
+const leftUndone = 'The agent says that a part of the task is not done.';
+
+function incompleteOf(unfinished: string | null, check: JobCheck | null): string | null {
+  const isChecked = check === null || check.result === 'passed';
+  const ofCheck = check?.result === 'failed' ? 'did not pass' : 'was not run';
+  const reasons = [unfinished, isChecked ? null : `The project's check command ${ofCheck}.`];
+  const said = reasons.filter((reason) => reason !== null);
+  return said.length === 0 ? null : said.join(' ');
 }
 
 /** Whether the pull request is closed or merged, so that a further change needs another one. */

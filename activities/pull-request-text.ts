@@ -7,6 +7,8 @@ export interface Summary {
   /** Null when the agent ended without naming its change. */
   title: string | null;
   message: string;
+  /** False when the agent says that a part of the task is left to do. */
+  isComplete: boolean;
 }
 
 const maxTitle = 100;
@@ -20,12 +22,12 @@ const maxFollowUps = 5;
 /** What the agent said about its work: the finish call of the turn's last step, or the text it ended with. `step` is the last one with an answer. */
 export function summaryOf(step: StepRow | null): Summary {
   const response = step?.response;
-  if (response === null || response === undefined) return { title: null, message: '' };
+  if (response === null || response === undefined) return { title: null, message: '', isComplete: true };
   const finish = finishCallOf(response.toolCalls.filter((call) => call.invalid === undefined));
-  if (finish === null) return { title: null, message: capped(response.text.trim(), maxMessage) };
+  if (finish === null) return { title: null, message: capped(response.text.trim(), maxMessage), isComplete: true };
   const checked = finish.checked === undefined ? '' : `**Checked:** ${finish.checked.trim()}`;
   const said = [finish.summary.trim(), checked].filter((part) => part !== '').join('\n\n');
-  return { title: titleOf(finish.title), message: capped(said, maxMessage) };
+  return { title: titleOf(finish.title), message: capped(said, maxMessage), isComplete: finish.complete !== false };
 }
 
 /** A title in one line; from the prompt when the agent gave none. */
@@ -54,8 +56,8 @@ export interface ChangeText {
   message: string;
   /** What was done to check the change, in Markdown; null: nothing is known of it. */
   checked?: string | null;
-  /** Why the agent was stopped before it was done; null when it was not. */
-  stopped: string | null;
+  /** Why the work is not finished; null when it is. */
+  unfinished: string | null;
   /** The model that did the work: the co-author of the commit. */
   model?: string;
   /** The repository's own template for pull requests. */
@@ -63,22 +65,22 @@ export interface ChangeText {
 }
 
 /** The commit message; one of its trailers finds the job again. */
-export function commitMessageOf({ jobId, title, message, stopped, model }: ChangeText): string {
+export function commitMessageOf({ jobId, title, message, unfinished, model }: ChangeText): string {
   const coAuthor = model === undefined ? [] : [`Co-authored-by: ${titleOf(model)} <docket@noreply.invalid>`];
   const trailers = [...coAuthor, `Agent-Job: ${jobId}`].join('\n');
   return (
-    [...[title, stopped === null ? '' : `Unfinished: ${stopped}`, message].map(inactiveWords), trailers]
+    [...[title, unfinished === null ? '' : `Unfinished: ${unfinished}`, message].map(inactiveWords), trailers]
       .filter((part) => part !== '')
       .join('\n\n') + '\n'
   );
 }
 
 /** The description of the pull request. The marker is a second key to the job, so nothing else may look like it. */
-export function bodyOf({ jobId, prompts, message, checked, stopped, template }: ChangeText): string {
+export function bodyOf({ jobId, prompts, message, checked, unfinished, template }: ChangeText): string {
   const [task = '', ...followUps] = prompts;
   const asked = followUps.slice(-maxFollowUps).flatMap((prompt) => ['## Follow-up', quoted(prompt)]);
   return [
-    ...(stopped === null ? [] : [`> [!WARNING]\n> The work is not finished. ${inactiveMarkdown(stopped)}`]),
+    ...(unfinished === null ? [] : [`> [!WARNING]\n> The work is not finished. ${inactiveMarkdown(unfinished)}`]),
     '## Task',
     quoted(task),
     ...asked,

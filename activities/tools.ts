@@ -3,7 +3,7 @@ import type { JobRow } from '../db/jobs.ts';
 import type { EffectStore } from '../db/worker/effects.ts';
 import type { Snapshot } from '../db/worker/snapshots.ts';
 import type { StepStore, ToolCall, ToolResult } from '../db/worker/steps.ts';
-import type { StepRef, ToolStep } from '../workflows/contract/job.ts';
+import type { StepRef, ToolBatch, ToolStep } from '../workflows/contract/job.ts';
 import { FailureType } from '../workflows/contract/failures.ts';
 import { runBatch } from './agent-tools/run-batch.ts';
 import type { Toolset } from './agent-tools/agent-tool.ts';
@@ -35,32 +35,42 @@ interface Batch {
   signal: AbortSignal;
 }
 
+interface EndedBatch {
+  ref: StepRef;
+  calls: ToolCall[];
+  results: ToolResult[];
+  /** Whether a limit lets no further call of the model follow. */
+  isLast: boolean;
+}
+
 export function createToolActivities(deps: ToolActivityDeps) {
   const { steps, effects, access, workspaces, toolset, commands, attempt, maskSecrets, redact } = deps;
   return {
     /** Safe to run twice: each attempt begins with the tree before the batch, and the first stored results win. */
-    async runTools(ref: StepRef): Promise<ToolStep> {
+    async runTools({ lastBefore = null, ...ref }: ToolBatch): Promise<ToolStep> {
       return attempt(
         { turn: ref, countFailure: () => effects.countFailure({ ...ref, effect: 'tools' }) },
         async (signal) => {
           const { fence, response, toolResults } = await steps.claim(ref);
           if (response === null) throw unanswered();
           const calls = response.toolCalls;
-          if (toolResults !== null) return { ...(await endOf(ref, calls, toolResults)), changedFiles: 0 };
+          const endOf = (results: ToolResult[]) => endOfBatch({ ref, calls, results, isLast: lastBefore !== null });
+          if (toolResults !== null) return { ...(await endOf(toolResults)), changedFiles: 0 };
           const job = await access.activeJob(ref);
           const { results, tree, snapshot } = await runInWorkspace({ ref, job, calls, signal });
           const events = eventsOfResults(results, snapshot, redact);
           if (!(await steps.storeResults({ ...ref, fence, results, tree, snapshot, events }))) throw takenOver();
-          return { ...(await endOf(ref, calls, results)), changedFiles: snapshot?.changedFiles ?? 0 };
+          return { ...(await endOf(results)), changedFiles: snapshot?.changedFiles ?? 0 };
         },
       );
     },
   };
 
-  async function endOf(ref: StepRef, calls: ToolCall[], results: ToolResult[]) {
+  async function endOfBatch({ ref, calls, results, isLast }: EndedBatch) {
     const finish = finishOf(calls, results);
     if (finish === null || (await access.hasMessages(ref))) return { finished: false };
-    return { finished: true, isUnfinished: finish.complete === false };
+    // a limit made it finish: only its own word says that everything is done
+    return { finished: true, isUnfinished: isLast ? finish.complete !== true : finish.complete === false };
   }
 
   async function runInWorkspace(batch: Batch) {

@@ -3,7 +3,7 @@ export const jobColumns = `
   id, project_id as "projectId", organization_id as "organizationId", status, phase, turn, repository,
   requested_ref as "requestedRef", base_branch as "baseBranch", base_commit as "baseCommit", model, draft, title, message,
   branch, head_tree as "headTree", head_commit as "headCommit", pr_id as "prId", pr_link as "prLink",
-  pr_state as "prState", waiting_messages as "waitingMessages", steps,
+  pr_state as "prState", pr_draft as "prDraft", incomplete, check_result as "check", waiting_messages as "waitingMessages", steps,
   input_tokens::float8 as "inputTokens", output_tokens::float8 as "outputTokens",
   cost_micros::float8 as "costMicros", failure_category as "failureCategory",
   case when forked_from is not null

@@ -1,10 +1,11 @@
 import type { Pool } from 'pg';
+import type { JobCheck } from '../workflows/contract/agent-job.ts';
 import type { JobPhase, JobStatus, StepRef, TokenUsage } from '../workflows/contract/job.ts';
 import type { PullRequestState } from './worker/job-branches.ts';
 import { createByIdLoader } from './by-id-loader.ts';
 import { canBeId } from './ids.ts';
 import { findJobs, insertJob, jobColumns, listJobs, listPrompts, turnUsage } from './job-statements.ts';
-import { createJobWrites, type PublishedJob } from './worker/job-writes.ts';
+import { createJobWrites, type PublishedJob, type TurnSummary } from './worker/job-writes.ts';
 import { decodeCursor, encodeCursor } from './page-cursor.ts';
 import { toStoredText } from './stored-text.ts';
 
@@ -32,6 +33,11 @@ export interface JobRow {
   prLink: string | null;
   /** What the pull request was when somebody looked last. */
   prState: PullRequestState | null;
+  prDraft: boolean | null;
+  /** What the last turn left undone, in a sentence; null: nothing. */
+  incomplete: string | null;
+  /** The project's check command on what was published last. */
+  check: JobCheck | null;
   /** Messages that no call of the model has read yet. */
   waitingMessages: number;
   steps: number;
@@ -93,7 +99,7 @@ export interface JobStore {
   /** Each of these writes only while the job is active and `turn` is its newest; false says it was not. */
   setPhase(ref: { jobId: string; turn: number; phase: JobPhase }): Promise<boolean>;
   setBase(ref: { jobId: string; turn: number; baseBranch: string; baseCommit: string }): Promise<boolean>;
-  setSummary(ref: { jobId: string; turn: number; title: string | null; message: string }): Promise<boolean>;
+  setSummary(ref: TurnSummary): Promise<boolean>;
   setPublished(ref: PublishedJob): Promise<boolean>;
   /** The terminal write: completed and failed never swap, and a job does not complete while a message waits. `message` replaces the job's message when given. */
   finish(ref: {

@@ -39,8 +39,8 @@ export function createJobChores(deps: JobChoresDeps): AsyncDisposable {
   async function lookAt({ jobId, projectId, repository, prId }: OpenPullRequest): Promise<void> {
     const forge = await projectForges.forgeOf(projectId);
     if (forge === null) return;
-    const state = await forge.pullRequestState({ repository, id: prId, signal: stopped.signal });
-    if (state !== 'open') await branches.setPullRequestState({ jobId, prId, state });
+    const standing = await forge.pullRequestState({ repository, id: prId, signal: stopped.signal });
+    await branches.setPullRequestState({ jobId, prId, ...standing });
   }
 
   const chores = [

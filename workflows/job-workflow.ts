@@ -79,9 +79,11 @@ async function runSteps(input: JobInput, begin: JobState): Promise<JobState> {
     const lastBefore = limitAfter(state, limits, Date.now());
     const step = { ...turn, step: state.step };
     const callsLeft = limits.maxSteps - state.step + 1;
-    state = advance(state, { kind: 'answered', answer: await callModel({ ...step, callsLeft, lastBefore }) });
+    const answer = await callModel({ ...step, callsLeft, lastBefore });
+    state = advance(state, { kind: 'answered', answer });
+    if (answer.isUnfinished === true && lastBefore !== null) throw limitFailure(lastBefore, state, input.limits);
     if (state.stage === 'acting') {
-      const result = await runTools(step);
+      const result = await runTools({ ...step, lastBefore });
       if (result.isUnfinished === true && lastBefore !== null) throw limitFailure(lastBefore, state, input.limits);
       state = advance(state, { kind: 'tools-ran', result });
     }

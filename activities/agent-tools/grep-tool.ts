@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { RE2JS, RE2JSException } from 're2js';
 import { z } from 'zod';
-import { agentPathOf, parseAgentPath, type AgentPath } from './agent-path.ts';
+import { agentPathOf, parseAgentPath, showPath, type AgentPath } from './agent-path.ts';
 import { openFolder, resolveLinks, statIn, type Folder } from './beneath.ts';
 import { defineTool } from './define-tool.ts';
 import { readIn, splitPath } from './files.ts';
@@ -13,6 +13,8 @@ import { walkNote, walkTree } from './walk-tree.ts';
 
 const MAX_HITS = 100;
 const MAX_HITS_A_FILE = 10;
+const MAX_NAMED = 10;
+const MAX_FILES = 200;
 const MAX_SHOWN_CHARACTERS = 200;
 const MAX_LINE_CHARACTERS = 100_000;
 const MAX_SEARCH_MS = 20_000;
@@ -28,28 +30,38 @@ const inputSchema = z.object({
   glob: z.string().optional().describe('Only files that fit this glob, e.g. "*.ts"; "!*.test.ts" leaves files out'),
   ignoreCase: z.boolean().default(false).describe('Take upper and lower case for the same'),
   literal: z.boolean().default(false).describe('Take the pattern as plain text instead of a regular expression'),
+  filesOnly: z
+    .boolean()
+    .default(false)
+    .describe(`Answer with the paths of the files that have a hit, one a line, at most ${MAX_FILES}`),
+  after: z.string().optional().describe('Only files that come after this path, to go on with an answer that was cut'),
 });
 
 export const grepTool = defineTool({
   description:
     `Searches the lines of text files: "path:line: text" for every hit, at most ${MAX_HITS_A_FILE} a file and ` +
-    `${MAX_HITS} in all, long lines cut. Binary files and files over 10 MB are skipped.`,
+    `${MAX_HITS} in all, long lines cut; or only the paths of the files. Binary files are skipped.`,
   inputSchema,
   isReadOnly: true,
-  async run({ pattern, path, glob, ignoreCase, literal }, { root, signal }) {
+  async run({ pattern, path, glob, ignoreCase, literal, filesOnly, after }, { root, signal }) {
     const start = parseAgentPath(path);
     const search: Search = {
       expression: compilePattern(pattern, { ignoreCase, literal }),
       fits: glob === undefined ? () => true : compileGlob(glob),
       signal,
+      filesOnly,
+      after: after === undefined ? null : parseAgentPath(after).parts,
       endAt: Date.now() + MAX_SEARCH_MS,
       hits: [],
       shown: 0,
+      seen: 0,
+      last: null,
+      skipped: [],
       note: '',
     };
     await searchPath(search, { root, signal }, start);
-    if (search.hits.length === 0) return `No line matches ${pattern}.${search.note}`;
-    return search.hits.join('\n') + search.note;
+    const notes = search.note + skippedNote(search.skipped);
+    return (search.hits.length === 0 ? `No line matches ${pattern}.` : search.hits.join('\n')) + notes;
   },
 });
 
@@ -58,8 +70,17 @@ interface Search {
   fits(path: string): boolean;
   signal: AbortSignal;
   endAt: number;
+  filesOnly: boolean;
+  /** The parts of the path that the search begins after. */
+  after: readonly string[] | null;
   hits: string[];
   shown: number;
+  /** Characters since other work had its turn. */
+  seen: number;
+  /** The last file that was searched to its end. */
+  last: string | null;
+  /** Files that could not be opened, or not be searched whole. */
+  skipped: string[];
   /** Why the search is not complete; empty while it is. */
   note: string;
 }
@@ -90,11 +111,22 @@ async function searchPath(search: Search, { root, signal }: ToolContext, start: 
     start,
     signal,
     async visit({ path, name, kind, folder }) {
-      if (kind === 'file' && search.fits(path.slice(prefix))) await searchListed(search, { folder, name, path });
+      const isWanted = kind === 'file' && search.fits(path.slice(prefix)) && comesAfter(path, search.after);
+      if (isWanted) await searchListed(search, { folder, name, path });
       return search.note === '';
     },
   });
   search.note ||= walkNote(end);
+}
+
+/** Whether a walk comes to a file later than to another one. */
+function comesAfter(path: string, after: readonly string[] | null): boolean {
+  if (after === null) return true;
+  const parts = path.split('/');
+  const different = parts.findIndex((part, index) => part !== after[index]);
+  if (different === -1) return false;
+  const other = after[different];
+  return other === undefined || (parts[different] ?? '') > other;
 }
 
 /** A file found on the way that cannot be opened (too large, unreadable, gone) is skipped. */
@@ -103,7 +135,20 @@ async function searchListed(search: Search, file: { folder: Folder; name: string
     await searchFile(search, file);
   } catch (error) {
     if (!(error instanceof ToolProblem)) throw error;
+    search.skipped.push(file.path);
   }
+}
+
+/** The end of an answer that was cut: where the next search goes on. */
+function goOnNote(reason: string, { last }: Search): string {
+  return `\n[${reason}${last === null ? '' : ` Go on with after ${JSON.stringify(last)}.`}]`;
+}
+
+function skippedNote(paths: string[]): string {
+  if (paths.length === 0) return '';
+  const named = paths.slice(0, MAX_NAMED).map(showPath).join(', ');
+  const more = paths.length > MAX_NAMED ? ` and ${paths.length - MAX_NAMED} more` : '';
+  return `\n[Not searched, or not whole, because of its size or rights: ${named}${more}]`;
 }
 
 async function searchFile(search: Search, { folder, name, path }: { folder: Folder; name: string; path: string }) {
@@ -111,19 +156,31 @@ async function searchFile(search: Search, { folder, name, path }: { folder: Fold
   const text = decodeText((await readIn(folder, name, shown)).bytes)?.text;
   if (text === undefined) return;
   let hits = 0;
-  let seen = 0;
+  let isWhole = true;
+  if (search.filesOnly && search.shown === MAX_FILES) {
+    search.note = goOnNote('There are more files.', search);
+    return;
+  }
   for (const [index, line] of text.split('\n').entries()) {
-    seen += line.length + 1;
-    if (seen > CHARACTERS_A_TURN) {
-      seen = 0;
+    search.seen += line.length + 1;
+    if (search.seen > CHARACTERS_A_TURN) {
+      search.seen = 0;
       await nextTurn();
       search.signal.throwIfAborted();
-      if (Date.now() > search.endAt)
-        search.note = '\n[The search took too long and was ended; search in a folder or with a glob.]';
+      if (Date.now() > search.endAt) search.note = goOnNote('The search took too long and was ended.', search);
       if (search.note !== '') return;
     }
     const searched = line.slice(0, MAX_LINE_CHARACTERS);
-    if (!search.expression.test(searched)) continue;
+    if (!search.expression.test(searched)) {
+      isWhole &&= searched.length === line.length;
+      continue;
+    }
+    if (search.filesOnly) {
+      search.shown += 1;
+      search.hits.push(shown);
+      search.last = path;
+      return;
+    }
     if (search.shown === MAX_HITS) {
       search.note = `\n[There are more hits than the ${MAX_HITS} shown; search for something more particular.]`;
       return;
@@ -136,6 +193,8 @@ async function searchFile(search: Search, { folder, name, path }: { folder: Fold
     search.shown += 1;
     search.hits.push(`${shown}:${index + 1}: ${excerpt(search.expression, searched)}`);
   }
+  search.last = path;
+  if (!isWhole) search.skipped.push(path);
 }
 
 /** A line, or the part of a long one around the hit. */

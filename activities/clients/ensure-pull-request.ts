@@ -4,7 +4,6 @@ import { ForgeError, type EnsuredPullRequest, type Marks, type PullRequest, type
 export interface FoundPullRequest extends PullRequest {
   title: string;
   body: string;
-  draft: boolean;
 }
 
 /** The requests of one forge. Errors: ForgeError. */
@@ -25,11 +24,12 @@ export async function ensurePullRequest(
   requests: PullRequestRequests,
   draft: PullRequestDraft & { beforeEffect(): Promise<void> },
 ): Promise<EnsuredPullRequest> {
-  const { id, url, state } = await ensured(requests, draft);
+  const { id, url, state, draft: isDraft } = await ensured(requests, draft);
+  const made = { id, url, state, draft: isDraft };
   const { marks } = draft;
-  if (state !== 'open' || marks === null || isEmpty(marks)) return { id, url, state, notes: [] };
+  if (state !== 'open' || marks === null || isEmpty(marks)) return { ...made, notes: [] };
   await draft.beforeEffect();
-  return { id, url, state, notes: await requests.mark({ id, url, state }, marks, draft) };
+  return { ...made, notes: await requests.mark(made, marks, draft) };
 }
 
 async function ensured(

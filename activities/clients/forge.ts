@@ -6,6 +6,7 @@ export interface PullRequest {
   id: string;
   url: string;
   state: 'open' | 'closed' | 'merged';
+  draft: boolean;
 }
 
 /** Who and what a pull request is marked with: logins and names of labels. */
@@ -43,7 +44,11 @@ export interface Forge {
    */
   ensurePullRequest(draft: PullRequestDraft & { beforeEffect(): Promise<void> }): Promise<EnsuredPullRequest>;
   /** How a pull request stands by now. */
-  pullRequestState(pullRequest: { repository: string; id: string; signal: AbortSignal }): Promise<PullRequest['state']>;
+  pullRequestState(pullRequest: {
+    repository: string;
+    id: string;
+    signal: AbortSignal;
+  }): Promise<Pick<PullRequest, 'state' | 'draft'>>;
   /** Gives back the tokens that were minted for it; absent where none are. Errors: as the vendor's client throws them. */
   revoke?(signal: AbortSignal): Promise<void>;
 }

@@ -177,7 +177,8 @@ export function createGiteaForge({ token, url, pageSize = 50, egress = createEgr
     ensurePullRequest: (draft) => ensurePullRequest(requests, draft),
     async pullRequestState({ repository, id, signal }) {
       const { data } = await sent(repository, signal, { path: `/pulls/${encodeURIComponent(id)}` });
-      return presented(parsed(pullRequestSchema, data)).state;
+      const { state, draft } = presented(parsed(pullRequestSchema, data));
+      return { state, draft };
     },
   };
 }

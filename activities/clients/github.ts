@@ -164,7 +164,8 @@ export function createGithubForge({ credential, apiUrl, egress = createEgress() 
         at,
         (place) => (octokit, request) => octokit.rest.pulls.get({ ...place, pull_number: Number(id), request }),
       );
-      return presented(found).state;
+      const { state, draft } = presented(found);
+      return { state, draft };
     },
   };
 }

@@ -143,7 +143,8 @@ export function createGitlabForge({ token, url, egress = createEgress() }: Gitla
     ensurePullRequest: (draft) => ensurePullRequest(requests, { ...draft, body: inert(draft.body) }),
     async pullRequestState({ repository, id, signal }) {
       const found = await resources(signal).mergeRequests.show(projectOf(repository), Number(id));
-      return presented(parsed(mergeRequestSchema, found)).state;
+      const { state, draft } = presented(parsed(mergeRequestSchema, found));
+      return { state, draft };
     },
   };
 }

@@ -23,10 +23,11 @@ export function createLocalForge({
           : isCurrent
             ? existing
             : ((await pullRequests.update(existing.id, { title, body })) ?? existing);
-      return { id: row.id, url: `${root}/pulls/${row.id}`, state: row.state, notes: [] };
+      return { id: row.id, url: `${root}/pulls/${row.id}`, state: row.state, draft: row.draft, notes: [] };
     },
     async pullRequestState({ id }) {
-      return (await pullRequests.get(id))?.state ?? 'closed';
+      const { state = 'closed', draft = false } = (await pullRequests.get(id)) ?? {};
+      return { state, draft };
     },
   };
 }

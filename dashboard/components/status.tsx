@@ -18,6 +18,12 @@ export function StatusBadge({ job }: { job: Pick<Job, 'status' | 'details'> }) {
 }
 
 /** What became of a pull request. */
-export function PullRequestBadge({ state }: { state: 'open' | 'closed' | 'merged' | 'draft' }) {
-  return <span className={`badge badge-pr-${state}`}>{state}</span>;
+interface PullRequestStanding {
+  state: 'open' | 'closed' | 'merged';
+  draft?: boolean;
+}
+
+export function PullRequestBadge({ state, draft = false }: PullRequestStanding) {
+  const shown = state === 'open' && draft ? 'draft' : state;
+  return <span className={`badge badge-pr-${shown}`}>{shown}</span>;
 }

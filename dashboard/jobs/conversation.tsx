@@ -114,8 +114,9 @@ function Told({ item, job, details, live, isHere }: ToldProps) {
     }
     case 'outcome':
       return (
-        <div className={details.failure === null ? 'outcome' : 'outcome outcome-failed'}>
+        <div className={details.failure === null && details.incomplete === null ? 'outcome' : 'outcome outcome-failed'}>
           <h3>{details.failure === null ? 'The agent says' : 'How it ended'}</h3>
+          {details.failure === null && details.incomplete !== null && <p role="status">{details.incomplete}</p>}
           <Markdown text={details.message ?? ''} />
         </div>
       );

@@ -72,11 +72,10 @@ const Row = memo(function Row({ job }: { job: ListedJob }) {
           <span className="row-repository">{repositoryName(job.source.repository)}</span>
           {(job.branch ?? job.source.ref) !== null && <code>{job.branch ?? job.source.ref}</code>}
           {details.failure !== null && <span className="row-failure">{details.failure.title}</span>}
+          {details.failure === null && details.incomplete !== null && <span className="row-failure">Incomplete</span>}
         </span>
       </span>
-      <span className="row-pr">
-        {details.pullRequest !== null && <PullRequestBadge state={details.pullRequest.state} />}
-      </span>
+      <span className="row-pr">{details.pullRequest !== null && <PullRequestBadge {...details.pullRequest} />}</span>
       <span className="row-number">{plural(details.steps, 'step')}</span>
       <span className="row-number">{cost(details.usage.costUsd)}</span>
       <span className="row-age">

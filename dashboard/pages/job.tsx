@@ -96,7 +96,7 @@ function JobFacts({ job, projectId }: { job: Job; projectId: string }) {
           <span className="quiet">{job.status === 'active' ? 'not yet' : 'none'}</span>
         ) : (
           <>
-            <a href={job.prLink}>open it</a> {pullRequest !== null && <PullRequestBadge state={pullRequest.state} />}
+            <a href={job.prLink}>open it</a> {pullRequest !== null && <PullRequestBadge {...pullRequest} />}
           </>
         )}
       </Fact>

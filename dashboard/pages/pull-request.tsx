@@ -47,7 +47,7 @@ function Shown({ request }: { request: PullRequest }) {
           {plain(request.title)} <span className="quiet">#{number}</span>
         </h1>
         <p className="pull-facts">
-          <PullRequestBadge state={state === 'open' && draft ? 'draft' : state} />
+          <PullRequestBadge state={state} draft={draft} />
           <span>
             <Link to="/jobs/$projectId/$id" params={{ projectId: job.projectId, id: job.id }}>
               this job

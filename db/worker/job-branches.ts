@@ -6,6 +6,12 @@ import { toStoredJson, toStoredText } from '../stored-text.ts';
 
 export type PullRequestState = 'open' | 'closed' | 'merged';
 
+/** How a pull request stands on its forge. */
+export interface PullRequestStanding {
+  state: PullRequestState;
+  draft: boolean;
+}
+
 /** The branch as a job's working copy follows it. */
 export interface FollowedBranch {
   /** The tree the working copy is to have from now on. */
@@ -32,7 +38,7 @@ export interface OpenPullRequest {
 export interface JobBranchStore {
   /** In one transaction, while `effect` is still held with the fence; false says it is not. `result` ends the effect. */
   follow(ref: TurnRef & { effect: string; fence: number; branch: FollowedBranch; result: unknown }): Promise<boolean>;
-  setPullRequestState(ref: { jobId: string; prId: string; state: PullRequestState }): Promise<void>;
+  setPullRequestState(ref: PullRequestStanding & { jobId: string; prId: string }): Promise<void>;
   /** Ended jobs whose pull request was open when somebody looked last, for this process to look at now. */
   claimOpenPullRequests(options: { limit: number; everyMs: number }): Promise<OpenPullRequest[]>;
 }
@@ -62,12 +68,12 @@ export function createJobBranchStore(pool: Pool): JobBranchStore {
   return {
     follow,
 
-    async setPullRequestState({ jobId, prId, state }) {
-      await pool.query('update jobs set pr_state = $3, updated_at = now() where id = $1 and pr_id = $2', [
-        jobId,
-        prId,
-        state,
-      ]);
+    async setPullRequestState({ jobId, prId, state, draft }) {
+      await pool.query(
+        `update jobs set pr_state = $3, pr_draft = $4, updated_at = now()
+         where id = $1 and pr_id = $2 and (pr_state, pr_draft) is distinct from ($3, $4)`,
+        [jobId, prId, state, draft],
+      );
     },
 
     async claimOpenPullRequests({ limit, everyMs }) {

@@ -1,8 +1,9 @@
 import type { Pool } from 'pg';
+import type { JobCheck } from '../../workflows/contract/agent-job.ts';
 import { failureOf } from '../../workflows/contract/failures.ts';
 import type { JobPhase } from '../../workflows/contract/job.ts';
 import type { PullRequestState } from './job-branches.ts';
-import { toStoredText } from '../stored-text.ts';
+import { toStoredJson, toStoredText } from '../stored-text.ts';
 
 /** What a turn has put on the forge. */
 export interface PublishedJob {
@@ -14,6 +15,18 @@ export interface PublishedJob {
   prId: string;
   prLink: string;
   prState: PullRequestState;
+  prDraft: boolean;
+  check: JobCheck | null;
+}
+
+/** What is said of a turn. */
+export interface TurnSummary {
+  jobId: string;
+  turn: number;
+  title: string | null;
+  message: string;
+  /** What is left undone, in a sentence; null: nothing. */
+  incomplete: string | null;
 }
 
 /** Only the newest turn of an active job may write; `$1` and `$2` are the job and the turn. */
@@ -76,21 +89,34 @@ export function createJobWrites(pool: Pool) {
     return write(setBaseStatement, values);
   }
 
-  function setSummary(ref: { jobId: string; turn: number; title: string | null; message: string }): Promise<boolean> {
-    return write(`update jobs set title = $3, message = $4, updated_at = now() ${whileOurs}`, [
-      ref.jobId,
-      ref.turn,
-      ref.title === null ? null : toStoredText(ref.title),
-      toStoredText(ref.message),
+  function setSummary({ jobId, turn, title, message, incomplete }: TurnSummary): Promise<boolean> {
+    return write(`update jobs set title = $3, message = $4, incomplete = $5, updated_at = now() ${whileOurs}`, [
+      jobId,
+      turn,
+      title === null ? null : toStoredText(title),
+      toStoredText(message),
+      incomplete === null ? null : toStoredText(incomplete),
     ]);
   }
 
   function setPublished(ref: PublishedJob): Promise<boolean> {
     return write(
       `update jobs
-       set branch = $3, head_commit = $4, head_tree = $5, pr_id = $6, pr_link = $7, pr_state = $8, updated_at = now()
+       set branch = $3, head_commit = $4, head_tree = $5, pr_id = $6, pr_link = $7, pr_state = $8, pr_draft = $9,
+           check_result = $10, updated_at = now()
        ${whileOurs}`,
-      [ref.jobId, ref.turn, ref.branch, ref.headCommit, ref.headTree, ref.prId, ref.prLink, ref.prState],
+      [
+        ref.jobId,
+        ref.turn,
+        ref.branch,
+        ref.headCommit,
+        ref.headTree,
+        ref.prId,
+        ref.prLink,
+        ref.prState,
+        ref.prDraft,
+        ref.check === null ? null : toStoredJson(ref.check),
+      ],
     );
   }
 

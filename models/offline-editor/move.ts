@@ -8,7 +8,7 @@ export interface ToolCall {
 export type Move =
   | { kind: 'calls'; calls: ToolCall[] }
   | { kind: 'done'; note: string }
-  | { kind: 'failed'; note: string };
+  | { kind: 'failed'; note: string; isPartial?: boolean };
 
 /** What a failed tool answered: its first sentence, which says what is wrong. The rest is advice for the next call. */
 export function reasonOf(text: string): string {

@@ -25,7 +25,12 @@ function* answer({ prompt, tools, toolChoice }: LanguageModelV4CallOptions): Gen
     for (const call of calls) yield { type: 'call', ...call };
     return;
   }
-  const report = reportOf(work, transcript);
+  const isLastCall = available.size === 1 && available.has('finish');
+  const report = reportOf(
+    work,
+    transcript,
+    isLastCall ? 'the turn reached a limit before it' : 'the tools it needs are not available',
+  );
   if (available.has('finish') && transcript.requests.length > 0) {
     const again = transcript.refusedFinishes === 0 ? '' : String(transcript.refusedFinishes + 1);
     const id = `u${transcript.requests.at(-1)?.id ?? 0}_finish${again}`;
@@ -115,16 +120,19 @@ const longestSummary = 15_000;
 interface Report {
   title: string;
   summary: string;
+  complete: boolean;
 }
 
-function reportOf({ tasks, unknown }: Work, transcript: Transcript): Report {
+function reportOf({ tasks, unknown }: Work, transcript: Transcript, hindrance: string): Report {
   const done: string[] = [];
+  const begun: string[] = [];
   const lines: string[] = [];
   for (const task of tasks) {
     const move = nextMove(task, transcript);
     const words = describe(task.command);
     if (move.kind === 'done') done.push(words);
-    if (move.kind === 'calls') lines.push(`- Not done: ${words}: the tools it needs are not available.`);
+    else if (move.kind === 'calls' || move.isPartial === true) begun.push(words);
+    if (move.kind === 'calls') lines.push(`- Not done: ${words}: ${hindrance}.`);
     else if (move.kind === 'failed') lines.push(`- Not done: ${words}: ${move.note}`);
     else lines.push(`- Done: ${words}${move.note === '' ? '.' : ` (${move.note})`}`);
   }
@@ -138,11 +146,12 @@ function reportOf({ tasks, unknown }: Work, transcript: Transcript): Report {
       ...grammarHelp.map((form) => `- \`${form}\``),
     );
   }
-  return { title: titleOf(done), summary: lines.join('\n').slice(0, longestSummary).toWellFormed() };
+  const complete = done.length === tasks.length && unknown.length === 0;
+  return { title: titleOf(done, begun), summary: lines.join('\n').slice(0, longestSummary).toWellFormed(), complete };
 }
 
-function titleOf([first, ...others]: string[]): string {
-  if (first === undefined) return 'Nothing to change';
+function titleOf([first, ...others]: string[], [begun]: string[]): string {
+  if (first === undefined) return begun === undefined ? 'Nothing done' : `Unfinished: ${cut(begun, 60)}`;
   if (others.length === 0) return cut(first, 72);
   return `${cut(first, 56)} and ${others.length} more`;
 }

@@ -1,5 +1,5 @@
 import { reasonOf, type Move, type ToolCall } from './move.ts';
-import { parseHits } from './tool-output.ts';
+import { parseFiles } from './tool-output.ts';
 import type { ToolResult, Transcript } from './transcript.ts';
 
 interface Sweep extends Pick<Transcript, 'resultOf' | 'inputOf'> {
@@ -8,109 +8,84 @@ interface Sweep extends Pick<Transcript, 'resultOf' | 'inputOf'> {
   to: string;
 }
 
-interface SweepState {
-  calls: ToolCall[];
+interface Swept {
   changed: string[];
+  /** What was not done, a phrase for each. */
   problems: string[];
-  isComplete: boolean;
 }
-
-/** A search shows a part of what it finds, so it is repeated; this many times at most. */
-const maxRounds = 60;
 
 /**
- * Replaces a text in every file that holds it: search, read, edit, and search again while a search was cut short.
- * When the new text holds the old one, a repeated search would show the same files for ever; then a placeholder takes
- * the place of the old text in all files first.
+ * Replaces a text in every file that holds it: search for a batch of files, edit them, and search on behind the last one, so
+ * that no file is looked at twice.
  */
 export function sweepMove(sweep: Sweep): Move {
-  if (sweep.from === sweep.to)
-    return { kind: 'failed', note: 'both texts are the same, so there is nothing to change.' };
-  const first = sweep.resultOf(`${sweep.id}_grep0`);
-  if (first?.isError === true) return { kind: 'failed', note: reasonOf(first.text) };
-  const placeholder = placeholderFor(sweep.from);
-  if (!usesPlaceholder(sweep, first, placeholder)) return endOf(sweepOnce(sweep));
-  const away = sweepOnce({ ...sweep, to: placeholder });
-  if (away.calls.length > 0) return endOf(away);
-  const back = sweepOnce({ ...sweep, id: `${sweep.id}_back`, from: placeholder });
-  if (back.calls.length > 0) return endOf(back);
-  return endOf({
-    ...back,
-    problems: [...away.problems, ...back.problems],
-    isComplete: away.isComplete && back.isComplete,
-  });
-}
-
-function usesPlaceholder({ id, from, to, inputOf }: Sweep, first: ToolResult | null, placeholder: string): boolean {
-  const edit = inputOf(`${id}_edit0_0`);
-  if (typeof edit === 'object' && edit !== null && 'new' in edit) return edit.new === placeholder;
-  return first !== null && to.includes(from) && parseHits(first.text).isCut;
-}
-
-function sweepOnce(sweep: Sweep): SweepState {
   const { id, from, to, resultOf, inputOf } = sweep;
-  const state: SweepState = { calls: [], changed: [], problems: [], isComplete: true };
-  const seen = new Set<unknown>();
-  for (let round = 0; round < maxRounds; round += 1) {
-    const found = resultOf(`${id}_grep${round}`);
-    if (found === null) {
-      const input = { pattern: longestLine(from), literal: true };
-      return { ...state, calls: [{ id: `${id}_grep${round}`, toolName: 'grep', input }] };
-    }
-    const { isCut } = parseHits(found.text);
-    const reads = readsOf({ sweep, round, found, seen });
-    if (reads.length === 0) return { ...state, isComplete: !isCut };
-    for (const { input } of reads) seen.add(input['path']);
-    const edits = reads.map(({ input }, index) => ({
-      id: `${id}_edit${round}_${index}`,
-      toolName: 'edit',
-      input: { path: String(input['path']), old: from, new: to, replaceAll: true },
-    }));
-    for (const calls of [reads, edits]) {
-      const unanswered = calls.filter((call) => resultOf(call.id) === null);
-      if (unanswered.length > 0) return { ...state, calls: unanswered };
-    }
-    for (const { id: editId, input } of edits) {
-      const result = resultOf(editId);
-      if (result?.isError !== true) state.changed.push(input.path);
-      // A file that holds one line of the text need not hold all of it.
-      else if (!from.includes('\n')) state.problems.push(`${input.path}: ${reasonOf(result.text)}`);
-    }
-    if (!isCut && inputOf(`${id}_grep${round + 1}`) === null) return state;
+  if (from === to) return { kind: 'failed', note: 'both texts are the same, so there is nothing to change.' };
+  const swept: Swept = { changed: [], problems: [] };
+  let after: string | null = null;
+  for (let round = 0; ; round += 1) {
+    const search = searchCall(sweep, round, after);
+    const found = resultOf(search.id);
+    if (found === null) return { kind: 'calls', calls: [search] };
+    if (found.isError) return failed(reasonOf(found.text), swept);
+    const { goOnAfter, problem } = parseFiles(found.text);
+    const edits = editsOf(sweep, round, found);
+    const unanswered = edits.filter((call) => resultOf(call.id) === null);
+    if (unanswered.length > 0) return { kind: 'calls', calls: unanswered };
+    for (const edit of edits) note(swept, sweep, edit);
+    if (problem !== null) swept.problems.push(problem);
+    const hasMore = goOnAfter !== null && goOnAfter !== after;
+    if (!hasMore && inputOf(`${id}_grep${round + 1}`) === null) return endOf(swept);
+    after = goOnAfter;
   }
-  return { ...state, isComplete: false };
 }
 
-interface Round {
-  sweep: Sweep;
-  round: number;
-  found: ToolResult;
-  seen: Set<unknown>;
+function searchCall({ id, from, inputOf }: Sweep, round: number, after: string | null): ToolCall {
+  const callId = `${id}_grep${round}`;
+  const made = inputOf(callId);
+  const input = { pattern: longestLine(from), literal: true, filesOnly: true, ...(after !== null && { after }) };
+  return { id: callId, toolName: 'grep', input: typeof made === 'object' && made !== null ? { ...made } : input };
 }
 
-/** The reads of a round: those that were made, or else one for each new file that the search found. */
-function readsOf({ sweep: { id, inputOf }, round, found, seen }: Round): ToolCall[] {
-  const idOf = (index: number) => `${id}_read${round}_${index}`;
+/** The edits of a round: those that were made, or else one for each file that the search found. */
+function editsOf({ id, from, to, inputOf }: Sweep, round: number, found: ToolResult): ToolCall[] {
+  const idOf = (index: number) => `${id}_edit${round}_${index}`;
   const made: ToolCall[] = [];
   for (;;) {
     const input = inputOf(idOf(made.length));
-    if (typeof input !== 'object' || input === null || !('path' in input)) break;
-    made.push({ id: idOf(made.length), toolName: 'read', input: { ...input } });
+    if (typeof input !== 'object' || input === null) break;
+    made.push({ id: idOf(made.length), toolName: 'edit', input: { ...input } });
   }
   if (made.length > 0) return made;
-  const fresh = parseHits(found.text).files.filter(({ path }) => !seen.has(path));
-  return fresh.map(({ path, line }, index) => {
-    return { id: idOf(index), toolName: 'read', input: { path, offset: Math.max(1, line - 1), limit: 3 } };
+  return parseFiles(found.text).paths.map((path, index) => {
+    return { id: idOf(index), toolName: 'edit', input: { path, old: from, new: to, replaceAll: true } };
   });
 }
 
-function endOf({ calls, changed, problems, isComplete }: SweepState): Move {
-  if (calls.length > 0) return { kind: 'calls', calls };
-  const caveat = isComplete ? '' : ' The search was cut short, so there may be more of it.';
-  const failed = problems.length === 0 ? '' : ` Not changed: ${listed(problems)}.`;
-  if (changed.length === 0) return { kind: 'failed', note: `the text was found in no file.${failed}${caveat}` };
+function note({ changed, problems }: Swept, { from, resultOf }: Sweep, { id, input }: ToolCall): void {
+  const result = resultOf(id);
+  const path = String(input['path']);
+  if (result?.isError !== true) changed.push(path);
+  // a file that holds one line of the text need not hold all of it
+  else if (!from.includes('\n')) problems.push(`${path}: ${reasonOf(result.text)}`);
+}
+
+function endOf(swept: Swept): Move {
+  if (swept.problems.length > 0) return failed('not everywhere.', swept);
+  if (swept.changed.length === 0) return failed('the text was found in no file.', swept);
+  return { kind: 'done', note: changesOf(swept).join(' ') };
+}
+
+function failed(reason: string, swept: Swept): Move {
+  return { kind: 'failed', note: [reason, ...changesOf(swept)].join(' '), isPartial: swept.changed.length > 0 };
+}
+
+function changesOf({ changed, problems }: Swept): string[] {
   const noun = changed.length === 1 ? 'file' : 'files';
-  return { kind: 'done', note: `in ${changed.length} ${noun}: ${listed(changed)}.${failed}${caveat}` };
+  return [
+    ...(changed.length === 0 ? [] : [`In ${changed.length} ${noun}: ${listed(changed)}.`]),
+    ...(problems.length === 0 ? [] : [`Not changed: ${listed(problems)}`]),
+  ];
 }
 
 function listed(items: string[]): string {
@@ -124,13 +99,4 @@ function longestLine(text: string): string {
     .split('\n')
     .reduce((longest, line) => (line.trim().length > longest.trim().length ? line : longest));
   return line.slice(0, 1_000).replace(/[\uD800-\uDBFF]$/u, '');
-}
-
-/** A word that does not hold `text` and that no file is likely to hold. */
-function placeholderFor(text: string): string {
-  let hash = 2_166_136_261;
-  for (const character of text) hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), 16_777_619) >>> 0;
-  const digits = `7305${hash}8164${hash}`;
-  const letters = digits.replace(/\d/gu, (digit) => 'qzxjkvwyhg'.charAt(Number(digit)));
-  return [letters, letters.toUpperCase()].find((candidate) => !candidate.includes(text)) ?? digits;
 }

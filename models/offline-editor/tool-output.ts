@@ -1,19 +1,34 @@
 const numberedLine = /^ *\d+\|([\s\S]*)$/u;
-const hitLine = /^(.+?):(\d+): /u;
-const moreInFile = ': more hits in this file are not shown';
 /** What takes the place of an old output in a long prompt. */
 const leftOut = /^\[\d+ characters of an earlier /u;
+const noHits = /^No line matches /u;
+const searchNote = /^\[(?:There are more|The search took|Folders deeper|Not searched|The answer is cut)/u;
+const cursor = /Go on with after ("(?:[^"\\]|\\.)*")\.\]$/u;
 
-/** Files that a search found, each with the line of its first hit, and whether the search may have missed some. */
-export function parseHits(text: string): { files: { path: string; line: number }[]; isCut: boolean } {
-  const firstHits = new Map<string, number>();
-  let isCut = false;
-  for (const line of text.split('\n')) {
-    const [, path, number] = hitLine.exec(line) ?? [];
-    if (path === undefined) isCut ||= line.startsWith('[') && !line.endsWith(moreInFile) && !leftOut.test(line);
-    else if (!firstHits.has(path)) firstHits.set(path, Number(number));
-  }
-  return { files: [...firstHits].map(([path, line]) => ({ path, line })), isCut };
+export interface FoundFiles {
+  paths: string[];
+  /** Where the next search begins; null: this one has seen everything it can. */
+  goOnAfter: string | null;
+  /** What the search did not look at, in a phrase; null: nothing. */
+  problem: string | null;
+}
+
+/** The files that a search for `filesOnly` found. */
+export function parseFiles(text: string): FoundFiles {
+  const lines = text.split('\n');
+  const firstNote = lines.findIndex((line) => searchNote.test(line));
+  const notes = firstNote === -1 ? [] : lines.slice(firstNote);
+  const isCut = notes.some((line) => line.startsWith('[The answer is cut'));
+  const shown = lines.slice(0, firstNote === -1 ? lines.length : firstNote).filter((line) => line !== '');
+  // the last path of an answer that was cut may be cut itself
+  const paths = leftOut.test(text) || noHits.test(text) ? [] : shown.slice(0, isCut ? -1 : undefined);
+  const goOn = notes.map((line) => cursor.exec(line)?.[1]).find((found) => found !== undefined);
+  const missed = notes.filter((line) => !cursor.test(line) && !line.startsWith('[The answer is cut'));
+  return {
+    paths,
+    goOnAfter: isCut ? (paths.at(-1) ?? null) : goOn === undefined ? null : String(JSON.parse(goOn)),
+    problem: missed.length === 0 ? null : missed.map((line) => line.replace(/^\[|\.?\]$/gu, '')).join('; '),
+  };
 }
 
 /**

@@ -2,6 +2,12 @@ import { z } from 'zod';
 import { FailureType, failureOf } from './failures.ts';
 import { jobPhases, jobStatusSchema, type JobPhase, type JobStatus, type StepRef } from './job.ts';
 
+export const jobCheckSchema = z.object({
+  command: z.string(),
+  result: z.enum(['passed', 'failed', 'not-run']),
+});
+export type JobCheck = z.infer<typeof jobCheckSchema>;
+
 /** The public job, by the specification; `details` is an addition. */
 export const agentJobSchema = z.object({
   id: z.string(),
@@ -21,6 +27,13 @@ export const agentJobSchema = z.object({
     phase: z.enum(jobPhases).nullable().meta({ description: 'The finer phase of an active job.' }),
     title: z.string().nullable(),
     message: z.string().nullable().meta({ description: "The agent's own words about what it did." }),
+    incomplete: z.string().nullable().meta({
+      description:
+        'What is missing, in a sentence: the agent said that a part of the task is not done, a limit stopped it, or the check did not pass. Null when nothing is.',
+    }),
+    check: jobCheckSchema
+      .nullable()
+      .meta({ description: "The project's check command on what was published; null when there is none." }),
     steps: z.number().int(),
     usage: z.object({
       inputTokens: z.number().int(),
@@ -39,9 +52,9 @@ export const agentJobSchema = z.object({
       .nullable()
       .meta({ description: 'The step of another job that this one goes on from.' }),
     pullRequest: z
-      .object({ state: z.enum(['open', 'closed', 'merged']) })
+      .object({ state: z.enum(['open', 'closed', 'merged']), draft: z.boolean() })
       .nullable()
-      .meta({ description: 'What became of the pull request; looked at from time to time and at each follow-up.' }),
+      .meta({ description: 'How the pull request stands; looked at from time to time and at each follow-up.' }),
   }),
 });
 export type AgentJob = z.infer<typeof agentJobSchema>;
@@ -59,6 +72,10 @@ export interface PresentableJob {
   message: string | null;
   prLink: string | null;
   prState: 'open' | 'closed' | 'merged' | null;
+  /** Null where it is not known. */
+  prDraft: boolean | null;
+  incomplete: string | null;
+  check: JobCheck | null;
   steps: number;
   inputTokens: number;
   outputTokens: number;
@@ -85,6 +102,8 @@ export function presentJob(row: PresentableJob): AgentJob {
       phase: isActive ? row.phase : null,
       title: row.title,
       message: row.message,
+      incomplete: isActive ? null : row.incomplete,
+      check: isActive ? null : row.check,
       steps: row.steps,
       usage: {
         inputTokens: row.inputTokens,
@@ -93,7 +112,7 @@ export function presentJob(row: PresentableJob): AgentJob {
       },
       failure: isActive || row.failureCategory === null ? null : failureOf(row.failureCategory),
       forkedFrom: row.forkedFrom,
-      pullRequest: row.prLink === null ? null : { state: row.prState ?? 'open' },
+      pullRequest: row.prLink === null ? null : { state: row.prState ?? 'open', draft: row.prDraft ?? false },
     },
   };
 }

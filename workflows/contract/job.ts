@@ -67,6 +67,12 @@ export interface ModelCall extends StepRef {
   lastBefore?: string | null;
 }
 
+/** What `runTools` is asked with. */
+export interface ToolBatch extends StepRef {
+  /** The limit that lets no further call of the model follow. */
+  lastBefore?: string | null;
+}
+
 /** A turn that is stopped before its agent is done: why, in a sentence for a person. */
 export interface StoppedTurn extends TurnRef {
   category: string;
@@ -85,13 +91,15 @@ export interface ModelStep {
   usage: TokenUsage;
   /** Whether somebody said something that the model has not read yet; absent in older histories. */
   hasMessages?: boolean;
+  /** Whether the last answer before a limit ended the turn without saying that the task is done; absent in older histories. */
+  isUnfinished?: boolean;
 }
 
 /** What `runTools` tells the workflow. */
 export interface ToolStep {
   /** Whether the batch held the call that ends the turn, and nobody has said anything since. */
   finished: boolean;
-  /** Whether the agent says that a part of its task is not done; absent in older histories. */
+  /** Whether a part of the task is not done: the agent says so, or a limit made it finish. Absent in older histories. */
   isUnfinished?: boolean;
   changedFiles: number;
 }

@@ -49,7 +49,7 @@ const hiddenNames = names.flatMap(([what, name, sought]) =>
   })),
 );
 
-const text = { jobId: 'job_1', prompts: ['x'], stopped: null, title: 'x' };
+const text = { jobId: 'job_1', prompts: ['x'], unfinished: null, title: 'x' };
 
 const hiddenTexts: Attack[] = [
   {

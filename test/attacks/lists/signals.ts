@@ -3,7 +3,7 @@ import type { Attack } from '../attack.ts';
 
 const inCommit = (said: string) => commitMessageOf({ ...text, title: titleOf(said), message: said });
 const inBody = (said: string) => bodyOf({ ...text, message: said });
-const text = { jobId: 'job_1', prompts: ['x'], stopped: null, title: 'x' };
+const text = { jobId: 'job_1', prompts: ['x'], unfinished: null, title: 'x' };
 
 /** What an agent says that forges act upon, how it looks where they do, and where that is. */
 const signals: [string, string, RegExp, ((said: string) => string)[]][] = [

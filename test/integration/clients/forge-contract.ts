@@ -16,7 +16,8 @@ export function describeForge(stage: Stage): void {
     });
     const ask = (change: Partial<PullRequestDraft> = {}, beforeEffect: () => Promise<void> = nothing) =>
       forge.ensurePullRequest({ ...draftOf(lamp, change), beforeEffect });
-    const stateOf = (id: string) => forge.pullRequestState({ repository: lamp.url, id, signal: draftOf(lamp).signal });
+    const standingOf = (id: string) =>
+      forge.pullRequestState({ repository: lamp.url, id, signal: draftOf(lamp).signal });
 
     it('makes one pull request for a branch, however often it is asked', async () => {
       let effects = 0;
@@ -26,7 +27,7 @@ export function describeForge(stage: Stage): void {
       expect(first.url).toMatch(/^http:\/\/.*\/(?:pulls?|merge_requests)\/[\w-]+$/);
       expect(await ask({}, count)).toEqual(first);
       expect(effects).toBe(1);
-      expect(await stateOf(first.id)).toBe('open');
+      expect(await standingOf(first.id)).toEqual({ state: 'open', draft: false });
       const other = await ask({ head: 'docket/2' });
       expect(other.id).not.toBe(first.id);
       expect(await lamp.seen()).toHaveLength(2);
@@ -77,8 +78,8 @@ export function describeForge(stage: Stage): void {
       const [closed, merged] = [await ask(), await ask({ head: 'docket/2' })];
       await lamp.close(closed.id);
       await lamp.merge(merged.id);
-      expect(await stateOf(closed.id)).toBe('closed');
-      expect(await stateOf(merged.id)).toBe('merged');
+      expect(await standingOf(closed.id)).toMatchObject({ state: 'closed' });
+      expect(await standingOf(merged.id)).toMatchObject({ state: 'merged' });
       expect((await lamp.seen()).map(({ state }) => state).toSorted()).toEqual(['closed', 'merged']);
     });
 

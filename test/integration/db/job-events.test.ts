@@ -63,7 +63,7 @@ describe('the events of a job', () => {
     const ref = { jobId: id, turn: 1 };
     for (const phase of ['preparing', 'preparing', 'running'] as const)
       expect(await jobs.setPhase({ ...ref, phase })).toBe(true);
-    await jobs.setSummary({ ...ref, title: 'Add a', message: 'Added.' });
+    await jobs.setSummary({ ...ref, title: 'Add a', message: 'Added.', incomplete: null });
     expect(await jobs.finish({ ...ref, status: 'completed', failureCategory: null })).toBe(true);
     expect(await jobs.finish({ ...ref, status: 'failed', failureCategory: 'cancelled' })).toBe(false);
     expect((await eventsOf(id)).map(({ type, data }) => [type, data])).toEqual([

@@ -116,10 +116,12 @@ it('lets the newest turn write while the job is active, and nobody afterwards', 
     prId: 'pr_1',
     prLink: 'http://x/pulls/pr_1',
     prState: 'open' as const,
+    prDraft: true,
+    check: { command: 'make', result: 'failed' as const },
   };
   expect(await jobs.setPhase({ ...ref, phase: 'running' })).toBe(true);
   expect(await jobs.setBase({ ...ref, baseBranch: 'main', baseCommit: 'abc' })).toBe(true);
-  expect(await jobs.setSummary({ ...ref, title: 'T\0', message: 'done' })).toBe(true);
+  expect(await jobs.setSummary({ ...ref, title: 'T\0', message: 'done', incomplete: 'half\0' })).toBe(true);
   expect(await jobs.setPublished({ ...ref, ...published })).toBe(true);
   expect(await jobs.setPhase({ ...ref, turn: 2, phase: 'publishing' })).toBe(false);
   expect(await jobs.finish({ ...ref, turn: 2, status: 'failed', failureCategory: 'internal' })).toBe(false);
@@ -133,6 +135,7 @@ it('lets the newest turn write while the job is active, and nobody afterwards', 
     baseCommit: 'abc',
     title: 'T\uFFFD',
     message: 'done',
+    incomplete: 'half\uFFFD',
     ...published,
     endedAt: expect.any(Date),
   });

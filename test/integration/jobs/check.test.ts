@@ -55,7 +55,8 @@ describe.runIf(accounts.length > 0)('the check command of a project', () => {
     const { model, repository, ran, runJob } = scene;
     model.script({ toolCalls: [write('bad\n'), finish] }, { toolCalls: [write('good\n')] }, { toolCalls: [finish] });
     const { job, pullRequest, said } = await runJob();
-    expect(job).toMatchObject({ status: 'completed', title: 'Write it' });
+    expect(job).toMatchObject({ status: 'completed', title: 'Write it', incomplete: null, prDraft: false });
+    expect(job.check).toEqual({ command: check, result: 'passed' });
     expect(said).toContain('check command did not pass.\\n$ cat docs/a.md');
     expect(said).toContain('[exit code 1]\\nbad');
     expect(JSON.stringify(model.requests[0]!.body)).toContain('When you call finish, this command is run');
@@ -77,7 +78,12 @@ describe.runIf(accounts.length > 0)('the check command of a project', () => {
       { toolCalls: [write('three\n'), finish] },
     );
     const { job, pullRequest } = await runJob();
-    expect(job.status).toBe('completed');
+    const outcome = { check: { command: check, result: 'failed' }, prDraft: true };
+    expect(job).toMatchObject({
+      status: 'completed',
+      ...outcome,
+      incomplete: "The project's check command did not pass.",
+    });
     expect(ran).toHaveLength(3);
     expect(pullRequest).toMatchObject({ draft: true });
     expect(pullRequest!.body).toMatch(/check command did not succeed:[^]*It said:\n\n```text\n\[exit code 1\]\nthree/);
@@ -149,6 +155,8 @@ it('makes a draft where no command can be run, and the job says why', async () =
   const job = await worker.ended(id);
   const pullRequest = await createPullRequestStore(database.pool).get(job.prId!);
   expect(pullRequest).toMatchObject({ draft: true });
+  expect(job).toMatchObject({ check: { command: 'true', result: 'not-run' }, prDraft: true });
+  expect(job.incomplete).toBe("The project's check command was not run.");
   expect(pullRequest!.body).toContain('check command was not run. No command can be run on the worker.');
   expect(JSON.stringify(model.requests[0]!.body)).toContain('No command can be run in this job');
   const { events } = await createJobEventStore(database.pool).read(id, { after: 0, limit: 100 });

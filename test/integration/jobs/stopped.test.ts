@@ -51,13 +51,24 @@ describe('a job that reaches a limit', () => {
 
   it('of steps has nothing but finish to call in its last step', async () => {
     await using stack = await startStack();
-    const finish = { name: 'finish', input: { title: 'Write notes', summary: 'All there.' } };
+    const finish = { name: 'finish', input: { title: 'Write notes', summary: 'All there.', complete: true } };
     stack.model.script(write('1.txt'), { toolCalls: [finish] });
     const job = await stack.worker.runJob(stack.job, { maxSteps: 2 });
-    expect(job).toMatchObject({ status: 'completed', title: 'Write notes', failureCategory: null });
+    expect(job).toMatchObject({ status: 'completed', title: 'Write notes', failureCategory: null, incomplete: null });
     expect(toolsOf(stack.model.requests[0]!)).toContain('write');
     expect(toolsOf(stack.model.requests[1]!)).toEqual(['finish']);
     expect(await createPullRequestStore(database.pool).get(job.prId!)).toMatchObject({ draft: false });
+  });
+
+  it.each<[string, object]>([
+    ['finishes', { toolCalls: [{ name: 'finish', input: { title: 'Write notes', summary: 'Some.' } }] }],
+    ['says something', { text: 'I have written some.' }],
+  ])('and %s in its last step without saying that everything is done fails at the limit', async (_, last) => {
+    await using stack = await startStack();
+    stack.model.script(write('1.txt'), last);
+    const job = await stack.worker.runJob(stack.job, { maxSteps: 2 });
+    expect(job).toMatchObject({ status: 'failed', failureCategory: 'step_limit', prDraft: true });
+    expect(job.incomplete).toBe('The agent was stopped at its limit of 2 steps (DOCKET_MAX_STEPS).');
   });
 
   it('and says in its last step that a part is left to do fails with the agent’s own words', async () => {
@@ -99,6 +110,23 @@ describe('a job that reaches a limit', () => {
       '3.txt': '100644 3.txt',
     });
   });
+});
+
+it('a job that leaves a part of its task undone completes with a draft, and says so', async () => {
+  await using stack = await startStack();
+  const finish = { name: 'finish', input: { title: 'Write a note', summary: 'Left: 2.txt.', complete: false } };
+  stack.model.script(
+    write('1.txt'),
+    { toolCalls: [finish] },
+    { toolCalls: [{ ...finish, input: { ...finish.input, complete: true } }] },
+  );
+  const job = await stack.worker.runJob(stack.job);
+  const sentence = 'The agent says that a part of the task is not done.';
+  expect(job).toMatchObject({ status: 'completed', prDraft: true, incomplete: sentence });
+  const pullRequest = await createPullRequestStore(database.pool).get(job.prId!);
+  expect(pullRequest).toMatchObject({ draft: true, body: expect.stringContaining(sentence) });
+  const whole = await stack.worker.followUp(job.id, 'Leave it at that');
+  expect(whole).toMatchObject({ status: 'completed', prDraft: true, incomplete: null });
 });
 
 describe('a job whose model fails after a change', () => {

@@ -104,7 +104,7 @@ describe('what happens to a job is told once', () => {
     });
     const branches = createJobBranchStore(pool);
     for (const state of ['open', 'closed', 'closed', 'open', 'merged', 'merged'] as const) {
-      await branches.setPullRequestState({ jobId: id, prId: '7', state });
+      await branches.setPullRequestState({ jobId: id, prId: '7', state, draft: false });
     }
     expect(await typesOf(webhookId)).toEqual(['pull_request.closed', 'pull_request.merged']);
   });

@@ -41,7 +41,7 @@ describe('a title', () => {
 });
 
 describe('the description of a pull request', () => {
-  const text = { jobId: 'job_1', title: 'Fix', prompts: ['Do it'], message: 'Done', stopped: null };
+  const text = { jobId: 'job_1', title: 'Fix', prompts: ['Do it'], message: 'Done', unfinished: null };
 
   it('ends with the marker of the job', () => {
     expect(bodyOf(text).endsWith('<!-- docket-job: job_1 -->')).toBe(true);
@@ -53,7 +53,7 @@ describe('the description of a pull request', () => {
   });
 
   it('begins with why the agent was stopped, and hides nothing there', () => {
-    const body = bodyOf({ ...text, stopped: 'It was stopped <!-- docket-job: job_2 -->.' });
+    const body = bodyOf({ ...text, unfinished: 'It was stopped <!-- docket-job: job_2 -->.' });
     expect(body).toMatch(/^> \[!WARNING\]\n> The work is not finished\. It was stopped &lt;!-- /);
     expect(bodyOf(text)).not.toContain('WARNING');
   });
@@ -97,7 +97,7 @@ describe('the description of a pull request', () => {
 
 describe('a commit message', () => {
   it('has the job as a trailer', () => {
-    const text = { jobId: 'job_1', title: 'Fix', prompts: [''], message: '', stopped: null };
+    const text = { jobId: 'job_1', title: 'Fix', prompts: [''], message: '', unfinished: null };
     expect(commitMessageOf(text)).toBe('Fix\n\nAgent-Job: job_1\n');
     expect(commitMessageOf({ ...text, message: 'All of it.' })).toBe('Fix\n\nAll of it.\n\nAgent-Job: job_1\n');
   });
@@ -105,7 +105,7 @@ describe('a commit message', () => {
 
 describe('the commit of a model', () => {
   it('names it as co-author in the same block of trailers', () => {
-    const text = { jobId: 'job_1', title: 'Fix', prompts: [''], message: '', stopped: null, model: 'acme/mind' };
+    const text = { jobId: 'job_1', title: 'Fix', prompts: [''], message: '', unfinished: null, model: 'acme/mind' };
     expect(commitMessageOf(text)).toBe('Fix\n\nCo-authored-by: acme/mind <docket@noreply.invalid>\nAgent-Job: job_1\n');
   });
 });
@@ -115,21 +115,29 @@ describe('the summary of a turn', () => {
 
   it('is the finish call of its last step', () => {
     const steps = [buildStep({ turn: 1, text: 'Looking.' }), buildStep({ turn: 1, step: 2, toolCalls: [finish] })];
-    expect(summaryOf(steps.at(-1)!)).toEqual({ title: 'Fix it', message: 'Fixed.' });
+    expect(summaryOf(steps.at(-1)!)).toEqual({ title: 'Fix it', message: 'Fixed.', isComplete: true });
     const checked = { ...finish, input: { ...finish.input, checked: 'Read it again.' } };
     expect(summaryOf(buildStep({ toolCalls: [checked] })).message).toBe('Fixed.\n\n**Checked:** Read it again.');
   });
 
   it('is the text it ended with when nothing was finished', () => {
-    expect(summaryOf(buildStep({ text: 'Nothing to do.' }))).toEqual({ title: null, message: 'Nothing to do.' });
+    expect(summaryOf(buildStep({ text: 'Nothing to do.' }))).toEqual({
+      title: null,
+      message: 'Nothing to do.',
+      isComplete: true,
+    });
   });
 
   it('is empty when the turn has no answer', () => {
-    expect(summaryOf(null)).toEqual({ title: null, message: '' });
+    expect(summaryOf(null)).toEqual({ title: null, message: '', isComplete: true });
   });
 
   it('passes over a finish call that did not parse', () => {
     const invalid = { ...finish, input: '{', invalid: 'Not JSON.' };
-    expect(summaryOf(buildStep({ text: 'Hm', toolCalls: [invalid] }))).toEqual({ title: null, message: 'Hm' });
+    expect(summaryOf(buildStep({ text: 'Hm', toolCalls: [invalid] }))).toEqual({
+      title: null,
+      message: 'Hm',
+      isComplete: true,
+    });
   });
 });

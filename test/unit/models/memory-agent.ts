@@ -25,7 +25,7 @@ function runTool(files: Files, name: string, input: Input): LanguageModelV4ToolR
   const path: string = input.path ?? input.from;
   const missing = error(`${path} does not exist. Use list or glob to see which files there are.`);
   if (name === 'finish') return ok('The work is ended.');
-  if (name === 'grep') return ok(grep(files, input.pattern));
+  if (name === 'grep') return ok(grep(files, input.pattern, input.after));
   if (name === 'write') {
     files[path] = input.content;
     return ok('Written.');
@@ -62,25 +62,20 @@ function read(content: string, offset: number, limit: number): string {
   return `file (${lines.length} lines)\n${shown.join('\n')}${note}`;
 }
 
-function grep(files: Files, pattern: string): string {
-  const hits: string[] = [];
-  for (const path of Object.keys(files).sort()) {
-    const lines = (files[path] ?? '').split('\n').map((line, index) => ({ line, number: index + 1 }));
-    for (const [index, { line, number }] of lines.filter(({ line }) => line.includes(pattern)).entries()) {
-      if (hits.length === 100)
-        return `${hits.join('\n')}\n[There are more hits than the 100 shown; search for something more particular.]`;
-      hits.push(
-        index < 10 ? `${path}:${number}: ${line.slice(0, 200)}` : `${path}: more hits in this file are not shown`,
-      );
-      if (index === 10) break;
-    }
-  }
-  return hits.length === 0 ? `No line matches ${pattern}.` : hits.join('\n');
+function grep(files: Files, pattern: string, after = ''): string {
+  const found = Object.keys(files)
+    .sort()
+    .filter((path) => path > after && files[path]?.includes(pattern));
+  if (found.length === 0) return `No line matches ${pattern}.`;
+  const shown = found.slice(0, 20);
+  const note = `\n[There are more files. Go on with after ${JSON.stringify(shown.at(-1))}.]`;
+  return shown.join('\n') + (found.length > 20 ? note : '');
 }
 
 export interface Turn {
   title: string | null;
   summary: string;
+  complete?: boolean;
   batches: { toolName: string; input: Input }[][];
 }
 

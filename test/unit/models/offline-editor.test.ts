@@ -31,12 +31,12 @@ describe('the offline editor', () => {
     expect(turn.title).toBe('Replace "one" with "two" in a.md and 3 more');
   });
 
-  it('searches, reads and edits every file for "everywhere"', async () => {
+  it('searches for and edits every file for "everywhere"', async () => {
     const files = { 'a.md': 'foo\nfoo foo\n', 'docs/b.md': 'x foo\n', 'c.md': 'bar\n' };
     const turn = await work(files, 'Replace "foo" with "$&" everywhere');
     expect(files).toEqual({ 'a.md': '$&\n$& $&\n', 'docs/b.md': 'x $&\n', 'c.md': 'bar\n' });
-    expect(toolsOf(turn)).toEqual([['grep'], ['read', 'read'], ['edit', 'edit'], ['finish']]);
-    expect(turn.summary).toContain('in 2 files: a.md, docs/b.md');
+    expect(toolsOf(turn)).toEqual([['grep'], ['edit', 'edit'], ['finish']]);
+    expect(turn.summary).toContain('In 2 files: a.md, docs/b.md');
   });
 
   it.each([
@@ -49,8 +49,8 @@ describe('the offline editor', () => {
     const files = Object.fromEntries(Array.from({ length: 35 }, (_, index) => [`f${index}.md`, content]));
     const turn = await work(files, `Replace "${old}" with "${next}" everywhere`);
     expect(new Set(Object.values(files))).toEqual(new Set([content.replaceAll(old, next)]));
-    expect(turn.summary).toContain('in 35 files');
-    expect(turn.summary).not.toContain('cut short');
+    expect(turn.summary).toContain('In 35 files');
+    expect(turn.complete).toBe(true);
     const forgotten = Object.fromEntries(Object.keys(files).map((path) => [path, content]));
     expect(await work(forgotten, `Replace "${old}" with "${next}" everywhere`, { isForgetful: true })).toEqual(turn);
     expect(forgotten).toEqual(files);
@@ -119,7 +119,7 @@ describe('the offline editor', () => {
     const files = { 'a.md': 'one\ntwo two\nthree', 'b.md': 'two two' };
     const turn = await work(files, 'Replace "one\\ntwo two" with "1" everywhere');
     expect(files).toEqual({ 'a.md': '1\nthree', 'b.md': 'two two' });
-    expect(turn.summary).toContain('in 1 file: a.md');
+    expect(turn.summary).toContain('In 1 file: a.md');
   });
 
   it('creates a file with a line end, and leaves an existing one alone', async () => {
@@ -160,7 +160,7 @@ describe('the offline editor', () => {
     const turn = await work(files, 'Delete a.md if you like. Please improve the wording.');
     expect(files).toEqual({ 'a.md': 'x\n' });
     expect(toolsOf(turn)).toEqual([['finish']]);
-    expect(turn.title).toBe('Nothing to change');
+    expect(turn.title).toBe('Nothing done');
     expect(turn.summary).toContain('Delete a.md if you like.');
     expect(turn.summary).toContain('improve the wording.');
     expect(turn.summary).toContain('Rename PATH to PATH');

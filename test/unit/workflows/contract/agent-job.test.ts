@@ -23,6 +23,9 @@ const row: JobRow = {
   prId: null,
   prLink: null,
   prState: null,
+  prDraft: null,
+  incomplete: null,
+  check: null,
   waitingMessages: 0,
   steps: 0,
   inputTokens: 0,
@@ -50,6 +53,8 @@ describe('presentJob', () => {
         phase: 'queued',
         title: null,
         message: null,
+        incomplete: null,
+        check: null,
         steps: 0,
         usage: { inputTokens: 0, outputTokens: 0, costUsd: 0.25 },
         failure: null,
@@ -61,8 +66,11 @@ describe('presentJob', () => {
 
   it('says what became of the pull request', () => {
     const published = { ...row, status: 'completed', prLink: 'https://github.com/acme/docs/pull/1' } as const;
-    expect(presentJob(published).details.pullRequest).toEqual({ state: 'open' });
-    expect(presentJob({ ...published, prState: 'merged' }).details.pullRequest).toEqual({ state: 'merged' });
+    expect(presentJob(published).details.pullRequest).toEqual({ state: 'open', draft: false });
+    expect(presentJob({ ...published, prState: 'merged', prDraft: true }).details.pullRequest).toEqual({
+      state: 'merged',
+      draft: true,
+    });
   });
 
   it('names the base branch once it is known', () => {
