@@ -17,6 +17,7 @@ import { createJobCanceller } from './job-canceller.ts';
 import { createJobStarter } from './job-starter.ts';
 import { createOutboxSweeper } from './outbox-sweeper.ts';
 import { createPeriodicTasks } from './periodic-tasks.ts';
+import { createRequestHolders } from './request-holders.ts';
 import { createHttpServer } from './server.ts';
 import { createApiStores } from './stores.ts';
 import { createTemporalClient } from './temporal.ts';
@@ -40,11 +41,13 @@ export async function runApiProcess({ config, log, signal, instrument = uninstru
   if (config.encryptionKeys.length === 0)
     log.info('stored secrets and payloads are not encrypted; DOCKET_ENCRYPTION_KEYS is not set');
   await using cleanup = new AsyncDisposableStack();
+  const holders = createRequestHolders();
   const pool = createPool({
     url: config.database.url,
     maxConnections: 10,
     applicationName: 'docket-api',
     statementTimeoutMs: 5_000,
+    holderOf: holders.current,
     onConnectionLost: (error) => log.warn({ err: error }, 'database connection lost'),
   });
   cleanup.defer(() => pool.end());
@@ -100,6 +103,7 @@ export async function runApiProcess({ config, log, signal, instrument = uninstru
   const { koa, verifier, keyUses } = createApp({
     config,
     pool,
+    holders,
     stores,
     models,
     assistant,

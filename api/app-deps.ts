@@ -5,6 +5,7 @@ import type { ModelRegistry } from '../models/registry.ts';
 import type { Tracer } from '../tracing/tracer.ts';
 import type { AssistantParts } from './assistant-parts.ts';
 import type { ApiConfig } from './config.ts';
+import type { RequestHolders } from './request-holders.ts';
 import type { ApiStores } from './stores.ts';
 
 export interface AppDeps {
@@ -23,6 +24,8 @@ export interface AppDeps {
   /** Asked whether the database answers. */
   pool: Pool;
   stores: ApiStores;
+  /** Names the organizations that the connections of the pool are divided between. */
+  holders?: RequestHolders;
   models: Pick<ModelRegistry, 'problemWith'>;
   assistant: AssistantParts;
   log: Logger;

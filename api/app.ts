@@ -1,6 +1,5 @@
 import Koa from 'koa';
 import { setTimeout as wait } from 'node:timers/promises';
-import { isStoreDown } from '../db/store-down.ts';
 import type { Pool } from 'pg';
 import { noTracer } from '../tracing/tracer.ts';
 import { presentJob } from '../workflows/contract/agent-job.ts';
@@ -23,6 +22,8 @@ import { createRequestGuard } from './middleware/request-guard.ts';
 import { createRequestSpan } from './middleware/request-span.ts';
 import { createRequestMetrics } from './middleware/request-metrics.ts';
 import { createRequestId } from './middleware/request-id.ts';
+import { createRequestHolders } from './request-holders.ts';
+import { refusalOfStore } from './store-refusals.ts';
 import { createOpenApi } from './openapi.ts';
 import { createJobEventsRouter } from './routes/job-events.ts';
 import { createJobActionsRouter } from './routes/job-actions.ts';
@@ -50,7 +51,8 @@ export function createApp(deps: AppDeps): App {
   const { config, pool, stores, log } = deps;
   const { jobs } = stores;
   const verifier = createKeyVerifier({ keys: stores.keys, pepper: config.keyPepper });
-  const gate = createGate({ ...deps, verifier });
+  const holders = deps.holders ?? createRequestHolders();
+  const gate = createGate({ ...deps, verifier, holders });
   const keyUses = createKeyUses(stores);
   const readJob = createJobReader({ jobs });
   const openApi = createOpenApi({
@@ -126,8 +128,9 @@ export function createApp(deps: AppDeps): App {
   koa.use(createRequestMetrics({ metrics }));
   koa.use(createRequestSpan({ tracer: deps.tracer ?? noTracer }));
   koa.use(createRequestId());
+  koa.use((_ctx, next) => holders.run(next));
   koa.use(createCors());
-  koa.use(createErrorHandler({ log, isStoreDown }));
+  koa.use(createErrorHandler({ log, refusalOfStore }));
   koa.use(createRequestGuard());
   koa.use(createJobPoll({ authenticate: gate.authenticate, readJob, presentJob }));
   koa.use(createDashboard({ files: createDashboardFiles({ directory: deps.dashboardDirectory }) }));

@@ -137,6 +137,17 @@ export function storeUnavailable(): ApiError {
   return new ApiError(503, 'A store of the service cannot be reached; try again in a moment.', { 'Retry-After': '1' });
 }
 
+export function connectionsTaken(): ApiError {
+  const sentence = 'Other requests of the organization use its share of the database; try again in a moment.';
+  return new ApiError(503, sentence, { 'Retry-After': '1' });
+}
+
+export function readTooSlow(): ApiError {
+  return new ApiError(503, 'The request goes through too much at once; ask for less, or try again later.', {
+    'Retry-After': '10',
+  });
+}
+
 export function draining(): ApiError {
   return new ApiError(503, 'This process is shutting down.', { 'Retry-After': '1' });
 }

@@ -7,6 +7,7 @@ import type { KeyVerifier } from './key-verifier.ts';
 import { createAuthentication, type Authenticate } from './middleware/authentication.ts';
 import { createRateLimit, type EnforceRateLimit } from './middleware/rate-limit.ts';
 import { createRateLimiter } from './rate-limiter.ts';
+import type { RequestHolders } from './request-holders.ts';
 import { createSessionCookie, type SessionCookie } from './session-cookie.ts';
 import type { ApiStores } from './stores.ts';
 import { createStreamSlots, type TakeStreamSlot } from './stream-slots.ts';
@@ -27,10 +28,11 @@ export interface GateDeps {
   stores: Pick<ApiStores, 'rateLimits' | 'sessions'>;
   log: Logger;
   verifier: KeyVerifier;
+  holders: RequestHolders;
 }
 
 /** Keys, sessions and limits, shared by all routers. */
-export function createGate({ config, stores, log, verifier }: GateDeps): Gate {
+export function createGate({ config, stores, log, verifier, holders }: GateDeps): Gate {
   const addressOf = createAddressReader({ trustedProxies: config.http.trustedProxies });
   const limiter = createRateLimiter({
     store: stores.rateLimits,
@@ -38,12 +40,17 @@ export function createGate({ config, stores, log, verifier }: GateDeps): Gate {
   });
   const verifyKey = createVerifyKey({ verifier, failures: createFailedAttempts({ limiter }), addressOf });
   const cookie = createSessionCookie({ pepper: config.keyPepper, baseUrl: config.http.baseUrl });
-  const authenticate = createAuthentication({
+  const identify = createAuthentication({
     verifyKey,
     sessions: stores.sessions,
     cookie,
     onExposedKey: (keyId) => log.warn({ keyId }, 'an admin key came from a browser: revoke it'),
   });
+  const authenticate: Authenticate = async (request, kind) => {
+    const caller = await identify(request, kind);
+    holders.name(caller.organizationId);
+    return caller;
+  };
   const takeStreamSlot = createStreamSlots({ most: config.rateLimits.eventStreams });
   const enforceRateLimit = createRateLimit({ limiter });
   return { authenticate, verifyKey, cookie, enforceRateLimit, takeStreamSlot, addressOf };

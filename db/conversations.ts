@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import { canBeId } from './ids.ts';
 import { decodeCursor, encodeCursor } from './page-cursor.ts';
+import { readWithin } from './pool.ts';
 import { toStoredText } from './stored-text.ts';
 
 export interface Feedback {
@@ -47,18 +48,28 @@ export interface ConversationStore {
 /** Who tries the assistant out in the dashboard. */
 const ownFingerprints = ['playground'];
 
+/** Conversations that one page looks through at most for those it is asked for. */
+const mostLookedAt = 2_000;
+
 /** Conversations of a site's readers, and what they said of the answers. */
 export function createConversationStore(pool: Pool): ConversationStore {
   return {
     async list(siteId, { answered, vote, search, limit, cursor }) {
       const after = cursor === undefined ? null : decodeCursor(cursor);
-      const { rows } = await pool.query<ConversationRow & { id: string; createdMicros: string }>(
-        `select threads.id, threads.id as "threadId", fp, threads.created_at as "createdAt", threads.updated_at as "updatedAt",
+      const time = (parameter: string) => `'epoch'::timestamptz + ${parameter}::bigint * interval '1 microsecond'`;
+      const looked = `
+        select * from threads
+        where site_id = $1 and ($2::bigint is null or (created_at, id) < (${time('$2')}, $3::text))
+        order by created_at desc, id desc`;
+      const where = [siteId, after?.createdMicros ?? null, after?.id ?? null];
+      return readWithin(pool, 'search', async (client) => {
+        const { rows } = await client.query<ConversationRow & { id: string; createdMicros: string }>(
+          `select threads.id, threads.id as "threadId", fp, threads.created_at as "createdAt", threads.updated_at as "updatedAt",
                 counts.questions, counts.unanswered, counts.up, counts.down, counts.sources,
                 (select content from thread_messages
                  where thread_id = threads.id and role = 'user' order by position limit 1) as question,
                 (extract(epoch from threads.created_at) * 1000000)::bigint::text as "createdMicros"
-         from threads, lateral (
+         from (${looked} limit ${mostLookedAt}) as threads, lateral (
            select count(*) filter (where role = 'user')::integer as questions,
                   count(*) filter (where answered = false and ending = 'finished')::integer as unanswered,
                   count(*) filter (where vote = 'up')::integer as up,
@@ -72,28 +83,31 @@ export function createConversationStore(pool: Pool): ConversationStore {
              on message_feedback.thread_id = thread_messages.thread_id and message_id = thread_messages.id
            where thread_messages.thread_id = threads.id
          ) as counts
-         where site_id = $1
-           and ($2::boolean is null or (unanswered = 0 and questions > 0) = $2)
-           and ($3::text is null or ($3 = 'up' and up > 0) or ($3 = 'down' and down > 0))
-           and ($4::text is null or exists (
-             select from thread_messages where thread_id = threads.id and content ilike $4
+         where ($4::boolean is null or (unanswered = 0 and questions > 0) = $4)
+           and ($5::text is null or ($5 = 'up' and up > 0) or ($5 = 'down' and down > 0))
+           and ($6::text is null or exists (
+             select from thread_messages where thread_id = threads.id and content ilike $6
            ))
-           and ($5::bigint is null
-             or (threads.created_at, threads.id) < ('epoch'::timestamptz + $5::bigint * interval '1 microsecond', $6::text))
          order by threads.created_at desc, threads.id desc limit $7`,
-        [
-          siteId,
-          answered ?? null,
-          vote ?? null,
-          search === undefined ? null : `%${toStoredText(search).replaceAll(/[\\%_]/g, '\\$&')}%`,
-          after?.createdMicros ?? null,
-          after?.id ?? null,
-          limit + 1,
-        ],
-      );
-      const conversations = rows.slice(0, limit);
-      const last = rows.length > limit ? conversations.at(-1) : undefined;
-      return { conversations, nextCursor: last === undefined ? null : encodeCursor(last) };
+          [
+            ...where,
+            answered ?? null,
+            vote ?? null,
+            search === undefined ? null : `%${toStoredText(search).replaceAll(/[\\%_]/g, '\\$&')}%`,
+            limit + 1,
+          ],
+        );
+        const conversations = rows.slice(0, limit);
+        if (rows.length > limit) return { conversations, nextCursor: cursorOf(conversations.at(-1)) };
+        if ((answered ?? vote ?? search) === undefined) return { conversations, nextCursor: null };
+        // the next page goes on where this one stopped to look
+        const stopped = await client.query<{ id: string; createdMicros: string }>(
+          `select id, (extract(epoch from created_at) * 1000000)::bigint::text as "createdMicros"
+         from (${looked}) as threads offset ${mostLookedAt - 1} limit 1`,
+          where,
+        );
+        return { conversations, nextCursor: cursorOf(stopped.rows[0]) };
+      });
     },
 
     async rate({ siteId, threadId, messageId, feedback }) {
@@ -137,4 +151,8 @@ export function createConversationStore(pool: Pool): ConversationStore {
       return rows;
     },
   };
+}
+
+function cursorOf(row: { id: string; createdMicros: string } | undefined): string | null {
+  return row === undefined ? null : encodeCursor(row);
 }

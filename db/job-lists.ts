@@ -4,6 +4,7 @@ import { canBeId } from './ids.ts';
 import { jobColumns } from './job-statements.ts';
 import type { JobRow } from './jobs.ts';
 import { decodeCursor, encodeCursor } from './page-cursor.ts';
+import { readWithin } from './pool.ts';
 import { toStoredText } from './stored-text.ts';
 
 export interface ListedJobRow extends JobRow {
@@ -45,40 +46,54 @@ const listedColumns = `${jobColumns},
   (select left(job_turns.prompt, 300) from job_turns where job_turns.job_id = jobs.id and job_turns.turn = 1) as prompt,
   ${micros('updated_at')} as "updatedMicros"`;
 
+/** Jobs that one page looks through at most for those it is asked for. */
+const mostLookedAt = 5_000;
+
 /** Lists of the jobs of an organization. */
 export function createJobListStore(pool: Pool): JobListStore {
   return {
     async list({ organizationId, statuses, projectId, search, limit, cursor }) {
       const after = cursor === undefined ? null : decodeCursor(cursor);
       if (projectId !== undefined && !canBeId(projectId)) return { jobs: [], nextCursor: null };
-      const { rows } = await pool.query<ListedJobRow & { createdMicros: string }>(
-        `select ${listedColumns}, ${micros('created_at')} as "createdMicros"
-         from jobs
-         where organization_id = $1
-           and ($2::text[] is null or status = any($2))
-           and ($3::text is null or project_id = $3)
-           and ($4::text is null or title ilike $4 or repository ilike $4 or branch ilike $4 or id = $5 or exists (
-             select from job_turns where job_turns.job_id = jobs.id and job_turns.prompt ilike $4
+      const looked = `
+        select * from jobs
+        where organization_id = $1
+          and ($2::text[] is null or status = any($2))
+          and ($3::text is null or project_id = $3)
+          and ($4::bigint is null or (created_at, id) < (${timeOf('$4')}, $5::text))
+        order by created_at desc, id desc`;
+      const where = [
+        organizationId,
+        statuses.length === 0 ? null : statuses,
+        projectId ?? null,
+        after?.createdMicros ?? null,
+        after?.id ?? null,
+      ];
+      return readWithin(pool, 'search', async (client) => {
+        const { rows } = await client.query<ListedJobRow & { createdMicros: string }>(
+          `select ${listedColumns}, ${micros('created_at')} as "createdMicros"
+           from (${looked} limit ${mostLookedAt}) as jobs
+           where ($6::text is null or title ilike $6 or repository ilike $6 or branch ilike $6 or id = $7 or exists (
+             select from job_turns where job_turns.job_id = jobs.id and job_turns.prompt ilike $6
            ))
-           and ($6::bigint is null or (created_at, id) < (${timeOf('$6')}, $7::text))
-         order by created_at desc, id desc
-         limit $8`,
-        [
-          organizationId,
-          statuses.length === 0 ? null : statuses,
-          projectId ?? null,
-          search === undefined ? null : patternOf(search),
-          search === undefined ? null : toStoredText(search),
-          after?.createdMicros ?? null,
-          after?.id ?? null,
-          limit + 1,
-        ],
-      );
-      const last = rows.length > limit ? rows[limit - 1] : undefined;
-      return {
-        jobs: rows.slice(0, limit).map(withoutCursor),
-        nextCursor: last === undefined ? null : encodeCursor(last),
-      };
+           order by created_at desc, id desc limit $8`,
+          [
+            ...where,
+            search === undefined ? null : patternOf(search),
+            search === undefined ? null : toStoredText(search),
+            limit + 1,
+          ],
+        );
+        const jobs = rows.slice(0, limit);
+        if (rows.length > limit) return { jobs: jobs.map(withoutCursor), nextCursor: cursorOf(jobs.at(-1)) };
+        if (search === undefined) return { jobs: jobs.map(withoutCursor), nextCursor: null };
+        // the next page goes on where this one stopped to look
+        const stopped = await client.query<{ id: string; createdMicros: string }>(
+          `select id, ${micros('created_at')} as "createdMicros" from (${looked}) as jobs offset ${mostLookedAt - 1} limit 1`,
+          where,
+        );
+        return { jobs: jobs.map(withoutCursor), nextCursor: cursorOf(stopped.rows[0]) };
+      });
     },
 
     async listChanged({ organizationId, projectId, after, limit }) {
@@ -104,6 +119,10 @@ export function createJobListStore(pool: Pool): JobListStore {
 function withoutCursor(row: ListedJobRow & { createdMicros: string }): ListedJobRow {
   const { createdMicros: _, ...job } = row;
   return job;
+}
+
+function cursorOf(row: { id: string; createdMicros: string } | undefined): string | null {
+  return row === undefined ? null : encodeCursor(row);
 }
 
 /** Finds a text as it stands: `%` and `_` mean themselves. */

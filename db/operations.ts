@@ -1,4 +1,6 @@
 import type { Pool } from 'pg';
+import { readWithin } from './pool.ts';
+import { onlyRow } from './rows.ts';
 
 export interface OperationsQuery {
   organizationId: string;
@@ -103,27 +105,29 @@ export interface OperationsStore {
 export function createOperationsStore(pool: Pool): OperationsStore {
   return {
     async read({ organizationId, hours, bucketSeconds }) {
-      const all = <Row extends object>(statement: string) => {
-        const values = [organizationId, hours, bucketSeconds].slice(0, highestParameter(statement));
-        return pool.query<Row>(statement, values).then(({ rows }) => rows);
-      };
-      const one = async <Row extends object>(statement: string, none: Row) => (await all<Row>(statement))[0] ?? none;
-      const nothing: Percentiles = { count: 0, p50Ms: null, p95Ms: null };
-      const [window, turns, failures, queue, jobs, model, cost, answers, answer] = await Promise.all([
-        pool.query<{ from: Date; to: Date }>(`select now() - $1::integer * interval '1 hour' as from, now() as to`, [
-          hours,
-        ]),
-        all<Operations['turns'][number]>(turnsStatement),
-        all<Operations['failures'][number]>(failuresStatement),
-        one(queueStatement, { waiting: 0, active: 0, oldestSeconds: null }),
-        one(jobsStatement, nothing),
-        one(modelStatement, nothing),
-        all<Operations['cost'][number]>(costStatement),
-        all<Operations['answers'][number]>(answersStatement),
-        one(answerStatement, { ...nothing, firstTokenP50Ms: null }),
-      ]);
-      const { from, to } = window.rows[0] ?? { from: new Date(), to: new Date() };
-      return { from, to, turns, failures, queue, jobs, model, cost, answers, answer };
+      return readWithin(pool, 'report', async (client) => {
+        const all = async <Row extends object>(statement: string) => {
+          const values = [organizationId, hours, bucketSeconds].slice(0, highestParameter(statement));
+          return (await client.query<Row>(statement, values)).rows;
+        };
+        const one = async <Row extends object>(statement: string, none: Row) => (await all<Row>(statement))[0] ?? none;
+        const nothing: Percentiles = { count: 0, p50Ms: null, p95Ms: null };
+        const { rows } = await client.query<{ from: Date; to: Date }>(
+          `select now() - $1::integer * interval '1 hour' as from, now() as to`,
+          [hours],
+        );
+        return {
+          ...onlyRow(rows),
+          turns: await all<Operations['turns'][number]>(turnsStatement),
+          failures: await all<Operations['failures'][number]>(failuresStatement),
+          queue: await one(queueStatement, { waiting: 0, active: 0, oldestSeconds: null }),
+          jobs: await one(jobsStatement, nothing),
+          model: await one(modelStatement, nothing),
+          cost: await all<Operations['cost'][number]>(costStatement),
+          answers: await all<Operations['answers'][number]>(answersStatement),
+          answer: await one(answerStatement, { ...nothing, firstTokenP50Ms: null }),
+        };
+      });
     },
   };
 }

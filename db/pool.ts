@@ -1,4 +1,5 @@
-import { Pool, type PoolClient } from 'pg';
+import { DatabaseError, type Pool, type PoolClient } from 'pg';
+import { FairPool } from './fair-pool.ts';
 import { isStoreDown } from './store-down.ts';
 
 export interface PoolOptions {
@@ -9,6 +10,8 @@ export interface PoolOptions {
   statementTimeoutMs?: number;
   /** How long to wait for a connection: a free one of the pool, or a new one. */
   connectTimeoutMs?: number;
+  /** Whom a connection is taken for now; the connections are divided between them. Absent: for one holder. */
+  holderOf?: () => string | null;
   /** Told of connections that broke while idle; the pool replaces them by itself. */
   onConnectionLost?: (error: Error) => void;
 }
@@ -16,7 +19,8 @@ export interface PoolOptions {
 /** The process's connections to PostgreSQL. Nothing is connected before the first query. */
 export function createPool(options: PoolOptions): Pool {
   const statementTimeoutMs = options.statementTimeoutMs ?? 30_000;
-  const pool = new Pool({
+  const pool = new FairPool({
+    holderOf: options.holderOf ?? (() => null),
     connectionString: options.url,
     max: options.maxConnections,
     application_name: options.applicationName,
@@ -53,7 +57,36 @@ export async function withTransaction<Result>(
   }
 }
 
-/** The same on a connection that the caller has. */
+/** How long one statement of a read may take that goes through much, so that no few of them hold the connections. */
+export const slowReadMs = { search: 2_000, report: 2_000 } as const;
+
+/** A read took longer than one of its kind may. */
+export class SlowReadError extends Error {
+  override name = 'SlowReadError';
+}
+
+const queryCanceled = '57014';
+
+/** Runs reads of one kind on one connection, on the rows of one moment. Throws SlowReadError. */
+export function readWithin<Result>(
+  pool: Pool,
+  kind: keyof typeof slowReadMs,
+  work: (client: PoolClient) => Promise<Result>,
+): Promise<Result> {
+  return withTransaction(pool, async (client) => {
+    await client.query(
+      `set transaction isolation level repeatable read read only; set local statement_timeout = ${slowReadMs[kind]}`,
+    );
+    try {
+      return await work(client);
+    } catch (error) {
+      const isTooSlow = error instanceof DatabaseError && error.code === queryCanceled;
+      throw isTooSlow ? new SlowReadError('A read took too long.', { cause: error }) : error;
+    }
+  });
+}
+
+/** Runs `work` in a transaction of a connection that the caller has. */
 export async function inTransaction<Result>(client: PoolClient, work: () => Promise<Result>): Promise<Result> {
   await client.query('begin');
   try {

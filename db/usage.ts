@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { readWithin } from './pool.ts';
 
 /** Requests of a key since they were last written down. */
 export interface KeyUse {
@@ -51,10 +52,6 @@ const usedDays = (group: string) => `
 
 /** What keys and projects have used, against their limits. */
 export function createUsageStore(pool: Pool): UsageStore {
-  async function rowsOf<Row extends object>(text: string, values: unknown[]): Promise<Row[]> {
-    return (await pool.query<Row>(text, values)).rows;
-  }
-
   return {
     async count(uses) {
       await pool.query(
@@ -69,38 +66,42 @@ export function createUsageStore(pool: Pool): UsageStore {
     },
 
     async read({ organizationId, days }) {
-      const [dates, keys, ofKeys, organization, projects, costs] = await Promise.all([
-        rowsOf<{ day: string }>(
+      return readWithin(pool, 'report', async (client) => {
+        async function rowsOf<Row extends object>(text: string, ...values: unknown[]): Promise<Row[]> {
+          return (await client.query<Row>(text, values)).rows;
+        }
+        const dates = await rowsOf<{ day: string }>(
           `select to_char(day, 'YYYY-MM-DD') as day
            from generate_series(${since.replace('$2', '$1')}, now() at time zone 'utc', '1 day') as day order by day`,
-          [days],
-        ),
-        rowsOf<{ id: string; name: string | null; isRevoked: boolean }>(
+          days,
+        );
+        const keys = await rowsOf<{ id: string; name: string | null; isRevoked: boolean }>(
           `select id, name, revoked_at is not null as "isRevoked" from api_keys
            where organization_id = $1 and kind = 'assistant' order by created_at, id`,
-          [organizationId],
-        ),
-        rowsOf<UsedDay & { id: string }>(usedDays('key_id'), [organizationId, days]),
-        rowsOf<UsedDay & { id: string }>(usedDays('organization_id'), [organizationId, days]),
-        rowsOf<{ id: string; name: string; budgetMicros: number | null }>(
+          organizationId,
+        );
+        const ofKeys = await rowsOf<UsedDay & { id: string }>(usedDays('key_id'), organizationId, days);
+        const organization = await rowsOf<UsedDay & { id: string }>(usedDays('organization_id'), organizationId, days);
+        const projects = await rowsOf<{ id: string; name: string; budgetMicros: number | null }>(
           `select id, name, daily_budget_micros::float8 as "budgetMicros" from projects
            where organization_id = $1 order by created_at, id`,
-          [organizationId],
-        ),
-        rowsOf<{ id: string; day: string; costMicros: number }>(
+          organizationId,
+        );
+        const costs = await rowsOf<{ id: string; day: string; costMicros: number }>(
           `select project_id as id, to_char(day, 'YYYY-MM-DD') as day, cost_micros::float8 as "costMicros"
            from project_spending join projects on projects.id = project_id
            where organization_id = $1 and day >= ${since}::date order by 1, 2`,
-          [organizationId, days],
-        ),
-      ]);
-      const of = <Row extends { id: string }>(rows: Row[], id: string) => rows.filter((row) => row.id === id);
-      return {
-        days: dates.map(({ day }) => day),
-        keys: keys.map((key) => ({ ...key, days: of(ofKeys, key.id) })),
-        organization,
-        projects: projects.map((project) => ({ ...project, days: of(costs, project.id) })),
-      };
+          organizationId,
+          days,
+        );
+        const of = <Row extends { id: string }>(rows: Row[], id: string) => rows.filter((row) => row.id === id);
+        return {
+          days: dates.map(({ day }) => day),
+          keys: keys.map((key) => ({ ...key, days: of(ofKeys, key.id) })),
+          organization,
+          projects: projects.map((project) => ({ ...project, days: of(costs, project.id) })),
+        };
+      });
     },
 
     async sweep() {

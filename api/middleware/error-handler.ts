@@ -2,20 +2,22 @@ import { STATUS_CODES } from 'node:http';
 import type { Logger } from 'pino';
 import { ZodError } from 'zod';
 import type { AppMiddleware } from '../app-context.ts';
-import { ApiError, storeUnavailable } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import { problemSentence } from '../problem-sentence.ts';
 
 export interface ErrorHandlerDeps {
   log: Logger;
-  isStoreDown: (error: unknown) => boolean;
+  /** What a client reads of an error of the stores; null: it is another one. */
+  refusalOfStore: (error: unknown) => ApiError | null;
 }
 
 /** Turns what a route throws into its status and exactly `{ "error": "<sentence>" }`; logs what nobody expected, once. */
-export function createErrorHandler({ log, isStoreDown }: ErrorHandlerDeps): AppMiddleware {
+export function createErrorHandler({ log, refusalOfStore }: ErrorHandlerDeps): AppMiddleware {
   function refusalOf(error: unknown): ApiError | null {
     if (error instanceof ApiError) return error;
     if (error instanceof ZodError) return new ApiError(400, problemSentence(error));
-    if (isStoreDown(error)) return storeUnavailable();
+    const ofStore = refusalOfStore(error);
+    if (ofStore !== null) return ofStore;
     const status = clientStatusOf(error);
     return status === null
       ? null
@@ -31,7 +33,7 @@ export function createErrorHandler({ log, isStoreDown }: ErrorHandlerDeps): AppM
         refusalOf(error) ?? new ApiError(500, 'Something went wrong on our side; the request id names it in the log.');
       const fields = { requestId: ctx.state.requestId, method: ctx.method, path: ctx.path };
       if (refusal.status === 500) log.error({ ...fields, err: error }, 'request failed');
-      else if (isStoreDown(error)) log.warn({ ...fields, err: error }, 'request refused: a store is down');
+      else if (refusalOfStore(error)?.status === 503) log.warn({ ...fields, err: error }, 'request refused by a store');
       if (ctx.headerSent) return; // the status is spent; whoever writes the stream ends it
       ctx.respond = true;
       ctx.status = refusal.status;

@@ -30,10 +30,8 @@ export function createOperationsRouter(deps: OperationsRouteDeps): AppRouter {
     const { organizationId } = await authenticate(ctx.req, 'admin');
     const { hours } = operationsQuerySchema.parse({ ...ctx.query });
     const bucketSeconds = bucketSecondsOf(hours);
-    const [read, present] = await Promise.all([
-      operations.read({ organizationId, hours, bucketSeconds }),
-      workers.list({ withinMinutes: workersWithinMinutes }),
-    ]);
+    const read = await operations.read({ organizationId, hours, bucketSeconds });
+    const present = await workers.list({ withinMinutes: workersWithinMinutes });
     ctx.set('Cache-Control', 'no-store');
     ctx.body = presentOperations(read, { bucketSeconds, workers: present });
   });

@@ -8,6 +8,7 @@ import type { KeyUses } from '../../../api/key-uses.ts';
 import { createAssistantParts, type AssistantPartsDeps } from '../../../api/assistant-parts.ts';
 import { readConfig } from '../../../api/config.ts';
 import { createGapChecks } from '../../../api/gap-checks.ts';
+import type { RequestHolders } from '../../../api/request-holders.ts';
 import { createHttpServer } from '../../../api/server.ts';
 import { createApiStores } from '../../../api/stores.ts';
 import { createJobEventWakeups } from '../../../db/job-event-wakeups.ts';
@@ -57,6 +58,7 @@ export async function serveApi(
   pool: Pool,
   env: Record<string, string> = {},
   { readerStalledMs, ...times }: ServedTimes = {},
+  holders?: RequestHolders,
 ): Promise<ServedApi> {
   await using cleanup = new AsyncDisposableStack();
   const config = readConfig({ DATABASE_URL: 'postgres://unused', DOCKET_KEY_PEPPER: testPepper, ...env });
@@ -84,6 +86,7 @@ export async function serveApi(
   const { koa, keyUses } = createApp({
     config,
     pool,
+    holders,
     stores,
     models,
     assistant,

@@ -5,7 +5,7 @@ import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { AppState } from '../../../../api/app-context.ts';
-import { jobNotFound, methodNotAllowed } from '../../../../api/errors.ts';
+import { jobNotFound, methodNotAllowed, storeUnavailable } from '../../../../api/errors.ts';
 import { createErrorHandler } from '../../../../api/middleware/error-handler.ts';
 import { createRequestId } from '../../../../api/middleware/request-id.ts';
 
@@ -16,7 +16,9 @@ async function ask(error: unknown, headers: Record<string, string> = {}) {
   const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
   const koa = new Koa<AppState>();
   koa.use(createRequestId());
-  koa.use(createErrorHandler({ log, isStoreDown: (thrown) => thrown instanceof StoreDown }));
+  koa.use(
+    createErrorHandler({ log, refusalOfStore: (thrown) => (thrown instanceof StoreDown ? storeUnavailable() : null) }),
+  );
   koa.use((ctx) => {
     ctx.set('Access-Control-Allow-Origin', '*');
     ctx.body = 'half done';

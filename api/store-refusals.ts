@@ -1,0 +1,11 @@
+import { ConnectionShareError } from '../db/fair-pool.ts';
+import { SlowReadError } from '../db/pool.ts';
+import { isStoreDown } from '../db/store-down.ts';
+import { type ApiError, connectionsTaken, readTooSlow, storeUnavailable } from './errors.ts';
+
+/** What a client reads of an error of the stores; null: it is not one that they expect. */
+export function refusalOfStore(error: unknown): ApiError | null {
+  if (error instanceof ConnectionShareError) return connectionsTaken();
+  if (error instanceof SlowReadError) return readTooSlow();
+  return isStoreDown(error) ? storeUnavailable() : null;
+}

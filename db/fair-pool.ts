@@ -1,0 +1,97 @@
+import { Pool, type PoolClient, type PoolConfig } from 'pg';
+import { createFairShares } from './fair-shares.ts';
+
+/** An organization waited too long for a connection because its other requests have its share of them. */
+export class ConnectionShareError extends Error {
+  override name = 'ConnectionShareError';
+}
+
+export interface FairPoolConfig extends PoolConfig {
+  max: number;
+  /** How long a holder waits for a connection of its share. */
+  connectionTimeoutMillis: number;
+  /** Whom a connection is taken for now; null: for the process itself, which waits for no share. */
+  holderOf: () => string | null;
+}
+
+interface Waiter {
+  holder: string;
+  grant: (giveBack: () => void) => void;
+}
+
+type OnConnected = (
+  error: Error | undefined,
+  client: PoolClient | undefined,
+  release: (error?: Error | boolean) => void,
+) => void;
+
+/** A pool whose connections are divided between holders: what one of them asks too much of waits behind its own. */
+export class FairPool extends Pool {
+  readonly #shares;
+  readonly #holderOf;
+  readonly #waitMs;
+  readonly #waiting = new Set<Waiter>();
+
+  constructor({ holderOf, ...config }: FairPoolConfig) {
+    super(config);
+    this.#shares = createFairShares(config.max);
+    this.#holderOf = holderOf;
+    this.#waitMs = config.connectionTimeoutMillis;
+  }
+
+  override connect(): Promise<PoolClient>;
+  override connect(callback: OnConnected): void;
+  override connect(callback?: OnConnected): Promise<PoolClient> | void {
+    const holder = this.#holderOf();
+    const connected = holder === null ? super.connect() : this.#connectFor(holder);
+    if (callback === undefined) return connected;
+    void handOver(connected, callback);
+  }
+
+  async #connectFor(holder: string): Promise<PoolClient> {
+    const giveBack = await this.#shareOf(holder);
+    try {
+      const client = await super.connect();
+      const { release } = client;
+      client.release = (error) => {
+        giveBack();
+        this.#grantNext();
+        release(error);
+      };
+      return client;
+    } catch (error) {
+      giveBack();
+      this.#grantNext();
+      throw error;
+    }
+  }
+
+  #shareOf(holder: string): Promise<() => void> {
+    const taken = this.#shares.tryTake(holder);
+    if (taken !== null) return Promise.resolve(taken);
+    const { promise, resolve, reject } = Promise.withResolvers<() => void>();
+    const waiter: Waiter = { holder, grant: resolve };
+    const timer = setTimeout(() => {
+      this.#waiting.delete(waiter);
+      reject(new ConnectionShareError('The organization has its share of the connections.'));
+    }, this.#waitMs);
+    this.#waiting.add(waiter);
+    return promise.finally(() => clearTimeout(timer));
+  }
+
+  /** The longest waiting whose holder may have one more. */
+  #grantNext(): void {
+    for (const waiter of this.#waiting) {
+      const taken = this.#shares.tryTake(waiter.holder);
+      if (taken === null) continue;
+      this.#waiting.delete(waiter);
+      waiter.grant(taken);
+    }
+  }
+}
+
+async function handOver(connected: Promise<PoolClient>, callback: OnConnected): Promise<void> {
+  const taken = await connected.catch((error: Error) => error);
+  if (taken instanceof Error) callback(taken, undefined, () => undefined);
+  else callback(undefined, taken, taken.release);
+}
