@@ -1,8 +1,8 @@
-import type { JobEndings } from '../db/job-endings.ts';
+import type { IdleEndings } from '../db/worker/idle-endings.ts';
 import type { Attempt } from './attempt.ts';
 
 export interface ArchiveActivityDeps {
-  endings: Pick<JobEndings, 'archiveIdle'>;
+  endings: Pick<IdleEndings, 'archiveIdle'>;
   attempt: Attempt;
 }
 

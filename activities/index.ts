@@ -1,11 +1,11 @@
 import type { BudgetStore, Budgets } from '../db/worker/budgets.ts';
 import type { JobContextStore } from '../db/worker/job-context.ts';
-import type { JobEventStore } from '../db/job-events.ts';
+import type { WorkerEventStore } from '../db/worker/job-events.ts';
 import type { JobBranchStore } from '../db/worker/job-branches.ts';
 import type { IdleJobs } from '../db/worker/idle-jobs.ts';
-import type { JobEndings } from '../db/job-endings.ts';
-import type { JobMessageStore } from '../db/job-messages.ts';
-import type { JobStore } from '../db/jobs.ts';
+import type { IdleEndings } from '../db/worker/idle-endings.ts';
+import type { WorkerMessageStore } from '../db/worker/job-messages.ts';
+import type { WorkerJobStore } from '../db/worker/jobs.ts';
 import type { ProjectCredentialStore } from '../db/project-credentials.ts';
 import type { ProjectStore } from '../db/projects.ts';
 import type { EffectStore } from '../db/worker/effects.ts';
@@ -39,13 +39,13 @@ import { createTurnWatch } from './turn-watch.ts';
 import { createWorkspaceActivities } from './workspace.ts';
 
 export interface ActivityDeps {
-  jobs: JobStore;
-  messages: JobMessageStore;
+  jobs: WorkerJobStore;
+  messages: WorkerMessageStore;
   branches: JobBranchStore;
-  endings: Pick<JobEndings, 'archiveIdle'>;
+  endings: Pick<IdleEndings, 'archiveIdle'>;
   steps: StepStore;
   asked: AskedSteps;
-  events: JobEventStore;
+  events: WorkerEventStore;
   effects: EffectStore;
   projects: Pick<ProjectStore, 'get'>;
   credentials: Pick<ProjectCredentialStore, 'read' | 'readSshKey'>;

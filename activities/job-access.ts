@@ -1,5 +1,6 @@
 import { ApplicationFailure } from '@temporalio/activity';
-import type { JobRow, JobStore } from '../db/jobs.ts';
+import type { JobRow } from '../db/jobs.ts';
+import type { WorkerJobStore } from '../db/worker/jobs.ts';
 import type { ProjectRow, ProjectStore } from '../db/projects.ts';
 import type { TurnRef } from '../workflows/contract/job.ts';
 import { FailureType } from '../workflows/contract/failures.ts';
@@ -10,7 +11,7 @@ import type { ProjectForges } from './project-forges.ts';
 import { turnEnded } from './turn-watch.ts';
 
 export interface JobAccessDeps {
-  jobs: Pick<JobStore, 'get'>;
+  jobs: Pick<WorkerJobStore, 'get'>;
   projects: Pick<ProjectStore, 'get'>;
   projectForges: ProjectForges;
   /** Why this worker may not use a repository; null when it may. */

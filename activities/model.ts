@@ -1,8 +1,8 @@
 import { activityInfo } from '@temporalio/activity';
 import type { AskedSteps } from '../db/worker/asked-steps.ts';
-import type { JobEventStore } from '../db/job-events.ts';
+import type { WorkerEventStore } from '../db/worker/job-events.ts';
 import type { Compaction, JobContextStore } from '../db/worker/job-context.ts';
-import type { JobMessageStore } from '../db/job-messages.ts';
+import type { WorkerMessageStore } from '../db/worker/job-messages.ts';
 import type { EffectStore } from '../db/worker/effects.ts';
 import type { StepAnswerEvents, StepResponse, StepStore } from '../db/worker/steps.ts';
 import type { PriceBook } from '../models/prices.ts';
@@ -29,8 +29,8 @@ import { conversationOf, type Transcript } from './transcript.ts';
 export interface ModelActivityDeps {
   steps: Pick<StepStore, 'claimAnswer' | 'storeResponse' | 'countModelFailure'>;
   asked: Pick<AskedSteps, 'isHeld'>;
-  events: Pick<JobEventStore, 'appendText'>;
-  messages: Pick<JobMessageStore, 'take'>;
+  events: Pick<WorkerEventStore, 'appendText'>;
+  messages: Pick<WorkerMessageStore, 'take'>;
   effects: Pick<EffectStore, 'claim'>;
   context: Pick<JobContextStore, 'compactions'>;
   access: JobAccess;

@@ -1,4 +1,4 @@
-import type { JobStore } from '../db/jobs.ts';
+import type { WorkerJobStore } from '../db/worker/jobs.ts';
 import type { EffectStore } from '../db/worker/effects.ts';
 import type { JobOutcome, StoppedTurn, TurnRef } from '../workflows/contract/job.ts';
 import type { Attempt } from './attempt.ts';
@@ -7,7 +7,7 @@ import type { Publisher } from './publisher.ts';
 import { stoppedMessage } from './stopped-message.ts';
 
 export interface PublishActivityDeps {
-  jobs: Pick<JobStore, 'usage'>;
+  jobs: Pick<WorkerJobStore, 'usage'>;
   effects: Pick<EffectStore, 'countFailure'>;
   access: JobAccess;
   publishWork: Publisher;

@@ -1,6 +1,7 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { z } from 'zod';
-import type { JobRow, JobStore } from '../db/jobs.ts';
+import type { JobRow } from '../db/jobs.ts';
+import type { WorkerJobStore } from '../db/worker/jobs.ts';
 import type { JobBranchStore } from '../db/worker/job-branches.ts';
 import type { JobContextStore } from '../db/worker/job-context.ts';
 import type { EffectStore } from '../db/worker/effects.ts';
@@ -29,7 +30,7 @@ import { readPullRequestTemplate } from './pull-request-template.ts';
 import { turnEnded } from './turn-watch.ts';
 
 export interface PublisherDeps {
-  jobs: Pick<JobStore, 'setPhase' | 'setSummary' | 'setPublished' | 'prompts'>;
+  jobs: Pick<WorkerJobStore, 'setPhase' | 'setSummary' | 'setPublished' | 'prompts'>;
   steps: Pick<StepStore, 'lastAnswered' | 'latestTree' | 'snapshot'>;
   effects: EffectStore;
   context: Pick<JobContextStore, 'notes'>;

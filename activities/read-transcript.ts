@@ -1,11 +1,11 @@
 import type { Compaction, JobContextStore } from '../db/worker/job-context.ts';
-import type { JobStore } from '../db/jobs.ts';
+import type { WorkerJobStore } from '../db/worker/jobs.ts';
 import type { StepRow, StepStore } from '../db/worker/steps.ts';
 import type { StepRef } from '../workflows/contract/job.ts';
 import { isBehind, transcriptAt, uptoOf, type Transcript } from './transcript.ts';
 
 export interface TranscriptReaderDeps {
-  jobs: Pick<JobStore, 'prompts'>;
+  jobs: Pick<WorkerJobStore, 'prompts'>;
   steps: Pick<StepStore, 'listBetween'>;
   context: Pick<JobContextStore, 'notes' | 'compactions'>;
   /** What is kept of all jobs together, in characters. */

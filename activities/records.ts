@@ -1,9 +1,9 @@
-import type { JobStore } from '../db/jobs.ts';
+import type { WorkerJobStore } from '../db/worker/jobs.ts';
 import type { JobOutcome, TurnRef } from '../workflows/contract/job.ts';
 import type { Attempt } from './attempt.ts';
 
 export interface RecordActivityDeps {
-  jobs: Pick<JobStore, 'finish' | 'get' | 'setPhase'>;
+  jobs: Pick<WorkerJobStore, 'finish' | 'get' | 'setPhase'>;
   attempt: Attempt;
   redact(text: string): string;
 }

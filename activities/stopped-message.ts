@@ -1,4 +1,4 @@
-import type { TurnUsage } from '../db/jobs.ts';
+import type { TurnUsage } from '../db/worker/jobs.ts';
 import type { PublishedWork } from './publisher.ts';
 
 export interface StoppedWork {

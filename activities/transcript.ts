@@ -1,6 +1,6 @@
 import { assistantModelMessageSchema, type ModelMessage, type ToolModelMessage } from 'ai';
 import type { Compaction, JobNote } from '../db/worker/job-context.ts';
-import type { Prompt } from '../db/jobs.ts';
+import type { Prompt } from '../db/worker/jobs.ts';
 import type { StepRow, ToolCall, ToolResult } from '../db/worker/steps.ts';
 import type { StepRef } from '../workflows/contract/job.ts';
 import { ledgerText } from './ledger.ts';

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { JobRow, JobStore } from '../db/jobs.ts';
+import type { JobRow } from '../db/jobs.ts';
+import type { WorkerJobStore } from '../db/worker/jobs.ts';
 import type { JobBranchStore } from '../db/worker/job-branches.ts';
 import type { EffectStore } from '../db/worker/effects.ts';
 import type { StepStore } from '../db/worker/steps.ts';
@@ -11,7 +12,7 @@ import { storeInstructions } from './instructions.ts';
 import { baseOf, type JobAccess } from './job-access.ts';
 
 export interface WorkspaceActivityDeps {
-  jobs: Pick<JobStore, 'setPhase' | 'setBase'>;
+  jobs: Pick<WorkerJobStore, 'setPhase' | 'setBase'>;
   steps: Pick<StepStore, 'latestTree' | 'snapshot'>;
   effects: EffectStore;
   access: JobAccess;

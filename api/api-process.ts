@@ -94,7 +94,7 @@ export async function runApiProcess({ config, log, signal, instrument = uninstru
   const wakeups = cleanup.use(
     createJobEventWakeups({
       url: config.database.url,
-      events: stores.events,
+      pool,
       onConnectionLost: (error) => log.warn({ err: error }, 'not told of job events; asking for them instead'),
     }),
   );

@@ -1,5 +1,6 @@
+import type { Caller } from '../db/caller.ts';
 import { newId } from '../db/ids.ts';
-import type { CreatedJob, JobStore } from '../db/jobs.ts';
+import type { CreatedJob, JobStore, NewJob } from '../db/jobs.ts';
 import type { ProjectRow } from '../db/projects.ts';
 import { parseRef } from '../workflows/contract/ref.ts';
 import { parseRepository } from '../workflows/contract/repository.ts';
@@ -24,10 +25,10 @@ export interface JobRequest {
 export interface JobCreation {
   /** Throws ApiError when the request names something the project may not use. */
   check(request: JobRequest): CheckedJob;
-  write(job: CheckedJob): Promise<CreatedJob>;
+  write(caller: Caller, job: CheckedJob): Promise<CreatedJob>;
 }
 
-export type CheckedJob = Parameters<JobStore['create']>[0];
+export type CheckedJob = NewJob;
 
 /** Turns a request into a job and its outbox row. */
 export function createJobCreation({ jobs, problemWithModel, defaultModel, ...deps }: CreateJobDeps): JobCreation {
@@ -58,7 +59,6 @@ export function createJobCreation({ jobs, problemWithModel, defaultModel, ...dep
       return {
         id: newId('job_'),
         projectId: project.id,
-        organizationId: project.organizationId,
         prompt: body.prompt,
         repository,
         // the project's default ref is one of its own repository
@@ -69,7 +69,7 @@ export function createJobCreation({ jobs, problemWithModel, defaultModel, ...dep
       };
     },
 
-    write: (job) => jobs.create(job),
+    write: (caller, job) => jobs.create(caller, job),
   };
 }
 

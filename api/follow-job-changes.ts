@@ -1,11 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import type { Owner } from '../db/caller.ts';
 import type { JobEventBell } from '../db/job-event-wakeups.ts';
 import type { JobListStore } from '../db/job-lists.ts';
 import { presentListedJob } from './presenters/listed-job.ts';
 import type { StreamOutput } from './stream-output.ts';
 
 export interface FollowJobChangesOptions {
-  organizationId: string;
+  owner: Owner;
   projectId?: string;
   /** Changes after this moment are sent, in microseconds. */
   afterMicros: string;
@@ -25,7 +26,7 @@ const pageSize = 200;
 
 /** Sends each job that was made or changed, as it is then, until the reader leaves or the process stops. */
 export async function followJobChanges(options: FollowJobChangesOptions): Promise<void> {
-  const { organizationId, projectId, lists, bell, output, stopping } = options;
+  const { owner, projectId, lists, bell, output, stopping } = options;
   const signal = AbortSignal.any([output.gone, stopping]);
   /** What was sent of late: id → time of the change. */
   const sent = new Map<string, string>();
@@ -34,7 +35,7 @@ export async function followJobChanges(options: FollowJobChangesOptions): Promis
     const from = newest - overlapMicros;
     let after = { updatedMicros: String(from < 0n ? 0n : from), id: '' };
     for (let isMore = true; isMore && !signal.aborted;) {
-      const jobs = await lists.listChanged({ organizationId, projectId, after, limit: pageSize });
+      const jobs = await lists.listChanged(owner, { projectId, after, limit: pageSize });
       for (const job of jobs) {
         const { id, updatedMicros } = job;
         after = { updatedMicros, id };

@@ -1,9 +1,11 @@
+import type { Owner } from '../db/caller.ts';
 import type { JobEventBell } from '../db/job-event-wakeups.ts';
 import type { JobEventStore } from '../db/job-events.ts';
 import { presentJobEvent } from './presenters/job-event.ts';
 import type { StreamOutput } from './stream-output.ts';
 
 export interface FollowJobEventsOptions {
+  owner: Owner;
   jobId: string;
   /** The number of the last event that the watcher has. */
   after: number;
@@ -20,11 +22,11 @@ const pageSize = 50;
 
 /** Sends a job's events as they are appended, each once and in order, until its turn has ended and no other began. */
 export async function followJobEvents(options: FollowJobEventsOptions): Promise<void> {
-  const { jobId, events, bell, output, stopping, lookEveryMs } = options;
+  const { owner, jobId, events, bell, output, stopping, lookEveryMs } = options;
   const signal = AbortSignal.any([output.gone, stopping]);
   let { after } = options;
   while (!signal.aborted) {
-    const page = await events.read(jobId, { after, limit: pageSize });
+    const page = await events.read(owner, jobId, { after, limit: pageSize });
     for (const event of page.events) {
       const shown = presentJobEvent(event);
       output.write(`id: ${shown.seq}\nevent: ${shown.type}\ndata: ${JSON.stringify(shown)}\n\n`);

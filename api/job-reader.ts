@@ -1,16 +1,14 @@
-import { canBeId } from '../db/ids.ts';
+import type { Owner } from '../db/caller.ts';
 import type { JobRow, JobStore } from '../db/jobs.ts';
 import { jobNotFound } from './errors.ts';
-import type { ApiCaller } from './api-caller.ts';
 
-export type ReadJob = (caller: ApiCaller, projectId: string, jobId: string) => Promise<JobRow>;
+export type ReadJob = (owner: Owner, projectId: string, jobId: string) => Promise<JobRow>;
 
-/** Reads a job for a key. Throws the same 404 for an unknown job, a foreign one, and one of another project. */
+/** Reads a job for an organization. Throws the same 404 for an unknown job, a foreign one, and one of another project. */
 export function createJobReader({ jobs }: { jobs: Pick<JobStore, 'find'> }): ReadJob {
-  return async function readJob(caller, projectId, jobId) {
-    if (!canBeId(projectId) || !canBeId(jobId)) throw jobNotFound();
-    const row = await jobs.find(projectId, jobId);
-    if (row === null || row.organizationId !== caller.organizationId) throw jobNotFound();
+  return async function readJob(owner, projectId, jobId) {
+    const row = await jobs.find(owner, projectId, jobId);
+    if (row === null) throw jobNotFound();
     return row;
   };
 }

@@ -17,14 +17,12 @@ import { createCancelStore, createOutboxStore } from '../db/outbox.ts';
 import { createOperationsStore } from '../db/operations.ts';
 import { createProjectCredentialStore } from '../db/project-credentials.ts';
 import { createOrganizationStore, createProjectStore } from '../db/projects.ts';
-import { createPullRequestMergeStore } from '../db/pull-request-merges.ts';
 import { createPullRequestStore } from '../db/pull-requests.ts';
 import { createRateLimitStore } from '../db/rate-limits.ts';
 import { createReplyStore } from '../db/replies.ts';
 import { createServiceFigureStore } from '../db/service-figures.ts';
 import { createSessionStore } from '../db/sessions.ts';
 import { createSiteIndexStore, createSiteStore } from '../db/sites.ts';
-import { createStepStore } from '../db/worker/steps.ts';
 import { createThreadStore } from '../db/threads.ts';
 import { createUsageStore } from '../db/usage.ts';
 import { createWebhookDeliveryStore } from '../db/webhook-deliveries.ts';
@@ -50,7 +48,6 @@ export function createApiStores({
     records: createJobRecordStore(pool),
     story: createJobStoryStore(pool),
     forks: createJobForkStore(pool),
-    steps: createStepStore(pool),
     messages: createJobMessageStore(pool),
     endings: createJobEndings(pool),
     events: createJobEventStore(pool),
@@ -60,7 +57,6 @@ export function createApiStores({
     projects: createProjectStore(pool),
     credentials: createProjectCredentialStore(pool, createSecretBox(config.encryptionKeys)),
     pullRequests: createPullRequestStore(pool),
-    merges: createPullRequestMergeStore(pool),
     keys: createKeyStore(pool, config.keyPepper),
     sessions: createSessionStore(pool, config.keyPepper),
     audit: createAuditStore(pool),

@@ -8,3 +8,8 @@ export interface Caller extends Owner {
   keyId: string | null;
   sessionId: string | null;
 }
+
+/** The operator at the command line, acting for an organization. */
+export function operatorOf({ organizationId }: Owner): Caller {
+  return { organizationId, keyId: null, sessionId: null };
+}

@@ -1,15 +1,16 @@
 import type { Pool } from 'pg';
+import { type AuditedAction, writeAudit } from './audit.ts';
+import type { Caller } from './caller.ts';
 import type { JobRow } from './jobs.ts';
 import { jobColumns } from './job-statements.ts';
+import { withTransaction } from './pool.ts';
 import { FailureType, failureOf } from '../workflows/contract/failures.ts';
 
 export interface JobEndings {
   /** Ends the job's turn as cancelled and notes that its execution is to be cancelled; null when the job is not active. */
-  cancel(jobId: string): Promise<JobRow | null>;
+  cancel(caller: Caller, jobId: string): Promise<JobRow | null>;
   /** Null when the job is neither completed nor failed. */
-  archive(jobId: string): Promise<JobRow | null>;
-  /** Archives jobs that ended before `idleDays` days and had no message since; answers how many. */
-  archiveIdle(options: { idleDays: number; limit: number }): Promise<number>;
+  archive(caller: Caller, jobId: string): Promise<JobRow | null>;
 }
 
 const cancelStatement = `
@@ -17,7 +18,7 @@ const cancelStatement = `
     update jobs
     set status = 'failed', phase = null, failure_category = $2, message = $3, waiting_messages = 0, ended_at = now(),
         updated_at = now()
-    where id = $1 and status = 'active'
+    where id = $1 and organization_id = $5 and status = 'active'
     returning *
   ), ended_turn as (
     update job_turns set status = 'failed', ended_at = now() from ended
@@ -33,37 +34,34 @@ const cancelStatement = `
     ended.id, ended.turn, null, jsonb_build_array(jsonb_build_object('type', 'failure', 'data', $4::jsonb)), true
   )`;
 
-/** The ends of a job that a person or the calendar decides, not its agent. */
+const archiveStatement = `
+  update jobs set status = 'archived', archived_at = now(), updated_at = now()
+  where id = $1 and organization_id = $2 and status in ('completed', 'failed') returning ${jobColumns}`;
+
+/** The ends of a job that a person decides, not its agent. */
 export function createJobEndings(pool: Pool): JobEndings {
+  function end(caller: Caller, statement: string, values: unknown[], entry: AuditedAction): Promise<JobRow | null> {
+    return withTransaction(pool, async (client) => {
+      const { rows } = await client.query<JobRow>(statement, values);
+      const [ended] = rows;
+      if (ended === undefined) return null;
+      await writeAudit(client, caller, entry);
+      return ended;
+    });
+  }
+
   return {
-    async cancel(jobId) {
+    cancel(caller, jobId) {
       const failure = failureOf(FailureType.Cancelled);
       const message = `${failure.title}.`;
       const told = JSON.stringify({ ...failure, message });
-      const { rows } = await pool.query<JobRow>(cancelStatement, [jobId, failure.category, message, told]);
-      return rows[0] ?? null;
+      const values = [jobId, failure.category, message, told, caller.organizationId];
+      return end(caller, cancelStatement, values, { action: 'job.cancel', subject: jobId });
     },
 
-    async archive(jobId) {
-      const { rows } = await pool.query<JobRow>(
-        `update jobs set status = 'archived', archived_at = now(), updated_at = now()
-         where id = $1 and status in ('completed', 'failed') returning ${jobColumns}`,
-        [jobId],
-      );
-      return rows[0] ?? null;
-    },
-
-    async archiveIdle({ idleDays, limit }) {
-      const { rowCount } = await pool.query(
-        `update jobs set status = 'archived', archived_at = now(), updated_at = now()
-         where id in (
-           select id from jobs
-           where status in ('completed', 'failed') and ended_at < now() - $1::float8 * interval '1 day'
-           order by ended_at limit $2 for update skip locked
-         )`,
-        [idleDays, limit],
-      );
-      return rowCount ?? 0;
+    archive(caller, jobId) {
+      const values = [jobId, caller.organizationId];
+      return end(caller, archiveStatement, values, { action: 'job.archive', subject: jobId });
     },
   };
 }

@@ -1,9 +1,8 @@
-import { Client } from 'pg';
-import type { JobEventStore } from './job-events.ts';
+import { Client, type Pool } from 'pg';
 
 export interface JobEventWakeupDeps {
   url: string;
-  events: Pick<JobEventStore, 'lastSeqs'>;
+  pool: Pool;
   /** How often the database is asked for what the connection may have missed. */
   pollMs?: number;
   applicationName?: string;
@@ -29,7 +28,7 @@ export interface JobEventWakeups extends AsyncDisposable {
  * one query a `pollMs` asks for all watched jobs together.
  */
 export function createJobEventWakeups(deps: JobEventWakeupDeps): JobEventWakeups {
-  const { events, pollMs = 1_000 } = deps;
+  const { pool, pollMs = 1_000 } = deps;
   const watched = new Map<string, Set<() => void>>();
   const all = new Set<() => void>();
   const seen = new Map<string, number>();
@@ -79,7 +78,7 @@ export function createJobEventWakeups(deps: JobEventWakeupDeps): JobEventWakeups
     isPolling = true;
     void listen();
     try {
-      for (const { jobId, lastSeq } of await events.lastSeqs([...watched.keys()])) {
+      for (const { jobId, lastSeq } of await readLastSeqs(pool, [...watched.keys()])) {
         if (seen.get(jobId) === lastSeq) continue;
         if (watched.has(jobId)) seen.set(jobId, lastSeq);
         ring(jobId);
@@ -125,6 +124,17 @@ export function createJobEventWakeups(deps: JobEventWakeupDeps): JobEventWakeups
       if (client !== null) await closed(client);
     },
   };
+}
+
+/** The newest numbers of jobs, for whoever missed a notice. */
+async function readLastSeqs(pool: Pool, jobIds: string[]): Promise<{ jobId: string; lastSeq: number }[]> {
+  const { rows } = await pool.query<{ jobId: string; lastSeq: number }>({
+    name: 'last-job-events',
+    text: `
+      select job_id as "jobId", last_seq::float8 as "lastSeq" from job_event_logs where job_id = any($1::text[])`,
+    values: [jobIds],
+  });
+  return rows;
 }
 
 async function closed(client: Client): Promise<void> {

@@ -1,5 +1,7 @@
 import type { Pool, PoolClient } from 'pg';
 import type { StepRef } from '../workflows/contract/job.ts';
+import { writeAudit } from './audit.ts';
+import type { Caller, Owner } from './caller.ts';
 import { messageEvent } from './job-messages.ts';
 import type { JobRow } from './jobs.ts';
 import { jobColumns } from './job-statements.ts';
@@ -30,7 +32,7 @@ export type Fork =
 
 export interface JobForkStore {
   /** Writes a job that goes on behind a step of another one: its conversation and tree up to there, in one transaction. */
-  fork(fork: NewFork): Promise<Fork>;
+  fork(caller: Caller, fork: NewFork): Promise<Fork>;
 }
 
 interface Source {
@@ -43,10 +45,10 @@ const isFinished = `response is not null and (tool_results is not null or jsonb_
 
 /** Jobs that go on from a step of another job. */
 export function createJobForkStore(pool: Pool): JobForkStore {
-  async function fork(request: NewFork): Promise<Fork> {
+  async function fork(caller: Caller, request: NewFork): Promise<Fork> {
     return withTransaction(pool, async (client) => {
       const { jobId, step } = request.from;
-      const job = await readJob(client, jobId);
+      const job = await readJob(client, caller, jobId);
       if (job === null) return { kind: 'unknown' };
       const at = { jobId, turn: request.from.turn ?? job.turn, step };
       const problem = await problemWith(client, at, request.prompt);
@@ -55,8 +57,9 @@ export function createJobForkStore(pool: Pool): JobForkStore {
       if (!(await insertJob(client, request, source))) return earlierFork(client, request, job.projectId);
       await copyRecords(client, request.id, source);
       await begin(client, request, at);
-      const created = await readJob(client, request.id);
+      const created = await readJob(client, caller, request.id);
       if (created === null) throw new Error('The job that was just written is not there.');
+      await writeAudit(client, caller, { action: 'job.fork', subject: created.id, details: { from: at } });
       return { kind: 'created', job: created };
     });
   }
@@ -64,8 +67,11 @@ export function createJobForkStore(pool: Pool): JobForkStore {
   return { fork };
 }
 
-async function readJob(client: PoolClient, id: string): Promise<JobRow | null> {
-  const { rows } = await client.query<JobRow>(`select ${jobColumns} from jobs where id = $1`, [id]);
+async function readJob(client: PoolClient, { organizationId }: Owner, id: string): Promise<JobRow | null> {
+  const { rows } = await client.query<JobRow>(`select ${jobColumns} from jobs where id = $1 and organization_id = $2`, [
+    id,
+    organizationId,
+  ]);
   return rows[0] ?? null;
 }
 

@@ -1,23 +1,7 @@
 import type { Pool } from 'pg';
 import type { TurnRef } from '../workflows/contract/job.ts';
-import { withTransaction } from './pool.ts';
-
-/** One run of a turn's execution. */
-export interface HistoryRun {
-  runId: string;
-  /** As `packHistory` makes it. */
-  history: Buffer;
-  eventCount: number;
-  /** How the engine names the workflow code that ran. */
-  buildIds: string[];
-}
-
-export interface DueExport extends TurnRef {
-  /** Tries so far, this one included. */
-  attempts: number;
-  /** How long ago the turn ended. */
-  endedMsAgo: number;
-}
+import type { Owner } from './caller.ts';
+import { isJobOf } from './job-statements.ts';
 
 /**
  * `waiting`: the turn has ended, its history comes. `lost`: the engine did not have it. `removed`: it was kept for as long as
@@ -31,114 +15,31 @@ export interface HistoryExport {
 }
 
 export interface JobHistoryStore {
-  /** Exports due now, locked away from other processes for `leaseMs`. */
-  claimDue(options: { limit: number; leaseMs: number }): Promise<DueExport[]>;
-  /** Gives a claimed export back, to be tried again after `waitMs`. */
-  postpone(ref: TurnRef & { waitMs: number }): Promise<void>;
-  /** In one transaction; a history that is there already stays. `runs` in the order of the chain. */
-  store(ref: TurnRef & { runs: HistoryRun[]; isWhole: boolean }): Promise<void>;
-  markLost(ref: TurnRef): Promise<void>;
   /** Null while the turn has not ended, and for one that there never was. */
-  find(ref: TurnRef): Promise<HistoryExport | null>;
+  find(owner: Owner, ref: TurnRef): Promise<HistoryExport | null>;
   /** The stored history of a run, counted from 1. */
-  read(ref: TurnRef & { run: number }): Promise<Buffer | null>;
-  /** Removes events and histories of jobs that were archived before `days` days; answers of how many jobs. */
-  removeOld(options: { days: number; limit: number }): Promise<number>;
+  read(owner: Owner, ref: TurnRef & { run: number }): Promise<Buffer | null>;
 }
 
 /** What the engine recorded about turns that have ended. */
 export function createJobHistoryStore(pool: Pool): JobHistoryStore {
   return {
-    async claimDue({ limit, leaseMs }) {
-      const { rows } = await pool.query<DueExport>({
-        name: 'claim-due-exports',
-        text: `
-          with due as materialized (
-            select job_id, turn from job_history_exports
-            where state = 'waiting' and next_attempt_at <= now()
-            order by next_attempt_at limit $1 for update skip locked
-          )
-          update job_history_exports as exports
-          set attempts = attempts + 1, next_attempt_at = now() + $2::float8 * interval '1 millisecond'
-          from due where exports.job_id = due.job_id and exports.turn = due.turn
-          returning exports.job_id as "jobId", exports.turn, attempts,
-                    (extract(epoch from now() - ended_at) * 1000)::float8 as "endedMsAgo"`,
-        values: [limit, leaseMs],
-      });
-      return rows;
-    },
-
-    async postpone({ jobId, turn, waitMs }) {
-      await pool.query(
-        `update job_history_exports set next_attempt_at = now() + $3::float8 * interval '1 millisecond'
-         where job_id = $1 and turn = $2 and state = 'waiting'`,
-        [jobId, turn, waitMs],
-      );
-    },
-
-    async store({ jobId, turn, runs, isWhole }) {
-      await withTransaction(pool, async (client) => {
-        const { rowCount } = await client.query(
-          `update job_history_exports set state = 'exported', is_whole = $3, exported_at = now()
-           where job_id = $1 and turn = $2 and state = 'waiting'`,
-          [jobId, turn, isWhole],
-        );
-        if (rowCount !== 1) return;
-        for (const [index, { runId, history, eventCount, buildIds }] of runs.entries()) {
-          await client.query(
-            `insert into job_histories (job_id, turn, run, run_id, history, event_count, build_ids)
-             values ($1, $2, $3, $4, $5, $6, $7)`,
-            [jobId, turn, index + 1, runId, history, eventCount, buildIds],
-          );
-        }
-      });
-    },
-
-    async markLost({ jobId, turn }) {
-      await pool.query(
-        `update job_history_exports set state = 'lost' where job_id = $1 and turn = $2 and state = 'waiting'`,
-        [jobId, turn],
-      );
-    },
-
-    async find({ jobId, turn }) {
+    async find({ organizationId }, { jobId, turn }) {
       const { rows } = await pool.query<HistoryExport>(
         `select state, is_whole as "isWhole",
                 (select count(*) from job_histories where job_id = $1 and turn = $2)::integer as runs
-         from job_history_exports where job_id = $1 and turn = $2`,
-        [jobId, turn],
+         from job_history_exports where job_id = $1 and turn = $2 and ${isJobOf('$1', '$3')}`,
+        [jobId, turn, organizationId],
       );
       return rows[0] ?? null;
     },
 
-    async read({ jobId, turn, run }) {
+    async read({ organizationId }, { jobId, turn, run }) {
       const { rows } = await pool.query<{ history: Buffer }>(
-        'select history from job_histories where job_id = $1 and turn = $2 and run = $3',
-        [jobId, turn, run],
+        `select history from job_histories where job_id = $1 and turn = $2 and run = $3 and ${isJobOf('$1', '$4')}`,
+        [jobId, turn, run, organizationId],
       );
       return rows[0]?.history ?? null;
-    },
-
-    async removeOld({ days, limit }) {
-      return withTransaction(pool, async (client) => {
-        const { rows } = await client.query<{ id: string }>(
-          `update jobs set records_removed_at = now()
-           where id in (
-             select id from jobs
-             where status = 'archived' and records_removed_at is null
-               and archived_at < now() - $1::float8 * interval '1 day'
-             order by archived_at limit $2 for update skip locked
-           )
-           returning id`,
-          [days, limit],
-        );
-        const ids = rows.map(({ id }) => id);
-        if (ids.length === 0) return 0;
-        await client.query('delete from job_events where job_id = any($1::text[])', [ids]);
-        await client.query('delete from job_histories where job_id = any($1::text[])', [ids]);
-        await client.query(`update job_history_exports set state = 'removed' where job_id = any($1::text[])`, [ids]);
-        return ids.length;
-      });
     },
   };
 }

@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import type { JobStatus } from '../workflows/contract/job.ts';
+import type { Owner } from './caller.ts';
 import { canBeId } from './ids.ts';
 import { jobColumns } from './job-statements.ts';
 import type { JobRow } from './jobs.ts';
@@ -15,7 +16,6 @@ export interface ListedJobRow extends JobRow {
 }
 
 export interface JobListQuery {
-  organizationId: string;
   /** Empty: any. */
   statuses: JobStatus[];
   projectId?: string;
@@ -27,14 +27,12 @@ export interface JobListQuery {
 
 export interface JobListStore {
   /** Newest first. Throws InvalidCursorError. */
-  list(query: JobListQuery): Promise<{ jobs: ListedJobRow[]; nextCursor: string | null }>;
+  list(owner: Owner, query: JobListQuery): Promise<{ jobs: ListedJobRow[]; nextCursor: string | null }>;
   /** Jobs that were made or changed after a moment (in microseconds), in the order of their last change. */
-  listChanged(query: {
-    organizationId: string;
-    projectId?: string;
-    after: { updatedMicros: string; id: string };
-    limit: number;
-  }): Promise<ListedJobRow[]>;
+  listChanged(
+    owner: Owner,
+    query: { projectId?: string; after: { updatedMicros: string; id: string }; limit: number },
+  ): Promise<ListedJobRow[]>;
   /** The database's time in microseconds since 1970. */
   nowMicros(): Promise<string>;
 }
@@ -52,7 +50,7 @@ const mostLookedAt = 5_000;
 /** Lists of the jobs of an organization. */
 export function createJobListStore(pool: Pool): JobListStore {
   return {
-    async list({ organizationId, statuses, projectId, search, limit, cursor }) {
+    async list({ organizationId }, { statuses, projectId, search, limit, cursor }) {
       const after = cursor === undefined ? null : decodeCursor(cursor);
       if (projectId !== undefined && !canBeId(projectId)) return { jobs: [], nextCursor: null };
       const looked = `
@@ -96,7 +94,7 @@ export function createJobListStore(pool: Pool): JobListStore {
       });
     },
 
-    async listChanged({ organizationId, projectId, after, limit }) {
+    async listChanged({ organizationId }, { projectId, after, limit }) {
       const { rows } = await pool.query<ListedJobRow>({
         name: 'list-changed-jobs',
         text: `

@@ -1,7 +1,8 @@
 import type { Pool, PoolClient } from 'pg';
-import type { StepRef } from '../workflows/contract/job.ts';
 import type { NewJobEvent } from '../workflows/contract/job-events.ts';
 import type { JobRow } from './jobs.ts';
+import { writeAudit } from './audit.ts';
+import type { Caller } from './caller.ts';
 import { redact } from '../redaction/redactor.ts';
 import { jobColumns } from './job-statements.ts';
 import { withTransaction } from './pool.ts';
@@ -25,9 +26,7 @@ export type SentMessage =
 
 export interface JobMessageStore {
   /** Writes the message, the job's state and, for a new turn, its start, in one transaction. */
-  send(message: NewMessage): Promise<SentMessage>;
-  /** Gives the waiting messages of the turn to a step, while the step has no answer. */
-  take(ref: StepRef): Promise<void>;
+  send(caller: Caller, message: NewMessage): Promise<SentMessage>;
 }
 
 /** Of a longer message, watchers get the beginning. */
@@ -35,11 +34,12 @@ const longestEventText = 2_000;
 
 /** What people say to a job after its first prompt. */
 export function createJobMessageStore(pool: Pool): JobMessageStore {
-  async function send(message: NewMessage): Promise<SentMessage> {
+  async function send(caller: Caller, message: NewMessage): Promise<SentMessage> {
     return withTransaction(pool, async (client) => {
-      const { rows } = await client.query<JobRow>(`select ${jobColumns} from jobs where id = $1 for update`, [
-        message.jobId,
-      ]);
+      const { rows } = await client.query<JobRow>(
+        `select ${jobColumns} from jobs where id = $1 and organization_id = $2 for update`,
+        [message.jobId, caller.organizationId],
+      );
       const [job] = rows;
       if (job === undefined) return { kind: 'unknown' };
       const earlier = await earlierRequest(client, message);
@@ -50,36 +50,14 @@ export function createJobMessageStore(pool: Pool): JobMessageStore {
       }
       if (job.status === 'archived') return { kind: 'archived' };
       await keepKey(client, message);
-      if (job.status === 'active') return { kind: 'joined', job: await join(client, job, message.prompt) };
-      return { kind: 'began', job: await begin(client, job, message.prompt) };
+      const isActive = job.status === 'active';
+      const told = await (isActive ? join : begin)(client, job, message.prompt);
+      await writeAudit(client, caller, { action: 'job.message', subject: job.id, details: { turn: told.turn } });
+      return { kind: isActive ? 'joined' : 'began', job: told };
     });
   }
 
-  async function take({ jobId, turn, step }: StepRef): Promise<void> {
-    await withTransaction(pool, async (client) => {
-      const open = await client.query(
-        'select from job_steps where job_id = $1 and turn = $2 and step = $3 and response is null for update',
-        [jobId, turn, step],
-      );
-      if (open.rowCount !== 1) return;
-      const taken = await client.query(
-        'update job_messages set step = $3 where job_id = $1 and turn = $2 and step is null',
-        [jobId, turn, step],
-      );
-      // in the step's row, so that an attempt which asked without them cannot store its answer
-      await client.query(
-        'update job_steps set messages = messages + $4 where job_id = $1 and turn = $2 and step = $3',
-        [jobId, turn, step, taken.rowCount],
-      );
-      await client.query(
-        `update jobs set waiting_messages = waiting_messages - $3, updated_at = now()
-         where id = $1 and turn = $2 and status = 'active'`,
-        [jobId, turn, taken.rowCount],
-      );
-    });
-  }
-
-  return { send, take };
+  return { send };
 }
 
 async function earlierRequest(client: PoolClient, { jobId, idempotency }: NewMessage) {

@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import type { Owner } from './caller.ts';
 import type { JobPiece, PieceOf } from './job-pieces.ts';
 
 /** Steps, events and histories of one statement. */
@@ -13,7 +14,7 @@ const jobStatement = `
               then jsonb_build_object('jobId', forked_from, 'turn', forked_turn, 'step', forked_step) end as "forkedFrom",
          to_json(records_removed_at) as "recordsRemovedAt", to_json(created_at) as "createdAt",
          to_json(ended_at) as "endedAt", to_json(archived_at) as "archivedAt"
-  from jobs where id = $1`;
+  from jobs where id = $1 and organization_id = $2`;
 
 /** What a job has few of. */
 const smallStatements = [
@@ -54,16 +55,16 @@ export interface JobRecordStore {
    * named before is there. It holds what the model was told and said, and the changed content of the repository; keys and
    * tokens are in none of the tables.
    */
-  read(jobId: string): AsyncGenerator<JobPiece>;
+  read(owner: Owner, jobId: string): AsyncGenerator<JobPiece>;
 }
 
 /** Everything about a job, for whoever wants to know why it ended as it did. */
 export function createJobRecordStore(pool: Pool): JobRecordStore {
-  return { read: (jobId) => readJobRecord(pool, jobId) };
+  return { read: (owner, jobId) => readJobRecord(pool, owner, jobId) };
 }
 
-async function* readJobRecord(pool: Pool, jobId: string): AsyncGenerator<JobPiece> {
-  const { rows } = await pool.query<JobPiece>(jobStatement, [jobId]);
+async function* readJobRecord(pool: Pool, { organizationId }: Owner, jobId: string): AsyncGenerator<JobPiece> {
+  const { rows } = await pool.query<JobPiece>(jobStatement, [jobId, organizationId]);
   if (rows.length === 0) return;
   yield* rows;
   for (const statement of smallStatements) yield* (await pool.query<JobPiece>(statement, [jobId])).rows;

@@ -10,19 +10,27 @@ export const jobColumns = `
        then jsonb_build_object('jobId', forked_from, 'turn', forked_turn, 'step', forked_step) end as "forkedFrom",
   created_at as "createdAt", updated_at as "updatedAt", ended_at as "endedAt", archived_at as "archivedAt"`;
 
+/** Whether a job is of an organization: the condition for tables that know the job alone. */
+export const isJobOf = (job: string, organization: string) =>
+  `exists (select from jobs where jobs.id = ${job} and jobs.organization_id = ${organization})`;
+
+/** Jobs by organization, project and id, as three lists of the same length. */
 export const findJobs = {
   name: 'find-jobs',
-  text: `select ${jobColumns} from jobs where id = any($1::text[])`,
+  text: `
+    select ${jobColumns} from unnest($1::text[], $2::text[], $3::text[]) as asked (organization_id, project_id, id)
+    join jobs using (organization_id, project_id, id)`,
 };
 
-/** The job, its first turn and its outbox row; nothing when another job has the idempotency key. */
+/** The job, its first turn and its outbox row; nothing when another job has the idempotency key, or without the project. */
 export const insertJob = {
   name: 'insert-job',
   text: `
     with job as (
       insert into jobs (id, project_id, organization_id, status, phase, repository, requested_ref, model, draft,
                         idempotency_key, request_hash)
-      values ($1, $2, $3, 'active', 'queued', $4, $5, $6, $7, $8, $9)
+      select $1, id, organization_id, 'active', 'queued', $4, $5, $6, $7, $8, $9
+      from projects where id = $2 and organization_id = $3
       on conflict (project_id, idempotency_key) do nothing
       returning *
     ), first_turn as (
@@ -38,11 +46,11 @@ export const insertJob = {
 export const listJobs = `
   select ${jobColumns}, (extract(epoch from created_at) * 1000000)::bigint::text as "createdMicros"
   from jobs
-  where project_id = $1
-    and ($2::text is null or status = $2)
-    and ($3::bigint is null or (created_at, id) < ('epoch'::timestamptz + $3::bigint * interval '1 microsecond', $4::text))
+  where organization_id = $1 and project_id = $2
+    and ($3::text is null or status = $3)
+    and ($4::bigint is null or (created_at, id) < ('epoch'::timestamptz + $4::bigint * interval '1 microsecond', $5::text))
   order by created_at desc, id desc
-  limit $5`;
+  limit $6`;
 
 export const turnUsage = `
   select coalesce(sum(steps), 0)::integer as steps,
@@ -69,3 +77,17 @@ export const listPrompts = {
     ) as prompts
     order by turn, position`,
 };
+
+/**
+ * The tree after the newest batch of tools, or the one the working copy was made equal to since. Without a snapshot of it,
+ * nothing differs from the base commit.
+ */
+export const newestTree = `
+  select tree from (
+    (select turn, step, 0 as later, tree from job_steps where job_id = $1 and tree is not null
+     order by turn desc, step desc limit 1)
+    union all
+    (select turn, tree_step, 1, tree from job_turns where job_id = $1 and tree is not null order by turn desc limit 1)
+  ) as trees order by turn desc, step desc, later desc limit 1`;
+// a tree that is stored for an earlier base commit is what the base has by now: the job's change was merged
+export const ofBase = 'job_id = $1 and base_commit = (select base_commit from jobs where id = $1)';

@@ -1,5 +1,7 @@
 import type { Pool } from 'pg';
 import type { StepRef } from '../workflows/contract/job.ts';
+import type { Owner } from './caller.ts';
+import { isJobOf, newestTree, ofBase } from './job-statements.ts';
 import type { StepResponse, ToolResult } from './worker/steps.ts';
 
 /** What somebody said to a job while a turn was under way. */
@@ -45,14 +47,16 @@ type Place = Pick<StepRef, 'turn' | 'step'>;
 
 export interface JobStoryStore {
   /** What was asked, in order: each turn with what was said while it was under way. */
-  turns(jobId: string): Promise<ToldTurn[]>;
+  turns(owner: Owner, jobId: string): Promise<ToldTurn[]>;
   /** The steps behind a place, in order. */
-  steps(jobId: string, page: { after: Place; limit: number }): Promise<ToldStep[]>;
-  step(ref: StepRef): Promise<ToldStep | null>;
+  steps(owner: Owner, jobId: string, page: { after: Place; limit: number }): Promise<ToldStep[]>;
+  step(owner: Owner, ref: StepRef): Promise<ToldStep | null>;
   /** The change of the job as it stood behind a step, as a patch against the base commit; null when there was none. */
-  patchAt(ref: StepRef): Promise<string | null>;
+  patchAt(owner: Owner, ref: StepRef): Promise<string | null>;
+  /** The newest patch (`text/x-diff`) of a job; null when it changed nothing. */
+  latestPatch(owner: Owner, jobId: string): Promise<string | null>;
   /** The trees around a step; null when there is no such step. */
-  treesAround(ref: StepRef): Promise<TreesAround | null>;
+  treesAround(owner: Owner, ref: StepRef): Promise<TreesAround | null>;
 }
 
 /** A tree of the working copy as its snapshot has it; null: the tree of the base commit. */
@@ -103,7 +107,7 @@ const snapshotOf = (tree: string) =>
 /** What happened in a job, for people who look at it. */
 export function createJobStoryStore(pool: Pool): JobStoryStore {
   return {
-    async turns(jobId) {
+    async turns({ organizationId }, jobId) {
       const { rows } = await pool.query<ToldTurn>({
         name: 'job-story-turns',
         text: `
@@ -112,52 +116,63 @@ export function createJobStoryStore(pool: Pool): JobStoryStore {
                                                        'createdAt', said.created_at) order by position)
                    from job_messages as said where said.job_id = turns.job_id and said.turn = turns.turn
                  ), '[]') as messages
-          from job_turns as turns where job_id = $1 order by turn`,
-        values: [jobId],
+          from job_turns as turns where job_id = $1 and ${isJobOf('$1', '$2')} order by turn`,
+        values: [jobId, organizationId],
       });
       return rows;
     },
 
-    async steps(jobId, { after, limit }) {
+    async steps({ organizationId }, jobId, { after, limit }) {
       const { rows } = await pool.query<ToldStep>({
         name: 'job-story-steps',
         text: `select ${stepColumns} from ${stepTables}
-               where steps.job_id = $1 and (steps.turn, steps.step) > ($2, $3) order by steps.turn, steps.step limit $4`,
-        values: [jobId, after.turn, after.step, limit],
+               where steps.job_id = $1 and (steps.turn, steps.step) > ($2, $3) and ${isJobOf('$1', '$5')}
+               order by steps.turn, steps.step limit $4`,
+        values: [jobId, after.turn, after.step, limit, organizationId],
       });
       return rows;
     },
 
-    async step({ jobId, turn, step }) {
+    async step({ organizationId }, { jobId, turn, step }) {
       const { rows } = await pool.query<ToldStep>({
         name: 'job-story-step',
-        text: `select ${stepColumns} from ${stepTables} where steps.job_id = $1 and steps.turn = $2 and steps.step = $3`,
-        values: [jobId, turn, step],
+        text: `select ${stepColumns} from ${stepTables}
+               where steps.job_id = $1 and steps.turn = $2 and steps.step = $3 and ${isJobOf('$1', '$4')}`,
+        values: [jobId, turn, step, organizationId],
       });
       return rows[0] ?? null;
     },
 
-    async patchAt({ jobId, turn, step }) {
+    async patchAt({ organizationId }, { jobId, turn, step }) {
       const { rows } = await pool.query<{ patch: string }>({
         name: 'job-story-patch',
         text: `
-          select patch from job_snapshots where job_id = $1 and tree = (
+          select patch from job_snapshots where job_id = $1 and ${isJobOf('$1', '$4')} and tree = (
             select tree from job_steps
             where job_id = $1 and (turn, step) <= ($2, $3) and tree is not null order by turn desc, step desc limit 1)`,
-        values: [jobId, turn, step],
+        values: [jobId, turn, step, organizationId],
       });
       return rows[0]?.patch ?? null;
     },
 
-    async treesAround({ jobId, turn, step }) {
+    async latestPatch({ organizationId }, jobId) {
+      const { rows } = await pool.query<{ patch: string }>(
+        `select patch from job_snapshots
+         where ${ofBase} and patch <> '' and tree = (${newestTree}) and ${isJobOf('$1', '$2')}`,
+        [jobId, organizationId],
+      );
+      return rows[0]?.patch ?? null;
+    },
+
+    async treesAround({ organizationId }, { jobId, turn, step }) {
       const { rows } = await pool.query<TreesAround>({
         name: 'job-story-trees',
         text: `
           select steps.tree is not null and steps.tree is distinct from earlier.tree as differ,
                  (${snapshotOf('earlier.tree')}) as before, (${snapshotOf('steps.tree')}) as after
           from job_steps as steps left join lateral (${earlierTree}) as earlier on true
-          where steps.job_id = $1 and steps.turn = $2 and steps.step = $3`,
-        values: [jobId, turn, step],
+          where steps.job_id = $1 and steps.turn = $2 and steps.step = $3 and ${isJobOf('$1', '$4')}`,
+        values: [jobId, turn, step, organizationId],
       });
       return rows[0] ?? null;
     },

@@ -1,9 +1,9 @@
 import type { Pool } from 'pg';
+import type { Owner } from './caller.ts';
 import { readWithin } from './pool.ts';
 import { onlyRow } from './rows.ts';
 
 export interface OperationsQuery {
-  organizationId: string;
   hours: number;
   bucketSeconds: number;
 }
@@ -98,13 +98,13 @@ const answerStatement = `
 
 export interface OperationsStore {
   /** What happened in an organization in the last hours, by buckets that begin at whole multiples of their length. */
-  read(query: OperationsQuery): Promise<Operations>;
+  read(owner: Owner, query: OperationsQuery): Promise<Operations>;
 }
 
 /** Figures for whoever runs the service, from what is stored anyway. */
 export function createOperationsStore(pool: Pool): OperationsStore {
   return {
-    async read({ organizationId, hours, bucketSeconds }) {
+    async read({ organizationId }, { hours, bucketSeconds }) {
       return readWithin(pool, 'report', async (client) => {
         const all = async <Row extends object>(statement: string) => {
           const values = [organizationId, hours, bucketSeconds].slice(0, highestParameter(statement));

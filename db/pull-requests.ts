@@ -1,8 +1,8 @@
 import type { Pool } from 'pg';
-import { canBeId, newId } from './ids.ts';
+import { writeAudit } from './audit.ts';
+import type { Caller, Owner } from './caller.ts';
+import { canBeId } from './ids.ts';
 import { withTransaction } from './pool.ts';
-import { onlyRow } from './rows.ts';
-import { toStoredText } from './stored-text.ts';
 
 export interface PullRequestRow {
   id: string;
@@ -18,73 +18,103 @@ export interface PullRequestRow {
   updatedAt: Date;
 }
 
-/** Pull requests of the local forge. */
-export interface PullRequestStore {
-  /** One per (repository, head): a second create answers the first one, so two attempts never make two. */
-  create(
-    pullRequest: Omit<PullRequestRow, 'id' | 'number' | 'state' | 'createdAt' | 'updatedAt'>,
-  ): Promise<PullRequestRow>;
-  update(id: string, change: { title?: string; body?: string; draft?: boolean }): Promise<PullRequestRow | null>;
-  findByHead(repository: string, head: string): Promise<PullRequestRow | null>;
-  get(id: string): Promise<PullRequestRow | null>;
+export interface MergeState {
+  /** Whether a worker has still to merge it. */
+  isMerging: boolean;
+  /** Why the last try could not be done, in a sentence. */
+  problem: string | null;
+  commit: string | null;
 }
 
-const pullRequestColumns = `
+/** The job that a pull request came from, with a commit for each turn that pushed one. */
+export interface PullRequestJob {
+  id: string;
+  projectId: string;
+  commits: { turn: number; commit: string; prompt: string; createdAt: string }[];
+}
+
+export interface FoundPullRequest extends PullRequestRow {
+  job: PullRequestJob;
+  merge: MergeState;
+}
+
+/** A pull request is of the organization of the job that made it. */
+export interface PullRequestStore {
+  find(owner: Owner, id: string): Promise<FoundPullRequest | null>;
+  /** What it changes, as a patch against the base commit of its job; null when nothing is kept of it. */
+  patch(owner: Owner, id: string): Promise<string | null>;
+  /** Asks the workers to merge. False when it is not open, or still a draft. */
+  requestMerge(caller: Caller, id: string): Promise<boolean>;
+  /** False when it is not open, or being merged. */
+  close(caller: Caller, id: string): Promise<boolean>;
+  /** False when it is not an open draft. */
+  markReady(caller: Caller, id: string): Promise<boolean>;
+}
+
+export const pullRequestColumns = `
   id, repository, number, head, base, title, body, draft, state, created_at as "createdAt", updated_at as "updatedAt"`;
 
-/** Pull requests of the local forge, numbered within their repository. */
+const ofOwner = 'exists (select from jobs where pr_id = pull_requests.id and organization_id = $2)';
+
+const findStatement = `
+  select ${pullRequestColumns}, jsonb_build_object(
+           'isMerging', merge_requested_at is not null and state = 'open', 'problem', merge_problem, 'commit', merge_commit
+         ) as merge, (
+           select jsonb_build_object('id', jobs.id, 'projectId', project_id, 'commits', coalesce((
+             select jsonb_agg(jsonb_build_object('turn', turns.turn, 'commit', effects.result ->> 'commit',
+                                                 'prompt', left(turns.prompt, 200), 'createdAt', turns.created_at)
+                              order by turns.turn)
+             from job_effects as effects join job_turns as turns using (job_id, turn)
+             where effects.job_id = jobs.id and effects.effect = 'push' and effects.result ->> 'commit' is not null
+           ), '[]'))
+           from jobs where pr_id = pull_requests.id and organization_id = $2
+         ) as job
+  from pull_requests where id = $1 and ${ofOwner}`;
+
+const mergeStatement = `
+  update pull_requests
+  set merge_requested_at = coalesce(merge_requested_at, now()), merge_problem = null
+  where id = $1 and ${ofOwner} and state = 'open' and not draft`;
+
+const closeStatement = `
+  with closed as (
+    update pull_requests set state = 'closed', updated_at = now()
+    where id = $1 and ${ofOwner} and state = 'open' and merge_requested_at is null returning id
+  )
+  update jobs set pr_state = 'closed' from closed where jobs.pr_id = closed.id`;
+
+const readyStatement = `
+  update pull_requests set draft = false, updated_at = now() where id = $1 and ${ofOwner} and state = 'open' and draft`;
+
+/** Pull requests of the local forge, as their organization sees and changes them. */
 export function createPullRequestStore(pool: Pool): PullRequestStore {
-  async function create(
-    request: Omit<PullRequestRow, 'id' | 'number' | 'state' | 'createdAt' | 'updatedAt'>,
-  ): Promise<PullRequestRow> {
-    const { repository, head, base, title, body, draft } = request;
+  function change(caller: Caller, id: string, { statement, action }: { statement: string; action: string }) {
     return withTransaction(pool, async (client) => {
-      // one create of a repository at a time: the number is the highest so far plus one
-      await client.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`pull-requests ${repository}`]);
-      const existing = await client.query<PullRequestRow>(byHead, [repository, head]);
-      const [first] = existing.rows;
-      if (first !== undefined) return first;
-      const { rows } = await client.query<PullRequestRow>(
-        `insert into pull_requests (id, repository, number, head, base, title, body, draft)
-         select $1, $2, coalesce(max(number), 0) + 1, $3, $4, $5, $6, $7 from pull_requests where repository = $2
-         returning ${pullRequestColumns}`,
-        [newId('pr_'), repository, head, base, toStoredText(title), toStoredText(body), draft],
-      );
-      return onlyRow(rows);
+      const { rowCount } = await client.query(statement, [id, caller.organizationId]);
+      if (rowCount === 0) return false;
+      await writeAudit(client, caller, { action, subject: id });
+      return true;
     });
   }
 
-  async function update(
-    id: string,
-    change: { title?: string; body?: string; draft?: boolean },
-  ): Promise<PullRequestRow | null> {
-    const { rows } = await pool.query<PullRequestRow>(
-      `update pull_requests
-       set title = coalesce($2, title), body = coalesce($3, body), draft = coalesce($4, draft), updated_at = now()
-       where id = $1 returning ${pullRequestColumns}`,
-      [id, storedOrNull(change.title), storedOrNull(change.body), change.draft ?? null],
-    );
-    return rows[0] ?? null;
-  }
+  return {
+    async find({ organizationId }, id) {
+      if (!canBeId(id)) return null;
+      const { rows } = await pool.query<FoundPullRequest>(findStatement, [id, organizationId]);
+      return rows[0] ?? null;
+    },
 
-  async function findByHead(repository: string, head: string): Promise<PullRequestRow | null> {
-    const { rows } = await pool.query<PullRequestRow>(byHead, [repository, head]);
-    return rows[0] ?? null;
-  }
+    async patch({ organizationId }, id) {
+      const { rows } = await pool.query<{ patch: string }>(
+        `select patch from job_snapshots join jobs on jobs.id = job_id and jobs.head_tree = tree
+         where jobs.pr_id = $1 and jobs.organization_id = $2`,
+        [id, organizationId],
+      );
+      return rows[0]?.patch ?? null;
+    },
 
-  async function get(id: string): Promise<PullRequestRow | null> {
-    if (!canBeId(id)) return null;
-    const { rows } = await pool.query<PullRequestRow>(`select ${pullRequestColumns} from pull_requests where id = $1`, [
-      id,
-    ]);
-    return rows[0] ?? null;
-  }
-
-  return { create, update, findByHead, get };
-}
-
-const byHead = `select ${pullRequestColumns} from pull_requests where repository = $1 and head = $2`;
-
-function storedOrNull(text: string | undefined): string | null {
-  return text === undefined ? null : toStoredText(text);
+    requestMerge: (caller, id) => change(caller, id, { statement: mergeStatement, action: 'pull-request.merge' }),
+    close: (caller, id) => change(caller, id, { statement: closeStatement, action: 'pull-request.close' }),
+    markReady: (caller, id) => change(caller, id, { statement: readyStatement, action: 'pull-request.ready' }),
+  };
 }

@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import type { Owner } from './caller.ts';
 import { readWithin } from './pool.ts';
 
 /** Requests of a key since they were last written down. */
@@ -29,7 +30,7 @@ export interface UsageStore {
   /** Adds to what is counted of this hour, on database time. */
   count(uses: KeyUse[]): Promise<void>;
   /** Days in which nothing happened are not there. */
-  read(query: { organizationId: string; days: number }): Promise<Usage>;
+  read(owner: Owner, query: { days: number }): Promise<Usage>;
   /** Removes what is older than any question asks for. */
   sweep(): Promise<void>;
 }
@@ -65,7 +66,7 @@ export function createUsageStore(pool: Pool): UsageStore {
       );
     },
 
-    async read({ organizationId, days }) {
+    async read({ organizationId }, { days }) {
       return readWithin(pool, 'report', async (client) => {
         async function rowsOf<Row extends object>(text: string, ...values: unknown[]): Promise<Row[]> {
           return (await client.query<Row>(text, values)).rows;

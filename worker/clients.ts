@@ -10,7 +10,7 @@ import { createLocalForge } from '../activities/clients/local-forge.ts';
 import type { ProcessHost } from '../activities/clients/process-host.ts';
 import { createWorkspaces } from '../activities/clients/workspaces.ts';
 import type { Workspaces } from '../activities/clients/workspaces.ts';
-import type { PullRequestStore } from '../db/pull-requests.ts';
+import type { WorkerPullRequestStore } from '../db/worker/pull-requests.ts';
 import { parseRepository } from '../workflows/contract/repository.ts';
 import type { WorkerConfig } from './config.ts';
 import { allAuthorities } from './extra-authorities.ts';
@@ -28,7 +28,7 @@ export interface WorkerClients {
 
 export interface WorkerClientDeps {
   config: WorkerConfig;
-  pullRequests: PullRequestStore;
+  pullRequests: WorkerPullRequestStore;
   /** Starts git; without it this process does. */
   processes?: ProcessHost;
   instrument?: InstrumentWorker;

@@ -1,11 +1,11 @@
 import type { Logger } from 'pino';
-import type { DueExport, JobHistoryStore } from '../db/job-histories.ts';
+import type { DueExport, WorkerHistoryStore } from '../db/worker/job-histories.ts';
 import { jobWorkflowId } from '../workflows/contract/messages.ts';
 import type { ReadClosedExecution } from './history-export.ts';
 import { repeat } from './repeat.ts';
 
 export interface HistoryChoresDeps {
-  histories: Pick<JobHistoryStore, 'claimDue' | 'postpone' | 'store' | 'markLost' | 'removeOld'>;
+  histories: Pick<WorkerHistoryStore, 'claimDue' | 'postpone' | 'store' | 'markLost' | 'removeOld'>;
   readClosedExecution: ReadClosedExecution;
   log: Logger;
   /** Days that events and histories of an archived job are kept; 0: for good. */

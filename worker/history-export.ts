@@ -1,5 +1,5 @@
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
-import type { HistoryRun } from '../db/job-histories.ts';
+import type { HistoryRun } from '../db/worker/job-histories.ts';
 import { packHistory, type History } from '../db/stored-history.ts';
 import { openHistory } from '../encryption/history-payloads.ts';
 import type { EncryptionKey } from '../encryption/keys.ts';

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { BranchMerge, MergedBranch } from '../activities/clients/merge-branch.ts';
 import { GitError } from '../activities/clients/git-error.ts';
-import type { PullRequestMergeStore } from '../db/pull-request-merges.ts';
+import type { PullRequestMergeStore } from '../db/worker/pull-request-merges.ts';
 import { repeat } from './repeat.ts';
 
 export interface MergeChoresDeps {

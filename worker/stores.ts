@@ -4,15 +4,15 @@ import { createBudgetStore } from '../db/worker/budgets.ts';
 import { createJobContextStore } from '../db/worker/job-context.ts';
 import { createIdleJobs } from '../db/worker/idle-jobs.ts';
 import { createJobBranchStore } from '../db/worker/job-branches.ts';
-import { createJobEndings } from '../db/job-endings.ts';
-import { createJobEventStore } from '../db/job-events.ts';
-import { createJobMessageStore } from '../db/job-messages.ts';
-import { createJobHistoryStore } from '../db/job-histories.ts';
-import { createJobStore } from '../db/jobs.ts';
+import { createIdleEndings } from '../db/worker/idle-endings.ts';
+import { createWorkerEventStore } from '../db/worker/job-events.ts';
+import { createWorkerMessageStore } from '../db/worker/job-messages.ts';
+import { createWorkerHistoryStore } from '../db/worker/job-histories.ts';
+import { createWorkerJobStore } from '../db/worker/jobs.ts';
 import { createProjectCredentialStore } from '../db/project-credentials.ts';
 import { createProjectStore } from '../db/projects.ts';
-import { createPullRequestMergeStore } from '../db/pull-request-merges.ts';
-import { createPullRequestStore } from '../db/pull-requests.ts';
+import { createPullRequestMergeStore } from '../db/worker/pull-request-merges.ts';
+import { createWorkerPullRequestStore } from '../db/worker/pull-requests.ts';
 import { createSiteIndexStore, createSiteStore } from '../db/sites.ts';
 import { createEffectStore } from '../db/worker/effects.ts';
 import { createStepStore } from '../db/worker/steps.ts';
@@ -26,18 +26,18 @@ export type WorkerStores = ReturnType<typeof createWorkerStores>;
 /** The stores that a worker process shares, under the names that its parts know them by. */
 export function createWorkerStores({ pool, box }: { pool: Pool; box: SecretBox }) {
   return {
-    jobs: createJobStore(pool),
-    histories: createJobHistoryStore(pool),
-    messages: createJobMessageStore(pool),
+    jobs: createWorkerJobStore(pool),
+    histories: createWorkerHistoryStore(pool),
+    messages: createWorkerMessageStore(pool),
     branches: createJobBranchStore(pool),
-    endings: createJobEndings(pool),
+    endings: createIdleEndings(pool),
     steps: createStepStore(pool),
     asked: createAskedSteps(pool),
-    events: createJobEventStore(pool),
+    events: createWorkerEventStore(pool),
     effects: createEffectStore(pool),
     projects: createProjectStore(pool),
     credentials: createProjectCredentialStore(pool, box),
-    pullRequests: createPullRequestStore(pool),
+    pullRequests: createWorkerPullRequestStore(pool),
     merges: createPullRequestMergeStore(pool),
     sites: createSiteStore(pool),
     indexes: createSiteIndexStore(pool),

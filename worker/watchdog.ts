@@ -1,13 +1,13 @@
 import { WorkflowNotFoundError, type Client, type WorkflowExecutionStatusName } from '@temporalio/client';
 import type { Logger } from 'pino';
-import type { JobStore } from '../db/jobs.ts';
+import type { WorkerJobStore } from '../db/worker/jobs.ts';
 import { FailureType, failureOf } from '../workflows/contract/failures.ts';
 import { jobWorkflowId } from '../workflows/contract/messages.ts';
 import type { IdleJobs } from '../db/worker/idle-jobs.ts';
 
 export interface WatchdogDeps {
   idleJobs: IdleJobs;
-  jobs: Pick<JobStore, 'finish'>;
+  jobs: Pick<WorkerJobStore, 'finish'>;
   client: Pick<Client, 'workflow'>;
   log: Logger;
   intervalMs?: number;

@@ -1,4 +1,4 @@
-import type { PullRequestStore } from '../../db/pull-requests.ts';
+import type { WorkerPullRequestStore } from '../../db/worker/pull-requests.ts';
 import { ForgeError, type Forge } from './forge.ts';
 
 /** Makes the forge whose pull requests lie in the database and are shown by the API below `baseUrl`. It has no marks. */
@@ -6,7 +6,7 @@ export function createLocalForge({
   pullRequests,
   baseUrl,
 }: {
-  pullRequests: PullRequestStore;
+  pullRequests: WorkerPullRequestStore;
   baseUrl: string;
 }): Forge {
   const root = baseUrl.replace(/\/+$/, '');

@@ -24,7 +24,7 @@ export interface GapRouteDeps {
   gapReader: Gaps;
   gaps: Pick<GapStore, 'begin' | 'recheck'>;
   projects: Pick<ProjectStore, 'get' | 'list'>;
-  jobs: Pick<JobStore, 'get'>;
+  jobs: Pick<JobStore, 'find'>;
   creation: JobCreation;
   note: NoteAction;
   onCreated: () => void;
@@ -70,7 +70,7 @@ export function createGapsRouter(deps: GapRouteDeps): AppRouter {
     const body = hasBody(ctx.req) ? await readJsonBody(ctx.req, { maxBytes: largestBody }) : {};
     const { projectId, instructions } = gapJobSchema.parse(body);
     if (!mayBegin(gap)) {
-      const job = gap.job === null ? null : await deps.jobs.get(gap.job.id);
+      const job = gap.job === null ? null : await deps.jobs.find(caller, gap.job.projectId, gap.job.id);
       if (job === null) throw jobNotFound();
       ctx.body = presentJob(job);
       return;
@@ -86,7 +86,11 @@ export function createGapsRouter(deps: GapRouteDeps): AppRouter {
     await deps.enforceRateLimit(ctx, [{ key: `job:${project.id}`, policy: deps.jobPolicy }]);
     // the same attempt, asked for twice or cut off in the middle, is the same job, whatever was asked since
     const attemptKey = `gap:${site.id}:${gap.id}:${attempt}`;
-    const created = await creation.write({ ...checked, idempotency: { key: attemptKey, requestHash: attemptKey } });
+    const created = await creation.write(caller, {
+      ...checked,
+      idempotency: { key: attemptKey, requestHash: attemptKey },
+    });
+    if (created.kind === 'unknown') throw projectNotFound();
     if (created.kind === 'conflict') throw idempotencyConflict('job');
     await gaps.begin({ ...gap, siteId: site.id }, { id: created.job.id, attempt });
     if (created.kind === 'created') {

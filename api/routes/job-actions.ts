@@ -1,3 +1,4 @@
+import type { Caller } from '../../db/caller.ts';
 import type { JobEndings } from '../../db/job-endings.ts';
 import type { JobMessageStore } from '../../db/job-messages.ts';
 import type { JobRow } from '../../db/jobs.ts';
@@ -18,8 +19,8 @@ export interface JobActionRouteDeps {
   authenticate: Authenticate;
   enforceRateLimit: EnforceRateLimit;
   messagePolicy: RateLimitPolicy;
-  messages: Pick<JobMessageStore, 'send'>;
-  endings: Pick<JobEndings, 'cancel' | 'archive'>;
+  messages: JobMessageStore;
+  endings: JobEndings;
   readJob: ReadJob;
   /** Called after a turn was written, so that its workflow starts at once. */
   onBegun: () => void;
@@ -40,9 +41,11 @@ export function createJobActionsRouter(deps: JobActionRouteDeps): AppRouter {
   const { messages, endings } = deps;
   const router = createRouter({ prefix: '/v2/agent/:projectId/job/:id' });
 
-  async function jobOf(ctx: AppContext & { params: Record<string, string | undefined> }): Promise<JobRow> {
-    const key = await deps.authenticate(ctx.req, 'admin');
-    return deps.readJob(key, ctx.params['projectId'] ?? '', ctx.params['id'] ?? '');
+  async function jobOf(
+    ctx: AppContext & { params: Record<string, string | undefined> },
+  ): Promise<{ caller: Caller; job: JobRow }> {
+    const caller = await deps.authenticate(ctx.req, 'admin');
+    return { caller, job: await deps.readJob(caller, ctx.params['projectId'] ?? '', ctx.params['id'] ?? '') };
   }
 
   function answer(ctx: AppContext, job: JobRow): void {
@@ -51,13 +54,13 @@ export function createJobActionsRouter(deps: JobActionRouteDeps): AppRouter {
   }
 
   router.post('/message', async (ctx) => {
-    const { id, projectId } = await jobOf(ctx);
+    const { caller, job } = await jobOf(ctx);
     const key = idempotencyKeyOf(ctx.req.headers['idempotency-key']);
     const { prompt } = jobMessageSchema.parse(await readJsonBody(ctx.req, { maxBytes: largestBodyBytes }));
-    await deps.enforceRateLimit(ctx, [{ key: `message:${projectId}`, policy: deps.messagePolicy }]);
+    await deps.enforceRateLimit(ctx, [{ key: `message:${job.projectId}`, policy: deps.messagePolicy }]);
 
     const idempotency = key === null ? null : { key, requestHash: hashOfRequest([prompt]) };
-    const sent = await messages.send({ jobId: id, prompt, idempotency });
+    const sent = await messages.send(caller, { jobId: job.id, prompt, idempotency });
     if (!('job' in sent)) throw refusalOf(sent.kind);
     if (sent.kind === 'began') {
       ctx.state.turn = { jobId: sent.job.id, turn: sent.job.turn };
@@ -68,17 +71,17 @@ export function createJobActionsRouter(deps: JobActionRouteDeps): AppRouter {
   });
 
   router.post('/cancel', async (ctx) => {
-    const job = await jobOf(ctx);
-    const cancelled = await endings.cancel(job.id);
+    const { caller, job } = await jobOf(ctx);
+    const cancelled = await endings.cancel(caller, job.id);
     if (cancelled !== null) deps.onCancelled();
-    const ended = cancelled ?? (await jobOf(ctx));
+    const ended = cancelled ?? (await jobOf(ctx)).job;
     if (ended.status === 'archived') throw jobArchived();
     answer(ctx, ended);
   });
 
   router.post('/archive', async (ctx) => {
-    const job = await jobOf(ctx);
-    const archived = (await endings.archive(job.id)) ?? (await jobOf(ctx));
+    const { caller, job } = await jobOf(ctx);
+    const archived = (await endings.archive(caller, job.id)) ?? (await jobOf(ctx)).job;
     if (archived.status === 'active') throw jobActive();
     answer(ctx, archived);
   });

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { Owner } from '../../db/caller.ts';
 import type { JobEventWakeups } from '../../db/job-event-wakeups.ts';
 import type { JobEventStore } from '../../db/job-events.ts';
 import type { AppContext, AppRouter } from '../app-context.ts';
@@ -24,6 +25,13 @@ export interface JobEventRouteDeps {
   times?: Partial<typeof defaultTimes>;
 }
 
+interface Watched {
+  owner: Owner;
+  jobId: string;
+  /** The number of the last event that the watcher has. */
+  after: number;
+}
+
 const defaultTimes = {
   keepAliveMs: 10_000,
   lookEveryMs: 10_000,
@@ -34,32 +42,32 @@ export function createJobEventsRouter(deps: JobEventRouteDeps): AppRouter {
   const router = createRouter({ prefix: '/v2/agent/:projectId' });
 
   router.get('/job/:id/events', async (ctx) => {
-    const key = await deps.authenticate(ctx.req, 'admin');
-    const { id, organizationId } = await deps.readJob(key, ctx.params['projectId'] ?? '', ctx.params['id'] ?? '');
+    const caller = await deps.authenticate(ctx.req, 'admin');
+    const { id } = await deps.readJob(caller, ctx.params['projectId'] ?? '', ctx.params['id'] ?? '');
     const { after, limit } = eventsQuerySchema.parse({ ...ctx.query });
     ctx.set('Cache-Control', 'no-store');
     ctx.set('Vary', 'Accept');
     const isStream =
       ctx.method === 'GET' && ctx.accepts('application/json', 'text/event-stream') === 'text/event-stream';
     if (isStream) {
-      using _slot = deps.takeStreamSlot(organizationId);
-      return await stream(deps, ctx, id, after);
+      using _slot = deps.takeStreamSlot(caller.organizationId);
+      return await stream(deps, ctx, { owner: caller, jobId: id, after });
     }
-    const { events } = await deps.events.read(id, { after, limit });
+    const { events } = await deps.events.read(caller, id, { after, limit });
     ctx.body = { events: events.map(presentJobEvent), nextAfter: events.at(-1)?.seq ?? after };
   });
 
   return router;
 }
 
-async function stream(deps: JobEventRouteDeps, ctx: AppContext, jobId: string, after: number): Promise<void> {
+async function stream(deps: JobEventRouteDeps, ctx: AppContext, { owner, jobId, after }: Watched): Promise<void> {
   const { events, wakeups, stopping, log } = deps;
   const times = { ...defaultTimes, ...deps.times };
   const { 'Last-Event-ID': header } = watcherHeadersSchema.parse({ 'Last-Event-ID': ctx.get('Last-Event-ID') });
   if (stopping.aborted) throw draining();
   using bell = wakeups.subscribe(jobId);
   // a watcher that comes back to a job that has said everything is told to stay away
-  const isOver = header !== null && (await hasEnded(events, jobId, header));
+  const isOver = header !== null && (await hasEnded(events, { owner, jobId, after: header }));
   if (isOver) {
     ctx.status = 204;
     return;
@@ -67,14 +75,14 @@ async function stream(deps: JobEventRouteDeps, ctx: AppContext, jobId: string, a
   const output = openEventStream(ctx, times);
   try {
     const { lookEveryMs } = times;
-    await followJobEvents({ jobId, after: header ?? after, events, bell, output, stopping, lookEveryMs });
+    await followJobEvents({ owner, jobId, after: header ?? after, events, bell, output, stopping, lookEveryMs });
   } catch (error) {
     log.warn({ err: error, jobId }, 'events of a job could not be followed');
     ctx.res.destroy();
   }
 }
 
-async function hasEnded(events: Pick<JobEventStore, 'read'>, jobId: string, after: number): Promise<boolean> {
-  const page = await events.read(jobId, { after, limit: 1 });
+async function hasEnded(events: Pick<JobEventStore, 'read'>, { owner, jobId, after }: Watched): Promise<boolean> {
+  const page = await events.read(owner, jobId, { after, limit: 1 });
   return page.events.length === 0 && page.status !== 'active';
 }

@@ -33,8 +33,8 @@ export function createJobForksRouter(deps: JobForkRouteDeps): AppRouter {
   const router = createRouter({ prefix: '/v2/agent/:projectId/job/:id' });
 
   router.post('/fork', async (ctx) => {
-    const apiKey = await deps.authenticate(ctx.req, 'admin');
-    const source = await deps.readJob(apiKey, ctx.params['projectId'] ?? '', ctx.params['id'] ?? '');
+    const caller = await deps.authenticate(ctx.req, 'admin');
+    const source = await deps.readJob(caller, ctx.params['projectId'] ?? '', ctx.params['id'] ?? '');
     const key = idempotencyKeyOf(ctx.req.headers['idempotency-key']);
     const body = forkJobSchema.parse(await readJsonBody(ctx.req, { maxBytes: largestBodyBytes }));
     const { turn, step, model = null, prompt = null } = body;
@@ -43,7 +43,7 @@ export function createJobForksRouter(deps: JobForkRouteDeps): AppRouter {
     await deps.enforceRateLimit(ctx, [{ key: `job:${source.projectId}`, policy: deps.jobPolicy }]);
 
     const requestHash = hashOfRequest(['fork', source.id, turn ?? null, step, model, prompt]);
-    const fork = await deps.forks.fork({
+    const fork = await deps.forks.fork(caller, {
       id: newId('job_'),
       from: { jobId: source.id, turn, step },
       model,

@@ -36,22 +36,22 @@ export function createJobListsRouter({
   const router = createRouter();
 
   router.get('/v1/jobs', async (ctx) => {
-    const { organizationId } = await authenticate(ctx.req, 'admin');
+    const caller = await authenticate(ctx.req, 'admin');
     const { status, project, q, limit, cursor } = jobListQuerySchema.parse({ ...ctx.query });
-    const query = { organizationId, statuses: status, projectId: project, search: q || undefined, limit, cursor };
-    const { jobs, nextCursor } = await pageOf(() => lists.list(query));
+    const query = { statuses: status, projectId: project, search: q || undefined, limit, cursor };
+    const { jobs, nextCursor } = await pageOf(() => lists.list(caller, query));
     ctx.set('Cache-Control', 'no-store');
     ctx.body = { jobs: jobs.map(presentListedJob), nextCursor };
   });
 
   router.get('/v1/jobs/events', async (ctx) => {
-    const { organizationId } = await authenticate(ctx.req, 'admin');
+    const caller = await authenticate(ctx.req, 'admin');
     const { project: projectId } = jobChangesQuerySchema.parse({ ...ctx.query });
     const { 'Last-Event-ID': lastChange } = changeWatcherHeadersSchema.parse({
       'Last-Event-ID': ctx.get('Last-Event-ID'),
     });
     if (stopping.aborted) throw draining();
-    using _slot = takeStreamSlot(organizationId);
+    using _slot = takeStreamSlot(caller.organizationId);
     using bell = wakeups.subscribeAll();
     const afterMicros = lastChange ?? (await lists.nowMicros());
     if (ctx.method === 'HEAD') {
@@ -63,7 +63,7 @@ export function createJobListsRouter({
     // at once, so that a list that is asked for now misses nothing
     output.write(`id: ${afterMicros}\nevent: start\ndata: {}\n\n`);
     try {
-      await followJobChanges({ organizationId, projectId, afterMicros, lists, bell, output, stopping, ...times });
+      await followJobChanges({ owner: caller, projectId, afterMicros, lists, bell, output, stopping, ...times });
     } catch (error) {
       log.warn({ err: error }, 'changes of jobs could not be followed');
       ctx.res.destroy();

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { writeBundle } from '../../db/bundle-file.ts';
+import type { Caller } from '../../db/caller.ts';
 import type { HistoryExport, JobHistoryStore } from '../../db/job-histories.ts';
 import type { JobRecordStore } from '../../db/job-records.ts';
 import type { JobRow } from '../../db/jobs.ts';
@@ -15,7 +16,7 @@ import type { Authenticate } from '../middleware/authentication.ts';
 export interface JobRecordRouteDeps {
   authenticate: Authenticate;
   readJob: ReadJob;
-  histories: Pick<JobHistoryStore, 'find' | 'read'>;
+  histories: JobHistoryStore;
   records: JobRecordStore;
   log: Logger;
 }
@@ -30,18 +31,20 @@ export function createJobRecordsRouter({
 }: JobRecordRouteDeps): AppRouter {
   const router = createRouter({ prefix: '/v2/agent/:projectId/job/:id' });
 
-  async function jobOf(ctx: AppContext & { params: Record<string, string | undefined> }): Promise<JobRow> {
-    const key = await authenticate(ctx.req, 'admin');
-    return readJob(key, ctx.params['projectId'] ?? '', ctx.params['id'] ?? '');
+  async function jobOf(
+    ctx: AppContext & { params: Record<string, string | undefined> },
+  ): Promise<{ caller: Caller; job: JobRow }> {
+    const caller = await authenticate(ctx.req, 'admin');
+    return { caller, job: await readJob(caller, ctx.params['projectId'] ?? '', ctx.params['id'] ?? '') };
   }
 
   router.get('/history', async (ctx) => {
-    const job = await jobOf(ctx);
+    const { caller, job } = await jobOf(ctx);
     const { turn = job.turn, run } = historyQuerySchema.parse({ ...ctx.query });
-    const found = await histories.find({ jobId: job.id, turn });
+    const found = await histories.find(caller, { jobId: job.id, turn });
     if (found === null || found.state !== 'exported') throw refusalOf(found, job, turn);
     const wanted = run ?? found.runs;
-    const history = await histories.read({ jobId: job.id, turn, run: wanted });
+    const history = await histories.read(caller, { jobId: job.id, turn, run: wanted });
     if (history === null) throw historyNotFound(`The history of this turn has runs 1 to ${found.runs}.`);
     ctx.set('Cache-Control', 'no-store');
     if (wanted > 1) ctx.append('Link', `<?turn=${turn}&run=${wanted - 1}>; rel="prev"`);
@@ -51,7 +54,8 @@ export function createJobRecordsRouter({
   });
 
   router.get('/bundle', async (ctx) => {
-    const { id } = await jobOf(ctx);
+    const { caller, job } = await jobOf(ctx);
+    const { id } = job;
     const headers = {
       'Content-Type': 'application/gzip',
       'Content-Disposition': `attachment; filename="${id}.docket.gz"`,
@@ -61,7 +65,7 @@ export function createJobRecordsRouter({
     ctx.res.writeHead(200, headers);
     if (ctx.method === 'HEAD') return void ctx.res.end();
     try {
-      await writeBundle(records.read(id), ctx.res);
+      await writeBundle(records.read(caller, id), ctx.res);
     } catch (error) {
       if (!ctx.res.destroyed) ctx.res.destroy();
       const hasLeft = error instanceof Error && 'code' in error && error.code === 'ERR_STREAM_PREMATURE_CLOSE';

@@ -1,6 +1,5 @@
-import type { JobRow } from '../../db/jobs.ts';
+import type { Owner } from '../../db/caller.ts';
 import type { JobStoryStore } from '../../db/job-story.ts';
-import type { StepStore } from '../../db/worker/steps.ts';
 import { changeOfTrees } from '../../patches/change-between.ts';
 import type { AppContext, AppRouter } from '../app-context.ts';
 import { createRouter } from '../create-router.ts';
@@ -14,31 +13,33 @@ export interface JobStoryRouteDeps {
   authenticate: Authenticate;
   readJob: ReadJob;
   story: JobStoryStore;
-  steps: Pick<StepStore, 'latestPatch'>;
 }
 
 /** Of a longer output of a tool, a list shows the beginning. */
 const longestListedOutput = 4_000;
 
 /** What happened in a job: what was asked, the steps with their tool calls, and the change. */
-export function createJobStoryRouter({ authenticate, readJob, story, steps }: JobStoryRouteDeps): AppRouter {
+export function createJobStoryRouter({ authenticate, readJob, story }: JobStoryRouteDeps): AppRouter {
   const router = createRouter({ prefix: '/v2/agent/:projectId/job/:id' });
 
-  async function jobOf(ctx: AppContext & { params: Record<string, string | undefined> }): Promise<JobRow> {
-    const key = await authenticate(ctx.req, 'admin');
+  async function jobOf(
+    ctx: AppContext & { params: Record<string, string | undefined> },
+  ): Promise<{ owner: Owner; id: string }> {
+    const owner = await authenticate(ctx.req, 'admin');
     ctx.set('Cache-Control', 'no-store');
-    return readJob(key, ctx.params['projectId'] ?? '', ctx.params['id'] ?? '');
+    const { id } = await readJob(owner, ctx.params['projectId'] ?? '', ctx.params['id'] ?? '');
+    return { owner, id };
   }
 
   router.get('/turns', async (ctx) => {
-    const { id } = await jobOf(ctx);
-    ctx.body = { turns: (await story.turns(id)).map(presentTurn) };
+    const { owner, id } = await jobOf(ctx);
+    ctx.body = { turns: (await story.turns(owner, id)).map(presentTurn) };
   });
 
   router.get('/steps', async (ctx) => {
-    const { id } = await jobOf(ctx);
+    const { owner, id } = await jobOf(ctx);
     const page = stepsQuerySchema.parse({ ...ctx.query });
-    const rows = await story.steps(id, page);
+    const rows = await story.steps(owner, id, page);
     const last = rows.length < page.limit ? undefined : rows.at(-1);
     ctx.body = {
       steps: rows.map((row) => presentStep(row, longestListedOutput)),
@@ -47,29 +48,29 @@ export function createJobStoryRouter({ authenticate, readJob, story, steps }: Jo
   });
 
   router.get('/steps/:turn/:step', async (ctx) => {
-    const { id } = await jobOf(ctx);
+    const { owner, id } = await jobOf(ctx);
     const place = stepPathSchema.safeParse(ctx.params);
-    const row = place.success ? await story.step({ jobId: id, ...place.data }) : null;
+    const row = place.success ? await story.step(owner, { jobId: id, ...place.data }) : null;
     if (row === null) throw stepNotFound();
     ctx.body = presentStep(row, Number.POSITIVE_INFINITY);
   });
 
   router.get('/steps/:turn/:step/diff', async (ctx) => {
-    const { id } = await jobOf(ctx);
+    const { owner, id } = await jobOf(ctx);
     const place = stepPathSchema.safeParse(ctx.params);
-    const trees = place.success ? await story.treesAround({ jobId: id, ...place.data }) : null;
+    const trees = place.success ? await story.treesAround(owner, { jobId: id, ...place.data }) : null;
     if (trees === null) throw stepNotFound();
     ctx.set('Content-Type', 'text/x-diff; charset=utf-8');
     ctx.body = trees.differ ? changeOfTrees(trees.before, trees.after).patch : '';
   });
 
   router.get('/diff', async (ctx) => {
-    const { id } = await jobOf(ctx);
+    const { owner, id } = await jobOf(ctx);
     const { turn, step } = diffQuerySchema.parse({ ...ctx.query });
     const patch =
       turn === undefined || step === undefined
-        ? await steps.latestPatch(id)
-        : await story.patchAt({ jobId: id, turn, step });
+        ? await story.latestPatch(owner, id)
+        : await story.patchAt(owner, { jobId: id, turn, step });
     ctx.set('Content-Type', 'text/x-diff; charset=utf-8');
     ctx.body = patch ?? '';
   });

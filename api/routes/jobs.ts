@@ -50,8 +50,9 @@ export function createJobsRouter(deps: JobRouteDeps): AppRouter {
     const job = creation.check({ project, body, idempotencyKey });
     await deps.enforceRateLimit(ctx, [{ key: `job:${project.id}`, policy: deps.jobPolicy }]);
 
-    const created = await creation.write(job);
+    const created = await creation.write(caller, job);
     if (created.kind === 'conflict') throw idempotencyConflict('job');
+    if (created.kind === 'unknown') throw projectNotFound();
     if (created.kind === 'created') {
       ctx.state.turn = { jobId: created.job.id, turn: created.job.turn };
       deps.onCreated();
@@ -67,7 +68,7 @@ export function createJobsRouter(deps: JobRouteDeps): AppRouter {
     const caller = await authenticate(ctx.req, 'admin');
     const project = await projectOf(caller, ctx.params['projectId'] ?? '');
     const query = listJobsSchema.parse({ ...ctx.query });
-    const { jobs, nextCursor } = await pageOf(() => deps.jobs.list(project.id, query));
+    const { jobs, nextCursor } = await pageOf(() => deps.jobs.list(caller, project.id, query));
     ctx.set('Cache-Control', 'no-store');
     ctx.body = { jobs: jobs.map(presentJob), nextCursor };
   });

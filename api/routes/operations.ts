@@ -27,19 +27,19 @@ export function createOperationsRouter(deps: OperationsRouteDeps): AppRouter {
   const router = createRouter();
 
   router.get('/v1/operations', async (ctx) => {
-    const { organizationId } = await authenticate(ctx.req, 'admin');
+    const caller = await authenticate(ctx.req, 'admin');
     const { hours } = operationsQuerySchema.parse({ ...ctx.query });
     const bucketSeconds = bucketSecondsOf(hours);
-    const read = await operations.read({ organizationId, hours, bucketSeconds });
+    const read = await operations.read(caller, { hours, bucketSeconds });
     const present = await workers.list({ withinMinutes: workersWithinMinutes });
     ctx.set('Cache-Control', 'no-store');
     ctx.body = presentOperations(read, { bucketSeconds, workers: present });
   });
 
   router.get('/v1/usage', async (ctx) => {
-    const { organizationId } = await authenticate(ctx.req, 'admin');
+    const caller = await authenticate(ctx.req, 'admin');
     const { days } = usageQuerySchema.parse({ ...ctx.query });
-    const read = await usage.read({ organizationId, days });
+    const read = await usage.read(caller, { days });
     ctx.set('Cache-Control', 'no-store');
     ctx.body = presentUsage(read, limits);
   });

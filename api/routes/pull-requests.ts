@@ -1,7 +1,5 @@
-import { canBeId } from '../../db/ids.ts';
-import type { PullRequestJob, PullRequestMergeStore } from '../../db/pull-request-merges.ts';
-import type { PullRequestRow, PullRequestStore } from '../../db/pull-requests.ts';
-import type { StepStore } from '../../db/worker/steps.ts';
+import type { Caller } from '../../db/caller.ts';
+import type { FoundPullRequest, PullRequestStore } from '../../db/pull-requests.ts';
 import type { AppContext, AppRouter } from '../app-context.ts';
 import { createRouter } from '../create-router.ts';
 import { pullRequestNotFound, pullRequestOver } from '../errors.ts';
@@ -10,73 +8,45 @@ import type { PublicPullRequest } from '../pull-request-schemas.ts';
 
 export interface PullRequestRouteDeps {
   authenticate: Authenticate;
-  pullRequests: Pick<PullRequestStore, 'get' | 'update'>;
-  merges: Pick<PullRequestMergeStore, 'jobOf' | 'mergeState' | 'requestMerge' | 'close'>;
-  steps: Pick<StepStore, 'snapshot'>;
+  pullRequests: PullRequestStore;
 }
 
-type Found = { row: PullRequestRow; job: PullRequestJob };
+type Found = { caller: Caller; row: FoundPullRequest };
 
 const base = '/v1/pull-requests/:id';
 
 /** Pull requests of the local forge. */
-export function createPullRequestsRouter(deps: PullRequestRouteDeps): AppRouter {
-  const { authenticate, pullRequests, merges, steps } = deps;
+export function createPullRequestsRouter({ authenticate, pullRequests }: PullRequestRouteDeps): AppRouter {
   const router = createRouter();
 
   async function find(ctx: AppContext & { params: Record<string, string | undefined> }): Promise<Found> {
-    const key = await authenticate(ctx.req, 'admin');
-    const id = ctx.params['id'] ?? '';
-    const row = canBeId(id) ? await pullRequests.get(id) : null;
-    const job = row === null ? null : await merges.jobOf(row.id);
-    if (row === null || job === null || job.organizationId !== key.organizationId) throw pullRequestNotFound();
+    const caller = await authenticate(ctx.req, 'admin');
+    const row = await pullRequests.find(caller, ctx.params['id'] ?? '');
+    if (row === null) throw pullRequestNotFound();
     ctx.set('Cache-Control', 'no-store');
-    return { row, job };
-  }
-
-  async function present({ row, job }: Found): Promise<PublicPullRequest> {
-    const { id, number, repository, head, base, title, body, draft, state, createdAt, updatedAt } = row;
-    return {
-      id,
-      number,
-      repository,
-      head,
-      base,
-      title,
-      body,
-      draft,
-      state,
-      job: { id: job.id, projectId: job.projectId },
-      commits: job.commits.map(({ commit, turn, prompt, createdAt }) => ({
-        id: commit,
-        turn,
-        title: turn === 1 ? title : (prompt.split('\n')[0] ?? ''),
-        createdAt: new Date(createdAt).toISOString(),
-      })),
-      merge: await merges.mergeState(id),
-      createdAt: createdAt.toISOString(),
-      updatedAt: updatedAt.toISOString(),
-    };
+    return { caller, row };
   }
 
   /** As it is after the change. */
-  async function answer(ctx: AppContext, { row, job }: Found): Promise<void> {
-    ctx.body = await present({ row: (await pullRequests.get(row.id)) ?? row, job });
+  async function answer(ctx: AppContext, { caller, row }: Found): Promise<void> {
+    ctx.body = present((await pullRequests.find(caller, row.id)) ?? row);
   }
 
-  router.get(base, async (ctx) => answer(ctx, await find(ctx)));
+  router.get(base, async (ctx) => {
+    ctx.body = present((await find(ctx)).row);
+  });
 
   router.get(`${base}/diff`, async (ctx) => {
-    const { job } = await find(ctx);
-    const snapshot = job.headTree === null ? null : await steps.snapshot(job.id, job.headTree);
+    const { caller, row } = await find(ctx);
     ctx.set('Content-Type', 'text/x-diff; charset=utf-8');
-    ctx.body = snapshot?.patch ?? '';
+    ctx.body = (await pullRequests.patch(caller, row.id)) ?? '';
   });
 
   router.post(`${base}/merge`, async (ctx) => {
     const found = await find(ctx);
-    if (found.row.state !== 'merged' && !(await merges.requestMerge(found.row.id))) {
-      throw pullRequestOver(found.row.draft && found.row.state === 'open' ? 'a draft' : found.row.state);
+    const { caller, row } = found;
+    if (row.state !== 'merged' && !(await pullRequests.requestMerge(caller, row.id))) {
+      throw pullRequestOver(row.draft && row.state === 'open' ? 'a draft' : row.state);
     }
     ctx.status = 202;
     await answer(ctx, found);
@@ -84,18 +54,45 @@ export function createPullRequestsRouter(deps: PullRequestRouteDeps): AppRouter 
 
   router.post(`${base}/close`, async (ctx) => {
     const found = await find(ctx);
-    if (found.row.state !== 'closed' && !(await merges.close(found.row.id))) {
-      throw pullRequestOver(found.row.state === 'open' ? 'being merged' : found.row.state);
+    const { caller, row } = found;
+    if (row.state !== 'closed' && !(await pullRequests.close(caller, row.id))) {
+      throw pullRequestOver(row.state === 'open' ? 'being merged' : row.state);
     }
     await answer(ctx, found);
   });
 
   router.post(`${base}/ready`, async (ctx) => {
     const found = await find(ctx);
-    if (found.row.state !== 'open') throw pullRequestOver(found.row.state);
-    await pullRequests.update(found.row.id, { draft: false });
+    const { caller, row } = found;
+    if (row.state !== 'open') throw pullRequestOver(row.state);
+    await pullRequests.markReady(caller, row.id);
     await answer(ctx, found);
   });
 
   return router;
+}
+
+function present(row: FoundPullRequest): PublicPullRequest {
+  const { id, number, repository, head, base, title, body, draft, state, job, merge, createdAt, updatedAt } = row;
+  return {
+    id,
+    number,
+    repository,
+    head,
+    base,
+    title,
+    body,
+    draft,
+    state,
+    job: { id: job.id, projectId: job.projectId },
+    commits: job.commits.map(({ commit, turn, prompt, createdAt }) => ({
+      id: commit,
+      turn,
+      title: turn === 1 ? title : (prompt.split('\n')[0] ?? ''),
+      createdAt: new Date(createdAt).toISOString(),
+    })),
+    merge,
+    createdAt: createdAt.toISOString(),
+    updatedAt: updatedAt.toISOString(),
+  };
 }

@@ -2,6 +2,7 @@ import type { Pool } from 'pg';
 import type { StepRef, TokenUsage, TurnRef } from '../../workflows/contract/job.ts';
 import type { NewJobEvent } from '../../workflows/contract/job-events.ts';
 import { askedForMs } from './asked-steps.ts';
+import { newestTree, ofBase } from '../job-statements.ts';
 import { withTransaction } from '../pool.ts';
 import { onlyRow } from '../rows.ts';
 import { type Snapshot, storeSnapshot } from './snapshots.ts';
@@ -105,8 +106,6 @@ export interface StepStore {
   /** The newest tree of the job, null while nothing has changed since the base commit. */
   latestTree(jobId: string): Promise<string | null>;
   snapshot(jobId: string, tree: string): Promise<Snapshot | null>;
-  /** The newest patch (`text/x-diff`) of a job; null when it changed nothing. */
-  latestPatch(jobId: string): Promise<string | null>;
 }
 
 const stepColumns = `
@@ -119,20 +118,6 @@ const claimStep = (askedUntil: string) => `
   insert into job_steps (job_id, turn, step, fence, asked_until) values ($1, $2, $3, 1, ${askedUntil})
   on conflict (job_id, turn, step) do update set fence = job_steps.fence + 1, asked_until = excluded.asked_until
   returning ${stepColumns}`;
-
-/**
- * The tree after the newest batch of tools, or the one the working copy was made equal to since. Without a snapshot of it,
- * nothing differs from the base commit.
- */
-const newestTree = `
-  select tree from (
-    (select turn, step, 0 as later, tree from job_steps where job_id = $1 and tree is not null
-     order by turn desc, step desc limit 1)
-    union all
-    (select turn, tree_step, 1, tree from job_turns where job_id = $1 and tree is not null order by turn desc limit 1)
-  ) as trees order by turn desc, step desc, later desc limit 1`;
-// a tree that is stored for an earlier base commit is what the base has by now: the job's change was merged
-const ofBase = 'job_id = $1 and base_commit = (select base_commit from jobs where id = $1)';
 
 /** The ledger of a job's steps, and the snapshots of its working copy. */
 export function createStepStore(pool: Pool): StepStore {
@@ -266,14 +251,6 @@ export function createStepStore(pool: Pool): StepStore {
     return rows[0] ?? null;
   }
 
-  async function latestPatch(jobId: string): Promise<string | null> {
-    const { rows } = await pool.query<{ patch: string }>(
-      `select patch from job_snapshots where ${ofBase} and patch <> '' and tree = (${newestTree})`,
-      [jobId],
-    );
-    return rows[0]?.patch ?? null;
-  }
-
   return {
     claim,
     claimAnswer,
@@ -285,6 +262,5 @@ export function createStepStore(pool: Pool): StepStore {
     lastAnswered,
     latestTree,
     snapshot,
-    latestPatch,
   };
 }

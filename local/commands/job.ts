@@ -2,13 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { createWriteStream, existsSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import type { Command } from 'commander';
+import type { Pool } from 'pg';
 import { jobMessageSchema } from '../../api/job-schemas.ts';
+import { operatorOf, type Caller } from '../../db/caller.ts';
 import { BundleFileError, readBundle, writeBundle } from '../../db/bundle-file.ts';
 import { canBeId, newId } from '../../db/ids.ts';
 import { createJobForkStore } from '../../db/job-forks.ts';
 import type { JobPiece } from '../../db/job-pieces.ts';
-import { createJobStore, type JobRow } from '../../db/jobs.ts';
+import type { JobRow } from '../../db/jobs.ts';
 import { createJobRecordStore } from '../../db/job-records.ts';
+import { createWorkerJobStore } from '../../db/worker/jobs.ts';
 import { modelNameSchema } from '../../workflows/contract/administration.ts';
 import { codeOf } from '../start-error.ts';
 import { integerBetween, readBy } from './checks.ts';
@@ -38,7 +41,9 @@ export function addJobCommands(program: Command, withContext: WithContext): void
       const show = (pieces: AsyncIterable<JobPiece>) => replayJob({ job, pieces, isJson: isJson(command), ...options });
       if (existsSync(job)) return onFile(job, () => show(readBundle(job)));
       if (!canBeId(job)) throw jobUnknown(job);
-      return withContext(({ pool }) => show(createJobRecordStore(pool).read(job)));
+      return withContext(async ({ pool }) =>
+        show(createJobRecordStore(pool).read(await operatorOfJob(pool, job), job)),
+      );
     });
 
   group
@@ -65,12 +70,12 @@ export function addJobCommands(program: Command, withContext: WithContext): void
     .option('--output <file>', 'without it <id>.docket.gz')
     .action((id: string, { output = `${id}.docket.gz` }: { output?: string }, command: Command) =>
       withContext(async ({ pool }) => {
-        if ((await createJobStore(pool).get(id)) === null) throw jobUnknown(id);
+        const operator = await operatorOfJob(pool, id);
         const half = `${output}.${randomUUID()}`;
         try {
           await onFile(output, async () => {
             const file = createWriteStream(half, { mode: 0o600, flags: 'wx' });
-            await writeBundle(createJobRecordStore(pool).read(id), file);
+            await writeBundle(createJobRecordStore(pool).read(operator, id), file);
             await rename(half, output);
           });
         } finally {
@@ -90,7 +95,7 @@ interface ForkOptions {
 
 async function fork({ pool }: CommandContext, jobId: string, options: ForkOptions): Promise<JobRow> {
   const { turn, step, model = null, prompt = null } = options;
-  const made = await createJobForkStore(pool).fork({
+  const made = await createJobForkStore(pool).fork(await operatorOfJob(pool, jobId), {
     id: newId('job_'),
     from: { jobId, turn, step },
     model,
@@ -104,6 +109,13 @@ async function fork({ pool }: CommandContext, jobId: string, options: ForkOption
   if (made.kind !== 'no-step') throw jobUnknown(jobId);
   const there = made.lastStep === null ? 'no step of it has ended' : `the last one that has ended is ${made.lastStep}`;
   throw new CommandError(`A job goes on from a step of turn ${made.turn} that has ended; ${there}.`);
+}
+
+/** The operator acts for the organization of the job. */
+async function operatorOfJob(pool: Pool, jobId: string): Promise<Caller> {
+  const job = await createWorkerJobStore(pool).get(jobId);
+  if (job === null) throw jobUnknown(jobId);
+  return operatorOf(job);
 }
 
 const fileProblems = new Set(['EACCES', 'EISDIR', 'ENOENT', 'ENOSPC', 'ENOTDIR', 'EPERM', 'EROFS', 'EDQUOT', 'EIO']);

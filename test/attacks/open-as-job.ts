@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { RemoteCredential } from '../../activities/clients/git.ts';
-import type { PullRequestStore } from '../../db/pull-requests.ts';
+import type { WorkerPullRequestStore } from '../../db/worker/pull-requests.ts';
 import { createClients } from '../../worker/clients.ts';
 import { readConfig } from '../../worker/config.ts';
 import { answered, type Scene } from './scene.ts';
@@ -29,7 +29,7 @@ export async function openAsJob(
     DOCKET_LOCAL_REPOSITORIES: localRootOf(scene),
     DOCKET_ALLOWED_HOSTS: 'allowed.test',
   });
-  const clients = createClients({ config, pullRequests: {} as PullRequestStore });
+  const clients = createClients({ config, pullRequests: {} as WorkerPullRequestStore });
   if (clients.problemWithRepository(repository) !== null) return null;
   const access = { repository, credential, signal: AbortSignal.timeout(30_000) };
   const resolved = await answered(clients.workspaces.resolve({ ...access, ref }));

@@ -3,8 +3,8 @@ import { Pool } from 'pg';
 import { createLiveText } from '../../activities/live-text.ts';
 import { createRedactor } from '../../redaction/redactor.ts';
 import { createStreamRedactor } from '../../redaction/redact-stream.ts';
-import { createJobEventStore } from '../../db/job-events.ts';
-import { createJobStore } from '../../db/jobs.ts';
+import { createWorkerEventStore } from '../../db/worker/job-events.ts';
+import { createWorkerJobStore } from '../../db/worker/jobs.ts';
 import { createStepStore } from '../../db/worker/steps.ts';
 import { buildJob, buildKey, buildProject } from '../support/build.ts';
 import { watchEvents } from '../support/watch-events.ts';
@@ -58,7 +58,7 @@ interface BenchJob {
 
 /** Speaks as a step's model does, each word with the time at which it was said. */
 async function latencies(pool: Pool, { id, key, urls }: BenchJob, words: number): Promise<number[]> {
-  const [events, steps] = [createJobEventStore(pool), createStepStore(pool)];
+  const [events, steps] = [createWorkerEventStore(pool), createStepStore(pool)];
   const step = { jobId: id, turn: 1, step: 1 };
   const { fence } = await steps.claimAnswer(step);
   const text = createLiveText({
@@ -125,5 +125,5 @@ async function cutOff(pool: Pool, { id, key, urls }: BenchJob, wanted: number) {
 }
 
 function finish(pool: Pool, jobId: string): Promise<boolean> {
-  return createJobStore(pool).finish({ jobId, turn: 1, status: 'completed', failureCategory: null });
+  return createWorkerJobStore(pool).finish({ jobId, turn: 1, status: 'completed', failureCategory: null });
 }

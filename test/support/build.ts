@@ -2,12 +2,14 @@ import type { Pool } from 'pg';
 import { newId } from '../../db/ids.ts';
 import { createJobStore } from '../../db/jobs.ts';
 import type { JobRow, NewJob } from '../../db/jobs.ts';
+import { createWorkerJobStore } from '../../db/worker/jobs.ts';
 import { createKeyStore } from '../../db/keys.ts';
 import type { KeyRow } from '../../db/keys.ts';
 import { createOrganizationStore, createProjectStore } from '../../db/projects.ts';
 import type { OrganizationRow, ProjectRow } from '../../db/projects.ts';
 import { createSiteStore } from '../../db/sites.ts';
 import type { NewSite, SiteRow } from '../../db/sites.ts';
+import { operatorOf } from '../../db/caller.ts';
 
 /** The pepper of keys that tests make. */
 export const testPepper = 'a pepper for tests only';
@@ -44,10 +46,8 @@ export function buildKey(
 /** A job of the project; any column of its row may be given. */
 export async function buildJob(pool: Pool, project: ProjectRow, job: Partial<NewJob & JobRow> = {}): Promise<JobRow> {
   const id = job.id ?? newId('job_');
-  const store = createJobStore(pool);
-  await store.create({
+  await createJobStore(pool).create(operatorOf(project), {
     projectId: project.id,
-    organizationId: project.organizationId,
     prompt: 'Fix the typo.',
     repository: project.repository,
     requestedRef: null,
@@ -62,7 +62,7 @@ export async function buildJob(pool: Pool, project: ProjectRow, job: Partial<New
     const column = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
     await pool.query(`update jobs set ${column} = $2 where id = $1`, [id, value]);
   }
-  const row = await store.get(id);
+  const row = await createWorkerJobStore(pool).get(id);
   if (row === null) throw new Error('The job that was just made is not there.');
   return row;
 }

@@ -3,6 +3,7 @@ import { Client, Connection } from '@temporalio/client';
 import { inject } from 'vitest';
 import { createJobStarter } from '../../api/job-starter.ts';
 import { newId } from '../../db/ids.ts';
+import { createWorkerJobStore } from '../../db/worker/jobs.ts';
 import { createJobStore, type JobRow } from '../../db/jobs.ts';
 import { createOrganizationStore, createProjectStore } from '../../db/projects.ts';
 import { jobWorkflowId } from '../../workflows/contract/messages.ts';
@@ -10,6 +11,7 @@ import { createTestDatabase, type TestDatabase } from './database.ts';
 import { createTestRepository, type TestRepository } from './git-repository.ts';
 import { startScriptedModelServer, type ScriptedModelServer } from './scripted-model-server.ts';
 import { startWorkerProcess, type WorkerProcess } from './worker-process.ts';
+import { operatorOf } from '../../db/caller.ts';
 
 /** Worker processes on a database, a repository and a namespace of the engine that nobody else uses. */
 export interface Fleet extends AsyncDisposable {
@@ -40,7 +42,7 @@ export async function createFleet({ maxSteps = standardLimits.maxSteps } = {}): 
   const database = resources.use(await createTestDatabase());
   const repository = resources.use(await createTestRepository());
   const model = resources.use(await startScriptedModelServer());
-  const jobs = createJobStore(database.pool);
+  const jobs = createWorkerJobStore(database.pool);
   const startExecution = createJobStarter({ client, limits: { ...standardLimits, maxSteps } });
   const organization = await createOrganizationStore(database.pool).create({ name: 'Fleet' });
   const project = await createProjectStore(database.pool).create({
@@ -80,9 +82,14 @@ export async function createFleet({ maxSteps = standardLimits.maxSteps } = {}): 
     },
     async startJob(prompt, { repository: place = repository.path } = {}) {
       const id = newId('job_');
-      const owner = { projectId: project.id, organizationId: organization.id };
       const asked = { prompt, repository: place, requestedRef: null, model: 'compatible/scripted' };
-      await jobs.create({ id, ...owner, ...asked, draft: false, idempotency: null });
+      await createJobStore(database.pool).create(operatorOf(project), {
+        id,
+        projectId: project.id,
+        ...asked,
+        draft: false,
+        idempotency: null,
+      });
       for (;;) {
         try {
           await startExecution({ jobId: id, turn: 1, organizationId: organization.id });

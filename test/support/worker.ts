@@ -17,14 +17,15 @@ import { createIdleJobs } from '../../db/worker/idle-jobs.ts';
 import { createBudgetStore } from '../../db/worker/budgets.ts';
 import { newId } from '../../db/ids.ts';
 import { createJobContextStore } from '../../db/worker/job-context.ts';
-import { createJobEventStore } from '../../db/job-events.ts';
+import { createWorkerEventStore } from '../../db/worker/job-events.ts';
 import { createJobBranchStore } from '../../db/worker/job-branches.ts';
-import { createJobEndings } from '../../db/job-endings.ts';
-import { createJobMessageStore } from '../../db/job-messages.ts';
+import { createIdleEndings } from '../../db/worker/idle-endings.ts';
+import { createWorkerMessageStore } from '../../db/worker/job-messages.ts';
+import { createWorkerJobStore } from '../../db/worker/jobs.ts';
 import { createJobStore, type JobRow } from '../../db/jobs.ts';
 import { createProjectCredentialStore } from '../../db/project-credentials.ts';
 import { createOrganizationStore, createProjectStore, type ForgeKind } from '../../db/projects.ts';
-import { createPullRequestStore } from '../../db/pull-requests.ts';
+import { createWorkerPullRequestStore } from '../../db/worker/pull-requests.ts';
 import { createEffectStore } from '../../db/worker/effects.ts';
 import { createStepStore } from '../../db/worker/steps.ts';
 import { createPriceBook } from '../../models/prices.ts';
@@ -38,6 +39,8 @@ import type { JobLimits } from '../../workflows/contract/job.ts';
 import { jobWorkflowId, jobWorkflowName } from '../../workflows/contract/messages.ts';
 import type { TestDatabase } from './database.ts';
 import { loopbackEgress } from './loopback.ts';
+import { asOperator } from './operator.ts';
+import { operatorOf } from '../../db/caller.ts';
 
 export interface TestJob {
   prompt: string;
@@ -131,11 +134,10 @@ export async function startTestWorker(options: TestWorkerOptions): Promise<TestW
       allowedRepositories: [],
     });
     const id = newId('job_');
-    await jobs.create({
+    await createJobStore(pool).create(operatorOf(project), {
       ...job,
       id,
       projectId: project.id,
-      organizationId: organization.id,
       requestedRef: requestedRef ?? null,
       model: model ?? 'compatible/scripted',
       draft,
@@ -169,7 +171,7 @@ export async function startTestWorker(options: TestWorkerOptions): Promise<TestW
     startJob,
     ended,
     async followUp(jobId, prompt) {
-      const sent = await deps.messages.send({ jobId, prompt, idempotency: null });
+      const sent = await asOperator(pool).send({ jobId, prompt, idempotency: null });
       if (sent.kind !== 'began') throw new Error(`The message was ${sent.kind}.`);
       await startJob(jobId, {}, sent.job.turn);
       return ended(jobId, sent.job.turn);
@@ -192,16 +194,16 @@ function depsOf(
     transports: ['https', 'http', 'file', 'ssh'],
     egress: loopbackEgress,
   });
-  const local = createLocalForge({ pullRequests: createPullRequestStore(pool), baseUrl: 'http://docket.test' });
+  const local = createLocalForge({ pullRequests: createWorkerPullRequestStore(pool), baseUrl: 'http://docket.test' });
   return {
-    jobs: createJobStore(pool),
-    messages: createJobMessageStore(pool),
+    jobs: createWorkerJobStore(pool),
+    messages: createWorkerMessageStore(pool),
     branches: createJobBranchStore(pool),
-    endings: createJobEndings(pool),
+    endings: createIdleEndings(pool),
     idleJobs: createIdleJobs(pool),
     steps: createStepStore(pool),
     asked: createAskedSteps(pool),
-    events: createJobEventStore(pool),
+    events: createWorkerEventStore(pool),
     effects: createEffectStore(pool),
     projects: createProjectStore(pool),
     credentials: createProjectCredentialStore(pool, createSecretBox(encryptionKeys ?? [])),

@@ -16,6 +16,9 @@ const planted: [string, string][] = [
   ['worker/plant.ts', '../local/home.ts'],
   ['api/plant.ts', '../worker/config.ts'],
   ['api/plant.ts', '../activities/model.ts'],
+  ['api/stores.ts', '../db/worker/jobs.ts'],
+  ['api/routes/plant.ts', '../../db/worker/pull-requests.ts'],
+  ['api/assistant/plant.ts', '../../db/worker/jobs.ts'],
   ['api/routes/plant.ts', '../../workflows/job-workflow.ts'],
   ['api/assistant/plant.ts', 'koa'],
   ['activities/plant.ts', '../worker/config.ts'],
@@ -36,6 +39,7 @@ const planted: [string, string][] = [
 const allowed: [string, string][] = [
   ['activities/plant.ts', '../workflows/contract/messages.ts'],
   ['api/routes/plant.ts', '../../workflows/contract/messages.ts'],
+  ['api/stores.ts', '../db/jobs.ts'],
   ['worker/plant.ts', '../activities/index.ts'],
   ['db/plant.ts', '../encryption/secret-box.ts'],
   ['dashboard/pages/plant.ts', '../http/client.ts'],

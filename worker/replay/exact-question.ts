@@ -5,7 +5,7 @@ import { createToolset } from '../../activities/agent-tools/toolset.ts';
 import { requestHashOf } from '../../activities/ask-model.ts';
 import { instructionsOf } from '../../activities/instructions.ts';
 import { conversationOf, transcriptAt } from '../../activities/transcript.ts';
-import type { Prompt } from '../../db/jobs.ts';
+import type { Prompt } from '../../db/worker/jobs.ts';
 import type { StepRow } from '../../db/worker/steps.ts';
 import type { CollectedJob } from './collect-job.ts';
 

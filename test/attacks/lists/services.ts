@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createJobStore } from '../../../db/jobs.ts';
+import { createWorkerJobStore } from '../../../db/worker/jobs.ts';
 import { createThreadStore } from '../../../db/threads.ts';
 import { question } from '../../integration/assistant/site.ts';
 import type { Attack } from '../attack.ts';
@@ -26,7 +26,7 @@ const guessed = jobRoutes.map(([method, suffix, json]): Attack => ({
   async unprotected() {
     const { database, theirs } = await serviceStage();
     // a lookup by id alone
-    return (await createJobStore(database.pool).get(theirs.job.id)) !== null;
+    return (await createWorkerJobStore(database.pool).get(theirs.job.id)) !== null;
   },
   async product() {
     const { api, mine, theirs } = await serviceStage();

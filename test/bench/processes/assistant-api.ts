@@ -28,7 +28,7 @@ const times = { maxLoopDelayMs: 60_000 };
 const modelName = 'bench/stream';
 const parts = { stores, log, models, modelName, embeddingModel: null, cacheDirectory, times };
 const assistant = createAssistantParts(parts);
-const wakeups = createJobEventWakeups({ url: config.database.url, events: stores.events });
+const wakeups = createJobEventWakeups({ url: config.database.url, pool });
 const { koa } = createApp({
   config,
   pool,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { agentJobSchema } from '../../../workflows/contract/agent-job.ts';
-import { createJobEndings } from '../../../db/job-endings.ts';
+import { createIdleEndings } from '../../../db/worker/idle-endings.ts';
 import { createCancelStore, createOutboxStore } from '../../../db/outbox.ts';
 import type { JobRow } from '../../../db/jobs.ts';
 import type { ProjectRow } from '../../../db/projects.ts';
@@ -161,7 +161,7 @@ describe('an archive', () => {
     const daysAgo = (days: number) => new Date(Date.now() - days * 24 * 60 * 60_000);
     const old = await job({ status: 'completed', phase: null, endedAt: daysAgo(31) });
     const recent = await job({ status: 'completed', phase: null, endedAt: daysAgo(29) });
-    const endings = createJobEndings(shared.database.pool);
+    const endings = createIdleEndings(shared.database.pool);
     expect(await endings.archiveIdle({ idleDays: 30, limit: 10 })).toBe(1);
     expect(await endings.archiveIdle({ idleDays: 30, limit: 10 })).toBe(0);
     const statusOf = async ({ id }: JobRow) =>

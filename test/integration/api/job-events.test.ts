@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { jobEventPageSchema, type PublicJobEvent } from '../../../api/job-schemas.ts';
-import { createJobStore } from '../../../db/jobs.ts';
+import { createWorkerJobStore } from '../../../db/worker/jobs.ts';
 import type { ProjectRow } from '../../../db/projects.ts';
 import { buildJob, buildKey, buildProject } from '../../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
@@ -42,7 +42,7 @@ async function append(jobId: string, count: number, { turn = 1, text = 'x' } = {
 }
 
 function finish(jobId: string): Promise<boolean> {
-  return createJobStore(database.pool).finish({ jobId, turn: 1, status: 'completed', failureCategory: null });
+  return createWorkerJobStore(database.pool).finish({ jobId, turn: 1, status: 'completed', failureCategory: null });
 }
 
 async function collect(events: AsyncIterable<PublicJobEvent>): Promise<PublicJobEvent[]> {
@@ -115,7 +115,7 @@ describe('the stream of a job’s events', () => {
       }
       if (seq === 2) await append(id, 1, { turn: 2 });
       if (seq === 3)
-        await createJobStore(database.pool).finish({
+        await createWorkerJobStore(database.pool).finish({
           jobId: id,
           turn: 2,
           status: 'failed',

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listedJobsSchema, type ListedJob } from '../../../api/job-list-schemas.ts';
-import { createJobEndings } from '../../../db/job-endings.ts';
-import { createJobStore } from '../../../db/jobs.ts';
+import { createWorkerJobStore } from '../../../db/worker/jobs.ts';
 import type { ProjectRow } from '../../../db/projects.ts';
 import { buildJob, buildKey, buildProject } from '../../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { openEvents } from '../../support/watch-events.ts';
 import { serveApi, type ServedApi } from './serve.ts';
+import { asOperator } from '../../support/operator.ts';
 
 let database: TestDatabase;
 let api: ServedApi;
@@ -120,10 +120,10 @@ describe('the stream of an organization’s jobs', () => {
     const made = await nextOf(stream, (job) => job.id === id);
     expect(made.job).toMatchObject({ status: 'active', projectId: project.id, prompt: 'Fix the typo.' });
 
-    await createJobStore(pool).finish({ jobId: id, turn: 1, status: 'completed', failureCategory: null });
+    await createWorkerJobStore(pool).finish({ jobId: id, turn: 1, status: 'completed', failureCategory: null });
     await nextOf(stream, (job) => job.id === id && job.status === 'completed');
     // nobody appends an event to say that a job was archived
-    await createJobEndings(pool).archive(id);
+    await asOperator(pool).archive(id);
     const archived = await nextOf(stream, (job) => job.id === id && job.status === 'archived');
     watching.end();
 

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { stepListSchema, stepSchema, turnListSchema } from '../../../api/job-story-schemas.ts';
-import { createJobMessageStore } from '../../../db/job-messages.ts';
 import { createStepStore } from '../../../db/worker/steps.ts';
 import { buildJob, buildKey, buildProject } from '../../support/build.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import type { TestDatabase } from '../../support/database.ts';
 import { serveApi } from './serve.ts';
 import type { ServedApi } from './serve.ts';
+import { asOperator } from '../../support/operator.ts';
 
 const shared = {} as { database: TestDatabase; api: ServedApi; path: string; key: string; jobId: string };
 const patchOf = (words: string) =>
@@ -23,7 +23,7 @@ beforeAll(async () => {
   shared.path = `/v2/agent/${project.id}/job/${job.id}`;
   shared.jobId = job.id;
   await pool.query("update jobs set base_commit = 'base' where id = $1", [job.id]);
-  await createJobMessageStore(pool).send({ jobId: job.id, prompt: 'And that.', idempotency: null });
+  await asOperator(pool).send({ jobId: job.id, prompt: 'And that.', idempotency: null });
   const steps = createStepStore(pool);
   for (const step of [1, 2]) {
     const ref = { jobId: job.id, turn: 1, step };

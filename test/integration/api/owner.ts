@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import { expect } from 'vitest';
-import { createPullRequestStore } from '../../../db/pull-requests.ts';
+import { createWorkerPullRequestStore } from '../../../db/worker/pull-requests.ts';
 import { buildJob, buildKey, buildProject } from '../../support/build.ts';
 import { buildIndexedSite, question } from '../assistant/site.ts';
 import type { ServedApi } from './serve.ts';
@@ -32,7 +32,7 @@ export async function createOwner(pool: Pool, api: ServedApi): Promise<Owner> {
   const { body: webhook } = await post(adminKey, `${base}/webhooks`, { url: receiver });
   const { body: delivery } = await post(adminKey, `${base}/webhooks/${webhook.id}/ping`);
   const reply = await post(assistantKey, `/discovery/v2/assistant/${site.domain}/message`, question('retries?'));
-  const pullRequest = await createPullRequestStore(pool).create({
+  const pullRequest = await createWorkerPullRequestStore(pool).create({
     repository: project.repository,
     head: `docket/${project.id}`,
     base: 'main',

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pullRequestSchema } from '../../../api/pull-request-schemas.ts';
 import type { ProjectRow } from '../../../db/projects.ts';
-import { createPullRequestMergeStore } from '../../../db/pull-request-merges.ts';
-import { createPullRequestStore } from '../../../db/pull-requests.ts';
+import { createPullRequestMergeStore } from '../../../db/worker/pull-request-merges.ts';
+import { createWorkerPullRequestStore } from '../../../db/worker/pull-requests.ts';
 import { buildJob, buildKey, buildProject } from '../../support/build.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import type { TestDatabase } from '../../support/database.ts';
@@ -26,7 +26,7 @@ afterAll(async () => {
 async function open({ draft = false } = {}) {
   const { pool } = shared.database;
   const job = await buildJob(pool, shared.project, { status: 'completed' });
-  const row = await createPullRequestStore(pool).create({
+  const row = await createWorkerPullRequestStore(pool).create({
     repository: '/srv/repositories/lamp.git',
     head: `docket/${job.id}-fix`,
     base: 'main',

@@ -81,7 +81,7 @@ export async function serveApi(
   );
   const created = { count: 0 };
   const url = pool.options.connectionString ?? '';
-  const wakeups = cleanup.use(createJobEventWakeups({ url, events: stores.events }));
+  const wakeups = cleanup.use(createJobEventWakeups({ url, pool }));
   const stopping = new AbortController();
   const { koa, keyUses } = createApp({
     config,

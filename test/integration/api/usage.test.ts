@@ -83,7 +83,7 @@ it('knows the busiest hour of a day, of all processes together, and forgets what
   );
   await Promise.all([1, 2].map(() => usage.count([{ keyId: row.id, requests: 4, refused: 1 }])));
   await usage.count([{ keyId: 'key_of_nobody', requests: 1, refused: 0 }]);
-  const { keys } = await usage.read({ organizationId, days: 2 });
+  const { keys } = await usage.read({ organizationId }, { days: 2 });
   expect(keys[0]?.days).toMatchObject([
     { requests: 150, refused: 15, busiestHour: 45 },
     { requests: 8, refused: 2, busiestHour: 6 },

@@ -3,7 +3,7 @@ import { createGithubForge } from '../../../activities/clients/github.ts';
 import { createTokenCredential } from '../../../activities/clients/github-credential.ts';
 import { createGitlabForge } from '../../../activities/clients/gitlab.ts';
 import { createLocalForge } from '../../../activities/clients/local-forge.ts';
-import { createPullRequestStore } from '../../../db/pull-requests.ts';
+import { createWorkerPullRequestStore } from '../../../db/worker/pull-requests.ts';
 import type { TestDatabase } from '../../support/database.ts';
 import type { FakeForge } from '../../support/forges/fake-forge.ts';
 import type { FakeGithub } from '../../support/forges/fake-github.ts';
@@ -52,7 +52,7 @@ export interface Stage {
 
 export function localStage(database: () => TestDatabase): Stage {
   let made = 0;
-  const store = () => createPullRequestStore(database().pool);
+  const store = () => createWorkerPullRequestStore(database().pool);
   return {
     name: 'local',
     isHosted: false,

@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createJobEventWakeups } from '../../../db/job-event-wakeups.ts';
-import { createJobEventStore } from '../../../db/job-events.ts';
-import { createJobStore, type JobRow } from '../../../db/jobs.ts';
+import { createWorkerEventStore } from '../../../db/worker/job-events.ts';
+import type { JobRow } from '../../../db/jobs.ts';
+import { createWorkerJobStore } from '../../../db/worker/jobs.ts';
 import { createStepStore } from '../../../db/worker/steps.ts';
 import { buildJob, buildProject } from '../../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { asOperator } from '../../support/operator.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -17,7 +19,7 @@ async function newJob(): Promise<JobRow> {
 }
 
 async function eventsOf(jobId: string) {
-  const { events } = await createJobEventStore(database.pool).read(jobId, { after: 0, limit: 10_000 });
+  const { events } = await asOperator(database.pool).events(jobId, { after: 0, limit: 10_000 });
   return events;
 }
 
@@ -44,7 +46,7 @@ describe('the events of a job', () => {
     let last = 0;
     const seen: number[] = [];
     const look = async () => {
-      const { events } = await createJobEventStore(database.pool).read(id, { after: last, limit: 7 });
+      const { events } = await asOperator(database.pool).events(id, { after: last, limit: 7 });
       for (const { seq } of events) seen.push((last = seq));
       return events.length;
     };
@@ -58,7 +60,7 @@ describe('the events of a job', () => {
   });
 
   it('tell of each phase once, and end with how the job ended', async () => {
-    const jobs = createJobStore(database.pool);
+    const jobs = createWorkerJobStore(database.pool);
     const { id } = await newJob();
     const ref = { jobId: id, turn: 1 };
     for (const phase of ['preparing', 'preparing', 'running'] as const)
@@ -77,7 +79,7 @@ describe('the events of a job', () => {
   it('tell why a job failed and what to do', async () => {
     const { id } = await newJob();
     const failure = { status: 'failed', failureCategory: 'model_refused', message: 'The model declined.' } as const;
-    await createJobStore(database.pool).finish({ jobId: id, turn: 1, ...failure });
+    await createWorkerJobStore(database.pool).finish({ jobId: id, turn: 1, ...failure });
     expect((await eventsOf(id)).at(-1)).toMatchObject({
       type: 'failure',
       data: { category: 'model_refused', remedy: expect.any(String), message: 'The model declined.' },
@@ -89,9 +91,14 @@ describe('the events of a job', () => {
     const steps = createStepStore(database.pool);
     const step = { jobId: id, turn: 1, step: 1 };
     const { fence } = await steps.claimAnswer(step);
-    await createJobStore(database.pool).finish({ jobId: id, turn: 1, status: 'failed', failureCategory: 'cancelled' });
+    await createWorkerJobStore(database.pool).finish({
+      jobId: id,
+      turn: 1,
+      status: 'failed',
+      failureCategory: 'cancelled',
+    });
     const late = { ...step, fence, offset: 0, text: 'late', isRepeated: false };
-    expect(await createJobEventStore(database.pool).appendText(late)).toBe(false);
+    expect(await createWorkerEventStore(database.pool).appendText(late)).toBe(false);
     await steps.storeResponse({
       ...step,
       requestHash: 'h',
@@ -110,7 +117,7 @@ describe('the events of a job', () => {
 describe('the text of a step', () => {
   it('is taken from its newest attempt only, and until it is answered', async () => {
     const { id } = await newJob();
-    const [steps, events] = [createStepStore(database.pool), createJobEventStore(database.pool)];
+    const [steps, events] = [createStepStore(database.pool), createWorkerEventStore(database.pool)];
     const step = { jobId: id, turn: 1, step: 1 };
     const first = await steps.claimAnswer(step);
     const piece = { ...step, offset: 0, text: 'one', isRepeated: false };
@@ -135,7 +142,7 @@ describe('the text of a step', () => {
 
   it('that was perhaps appended before is appended once', async () => {
     const { id } = await newJob();
-    const [steps, events] = [createStepStore(database.pool), createJobEventStore(database.pool)];
+    const [steps, events] = [createStepStore(database.pool), createWorkerEventStore(database.pool)];
     const step = { jobId: id, turn: 1, step: 1 };
     const { fence } = await steps.claimAnswer(step);
     const piece = { ...step, fence, offset: 0, text: 'one' };
@@ -152,7 +159,7 @@ describe('wake-ups', () => {
   function wakeups(options: { pollMs?: number } = {}) {
     const made = createJobEventWakeups({
       url: database.url,
-      events: createJobEventStore(database.pool),
+      pool: database.pool,
       applicationName: `wakeups-${crypto.randomUUID()}`,
       ...options,
     });
@@ -163,8 +170,12 @@ describe('wake-ups', () => {
   it('come with the commit, over one connection for all watchers', async () => {
     const [mine, other] = [await newJob(), await newJob()];
     const applicationName = `one-${crypto.randomUUID()}`;
-    const events = createJobEventStore(database.pool);
-    await using made = createJobEventWakeups({ url: database.url, events, applicationName, pollMs: 3_600_000 });
+    await using made = createJobEventWakeups({
+      url: database.url,
+      pool: database.pool,
+      applicationName,
+      pollMs: 3_600_000,
+    });
     using bell = made.subscribe(mine.id);
     using otherBell = made.subscribe(other.id);
     await Promise.all([bell.next({ withinMs, signal }), otherBell.next({ withinMs, signal })]); // it listens now
@@ -182,10 +193,14 @@ describe('wake-ups', () => {
 
   it('come by asking when the connection does not tell', async () => {
     const { id } = await newJob();
-    const events = createJobEventStore(database.pool);
     let lost = 0;
     const url = 'postgres://127.0.0.1:1/none';
-    await using made = createJobEventWakeups({ url, events, pollMs: 5, onConnectionLost: () => (lost += 1) });
+    await using made = createJobEventWakeups({
+      url,
+      pool: database.pool,
+      pollMs: 5,
+      onConnectionLost: () => (lost += 1),
+    });
     using bell = made.subscribe(id);
     await bell.next({ withinMs, signal });
     const woken = bell.next({ withinMs, signal });

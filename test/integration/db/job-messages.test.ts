@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createJobMessageStore } from '../../../db/job-messages.ts';
-import { createJobStore } from '../../../db/jobs.ts';
+import { createWorkerMessageStore } from '../../../db/worker/job-messages.ts';
+import { createWorkerJobStore } from '../../../db/worker/jobs.ts';
 import { createStepStore } from '../../../db/worker/steps.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { seedJob } from './seed.ts';
+import { asOperator } from '../../support/operator.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -22,36 +23,36 @@ const answer = {
 it('an answer that does not know a message its step has taken is not stored', async () => {
   const ref = { ...(await seedJob(database.pool)), step: 1 };
   const [messages, steps, jobs] = [
-    createJobMessageStore(database.pool),
+    createWorkerMessageStore(database.pool),
     createStepStore(database.pool),
-    createJobStore(database.pool),
+    createWorkerJobStore(database.pool),
   ];
   await steps.claim(ref); // this attempt asks before the message comes
-  await messages.send({ jobId: ref.jobId, prompt: 'Wait', idempotency: null });
+  await asOperator(database.pool).send({ jobId: ref.jobId, prompt: 'Wait', idempotency: null });
   await steps.claim(ref);
   await messages.take(ref);
   expect(await jobs.get(ref.jobId)).toMatchObject({ waitingMessages: 0 });
   expect(await steps.storeResponse({ ...ref, ...answer, knownMessages: 0 })).toBe(false);
   expect(await steps.storeResponse({ ...ref, ...answer, knownMessages: 1 })).toBe(true);
-  await messages.send({ jobId: ref.jobId, prompt: 'Too late for this step', idempotency: null });
+  await asOperator(database.pool).send({ jobId: ref.jobId, prompt: 'Too late for this step', idempotency: null });
   await messages.take(ref);
   expect(await jobs.prompts(ref.jobId, 1)).toMatchObject([{ step: 0 }, { step: 1 }, { step: null }]);
 });
 
 it('a job does not complete while a message waits, and fails all the same', async () => {
   const ref = await seedJob(database.pool);
-  const [messages, jobs] = [createJobMessageStore(database.pool), createJobStore(database.pool)];
-  await messages.send({ jobId: ref.jobId, prompt: 'Wait', idempotency: null });
+  const jobs = createWorkerJobStore(database.pool);
+  await asOperator(database.pool).send({ jobId: ref.jobId, prompt: 'Wait', idempotency: null });
   expect(await jobs.finish({ ...ref, status: 'completed', failureCategory: null })).toBe(false);
   expect(await jobs.finish({ ...ref, status: 'failed', failureCategory: 'internal' })).toBe(true);
 });
 
 it('a message and the end of its turn at the same moment: it joins the turn or begins one', async () => {
-  const [messages, jobs] = [createJobMessageStore(database.pool), createJobStore(database.pool)];
+  const jobs = createWorkerJobStore(database.pool);
   for (let round = 0; round < 20; round += 1) {
     const ref = await seedJob(database.pool);
     const [sent, isFinished] = await Promise.all([
-      messages.send({ jobId: ref.jobId, prompt: 'Now', idempotency: null }),
+      asOperator(database.pool).send({ jobId: ref.jobId, prompt: 'Now', idempotency: null }),
       jobs.finish({ ...ref, status: 'completed', failureCategory: null }),
     ]);
     expect(sent.kind).toBe(isFinished ? 'began' : 'joined');

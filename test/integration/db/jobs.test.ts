@@ -2,8 +2,10 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { newId } from '../../../db/ids.ts';
 import { createJobStore, InvalidCursorError } from '../../../db/jobs.ts';
 import { createOutboxStore } from '../../../db/outbox.ts';
+import { createWorkerJobStore } from '../../../db/worker/jobs.ts';
 import { createStepStore } from '../../../db/worker/steps.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { operatorOf } from '../../../db/caller.ts';
 import { newJob, seedJob, seedProject } from './seed.ts';
 
 let database: TestDatabase;
@@ -14,8 +16,12 @@ afterAll(() => database[Symbol.asyncDispose]());
 
 it('creates a job with its first turn and its outbox row, and finds it within its project only', async () => {
   const jobs = createJobStore(database.pool);
+  const worked = createWorkerJobStore(database.pool);
   const owner = await seedProject(database.pool);
-  const created = await jobs.create(newJob(owner, { id: 'job_first', prompt: 'nul \0 is replaced', draft: true }));
+  const created = await jobs.create(
+    operatorOf(owner),
+    newJob(owner, { id: 'job_first', prompt: 'nul \0 is replaced', draft: true }),
+  );
   const expected = {
     id: 'job_first',
     ...owner,
@@ -32,13 +38,13 @@ it('creates a job with its first turn and its outbox row, and finds it within it
     archivedAt: null,
   };
   expect(created).toMatchObject({ kind: 'created', job: expected });
-  expect(await jobs.find(owner.projectId, 'job_first')).toMatchObject(expected);
-  expect(await jobs.get('job_first')).toMatchObject(expected);
+  expect(await jobs.find(owner, owner.projectId, 'job_first')).toMatchObject(expected);
+  expect(await worked.get('job_first')).toMatchObject(expected);
   const other = await seedProject(database.pool);
-  expect(await jobs.find(other.projectId, 'job_first')).toBeNull();
-  expect(await jobs.promptOf('job_first', 1)).toBe('nul \uFFFD is replaced');
-  expect(await jobs.promptOf('job_first', 2)).toBeNull();
-  expect(await jobs.prompts('job_first', 3)).toHaveLength(1);
+  expect(await jobs.find(other, other.projectId, 'job_first')).toBeNull();
+  expect(await worked.promptOf('job_first', 1)).toBe('nul \uFFFD is replaced');
+  expect(await worked.promptOf('job_first', 2)).toBeNull();
+  expect(await worked.prompts('job_first', 3)).toHaveLength(1);
   const { rows } = await database.pool.query('select turn from job_outbox where job_id = $1', ['job_first']);
   expect(rows).toEqual([{ turn: 1 }]);
 });
@@ -46,10 +52,10 @@ it('creates a job with its first turn and its outbox row, and finds it within it
 it('answers lookups of one turn of the event loop together, among them ids that cannot exist', async () => {
   const jobs = createJobStore(database.pool);
   const owner = await seedProject(database.pool);
-  const known = await Promise.all(Array.from({ length: 5 }, () => jobs.create(newJob(owner))));
+  const known = await Promise.all(Array.from({ length: 5 }, () => jobs.create(operatorOf(owner), newJob(owner))));
   const ids = known.flatMap((created) => (created.kind === 'created' ? [created.job.id] : []));
   const asked = [...ids, 'job_unknown', 'a\0b', "'; drop table jobs", 'x'.repeat(3_000), '', '\ud800'];
-  const found = await Promise.all(asked.map((id) => jobs.find(owner.projectId, id)));
+  const found = await Promise.all(asked.map((id) => jobs.find(owner, owner.projectId, id)));
   expect(found.map((job) => job?.id ?? null)).toEqual([...ids, null, null, null, null, null, null]);
 });
 
@@ -57,13 +63,19 @@ it('makes one job of many simultaneous creates with one idempotency key', async 
   const jobs = createJobStore(database.pool);
   const owner = await seedProject(database.pool);
   const idempotency = { key: 'once', requestHash: 'h1' };
-  const created = await Promise.all(Array.from({ length: 8 }, () => jobs.create(newJob(owner, { idempotency }))));
+  const created = await Promise.all(
+    Array.from({ length: 8 }, () => jobs.create(operatorOf(owner), newJob(owner, { idempotency }))),
+  );
   const kinds = created.map(({ kind }) => kind).sort();
   expect(kinds).toEqual(['created', ...Array.from({ length: 7 }, () => 'replayed')]);
-  expect(new Set(created.map((each) => (each.kind === 'conflict' ? null : each.job.id))).size).toBe(1);
-  const conflict = await jobs.create(newJob(owner, { idempotency: { key: 'once', requestHash: 'h2' } }));
+  expect(new Set(created.map((each) => ('job' in each ? each.job.id : null))).size).toBe(1);
+  const conflict = await jobs.create(
+    operatorOf(owner),
+    newJob(owner, { idempotency: { key: 'once', requestHash: 'h2' } }),
+  );
   expect(conflict).toEqual({ kind: 'conflict' });
-  const elsewhere = await jobs.create(newJob(await seedProject(database.pool), { idempotency }));
+  const other = await seedProject(database.pool);
+  const elsewhere = await jobs.create(operatorOf(other), newJob(other, { idempotency }));
   expect(elsewhere.kind).toBe('created');
   const { rows } = await database.pool.query('select id from jobs where project_id = $1', [owner.projectId]);
   expect(rows).toHaveLength(1);
@@ -75,7 +87,7 @@ it('lists newest first in pages without gaps or repeats, also when times differ 
   const offsets = [0, 1, 1, 2, 999, 1_000, 1_001];
   for (const [index, offset] of offsets.entries()) {
     const id = `job_page${index}`;
-    await jobs.create(newJob(owner, { id }));
+    await jobs.create(operatorOf(owner), newJob(owner, { id }));
     await database.pool.query(
       `update jobs set created_at = '2026-01-01T00:00:00Z'::timestamptz + $2::integer * interval '1 microsecond' where id = $1`,
       [id, offset],
@@ -84,30 +96,31 @@ it('lists newest first in pages without gaps or repeats, also when times differ 
   const seen: string[] = [];
   let cursor: string | undefined;
   do {
-    const page = await jobs.list(owner.projectId, { limit: 2, cursor });
+    const page = await jobs.list(owner, owner.projectId, { limit: 2, cursor });
     seen.push(...page.jobs.map(({ id }) => id));
     expect(page.jobs[0]).not.toHaveProperty('createdMicros');
     cursor = page.nextCursor ?? undefined;
   } while (cursor !== undefined);
   expect(seen).toEqual([6, 5, 4, 3, 2, 1, 0].map((index) => `job_page${index}`));
-  const exact = await jobs.list(owner.projectId, { limit: 7 });
+  const exact = await jobs.list(owner, owner.projectId, { limit: 7 });
   expect(exact.nextCursor).toBeNull();
 });
 
 it('lists by status, and refuses a cursor that no page gave', async () => {
   const jobs = createJobStore(database.pool);
+  const worked = createWorkerJobStore(database.pool);
   const owner = await seedProject(database.pool);
-  await jobs.create(newJob(owner, { id: 'job_ended' }));
-  await jobs.create(newJob(owner, { id: 'job_running' }));
-  await jobs.finish({ jobId: 'job_ended', turn: 1, status: 'failed', failureCategory: 'cancelled' });
-  const page = await jobs.list(owner.projectId, { status: 'failed', limit: 10 });
+  await jobs.create(operatorOf(owner), newJob(owner, { id: 'job_ended' }));
+  await jobs.create(operatorOf(owner), newJob(owner, { id: 'job_running' }));
+  await worked.finish({ jobId: 'job_ended', turn: 1, status: 'failed', failureCategory: 'cancelled' });
+  const page = await jobs.list(owner, owner.projectId, { status: 'failed', limit: 10 });
   expect(page.jobs.map(({ id }) => id)).toEqual(['job_ended']);
-  await expect(jobs.list(owner.projectId, { limit: 10, cursor: 'made-up' })).rejects.toThrow(InvalidCursorError);
-  expect(await jobs.list('prj\0', { limit: 10 })).toEqual({ jobs: [], nextCursor: null });
+  await expect(jobs.list(owner, owner.projectId, { limit: 10, cursor: 'made-up' })).rejects.toThrow(InvalidCursorError);
+  expect(await jobs.list(owner, 'prj\0', { limit: 10 })).toEqual({ jobs: [], nextCursor: null });
 });
 
 it('lets the newest turn write while the job is active, and nobody afterwards', async () => {
-  const jobs = createJobStore(database.pool);
+  const worked = createWorkerJobStore(database.pool);
   const ref = await seedJob(database.pool);
   const published = {
     branch: 'docket/x',
@@ -119,15 +132,15 @@ it('lets the newest turn write while the job is active, and nobody afterwards', 
     prDraft: true,
     check: { command: 'make', result: 'failed' as const },
   };
-  expect(await jobs.setPhase({ ...ref, phase: 'running' })).toBe(true);
-  expect(await jobs.setBase({ ...ref, baseBranch: 'main', baseCommit: 'abc' })).toBe(true);
-  expect(await jobs.setSummary({ ...ref, title: 'T\0', message: 'done', incomplete: 'half\0' })).toBe(true);
-  expect(await jobs.setPublished({ ...ref, ...published })).toBe(true);
-  expect(await jobs.setPhase({ ...ref, turn: 2, phase: 'publishing' })).toBe(false);
-  expect(await jobs.finish({ ...ref, turn: 2, status: 'failed', failureCategory: 'internal' })).toBe(false);
+  expect(await worked.setPhase({ ...ref, phase: 'running' })).toBe(true);
+  expect(await worked.setBase({ ...ref, baseBranch: 'main', baseCommit: 'abc' })).toBe(true);
+  expect(await worked.setSummary({ ...ref, title: 'T\0', message: 'done', incomplete: 'half\0' })).toBe(true);
+  expect(await worked.setPublished({ ...ref, ...published })).toBe(true);
+  expect(await worked.setPhase({ ...ref, turn: 2, phase: 'publishing' })).toBe(false);
+  expect(await worked.finish({ ...ref, turn: 2, status: 'failed', failureCategory: 'internal' })).toBe(false);
 
-  expect(await jobs.finish({ ...ref, status: 'completed', failureCategory: null })).toBe(true);
-  const ended = await jobs.get(ref.jobId);
+  expect(await worked.finish({ ...ref, status: 'completed', failureCategory: null })).toBe(true);
+  const ended = await worked.get(ref.jobId);
   expect(ended).toMatchObject({
     status: 'completed',
     phase: null,
@@ -139,31 +152,31 @@ it('lets the newest turn write while the job is active, and nobody afterwards', 
     ...published,
     endedAt: expect.any(Date),
   });
-  expect(await jobs.finish({ ...ref, status: 'failed', failureCategory: 'internal', message: 'no' })).toBe(false);
-  expect(await jobs.setPhase({ ...ref, phase: 'running' })).toBe(false);
-  expect(await jobs.get(ref.jobId)).toEqual(ended);
+  expect(await worked.finish({ ...ref, status: 'failed', failureCategory: 'internal', message: 'no' })).toBe(false);
+  expect(await worked.setPhase({ ...ref, phase: 'running' })).toBe(false);
+  expect(await worked.get(ref.jobId)).toEqual(ended);
   const { rows } = await database.pool.query('select status, ended_at from job_turns where job_id = $1', [ref.jobId]);
   expect(rows).toEqual([{ status: 'completed', ended_at: expect.any(Date) }]);
 });
 
 it('lets exactly one of two simultaneous endings win', async () => {
-  const jobs = createJobStore(database.pool);
+  const worked = createWorkerJobStore(database.pool);
   for (let round = 0; round < 10; round += 1) {
     const ref = await seedJob(database.pool);
     const [completed, failed] = await Promise.all([
-      jobs.finish({ ...ref, status: 'completed', failureCategory: null }),
-      jobs.finish({ ...ref, status: 'failed', failureCategory: 'internal' }),
+      worked.finish({ ...ref, status: 'completed', failureCategory: null }),
+      worked.finish({ ...ref, status: 'failed', failureCategory: 'internal' }),
     ]);
     expect([completed, failed].filter(Boolean)).toHaveLength(1);
     const { rows } = await database.pool.query('select status from job_turns where job_id = $1', [ref.jobId]);
-    const job = await jobs.get(ref.jobId);
+    const job = await worked.get(ref.jobId);
     expect(rows[0].status).toBe(job?.status);
     expect(job?.status).toBe(completed ? 'completed' : 'failed');
   }
 });
 
 it('counts the usage of each answered step once, however many attempts store it', async () => {
-  const jobs = createJobStore(database.pool);
+  const worked = createWorkerJobStore(database.pool);
   const steps = createStepStore(database.pool);
   const ref = await seedJob(database.pool);
   for (const step of [1, 2, 3]) {
@@ -176,9 +189,9 @@ it('counts the usage of each answered step once, however many attempts store it'
     expect(stored.filter(Boolean)).toHaveLength(1);
   }
   const expected = { steps: 2, inputTokens: 6_000_000_000, outputTokens: 3, costMicros: 1_400 };
-  expect(await jobs.get(ref.jobId)).toMatchObject(expected);
-  expect(await jobs.usage(ref.jobId, 1)).toEqual(expected);
-  expect(await jobs.usage(ref.jobId, 2)).toEqual({ steps: 0, inputTokens: 0, outputTokens: 0, costMicros: 0 });
+  expect(await worked.get(ref.jobId)).toMatchObject(expected);
+  expect(await worked.usage(ref.jobId, 1)).toEqual(expected);
+  expect(await worked.usage(ref.jobId, 2)).toEqual({ steps: 0, inputTokens: 0, outputTokens: 0, costMicros: 0 });
   const { rows } = await database.pool.query(
     'select project_spending.cost_micros::int as cost from project_spending join jobs using (project_id) where jobs.id = $1',
     [ref.jobId],
@@ -187,7 +200,7 @@ it('counts the usage of each answered step once, however many attempts store it'
 });
 
 it('does not know what a job cost once a call of it had no price', async () => {
-  const jobs = createJobStore(database.pool);
+  const worked = createWorkerJobStore(database.pool);
   const steps = createStepStore(database.pool);
   const ref = await seedJob(database.pool);
   for (const [index, costMicros] of [5, null, 7].entries()) {
@@ -197,8 +210,8 @@ it('does not know what a job cost once a call of it had no price', async () => {
     const answer = { ...ref, step: index + 1, requestHash: 'h', response, finishReason: 'stop', usage, costMicros };
     await steps.storeResponse(answer);
   }
-  expect(await jobs.get(ref.jobId)).toMatchObject({ steps: 3, costMicros: null });
-  expect(await jobs.usage(ref.jobId, 1)).toMatchObject({ steps: 3, costMicros: null });
+  expect(await worked.get(ref.jobId)).toMatchObject({ steps: 3, costMicros: null });
+  expect(await worked.usage(ref.jobId, 1)).toMatchObject({ steps: 3, costMicros: null });
 });
 
 it('gives each due start to one of several claimers, and again only after the lease', async () => {
@@ -207,7 +220,7 @@ it('gives each due start to one of several claimers, and again only after the le
   const owner = await seedProject(database.pool);
   const jobs = createJobStore(database.pool);
   const ids = Array.from({ length: 20 }, () => newId('job_'));
-  for (const id of ids) await jobs.create(newJob(owner, { id }));
+  for (const id of ids) await jobs.create(operatorOf(owner), newJob(owner, { id }));
   const claims = await Promise.all(Array.from({ length: 5 }, () => outbox.claimDue({ limit: 8, leaseMs: 60_000 })));
   const claimed = claims.flat();
   expect(new Set(claimed.map(({ jobId }) => jobId)).size).toBe(claimed.length);

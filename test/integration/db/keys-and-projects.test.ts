@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { digestOf, parseKey } from '../../../db/key-format.ts';
 import { createKeyStore } from '../../../db/keys.ts';
 import { createOrganizationStore, createProjectStore } from '../../../db/projects.ts';
-import { createPullRequestStore } from '../../../db/pull-requests.ts';
+import { createWorkerPullRequestStore } from '../../../db/worker/pull-requests.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { seedProject } from './seed.ts';
 
@@ -66,7 +66,7 @@ it('keeps organizations and projects as they were made', async () => {
 });
 
 it('makes one pull request of a head, numbered within its repository', async () => {
-  const pullRequests = createPullRequestStore(database.pool);
+  const pullRequests = createWorkerPullRequestStore(database.pool);
   const request = { repository: '/r/a.git', base: 'main', title: 'T\0', body: 'B', draft: false };
   const heads = ['one', 'two', 'three', 'one', 'two', 'one'];
   const made = await Promise.all(heads.map((head) => pullRequests.create({ ...request, head })));

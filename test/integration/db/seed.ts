@@ -3,6 +3,7 @@ import { newId } from '../../../db/ids.ts';
 import { createJobStore, type NewJob } from '../../../db/jobs.ts';
 import { createOrganizationStore, createProjectStore } from '../../../db/projects.ts';
 import { createSiteStore, type NewSite } from '../../../db/sites.ts';
+import { operatorOf } from '../../../db/caller.ts';
 
 /** An organization with a project. */
 export async function seedProject(pool: Pool) {
@@ -20,10 +21,10 @@ export async function seedProject(pool: Pool) {
 }
 
 /** A job as a request makes it, not written yet. */
-export function newJob(owner: { organizationId: string; projectId: string }, change: Partial<NewJob> = {}): NewJob {
+export function newJob({ projectId }: { projectId: string }, change: Partial<NewJob> = {}): NewJob {
   return {
     id: newId('job_'),
-    ...owner,
+    projectId,
     prompt: 'Replace "a" with "b" in README.md',
     repository: 'https://example.com/acme/web.git',
     requestedRef: null,
@@ -36,8 +37,9 @@ export function newJob(owner: { organizationId: string; projectId: string }, cha
 
 /** A job that is stored, in its first turn. */
 export async function seedJob(pool: Pool) {
-  const job = newJob(await seedProject(pool));
-  await createJobStore(pool).create(job);
+  const owner = await seedProject(pool);
+  const job = newJob(owner);
+  await createJobStore(pool).create(operatorOf(owner), job);
   return { jobId: job.id, turn: 1 };
 }
 

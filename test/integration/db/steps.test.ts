@@ -4,6 +4,7 @@ import type { Snapshot } from '../../../db/worker/snapshots.ts';
 import { createStepStore, type StepResponse } from '../../../db/worker/steps.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { seedJob } from './seed.ts';
+import { asOperator } from '../../support/operator.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -77,9 +78,12 @@ it('knows the newest tree and patch across steps and turns, also when the change
   const run = async (turn: number, step: number, tree: string, snapshot: Snapshot | null) => {
     const { fence } = await steps.claim({ ...ref, turn, step });
     expect(await steps.storeResults({ ...ref, turn, step, fence, results, tree, snapshot })).toBe(true);
-    return [await steps.latestTree(ref.jobId), await steps.latestPatch(ref.jobId)];
+    return [await steps.latestTree(ref.jobId), await asOperator(database.pool).latestPatch(ref.jobId)];
   };
-  expect([await steps.latestTree(ref.jobId), await steps.latestPatch(ref.jobId)]).toEqual([null, null]);
+  expect([await steps.latestTree(ref.jobId), await asOperator(database.pool).latestPatch(ref.jobId)]).toEqual([
+    null,
+    null,
+  ]);
   expect(await run(1, 1, 'base', null)).toEqual([null, null]);
   expect(await run(1, 2, 'a', snapshotOf('a'))).toEqual(['a', '+a']);
   expect(await run(1, 10, 'a', null)).toEqual(['a', '+a']);

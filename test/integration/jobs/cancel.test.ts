@@ -3,7 +3,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { GitError } from '../../../activities/clients/git.ts';
 import { createJobCanceller } from '../../../api/job-canceller.ts';
 import { createOutboxSweeper } from '../../../api/outbox-sweeper.ts';
-import { createJobEndings } from '../../../db/job-endings.ts';
 import { createCancelStore } from '../../../db/outbox.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
@@ -11,6 +10,7 @@ import { recordHistory } from '../../support/histories.ts';
 import { startScriptedModelServer } from '../../support/scripted-model-server.ts';
 import { startTestWorker } from '../../support/worker.ts';
 import { writing } from '../../support/writing-script.ts';
+import { asOperator } from '../../support/operator.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -33,7 +33,7 @@ async function startStack() {
   );
   const running = resources.move();
   const cancel = async (jobId: string) => {
-    const cancelled = await createJobEndings(database.pool).cancel(jobId);
+    const cancelled = await asOperator(database.pool).cancel(jobId);
     canceller.wake();
     return cancelled;
   };
@@ -71,7 +71,6 @@ describe('a cancel by a person', () => {
     await using repository = await createTestRepository();
     await using model = await startScriptedModelServer();
     model.script(...writing);
-    const endings = createJobEndings(database.pool);
     await using worker = await startTestWorker({
       database,
       modelUrl: model.baseUrl,
@@ -79,7 +78,7 @@ describe('a cancel by a person', () => {
         workspaces: {
           ...workspaces,
           async publish(request) {
-            await endings.cancel(request.jobId);
+            await asOperator(database.pool).cancel(request.jobId);
             return workspaces.publish(request);
           },
         },
@@ -94,7 +93,6 @@ describe('a cancel by a person', () => {
     await using repository = await createTestRepository();
     await using model = await startScriptedModelServer();
     model.script(...writing);
-    const endings = createJobEndings(database.pool);
     const heads = () => repository.git('for-each-ref', '--format=%(refname)');
     let afterPush = '';
     await using worker = await startTestWorker({
@@ -106,7 +104,7 @@ describe('a cancel by a person', () => {
           async publish(request) {
             const published = await workspaces.publish(request);
             afterPush = await heads();
-            await endings.cancel(request.jobId);
+            await asOperator(database.pool).cancel(request.jobId);
             if (how === 'is stopped') throw new GitError('aborted');
             return published;
           },

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ActivityDeps } from '../../../activities/index.ts';
-import { createJobEventStore } from '../../../db/job-events.ts';
-import { createPullRequestStore } from '../../../db/pull-requests.ts';
+import { createWorkerPullRequestStore } from '../../../db/worker/pull-requests.ts';
 import { startCommandScene } from '../../support/command-scene.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { accountsWithSandbox } from '../../support/sandbox.ts';
+import { asOperator } from '../../support/operator.ts';
 
 const { accounts } = await accountsWithSandbox();
 let database: TestDatabase;
@@ -43,7 +43,7 @@ async function start(change: (deps: ActivityDeps) => Partial<ActivityDeps> = () 
     const id = await begin(command);
     await scene.worker.startJob(id);
     const job = await scene.worker.ended(id);
-    const pullRequest = job.prId === null ? null : await createPullRequestStore(database.pool).get(job.prId);
+    const pullRequest = job.prId === null ? null : await createWorkerPullRequestStore(database.pool).get(job.prId);
     return { job, pullRequest, said: JSON.stringify(scene.model.requests.at(-1)?.body) };
   }
   return { ...scene, ran, begin, runJob };
@@ -153,13 +153,13 @@ it('makes a draft where no command can be run, and the job says why', async () =
   await database.pool.query("update projects set check_command = 'true'");
   await worker.startJob(id);
   const job = await worker.ended(id);
-  const pullRequest = await createPullRequestStore(database.pool).get(job.prId!);
+  const pullRequest = await createWorkerPullRequestStore(database.pool).get(job.prId!);
   expect(pullRequest).toMatchObject({ draft: true });
   expect(job).toMatchObject({ check: { command: 'true', result: 'not-run' }, prDraft: true });
   expect(job.incomplete).toBe("The project's check command was not run.");
   expect(pullRequest!.body).toContain('check command was not run. No command can be run on the worker.');
   expect(JSON.stringify(model.requests[0]!.body)).toContain('No command can be run in this job');
-  const { events } = await createJobEventStore(database.pool).read(id, { after: 0, limit: 100 });
+  const { events } = await asOperator(database.pool).events(id);
   expect(events.filter(({ type }) => type === 'notice').map(({ data }) => data)).toEqual([{ text: problem }]);
 });
 
@@ -177,5 +177,5 @@ it.runIf(accounts.length > 0)('is met without a model, too', async () => {
   expect(job).toMatchObject({ status: 'completed' });
   expect(job.message).toContain('- Done: Run "sed -i s/bad/good/ docs/a.md');
   expect(await repository.read(job.headCommit!)).toMatchObject({ 'docs/a.md': '100644 good' });
-  expect(await createPullRequestStore(database.pool).get(job.prId!)).toMatchObject({ draft: false });
+  expect(await createWorkerPullRequestStore(database.pool).get(job.prId!)).toMatchObject({ draft: false });
 });

@@ -9,9 +9,9 @@ import { createSecretBox } from '../../../encryption/secret-box.ts';
 import { createForges } from '../../../activities/clients/forges.ts';
 import { createLocalForge } from '../../../activities/clients/local-forge.ts';
 import { createJobBranchStore } from '../../../db/worker/job-branches.ts';
-import { createJobStore } from '../../../db/jobs.ts';
+import { createWorkerJobStore } from '../../../db/worker/jobs.ts';
 import { createProjectStore } from '../../../db/projects.ts';
-import { createPullRequestStore } from '../../../db/pull-requests.ts';
+import { createWorkerPullRequestStore } from '../../../db/worker/pull-requests.ts';
 import { createJobChores } from '../../../worker/job-chores.ts';
 import { archiveJobsScheduleId, archiveJobsWorkflowName } from '../../../workflows/contract/messages.ts';
 import { buildJob, buildProject } from '../../support/build.ts';
@@ -27,7 +27,7 @@ it('the chores of jobs keep the daily schedule and see what became of pull reque
   const connection = await Connection.connect({ address: inject('temporalAddress') });
   cleanup.defer(() => connection.close());
   const client = new Client({ connection });
-  const pullRequests = createPullRequestStore(database.pool);
+  const pullRequests = createWorkerPullRequestStore(database.pool);
   const repository = `/srv/${randomUUID()}.git`;
   const project = await buildProject(database.pool, { repository, forge: 'local' });
   const draft = { repository, base: 'main', title: 'x', body: '', draft: false };
@@ -57,7 +57,7 @@ it('the chores of jobs keep the daily schedule and see what became of pull reque
   // two processes at once
   cleanup.use(createJobChores(deps));
   cleanup.use(createJobChores(deps));
-  const store = createJobStore(database.pool);
+  const store = createWorkerJobStore(database.pool);
   await expect.poll(async () => (await store.get(merged!.id))?.prState, { timeout: 30_000 }).toBe('merged');
   expect((await store.get(open!.id))?.prState).toBe('open');
 

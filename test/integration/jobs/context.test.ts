@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPriceBook, type PriceOverrides } from '../../../models/prices.ts';
-import { createPullRequestStore } from '../../../db/pull-requests.ts';
+import { createWorkerPullRequestStore } from '../../../db/worker/pull-requests.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
 import { recordHistory } from '../../support/histories.ts';
@@ -51,7 +51,7 @@ describe('an agent that goes round in circles', () => {
     expect(stack.model.requests).toHaveLength(6);
     expect(textOf(stack.model.requests[4]!)).not.toContain('Note of the service');
     expect(textOf(stack.model.requests[5]!)).toContain('You made the same call four times');
-    expect(await createPullRequestStore(database.pool).get(job.prId!)).toMatchObject({ draft: true });
+    expect(await createWorkerPullRequestStore(database.pool).get(job.prId!)).toMatchObject({ draft: true });
     await recordHistory('no-progress', stack.worker.client.workflow.getHandle(`agent-job/${job.id}`));
   });
 

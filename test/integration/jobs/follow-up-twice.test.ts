@@ -3,6 +3,7 @@ import { createTestDatabase, type TestDatabase } from '../../support/database.ts
 import { createTestRepository } from '../../support/git-repository.ts';
 import { startScriptedModelServer } from '../../support/scripted-model-server.ts';
 import { startTestWorker } from '../../support/worker.ts';
+import { asOperator } from '../../support/operator.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -60,7 +61,7 @@ it.each(['workspaces.follow', 'branches.follow', 'publish', 'ensurePullRequest',
     const [write, finish] = writing('two.txt');
     model.script(
       async () => {
-        await worker.deps.messages.send({ jobId: first.id, prompt: 'Mind the rest', idempotency: null });
+        await asOperator(database.pool).send({ jobId: first.id, prompt: 'Mind the rest', idempotency: null });
         return write!;
       },
       async () => {

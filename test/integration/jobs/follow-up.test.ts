@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JobRow } from '../../../db/jobs.ts';
-import { createPullRequestStore } from '../../../db/pull-requests.ts';
+import { createWorkerPullRequestStore } from '../../../db/worker/pull-requests.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { createFakeGithub } from '../../support/forges/fake-github.ts';
 import { createTestRepository, type TestRepository } from '../../support/git-repository.ts';
@@ -8,6 +8,7 @@ import { recordHistory } from '../../support/histories.ts';
 import { startScriptedModelServer, type ScriptedModelServer } from '../../support/scripted-model-server.ts';
 import type { ScriptedReply } from '../../support/scripted-model-wire.ts';
 import { startTestWorker, type TestWorker } from '../../support/worker.ts';
+import { asOperator } from '../../support/operator.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -183,7 +184,7 @@ describe.each(['local', 'github'] as const)('a follow-up on the %s forge', (forg
         message: 'It is fine.',
       });
       expect(await pullRequestHeads()).toEqual([first.branch]);
-      expect(await worker.deps.steps.latestPatch(first.id)).toBeNull();
+      expect(await asOperator(database.pool).latestPatch(first.id)).toBeNull();
       model.script(...writing('two.txt'));
       const third = await worker.followUp(first.id, 'Write two');
       expect(await repository.git('rev-parse', `${third.headCommit}^`)).toBe(main);
@@ -214,7 +215,7 @@ describe('a message to an active job', () => {
       const before = model.requests.length;
       const turn = worker.followUp(first.id, 'Write two');
       await expect.poll(() => model.requests.length, { timeout: 30_000 }).toBe(before + 1);
-      const sent = await worker.deps.messages.send({ jobId: first.id, prompt: 'In capitals', idempotency: null });
+      const sent = await asOperator(database.pool).send({ jobId: first.id, prompt: 'In capitals', idempotency: null });
       expect(sent).toMatchObject({ kind: 'joined', job: { turn: 2, status: 'active' } });
       model.release();
       expect(await turn).toMatchObject({ status: 'completed', waitingMessages: 0, turn: 2 });
@@ -230,7 +231,7 @@ describe('a message to an active job', () => {
     ['ends with finish', writing('x')[1]!],
   ] as const)('lets a turn that %s go on', async (_, ending) => {
     await scene('local', async ({ worker, model, first, repository }) => {
-      const send = () => worker.deps.messages.send({ jobId: first.id, prompt: 'And two', idempotency: null });
+      const send = () => asOperator(database.pool).send({ jobId: first.id, prompt: 'And two', idempotency: null });
       model.script(
         async () => {
           await send();
@@ -251,12 +252,13 @@ describe('a message to an active job', () => {
     await using worker = await startTestWorker({
       database,
       modelUrl: model.baseUrl,
-      change: ({ jobs, messages }) => ({
+      change: ({ jobs }) => ({
         jobs: {
           ...jobs,
           async setPublished(ref) {
             const result = await jobs.setPublished(ref);
-            if (isFirst) await messages.send({ jobId: ref.jobId, prompt: 'And two', idempotency: null });
+            if (isFirst)
+              await asOperator(database.pool).send({ jobId: ref.jobId, prompt: 'And two', idempotency: null });
             isFirst = false;
             return result;
           },
@@ -269,7 +271,7 @@ describe('a message to an active job', () => {
     await recordHistory('message', worker.client.workflow.getHandle(`agent-job/${job.id}`));
     expect(Object.keys(await repository.read(job.headCommit!))).toEqual(['README.md', 'one.txt', 'two.txt']);
     expect(await repository.git('rev-list', '--count', `main..${job.branch}`)).toBe('2');
-    const pullRequest = await createPullRequestStore(database.pool).get(job.prId!);
+    const pullRequest = await createWorkerPullRequestStore(database.pool).get(job.prId!);
     expect(pullRequest!.body).toContain('And two');
     expect(model.violations).toEqual([]);
   });
@@ -282,7 +284,7 @@ it('a job that failed goes on with what it had done', async () => {
   model.script(writing('one.txt')[0]!, { status: 400 });
   const first = await worker.runJob({ prompt: 'Write one', repository: repository.path });
   expect(first).toMatchObject({ status: 'failed', failureCategory: 'model_refused' });
-  expect(await createPullRequestStore(database.pool).get(first.prId!)).toMatchObject({ draft: true });
+  expect(await createWorkerPullRequestStore(database.pool).get(first.prId!)).toMatchObject({ draft: true });
   model.script(writing('one.txt')[1]!);
   const second = await worker.followUp(first.id, 'Go on');
   expect(second).toMatchObject({ status: 'completed', failureCategory: null, turn: 2, prId: first.prId });

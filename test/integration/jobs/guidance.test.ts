@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
-import { createJobRecordStore } from '../../../db/job-records.ts';
 import { collectJob } from '../../../worker/replay/collect-job.ts';
 import { exactQuestionOf } from '../../../worker/replay/exact-question.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
 import { startScriptedModelServer } from '../../support/scripted-model-server.ts';
 import { startTestWorker } from '../../support/worker.ts';
+import { asOperator } from '../../support/operator.ts';
 
 const write = (path: string, content: string) => ({ name: 'write', input: { path, content } });
 const read = (path: string) => ({ name: 'read', input: { path } });
@@ -43,7 +43,7 @@ it('a job gets the guidance of a folder when its prompt or its tools name a file
   expect(asked[1]!.at(-1)).toMatch(/Of the lib\. é+\\n\(The file is longer; the first 8 KB of it count\.\)/);
   for (const never of ['Too far.', 'Of the other.']) expect(count(never)).toEqual([0, 0, 0]);
 
-  const record = await collectJob(createJobRecordStore(database.pool).read(job.id));
+  const record = await collectJob(asOperator(database.pool).record(job.id));
   for (const step of [1, 2, 3]) expect(exactQuestionOf(record!, { turn: 1, step }).match).toBe('exact');
 
   model.script({ text: 'Fine.' });

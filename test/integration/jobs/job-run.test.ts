@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createPullRequestStore } from '../../../db/pull-requests.ts';
+import { createWorkerPullRequestStore } from '../../../db/worker/pull-requests.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
 import { recordHistory } from '../../support/histories.ts';
@@ -29,7 +29,7 @@ describe('a job on the local forge', () => {
     expect(job.steps).toBeGreaterThan(1);
     await recordHistory('published', worker.client.workflow.getHandle(`agent-job/${job.id}`));
     expect(job.prLink).toBe(`http://docket.test/pulls/${job.prId}`);
-    const pullRequest = await createPullRequestStore(database.pool).get(job.prId!);
+    const pullRequest = await createWorkerPullRequestStore(database.pool).get(job.prId!);
     expect(pullRequest).toMatchObject({ head: job.branch, base: 'main', title: job.title, draft: false });
     expect(pullRequest!.body).toContain('Replace "colour" with "color" everywhere');
     expect(pullRequest!.body).toContain(`<!-- docket-job: ${job.id} -->`);
@@ -106,7 +106,7 @@ describe('a job on the local forge', () => {
     });
     expect(job).toMatchObject({ status: 'completed', baseBranch: 'release', title: 'Add b' });
     expect(await repository.read(job.headCommit!)).toEqual({ 'a.txt': '100644 other', 'b.txt': '100644 new' });
-    const pullRequest = await createPullRequestStore(database.pool).get(job.prId!);
+    const pullRequest = await createWorkerPullRequestStore(database.pool).get(job.prId!);
     expect(pullRequest).toMatchObject({ base: 'release', draft: true });
   });
 });

@@ -4,7 +4,8 @@ import type { JobEventRow } from '../../../db/job-events.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
 import { startScriptedModelServer } from '../../support/scripted-model-server.ts';
-import { startTestWorker, type TestWorker } from '../../support/worker.ts';
+import { startTestWorker } from '../../support/worker.ts';
+import { asOperator } from '../../support/operator.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -15,11 +16,11 @@ afterAll(() => database[Symbol.asyncDispose]());
 const { signal } = new AbortController();
 
 /** Resolves with all events so far once one of them is the one that is waited for. */
-async function eventsUntil({ deps }: TestWorker, jobId: string, isIt: (event: JobEventRow) => boolean) {
-  await using wakeups = createJobEventWakeups({ url: database.url, events: deps.events });
+async function eventsUntil(jobId: string, isIt: (event: JobEventRow) => boolean) {
+  await using wakeups = createJobEventWakeups({ url: database.url, pool: database.pool });
   using bell = wakeups.subscribe(jobId);
   for (;;) {
-    const { events } = await deps.events.read(jobId, { after: 0, limit: 1_000 });
+    const { events } = await asOperator(database.pool).events(jobId, { after: 0, limit: 1_000 });
     if (events.some(isIt)) return events;
     await bell.next({ withinMs: 60_000, signal });
   }
@@ -39,7 +40,7 @@ describe('the events of a job', () => {
     );
     await using worker = await startTestWorker({ database, modelUrl: model.baseUrl });
     const job = await worker.runJob({ prompt: 'Go', repository: repository.path });
-    const { events, status } = await worker.deps.events.read(job.id, { after: 0, limit: 1_000 });
+    const { events, status } = await asOperator(database.pool).events(job.id, { after: 0, limit: 1_000 });
     expect(status).toBe('completed');
     expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
     expect(events.map(({ step, type }) => (step === null ? type : `${step} ${type}`))).toEqual([
@@ -76,11 +77,11 @@ describe('the events of a job', () => {
     await using worker = await startTestWorker({ database, modelUrl: model.baseUrl });
     const id = await worker.createJob({ prompt: 'Go', repository: repository.path });
     await worker.startJob(id);
-    const events = await eventsUntil(worker, id, ({ type }) => type === 'text');
+    const events = await eventsUntil(id, ({ type }) => type === 'text');
     expect(textOf(events)).toBe('I look around');
     model.release();
     expect(await worker.ended(id)).toMatchObject({ status: 'completed', message: 'I look around and see.' });
-    const all = await worker.deps.events.read(id, { after: 0, limit: 1_000 });
+    const all = await asOperator(database.pool).events(id, { after: 0, limit: 1_000 });
     expect(textOf(all.events)).toBe('I look around and see.');
   });
 
@@ -92,13 +93,13 @@ describe('the events of a job', () => {
     await using worker = await startTestWorker({ database, modelUrl: model.baseUrl });
     const id = await worker.createJob({ prompt: 'Go', repository: repository.path });
     await worker.startJob(id);
-    void eventsUntil(worker, id, ({ type }) => type === 'text').then(() => {
+    void eventsUntil(id, ({ type }) => type === 'text').then(() => {
       model.release();
       resolve();
     });
     await seen;
     expect(await worker.ended(id)).toMatchObject({ status: 'completed', message: 'A whole answer' });
-    const { events } = await worker.deps.events.read(id, { after: 0, limit: 1_000 });
+    const { events } = await asOperator(database.pool).events(id, { after: 0, limit: 1_000 });
     const again = events.findIndex(({ type, data }) => type === 'step-start' && data['attempt'] === 2);
     expect(textOf(events.slice(0, again))).toMatch(/^Half an/);
     expect(textOf(events.slice(again))).toBe('A whole answer');
@@ -123,10 +124,10 @@ describe('the events of a job', () => {
     });
     const id = await worker.createJob({ prompt: 'Go', repository: repository.path });
     await worker.startJob(id);
-    await eventsUntil(worker, id, ({ type }) => type === 'text');
+    await eventsUntil(id, ({ type }) => type === 'text');
     model.release();
     expect(await worker.ended(id)).toMatchObject({ status: 'completed' });
-    const { events } = await worker.deps.events.read(id, { after: 0, limit: 1_000 });
+    const { events } = await asOperator(database.pool).events(id, { after: 0, limit: 1_000 });
     const told = events.filter(({ step }) => step === 1);
     const last = told.findLastIndex(({ type }) => type === 'step-start');
     expect(textOf(told.slice(last))).toBe('I look around and see.');
@@ -147,7 +148,7 @@ describe('the events of a job', () => {
     );
     await using worker = await startTestWorker({ database, modelUrl: model.baseUrl });
     const { id } = await worker.runJob({ prompt: 'Go', repository: repository.path });
-    const { events } = await worker.deps.events.read(id, { after: 0, limit: 1_000 });
+    const { events } = await asOperator(database.pool).events(id, { after: 0, limit: 1_000 });
     expect(textOf(events)).toBe('The key is [redacted].[redacted]');
     expect(JSON.stringify(events)).not.toContain(key);
     expect(JSON.stringify(events)).not.toContain('ghp_0123456789');
@@ -160,12 +161,12 @@ describe('the events of a job', () => {
     const worker = await startTestWorker({ database, modelUrl: model.baseUrl });
     const id = await worker.createJob({ prompt: 'Go', repository: repository.path });
     await worker.startJob(id);
-    await eventsUntil(worker, id, ({ type }) => type === 'text');
+    await eventsUntil(id, ({ type }) => type === 'text');
     await worker.client.workflow.getHandle(`agent-job/${id}`).cancel();
     expect(await worker.ended(id)).toMatchObject({ status: 'failed' });
     model.release();
     await worker[Symbol.asyncDispose](); // the call has come to its end, whichever it is
-    const { events } = await worker.deps.events.read(id, { after: 0, limit: 1_000 });
+    const { events } = await asOperator(database.pool).events(id, { after: 0, limit: 1_000 });
     expect(events.at(-1)).toMatchObject({ type: 'failure', data: { category: 'cancelled' } });
   });
 });

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
-import { createJobRecordStore } from '../../../db/job-records.ts';
 import { collectJob } from '../../../worker/replay/collect-job.ts';
 import { exactQuestionOf } from '../../../worker/replay/exact-question.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
 import { startScriptedModelServer } from '../../support/scripted-model-server.ts';
 import { startTestWorker } from '../../support/worker.ts';
+import { asOperator } from '../../support/operator.ts';
 
 const write = (path: string, content: string) => ({ name: 'write', input: { path, content } });
 const finish = { toolCalls: [{ name: 'finish', input: { title: 'Write', summary: 'Wrote.' } }] };
@@ -42,7 +42,7 @@ it.each(['open', 'merged'] as const)(
     });
     const told = JSON.stringify(model.requests.at(-2)!.body.messages.at(-1));
     expect(told).toMatch(/Note of the service: .*same places as you in one\.txt\./);
-    const record = await collectJob(createJobRecordStore(database.pool).read(first.id));
+    const record = await collectJob(asOperator(database.pool).record(first.id));
     expect(exactQuestionOf(record!, { turn: 3, step: 1 }).match).toBe('exact');
     expect(model.violations).toEqual([]);
   },

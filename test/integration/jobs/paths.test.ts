@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createPullRequestStore } from '../../../db/pull-requests.ts';
+import { createWorkerPullRequestStore } from '../../../db/worker/pull-requests.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
 import { recordHistory } from '../../support/histories.ts';
@@ -41,7 +41,7 @@ it('tells the agent which path it may not change, and publishes the rest with th
     'docs/a.md',
   ]);
   expect(JSON.stringify(model.requests.at(-1)?.body)).toContain('is run by the forge itself');
-  const pullRequest = await createPullRequestStore(database.pool).get(job.prId!);
+  const pullRequest = await createWorkerPullRequestStore(database.pool).get(job.prId!);
   expect(pullRequest!.body).toMatch(/\*\*Checked:\*\* Read it\.[^]*---\n\n- \[ \] Reviewed by a person/);
   expect(
     await repository.git('log', '-1', '--format=%(trailers:key=Co-authored-by,valueonly)', job.headCommit!),

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { GitError } from '../../../activities/clients/git-error.ts';
-import { createPullRequestStore } from '../../../db/pull-requests.ts';
+import { createWorkerPullRequestStore } from '../../../db/worker/pull-requests.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
 import { recordHistory } from '../../support/histories.ts';
 import { startScriptedModelServer, type RecordedRequest } from '../../support/scripted-model-server.ts';
 import { startTestWorker, type TestWorkerOptions } from '../../support/worker.ts';
+import { asOperator } from '../../support/operator.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -39,7 +40,7 @@ describe('a job that reaches a limit', () => {
     expect(job.message).toMatch(
       /^The agent was stopped at its limit of 3 steps \(DOCKET_MAX_STEPS\)\. The turn took 3 steps and 360 tokens at a price that is not known\. What it has done so far is in the pull request \S+\. A message to the job goes on/,
     );
-    const pullRequest = await createPullRequestStore(database.pool).get(job.prId!);
+    const pullRequest = await createWorkerPullRequestStore(database.pool).get(job.prId!);
     expect(pullRequest).toMatchObject({ draft: true, title: 'Write the notes', state: 'open' });
     expect(pullRequest!.body).toContain('The work is not finished. The agent was stopped at its limit of 3 steps');
     expect(await stack.repository.read(job.headCommit!)).toMatchObject({
@@ -57,7 +58,7 @@ describe('a job that reaches a limit', () => {
     expect(job).toMatchObject({ status: 'completed', title: 'Write notes', failureCategory: null, incomplete: null });
     expect(toolsOf(stack.model.requests[0]!)).toContain('write');
     expect(toolsOf(stack.model.requests[1]!)).toEqual(['finish']);
-    expect(await createPullRequestStore(database.pool).get(job.prId!)).toMatchObject({ draft: false });
+    expect(await createWorkerPullRequestStore(database.pool).get(job.prId!)).toMatchObject({ draft: false });
   });
 
   it.each<[string, object]>([
@@ -78,7 +79,7 @@ describe('a job that reaches a limit', () => {
     const job = await stack.worker.runJob(stack.job, { maxSteps: 2 });
     expect(job).toMatchObject({ status: 'failed', failureCategory: 'step_limit', title: 'Write a note' });
     expect(job.message).toMatch(/\n\nLeft: 2\.txt\.$/);
-    expect(await createPullRequestStore(database.pool).get(job.prId!)).toMatchObject({ draft: true });
+    expect(await createWorkerPullRequestStore(database.pool).get(job.prId!)).toMatchObject({ draft: true });
   });
 
   it('before it changed anything has no pull request', async () => {
@@ -95,7 +96,7 @@ describe('a job that reaches a limit', () => {
     const job = await stack.worker.runJob(stack.job, { maxDurationMs: 6_000 });
     expect(job).toMatchObject({ status: 'failed', failureCategory: 'time_limit' });
     expect(job.message).toContain('limit of 0.1 minutes');
-    expect(await createPullRequestStore(database.pool).get(job.prId!)).toMatchObject({ draft: true });
+    expect(await createWorkerPullRequestStore(database.pool).get(job.prId!)).toMatchObject({ draft: true });
     await recordHistory('time-limit-kept', stack.worker.client.workflow.getHandle(`agent-job/${job.id}`));
   });
 
@@ -123,7 +124,7 @@ it('a job that leaves a part of its task undone completes with a draft, and says
   const job = await stack.worker.runJob(stack.job);
   const sentence = 'The agent says that a part of the task is not done.';
   expect(job).toMatchObject({ status: 'completed', prDraft: true, incomplete: sentence });
-  const pullRequest = await createPullRequestStore(database.pool).get(job.prId!);
+  const pullRequest = await createWorkerPullRequestStore(database.pool).get(job.prId!);
   expect(pullRequest).toMatchObject({ draft: true, body: expect.stringContaining(sentence) });
   const whole = await stack.worker.followUp(job.id, 'Leave it at that');
   expect(whole).toMatchObject({ status: 'completed', prDraft: true, incomplete: null });
@@ -135,7 +136,7 @@ describe('a job whose model fails after a change', () => {
     stack.model.script(write('1.txt'), { status: 401 });
     const job = await stack.worker.runJob(stack.job);
     expect(job).toMatchObject({ status: 'failed', failureCategory: 'model_refused' });
-    expect(await createPullRequestStore(database.pool).get(job.prId!)).toMatchObject({ draft: true });
+    expect(await createWorkerPullRequestStore(database.pool).get(job.prId!)).toMatchObject({ draft: true });
     await recordHistory('model-refused-kept', stack.worker.client.workflow.getHandle(`agent-job/${job.id}`));
   });
 });
@@ -171,7 +172,7 @@ describe('the draft of a stopped job', () => {
     const job = await stack.worker.runJob(stack.job, { maxSteps: 2 });
     expect(job).toMatchObject({ status: 'failed', failureCategory: 'step_limit', prLink: null });
     expect(job.message).toMatch(/^The agent was stopped at its limit of 2 steps .* its diff has it\.$/);
-    expect(await stack.worker.deps.steps.latestPatch(job.id)).toContain('+1.txt');
+    expect(await asOperator(database.pool).latestPatch(job.id)).toContain('+1.txt');
   });
 
   it('is not made after a cancel', async () => {

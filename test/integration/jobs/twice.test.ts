@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createPullRequestStore } from '../../../db/pull-requests.ts';
+import { createWorkerPullRequestStore } from '../../../db/worker/pull-requests.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
 import { startScriptedModelServer } from '../../support/scripted-model-server.ts';
@@ -169,7 +169,10 @@ describe('an attempt that was overtaken', () => {
               try {
                 return await forges.forProject(project).ensurePullRequest(request);
               } finally {
-                const found = await createPullRequestStore(database.pool).findByHead(request.repository, request.head);
+                const found = await createWorkerPullRequestStore(database.pool).findByHead(
+                  request.repository,
+                  request.head,
+                );
                 seen.push(String(found?.head));
               }
             },

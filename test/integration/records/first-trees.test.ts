@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createJobRecordStore } from '../../../db/job-records.ts';
 import { createJobStoryStore } from '../../../db/job-story.ts';
 import type { JobRow } from '../../../db/jobs.ts';
 import { collectJob } from '../../../worker/replay/collect-job.ts';
@@ -8,6 +7,7 @@ import { createTestDatabase, type TestDatabase } from '../../support/database.ts
 import { createTestRepository, type TestRepository } from '../../support/git-repository.ts';
 import { startScriptedModelServer, type ScriptedModelServer } from '../../support/scripted-model-server.ts';
 import { startTestWorker, type TestWorker } from '../../support/worker.ts';
+import { asOperator } from '../../support/operator.ts';
 
 let database: TestDatabase;
 beforeAll(async () => void (database = await createTestDatabase()));
@@ -36,14 +36,15 @@ async function scene(work: (scene: Scene) => Promise<void>): Promise<void> {
 
 /** What the second turn's steps have changed, as a replay tells it and as the API does. */
 async function changesOf(jobId: string): Promise<{ told: string[][]; differ: boolean[] }> {
-  const collected = await collectJob(createJobRecordStore(database.pool).read(jobId));
+  const collected = await collectJob(asOperator(database.pool).record(jobId));
   const { turns } = await tellJob(collected!, null);
   const steps = turns[1]!.steps;
   const story = createJobStoryStore(database.pool);
+  const operator = await asOperator(database.pool).of(jobId);
   return {
     told: steps.map(({ files }) => files.map(({ change, path }) => `${change} ${path}`)),
     differ: await Promise.all(
-      steps.map(async ({ step }) => (await story.treesAround({ jobId, turn: 2, step }))!.differ),
+      steps.map(async ({ step }) => (await story.treesAround(operator, { jobId, turn: 2, step }))!.differ),
     ),
   };
 }

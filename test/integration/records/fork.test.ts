@@ -4,7 +4,6 @@ import { createJobForkStore, type NewFork } from '../../../db/job-forks.ts';
 import type { JobRow } from '../../../db/jobs.ts';
 import { collectJob } from '../../../worker/replay/collect-job.ts';
 import { exactQuestionOf } from '../../../worker/replay/exact-question.ts';
-import { createJobRecordStore } from '../../../db/job-records.ts';
 import { buildKey, testPepper } from '../../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { runDocket } from '../../support/docket-process.ts';
@@ -13,6 +12,7 @@ import { recordHistory } from '../../support/histories.ts';
 import { startScriptedModelServer, type ScriptedModelServer } from '../../support/scripted-model-server.ts';
 import { startTestWorker, type TestWorker } from '../../support/worker.ts';
 import { serveApi } from '../api/serve.ts';
+import { asOperator } from '../../support/operator.ts';
 
 let database: TestDatabase;
 beforeAll(async () => void (database = await createTestDatabase()));
@@ -47,7 +47,13 @@ async function scene(work: (scene: Scene) => Promise<void>): Promise<void> {
     model,
     repository,
     async fork(from, { model: name = null, prompt = null } = {} as never) {
-      const made = await forks.fork({ id: newId('job_'), from, model: name, prompt, idempotency: null });
+      const made = await forks.fork(await asOperator(database.pool).of(from.jobId), {
+        id: newId('job_'),
+        from,
+        model: name,
+        prompt,
+        idempotency: null,
+      });
       if (!('job' in made)) throw new Error(made.kind);
       return made.job;
     },
@@ -90,10 +96,10 @@ describe('a fork', () => {
       expect(await repository.git('rev-parse', `${done.headCommit}^`)).toBe(failed.baseCommit);
 
       // asked what the other job asked at its step 4
-      const collected = await collectJob(createJobRecordStore(database.pool).read(failed.id));
+      const collected = await collectJob(asOperator(database.pool).record(failed.id));
       const roles = model.requests[before]!.body.messages.map(({ role }) => role);
       expect(roles).toEqual(['system', 'user', 'assistant', 'tool', 'assistant', 'tool', 'assistant', 'tool']);
-      const own = await collectJob(createJobRecordStore(database.pool).read(done.id));
+      const own = await collectJob(asOperator(database.pool).record(done.id));
       expect(exactQuestionOf(own!, { turn: 1, step: 4 })).toEqual(exactQuestionOf(collected!, { turn: 1, step: 4 }));
       expect(exactQuestionOf(own!, { turn: 1, step: 4 }).match).toBe('exact');
     });

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from '@temporalio/worker';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createJobHistoryStore, type JobHistoryStore } from '../../../db/job-histories.ts';
+import { createWorkerHistoryStore, type WorkerHistoryStore } from '../../../db/worker/job-histories.ts';
 import { createHistoryChores, type HistoryChoresDeps } from '../../../worker/history-chores.ts';
 import { createClosedExecutionReader } from '../../../worker/history-export.ts';
 import { prepareWorkflowBundle } from '../../../worker/workflow-bundle.ts';
@@ -14,6 +14,7 @@ import { createTestRepository, type TestRepository } from '../../support/git-rep
 import { startScriptedModelServer, type ScriptedModelServer } from '../../support/scripted-model-server.ts';
 import { startTestWorker, type TestWorker } from '../../support/worker.ts';
 import { serveApi, type ServedApi } from '../api/serve.ts';
+import { asOperator } from '../../support/operator.ts';
 
 const log = pino({ level: 'silent' });
 const encryptionKeys = testKeys('k1');
@@ -21,12 +22,12 @@ const secretPrompt = 'Write one, and mind the pass phrase opensesame-4711';
 
 let database: TestDatabase;
 let api: ServedApi;
-let histories: JobHistoryStore;
+let histories: WorkerHistoryStore;
 
 beforeAll(async () => {
   database = await createTestDatabase();
   api = await serveApi(database.pool);
-  histories = createJobHistoryStore(database.pool);
+  histories = createWorkerHistoryStore(database.pool);
 });
 afterAll(async () => {
   await api[Symbol.asyncDispose]();
@@ -63,7 +64,8 @@ async function scene(work: (scene: Scene) => Promise<void>): Promise<void> {
   });
 }
 
-const stateOf = async (jobId: string, turn = 1) => (await histories.find({ jobId, turn }))?.state ?? null;
+const stateOf = async (jobId: string, turn = 1) =>
+  (await asOperator(database.pool).history({ jobId, turn }))?.state ?? null;
 async function untilExported(jobId: string, turn = 1): Promise<void> {
   await expect.poll(() => stateOf(jobId, turn), { timeout: 30_000 }).toBe('exported');
 }
@@ -177,7 +179,7 @@ it('fetches a history again when the worker that claimed it is gone, and stores 
     await using _second = exporter({ leaseMs: 50 });
     await untilExported(job.id);
     await delay(100);
-    expect((await histories.find({ jobId: job.id, turn: 1 }))?.runs).toBe(1);
+    expect((await asOperator(database.pool).history({ jobId: job.id, turn: 1 }))?.runs).toBe(1);
     expect((await ask(job.id, '/history')).status).toBe(200);
   });
 });

@@ -5,7 +5,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { historyFromJSON, historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { createJobHistoryStore } from '../../../db/job-histories.ts';
+import { createWorkerHistoryStore } from '../../../db/worker/job-histories.ts';
 import type { JobRow } from '../../../db/jobs.ts';
 import { packHistory, unpackHistory } from '../../../db/stored-history.ts';
 import { createHistoryChores } from '../../../worker/history-chores.ts';
@@ -18,6 +18,7 @@ import { createTestRepository, type TestRepository } from '../../support/git-rep
 import { startScriptedModelServer } from '../../support/scripted-model-server.ts';
 import { startTestWorker } from '../../support/worker.ts';
 import { serveApi } from '../api/serve.ts';
+import { asOperator } from '../../support/operator.ts';
 
 const call = (name: string, input: object) => ({ name, input });
 
@@ -38,7 +39,7 @@ beforeAll(async () => {
   await using worker = await startTestWorker({ database, modelUrl: model.baseUrl });
   const { client, deps } = worker;
   await using _exporter = createHistoryChores({
-    histories: createJobHistoryStore(database.pool),
+    histories: createWorkerHistoryStore(database.pool),
     readClosedExecution: createClosedExecutionReader({ client, encryptionKeys: [] }),
     log: pino({ level: 'silent' }),
     keepDays: 0,
@@ -57,9 +58,8 @@ beforeAll(async () => {
   expect(job).toMatchObject({ status: 'failed', failureCategory: 'model_refused' });
   expect(model.violations).toEqual([]);
   requests = model.requests.map(({ body }) => body);
-  const histories = createJobHistoryStore(database.pool);
   for (const turn of [1, 2]) {
-    const state = async () => (await histories.find({ jobId: job.id, turn }))?.state;
+    const state = async () => (await asOperator(database.pool).history({ jobId: job.id, turn }))?.state;
     await vi.waitUntil(async () => (await state()) === 'exported', { timeout: 30_000 });
     const workflowExecution = { workflowId: jobWorkflowId(job.id, turn) };
     await client.workflowService.deleteWorkflowExecution({ namespace: 'default', workflowExecution });

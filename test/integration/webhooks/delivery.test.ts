@@ -1,7 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createJobEndings } from '../../../db/job-endings.ts';
-import { createJobStore } from '../../../db/jobs.ts';
+import { createWorkerJobStore } from '../../../db/worker/jobs.ts';
 import { createWebhookDeliveryStore } from '../../../db/webhook-deliveries.ts';
 import { presentJob } from '../../../workflows/contract/agent-job.ts';
 import { buildJob, buildProject } from '../../support/build.ts';
@@ -9,6 +8,7 @@ import { createTestDatabase, type TestDatabase } from '../../support/database.ts
 import { recordHistory } from '../../support/histories.ts';
 import { answerWith, startReceiver } from './receiver.ts';
 import { startWebhookWorker } from './webhook-worker.ts';
+import { asOperator } from '../../support/operator.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -56,9 +56,9 @@ describe('a delivery', () => {
   it('tells of the end of a job in its final form', async () => {
     await using at = await scene();
     const { id } = await buildJob(database.pool, at.project);
-    const jobs = createJobStore(database.pool);
+    const jobs = createWorkerJobStore(database.pool);
     await jobs.finish({ jobId: id, turn: 1, status: 'failed', failureCategory: 'step_limit', message: 'Too far.' });
-    await createJobEndings(database.pool).archive(id);
+    await asOperator(database.pool).archive(id);
     await at.worker.settled(at.webhook);
     const byType = Object.fromEntries(at.receiver.received.map(({ body }) => [body.type, body.data.job]));
     expect(Object.keys(byType).sort()).toEqual(['job.archived', 'job.created', 'job.failed']);

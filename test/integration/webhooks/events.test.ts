@@ -1,10 +1,10 @@
 import type { Pool } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createJobBranchStore } from '../../../db/worker/job-branches.ts';
-import { createJobEndings } from '../../../db/job-endings.ts';
-import { createJobMessageStore } from '../../../db/job-messages.ts';
+import { createIdleEndings } from '../../../db/worker/idle-endings.ts';
 import { createJobStore } from '../../../db/jobs.ts';
 import type { ProjectRow } from '../../../db/projects.ts';
+import { createWorkerJobStore } from '../../../db/worker/jobs.ts';
 import { createWebhookAttemptStore } from '../../../db/worker/webhook-attempts.ts';
 import { createWebhookDeliveryStore } from '../../../db/webhook-deliveries.ts';
 import { createWebhookStore, mostWebhooks } from '../../../db/webhook-endpoints.ts';
@@ -13,6 +13,8 @@ import { buildJob, buildProject } from '../../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { testBox } from './webhook-worker.ts';
 import { untilBlocked } from '../../support/database.ts';
+import { asOperator } from '../../support/operator.ts';
+import { operatorOf } from '../../../db/caller.ts';
 
 let database: TestDatabase;
 let pool: Pool;
@@ -41,14 +43,14 @@ async function typesOf(webhookId: string): Promise<string[]> {
 }
 
 const finish = (jobId: string, status: 'completed' | 'failed', turn = 1) =>
-  createJobStore(pool).finish({ jobId, turn, status, failureCategory: status === 'failed' ? 'internal' : null });
+  createWorkerJobStore(pool).finish({ jobId, turn, status, failureCategory: status === 'failed' ? 'internal' : null });
 
 describe('what happens to a job is told once', () => {
   it('when it is created, also when the request is repeated', async () => {
     const { project, webhookId } = await watchedProject();
     const idempotency = { key: 'k', requestHash: 'h' };
     const job = await buildJob(pool, project, { idempotency });
-    await createJobStore(pool).create({ ...job, prompt: 'x', idempotency });
+    await createJobStore(pool).create(operatorOf(project), { ...job, prompt: 'x', idempotency });
     expect(await typesOf(webhookId)).toEqual(['job.created']);
   });
 
@@ -66,16 +68,15 @@ describe('what happens to a job is told once', () => {
   it('when a person cancels it, messages it and archives it, as often as they ask', async () => {
     const { project, webhookId } = await watchedProject();
     const { id } = await buildJob(pool, project);
-    const endings = createJobEndings(pool);
-    const messages = createJobMessageStore(pool);
-    await messages.send({ jobId: id, prompt: 'While it is active.', idempotency: null });
-    await endings.cancel(id);
-    await endings.cancel(id);
-    await messages.send({ jobId: id, prompt: 'Go on.', idempotency: { key: 'k', requestHash: 'h' } });
-    await messages.send({ jobId: id, prompt: 'Go on.', idempotency: { key: 'k', requestHash: 'h' } });
+    const operator = asOperator(pool);
+    await operator.send({ jobId: id, prompt: 'While it is active.', idempotency: null });
+    await operator.cancel(id);
+    await operator.cancel(id);
+    await operator.send({ jobId: id, prompt: 'Go on.', idempotency: { key: 'k', requestHash: 'h' } });
+    await operator.send({ jobId: id, prompt: 'Go on.', idempotency: { key: 'k', requestHash: 'h' } });
     await finish(id, 'completed', 2);
-    await endings.archive(id);
-    await endings.archive(id);
+    await operator.archive(id);
+    await operator.archive(id);
     expect(await typesOf(webhookId)).toEqual([
       'job.created',
       'job.failed',
@@ -90,8 +91,8 @@ describe('what happens to a job is told once', () => {
     const jobs = [await buildJob(pool, project), await buildJob(pool, project), await buildJob(pool, project)];
     for (const { id } of jobs) await finish(id, 'completed');
     await pool.query(`update jobs set ended_at = now() - interval '31 days' where project_id = $1`, [project.id]);
-    await createJobEndings(pool).archiveIdle({ idleDays: 30, limit: 500 });
-    await createJobEndings(pool).archiveIdle({ idleDays: 30, limit: 500 });
+    await createIdleEndings(pool).archiveIdle({ idleDays: 30, limit: 500 });
+    await createIdleEndings(pool).archiveIdle({ idleDays: 30, limit: 500 });
     expect(await typesOf(webhookId)).toEqual(['job.archived', 'job.archived', 'job.archived']);
   });
 
@@ -153,10 +154,10 @@ describe('what happens to a job is told once', () => {
       idempotency: { key: 'secret-key', requestHash: 'h' },
       inputTokens: 12,
     });
-    await createJobStore(pool).setPhase({ jobId: id, turn: 1, phase: 'running' });
+    await createWorkerJobStore(pool).setPhase({ jobId: id, turn: 1, phase: 'running' });
     await finish(id, 'failed');
-    const then = presentJob((await createJobStore(pool).get(id))!);
-    await createJobMessageStore(pool).send({ jobId: id, prompt: 'On.', idempotency: null });
+    const then = presentJob((await createWorkerJobStore(pool).get(id))!);
+    await asOperator(pool).send({ jobId: id, prompt: 'On.', idempotency: null });
     const { deliveries } = await createWebhookDeliveryStore(pool).list(webhookId, { limit: 10 });
     const failed = deliveries.find(({ type }) => type === 'job.failed')!;
     expect(presentJob((await createWebhookAttemptStore(pool, testBox).jobOf(failed.messageId))!)).toEqual(then);

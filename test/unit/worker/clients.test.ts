@@ -2,13 +2,13 @@ import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import type { PullRequestStore } from '../../../db/pull-requests.ts';
+import type { WorkerPullRequestStore } from '../../../db/worker/pull-requests.ts';
 import { createClients } from '../../../worker/clients.ts';
 import { readConfig } from '../../../worker/config.ts';
 
 function clientsWith(env: NodeJS.ProcessEnv) {
   const config = readConfig({ DATABASE_URL: 'postgres://docket@127.0.0.1:1/docket', ...env });
-  return createClients({ config, pullRequests: {} as PullRequestStore });
+  return createClients({ config, pullRequests: {} as WorkerPullRequestStore });
 }
 
 it('reads a repository of GitHub with the token where there is one, and every other without', async () => {

@@ -1,13 +1,17 @@
 import { expect, it } from 'vitest';
-import { createByIdLoader } from '../../../db/by-id-loader.ts';
+import { createBatchLoader } from '../../../db/batch-loader.ts';
 
 function recordingSource(answer: (ids: string[]) => Promise<{ id: string }[]>) {
   const asked: string[][] = [];
-  const loader = createByIdLoader((ids) => {
-    asked.push(ids);
-    return answer(ids);
+  const loader = createBatchLoader<{ id: string }, { id: string }>({
+    keyOf: ({ id }) => id,
+    loadMany(keys) {
+      const ids = keys.map(({ id }) => id);
+      asked.push(ids);
+      return answer(ids);
+    },
   });
-  return { asked, loader };
+  return { asked, loader: { load: (id: string) => loader.load({ id }) } };
 }
 
 it('asks once for all lookups of one event-loop turn, and once for each id', async () => {

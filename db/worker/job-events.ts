@@ -1,0 +1,53 @@
+import type { Pool } from 'pg';
+import type { StepRef } from '../../workflows/contract/job.ts';
+import { toStoredJson } from '../stored-text.ts';
+
+/** A piece of the text of a step that the model has not finished yet. */
+export interface TextPiece extends StepRef {
+  /** Names the attempt: an older one appends nothing. */
+  fence: number;
+  offset: number;
+  text: string;
+  /** Set when it may have been appended before: then it is looked for first. */
+  isRepeated: boolean;
+}
+
+export interface WorkerEventStore {
+  /** False when the attempt was overtaken, the step answered, or the turn ended. */
+  appendText(piece: TextPiece): Promise<boolean>;
+}
+
+/** The log of what happened to jobs, as the worker writes the text of a step into it. */
+export function createWorkerEventStore(pool: Pool): WorkerEventStore {
+  /** Locks the step against the next attempt, so that no text comes behind that one's `step-start`. */
+  async function appendText({ jobId, turn, step, fence, offset, text, isRepeated }: TextPiece): Promise<boolean> {
+    const data = { attempt: fence, offset, text };
+    const { rows } = await pool.query<{ isOurs: boolean }>({
+      name: 'append-text',
+      text: `
+        with ours as materialized (
+          select job_id from job_steps
+          where job_id = $1 and turn = $2 and step = $3 and fence = $4 and response is null
+          for share
+        ), repeated as materialized (
+          select 1 from job_events
+          where $6 and job_id = $1 and turn = $2 and step = $3 and type = 'text' and data @> $7::jsonb
+        )
+        select case when exists (select from repeated) then true
+                    else append_job_events(job_id, $2, $3, $5) is not null end as "isOurs"
+        from ours`,
+      values: [
+        jobId,
+        turn,
+        step,
+        fence,
+        toStoredJson([{ type: 'text', data }]),
+        isRepeated,
+        JSON.stringify({ attempt: fence, offset }),
+      ],
+    });
+    return rows[0]?.isOurs ?? false;
+  }
+
+  return { appendText };
+}

@@ -1,0 +1,111 @@
+import type { Pool } from 'pg';
+import type { TurnRef } from '../../workflows/contract/job.ts';
+import { withTransaction } from '../pool.ts';
+
+/** One run of a turn's execution. */
+export interface HistoryRun {
+  runId: string;
+  /** As `packHistory` makes it. */
+  history: Buffer;
+  eventCount: number;
+  /** How the engine names the workflow code that ran. */
+  buildIds: string[];
+}
+
+export interface DueExport extends TurnRef {
+  /** Tries so far, this one included. */
+  attempts: number;
+  /** How long ago the turn ended. */
+  endedMsAgo: number;
+}
+
+export interface WorkerHistoryStore {
+  /** Exports due now, locked away from other processes for `leaseMs`. */
+  claimDue(options: { limit: number; leaseMs: number }): Promise<DueExport[]>;
+  /** Gives a claimed export back, to be tried again after `waitMs`. */
+  postpone(ref: TurnRef & { waitMs: number }): Promise<void>;
+  /** In one transaction; a history that is there already stays. `runs` in the order of the chain. */
+  store(ref: TurnRef & { runs: HistoryRun[]; isWhole: boolean }): Promise<void>;
+  markLost(ref: TurnRef): Promise<void>;
+  /** Removes events and histories of jobs that were archived before `days` days; answers of how many jobs. */
+  removeOld(options: { days: number; limit: number }): Promise<number>;
+}
+
+/** What the engine recorded about turns that have ended, while it is brought over. */
+export function createWorkerHistoryStore(pool: Pool): WorkerHistoryStore {
+  return {
+    async claimDue({ limit, leaseMs }) {
+      const { rows } = await pool.query<DueExport>({
+        name: 'claim-due-exports',
+        text: `
+          with due as materialized (
+            select job_id, turn from job_history_exports
+            where state = 'waiting' and next_attempt_at <= now()
+            order by next_attempt_at limit $1 for update skip locked
+          )
+          update job_history_exports as exports
+          set attempts = attempts + 1, next_attempt_at = now() + $2::float8 * interval '1 millisecond'
+          from due where exports.job_id = due.job_id and exports.turn = due.turn
+          returning exports.job_id as "jobId", exports.turn, attempts,
+                    (extract(epoch from now() - ended_at) * 1000)::float8 as "endedMsAgo"`,
+        values: [limit, leaseMs],
+      });
+      return rows;
+    },
+
+    async postpone({ jobId, turn, waitMs }) {
+      await pool.query(
+        `update job_history_exports set next_attempt_at = now() + $3::float8 * interval '1 millisecond'
+         where job_id = $1 and turn = $2 and state = 'waiting'`,
+        [jobId, turn, waitMs],
+      );
+    },
+
+    async store({ jobId, turn, runs, isWhole }) {
+      await withTransaction(pool, async (client) => {
+        const { rowCount } = await client.query(
+          `update job_history_exports set state = 'exported', is_whole = $3, exported_at = now()
+           where job_id = $1 and turn = $2 and state = 'waiting'`,
+          [jobId, turn, isWhole],
+        );
+        if (rowCount !== 1) return;
+        for (const [index, { runId, history, eventCount, buildIds }] of runs.entries()) {
+          await client.query(
+            `insert into job_histories (job_id, turn, run, run_id, history, event_count, build_ids)
+             values ($1, $2, $3, $4, $5, $6, $7)`,
+            [jobId, turn, index + 1, runId, history, eventCount, buildIds],
+          );
+        }
+      });
+    },
+
+    async markLost({ jobId, turn }) {
+      await pool.query(
+        `update job_history_exports set state = 'lost' where job_id = $1 and turn = $2 and state = 'waiting'`,
+        [jobId, turn],
+      );
+    },
+
+    async removeOld({ days, limit }) {
+      return withTransaction(pool, async (client) => {
+        const { rows } = await client.query<{ id: string }>(
+          `update jobs set records_removed_at = now()
+           where id in (
+             select id from jobs
+             where status = 'archived' and records_removed_at is null
+               and archived_at < now() - $1::float8 * interval '1 day'
+             order by archived_at limit $2 for update skip locked
+           )
+           returning id`,
+          [days, limit],
+        );
+        const ids = rows.map(({ id }) => id);
+        if (ids.length === 0) return 0;
+        await client.query('delete from job_events where job_id = any($1::text[])', [ids]);
+        await client.query('delete from job_histories where job_id = any($1::text[])', [ids]);
+        await client.query(`update job_history_exports set state = 'removed' where job_id = any($1::text[])`, [ids]);
+        return ids.length;
+      });
+    },
+  };
+}

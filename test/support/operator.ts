@@ -1,0 +1,31 @@
+import type { Pool } from 'pg';
+import { operatorOf, type Caller } from '../../db/caller.ts';
+import { createJobEndings } from '../../db/job-endings.ts';
+import { createJobEventStore } from '../../db/job-events.ts';
+import { createJobHistoryStore } from '../../db/job-histories.ts';
+import { createJobMessageStore, type NewMessage } from '../../db/job-messages.ts';
+import { createJobRecordStore } from '../../db/job-records.ts';
+import { createJobStoryStore } from '../../db/job-story.ts';
+import type { TurnRef } from '../../workflows/contract/job.ts';
+
+/** What the operator does with a job, in the organization that it is of. */
+export function asOperator(pool: Pool) {
+  async function of(jobId: string): Promise<Caller> {
+    const { rows } = await pool.query('select organization_id as "organizationId" from jobs where id = $1', [jobId]);
+    return operatorOf(rows[0] ?? { organizationId: 'org_none' });
+  }
+
+  return {
+    of,
+    send: async (message: NewMessage) => createJobMessageStore(pool).send(await of(message.jobId), message),
+    cancel: async (jobId: string) => createJobEndings(pool).cancel(await of(jobId), jobId),
+    archive: async (jobId: string) => createJobEndings(pool).archive(await of(jobId), jobId),
+    events: async (jobId: string, page = { after: 0, limit: 10_000 }) =>
+      createJobEventStore(pool).read(await of(jobId), jobId, page),
+    latestPatch: async (jobId: string) => createJobStoryStore(pool).latestPatch(await of(jobId), jobId),
+    history: async (ref: TurnRef) => createJobHistoryStore(pool).find(await of(ref.jobId), ref),
+    async *record(jobId: string) {
+      yield* createJobRecordStore(pool).read(await of(jobId), jobId);
+    },
+  };
+}
