@@ -48,6 +48,7 @@ export async function runApiProcess({ config, log, signal, instrument = uninstru
     applicationName: 'docket-api',
     statementTimeoutMs: 5_000,
     holderOf: holders.current,
+    quotas: config.quotas,
     onConnectionLost: (error) => log.warn({ err: error }, 'database connection lost'),
   });
   cleanup.defer(() => pool.end());

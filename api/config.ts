@@ -7,6 +7,8 @@ import { encryptionKeysVariable } from '../encryption/keys-variable.ts';
 import type { EncryptionKey } from '../encryption/keys.ts';
 import type { ModelSettings } from '../models/registry.ts';
 import type { JobLimits } from '../workflows/contract/job.ts';
+import { quotaVariables } from './quotas.ts';
+import type { Quotas } from '../db/quotas.ts';
 import { parseWebhookHosts } from '../workflows/contract/webhook-address.ts';
 
 export interface ApiConfig {
@@ -28,6 +30,8 @@ export interface ApiConfig {
   rateLimits: { jobsPerHour: number; assistantPerHour: number; assistantPerIpPerDay: number; eventStreams: number };
   /** What all jobs of a project may cost a day, unless it has a budget of its own; in millionths of a US dollar. */
   dayMicros: number | null;
+  /** What an organization may have at most. */
+  quotas: Quotas;
   jobLimits: JobLimits;
   /** Address of Temporal's web interface, for links. */
   temporalUiUrl: string | null;
@@ -110,13 +114,15 @@ export function readConfig(env: NodeJS.ProcessEnv): ApiConfig {
     Object.entries(env).filter(([, value]) => value !== undefined && value.trim() !== ''),
   );
   const parsed = environmentSchema.safeParse(present);
-  if (!parsed.success) {
-    throw new ConfigError(parsed.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}.`).join(' '));
+  const quotas = quotaVariables.safeParse(present);
+  if (!parsed.success || !quotas.success) {
+    const issues = [parsed, quotas].flatMap(({ error }) => error?.issues ?? []);
+    throw new ConfigError(issues.map((issue) => `${issue.path.join('.')} ${issue.message}.`).join(' '));
   }
-  return configOf(parsed.data);
+  return { ...configOf(parsed.data), quotas: quotas.data };
 }
 
-function configOf(env: z.infer<typeof environmentSchema>): ApiConfig {
+function configOf(env: z.infer<typeof environmentSchema>): Omit<ApiConfig, 'quotas'> {
   return {
     logLevel: env.LOG_LEVEL,
     tracing:

@@ -1,5 +1,6 @@
 import { DatabaseError, type Pool, type PoolClient } from 'pg';
 import { FairPool } from './fair-pool.ts';
+import { holdToQuotas, type Quotas } from './quotas.ts';
 import { isStoreDown } from './store-down.ts';
 
 export interface PoolOptions {
@@ -12,6 +13,8 @@ export interface PoolOptions {
   connectTimeoutMs?: number;
   /** Whom a connection is taken for now; the connections are divided between them. Absent: for one holder. */
   holderOf?: () => string | null;
+  /** What an organization may have at most; absent: any amount. */
+  quotas?: Quotas;
   /** Told of connections that broke while idle; the pool replaces them by itself. */
   onConnectionLost?: (error: Error) => void;
 }
@@ -36,6 +39,11 @@ export function createPool(options: PoolOptions): Pool {
   pool.on('error', (error) => options.onConnectionLost?.(error));
   // a connection that breaks between two statements of a transaction is heard by nobody else
   pool.on('connect', (client) => client.on('error', () => undefined));
+  const { quotas } = options;
+  if (quotas !== undefined) {
+    // the first statement of a connection: whatever it is taken for waits behind it
+    pool.on('connect', (client) => void holdToQuotas(client, quotas).catch((error) => client.emit('error', error)));
+  }
   return pool;
 }
 

@@ -77,6 +77,7 @@ export async function startLane(options: LaneOptions): Promise<Lane> {
     DOCKET_CACHE_DIR: join(home, 'cache'),
     DOCKET_BASE_URL: baseUrl,
     DOCKET_JOBS_PER_HOUR: '1000000',
+    DOCKET_ORGANIZATION_JOBS_PER_HOUR: '1000000',
     DOCKET_SUPERVISOR_PID: String(process.pid),
     PORT: String(port),
     ...env,
