@@ -101,7 +101,7 @@ export async function runApiProcess({ config, log, signal, instrument = uninstru
   );
   // while proxies turn away, a watcher that comes back is still served
   const closing = new AbortController();
-  const { koa, verifier, keyUses } = createApp({
+  const { koa, verifier, keyUses, openAnswers } = createApp({
     config,
     pool,
     holders,
@@ -122,6 +122,7 @@ export async function runApiProcess({ config, log, signal, instrument = uninstru
       tasks: [
         { name: 'key uses', everyMs: 15_000, run: () => verifier.flushUses(), isRunAtEnd: true },
         { name: 'request counts', everyMs: 5_000, run: () => keyUses.flush(), isRunAtEnd: true },
+        { name: 'ended access', everyMs: openAnswers.lookEveryMs, run: () => openAnswers.endRevoked() },
         { name: 'request count sweep', everyMs: 3_600_000, run: () => stores.usage.sweep() },
         { name: 'reply sweep', everyMs: 60_000, run: () => assistant.replies.sweep() },
         { name: 'thread retention', everyMs: 3_600_000, run: async () => void (await assistant.threads.sweep()) },

@@ -24,6 +24,7 @@ import { createRequestMetrics } from './middleware/request-metrics.ts';
 import { createRequestId } from './middleware/request-id.ts';
 import { createRequestHolders } from './request-holders.ts';
 import { refusalOfStore } from './store-refusals.ts';
+import { createOpenAnswers, type OpenAnswers } from './open-answers.ts';
 import { createOpenApi } from './openapi.ts';
 import { createJobEventsRouter } from './routes/job-events.ts';
 import { createJobActionsRouter } from './routes/job-actions.ts';
@@ -44,6 +45,7 @@ export interface App {
   koa: Koa<AppState>;
   verifier: KeyVerifier;
   keyUses: KeyUses;
+  openAnswers: OpenAnswers;
 }
 
 /** The application: middleware in order. It never listens. */
@@ -52,7 +54,8 @@ export function createApp(deps: AppDeps): App {
   const { jobs } = stores;
   const verifier = createKeyVerifier({ keys: stores.keys, pepper: config.keyPepper });
   const holders = deps.holders ?? createRequestHolders();
-  const gate = createGate({ ...deps, verifier, holders });
+  const openAnswers = createOpenAnswers(stores);
+  const gate = createGate({ ...deps, verifier, holders, openAnswers });
   const keyUses = createKeyUses(stores);
   const readJob = createJobReader({ jobs });
   const openApi = createOpenApi({
@@ -125,6 +128,7 @@ export function createApp(deps: AppDeps): App {
     if (!['EPIPE', 'ECONNRESET', 'ERR_STREAM_PREMATURE_CLOSE'].includes(error.code ?? ''))
       log.error({ err: error }, 'response failed');
   });
+  koa.use(openAnswers.track);
   koa.use(createRequestMetrics({ metrics }));
   koa.use(createRequestSpan({ tracer: deps.tracer ?? noTracer }));
   koa.use(createRequestId());
@@ -136,7 +140,7 @@ export function createApp(deps: AppDeps): App {
   koa.use(createDashboard({ files: createDashboardFiles({ directory: deps.dashboardDirectory }) }));
   for (const router of routers) koa.use(router.routes());
   koa.use(createNoRoute());
-  return { koa, verifier, keyUses };
+  return { koa, verifier, keyUses, openAnswers };
 }
 
 async function ping(pool: Pool): Promise<void> {

@@ -11,6 +11,7 @@ import type { RequestHolders } from './request-holders.ts';
 import { createSessionCookie, type SessionCookie } from './session-cookie.ts';
 import type { ApiStores } from './stores.ts';
 import { createStreamSlots, type TakeStreamSlot } from './stream-slots.ts';
+import type { OpenAnswers } from './open-answers.ts';
 import { createVerifyKey, type VerifyKey } from './verify-key.ts';
 
 /** What every router needs to let a request in. */
@@ -20,6 +21,8 @@ export interface Gate {
   cookie: SessionCookie;
   enforceRateLimit: EnforceRateLimit;
   takeStreamSlot: TakeStreamSlot;
+  /** Aborted when the access of a request has ended. */
+  accessEnded: OpenAnswers['accessEnded'];
   addressOf: (request: IncomingMessage) => string;
 }
 
@@ -29,10 +32,11 @@ export interface GateDeps {
   log: Logger;
   verifier: KeyVerifier;
   holders: RequestHolders;
+  openAnswers: OpenAnswers;
 }
 
 /** Keys, sessions and limits, shared by all routers. */
-export function createGate({ config, stores, log, verifier, holders }: GateDeps): Gate {
+export function createGate({ config, stores, log, verifier, holders, openAnswers }: GateDeps): Gate {
   const addressOf = createAddressReader({ trustedProxies: config.http.trustedProxies });
   const limiter = createRateLimiter({
     store: stores.rateLimits,
@@ -49,9 +53,11 @@ export function createGate({ config, stores, log, verifier, holders }: GateDeps)
   const authenticate: Authenticate = async (request, kind) => {
     const caller = await identify(request, kind);
     holders.name(caller.organizationId);
+    openAnswers.admit(request, caller);
     return caller;
   };
   const takeStreamSlot = createStreamSlots({ most: config.rateLimits.eventStreams });
   const enforceRateLimit = createRateLimit({ limiter });
-  return { authenticate, verifyKey, cookie, enforceRateLimit, takeStreamSlot, addressOf };
+  const { accessEnded } = openAnswers;
+  return { authenticate, verifyKey, cookie, enforceRateLimit, takeStreamSlot, accessEnded, addressOf };
 }

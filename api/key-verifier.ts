@@ -18,7 +18,7 @@ export interface KeyVerifierDeps {
 }
 
 /** A revoked key stops working within this time. */
-const freshMs = 4_000;
+const freshMs = 3_000;
 const mostEntries = 10_000;
 // compared against when the id is unknown, so that both cases do the same work
 const dummyDigest = Buffer.alloc(32);

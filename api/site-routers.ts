@@ -53,7 +53,7 @@ export function createAssistantRouters(deps: SiteRouterDeps, gate: Gate): AppRou
   const { assistant: parts, stores, log } = deps;
   const access = createAccess(deps, gate);
   return [
-    createAssistantRouter({ ...parts, access, logger: log }),
+    createAssistantRouter({ ...gate, ...parts, access, logger: log }),
     createSearchRouter({
       access,
       indexes: parts.indexes,

@@ -28,6 +28,7 @@ import { createUsageStore } from '../db/usage.ts';
 import { createWebhookDeliveryStore } from '../db/webhook-deliveries.ts';
 import { createWorkerStore } from '../db/workers.ts';
 import { createWebhookStore } from '../db/webhook-endpoints.ts';
+import { createAccessStore } from '../db/unscoped/access.ts';
 import { createSecretBox } from '../encryption/secret-box.ts';
 import type { ApiConfig } from './config.ts';
 
@@ -59,6 +60,7 @@ export function createApiStores({
     pullRequests: createPullRequestStore(pool),
     keys: createKeyStore(pool, config.keyPepper),
     sessions: createSessionStore(pool, config.keyPepper),
+    access: createAccessStore(pool),
     audit: createAuditStore(pool),
     rateLimits: createRateLimitStore(pool),
     sites: createSiteStore(pool),

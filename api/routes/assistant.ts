@@ -19,6 +19,7 @@ import type { SiteIndexes } from '../assistant/site-indexes.ts';
 import { createStreamOutput } from '../stream-output.ts';
 import { writeReply } from '../assistant/write-reply.ts';
 import { draining, overloaded, siteNotIndexed } from '../errors.ts';
+import type { OpenAnswers } from '../open-answers.ts';
 import { readJsonBody } from '../json-body.ts';
 import type { Logger } from 'pino';
 import type { SiteAccess } from '../site-access.ts';
@@ -44,6 +45,7 @@ export interface AssistantRouteDeps {
   streams: OpenStreams;
   shedder: LoadShedder;
   scheduleFlush: ScheduleFlush;
+  accessEnded: OpenAnswers['accessEnded'];
   times: StreamTimes;
   logger: Logger;
 }
@@ -51,6 +53,8 @@ export interface AssistantRouteDeps {
 type Protocol = 'v1' | 'v2';
 
 const tookTooLong = 'The answer broke off because it took too long. Please ask again.';
+
+const accessHasEnded = 'The answer broke off because the key or the session has ended.';
 
 /** Conversations arrive whole, with attachments as data: URLs. */
 const largestBody = 4_194_304;
@@ -78,6 +82,7 @@ async function answer(deps: AssistantRouteDeps, ctx: AppContext, protocol: Proto
   const ending = new AbortController();
   const endLate = () => ending.abort(new GenerationError(tookTooLong));
   const timers = [setTimeout(endLate, deps.times.answerMs)];
+  onAbort(deps.accessEnded(ctx.req), () => ending.abort(new GenerationError(accessHasEnded)));
   try {
     const reply = await deps.assistant.reply({ site, index: lease.index, request, signal: ending.signal });
     const recordId = await createRecord(deps, { site, keyId: caller.keyId, request, reply, protocol });

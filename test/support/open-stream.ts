@@ -18,7 +18,8 @@ export interface OpenStream {
 }
 
 export interface OpenOptions {
-  key: string;
+  /** Left out where a cookie says who asks. */
+  key?: string;
   /** A POST with this body; without it a GET. */
   json?: unknown;
   headers?: Record<string, string>;
@@ -38,7 +39,7 @@ export async function openStream(url: string, options: OpenOptions): Promise<Ope
     agent,
     method: body === undefined ? 'GET' : 'POST',
     headers: {
-      authorization: `Bearer ${key}`,
+      ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       ...headers,
     },

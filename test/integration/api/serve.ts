@@ -8,6 +8,7 @@ import type { KeyUses } from '../../../api/key-uses.ts';
 import { createAssistantParts, type AssistantPartsDeps } from '../../../api/assistant-parts.ts';
 import { readConfig } from '../../../api/config.ts';
 import { createGapChecks } from '../../../api/gap-checks.ts';
+import { createPeriodicTasks } from '../../../api/periodic-tasks.ts';
 import type { RequestHolders } from '../../../api/request-holders.ts';
 import { createHttpServer } from '../../../api/server.ts';
 import { createApiStores } from '../../../api/stores.ts';
@@ -83,7 +84,7 @@ export async function serveApi(
   const url = pool.options.connectionString ?? '';
   const wakeups = cleanup.use(createJobEventWakeups({ url, pool }));
   const stopping = new AbortController();
-  const { koa, keyUses } = createApp({
+  const { koa, keyUses, openAnswers } = createApp({
     config,
     pool,
     holders,
@@ -97,6 +98,8 @@ export async function serveApi(
     dashboardDirectory: env['DASHBOARD'] ?? cacheDirectory,
     jobEvents: { wakeups, stopping: stopping.signal },
   });
+  const { lookEveryMs, endRevoked } = openAnswers;
+  cleanup.use(createPeriodicTasks({ log, tasks: [{ name: 'ended access', everyMs: lookEveryMs, run: endRevoked }] }));
   const http = createHttpServer(koa.callback(), { readerStalledMs });
   const port = await http.listen({ host: '127.0.0.1', port: 0 });
   cleanup.defer(() => http.close(0));
