@@ -1,5 +1,5 @@
-import { Worker } from 'node:worker_threads';
 import type { BuiltIndex } from '../search/build-index.ts';
+import { runInThread } from '../threads/run-in-thread.ts';
 import type { FolderFile } from './clients/source-folder.ts';
 
 /** What the thread is given. */
@@ -18,24 +18,18 @@ export interface IndexBuildRequest extends IndexBuildData {
 /** `unread`: files that came without their content are needed; `no-pages`: the files hold none. */
 export type BuildResult = BuiltIndex | 'unread' | 'no-pages';
 
-/** Builds an index in a thread. An abort ends the thread and rejects. */
-export async function buildIndexInThread({ signal, ...request }: IndexBuildRequest): Promise<BuildResult> {
-  signal.throwIfAborted();
-  const workerData: IndexBuildData = request;
-  const thread = new Worker(new URL('./index-build-thread.ts', import.meta.url), { workerData });
-  const stop = () => void thread.terminate();
-  signal.addEventListener('abort', stop, { once: true });
-  try {
-    return await new Promise<BuildResult>((resolve, reject) => {
-      thread.once('message', resolve);
-      thread.once('error', reject);
-      thread.once('exit', () => reject(new Error('The thread that builds the index ended early.')));
-    });
-  } catch (error) {
-    signal.throwIfAborted();
-    throw error;
-  } finally {
-    signal.removeEventListener('abort', stop);
-    await thread.terminate();
-  }
+/** Builds an index in a thread; the contents of the files are handed over to it. An abort ends the thread and rejects. */
+export function buildIndexInThread({ signal, ...data }: IndexBuildRequest): Promise<BuildResult> {
+  return runInThread<IndexBuildData, BuildResult>({
+    script: new URL('./index-build-thread.ts', import.meta.url),
+    data,
+    transfer: [...buffersOf(data.files)],
+    signal,
+  });
+}
+
+/** Small ones are copied: they may lie in Node's pool, which cannot be handed over. */
+function buffersOf(files: readonly FolderFile[]): Set<ArrayBuffer> {
+  const buffers = files.flatMap(({ content }) => (content?.buffer instanceof ArrayBuffer ? [content.buffer] : []));
+  return new Set(buffers.filter(({ byteLength }) => byteLength > Buffer.poolSize));
 }

@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import { noTracer } from '../tracing/tracer.ts';
 import { presentJob } from '../workflows/contract/agent-job.ts';
+import { createThreadQueue } from '../threads/thread-queue.ts';
 import type { AppRouter, AppState } from './app-context.ts';
 import { createJobCreation } from './create-job.ts';
 import { describePaths } from './describe-paths.ts';
@@ -70,6 +71,7 @@ export function createApp(deps: AppDeps): App {
     repositories: config.repositories,
   });
 
+  const threadQueue = createThreadQueue({ atOnce: 2, waiting: 20, deadlineMs: 30_000, heapMb: 512 });
   const metrics = createMetrics({ figures: stores.figures });
   const routers: AppRouter[] = [
     createSystemRouter({ checkDatabase: () => ping(pool), isDraining: deps.isDraining, openApi }),
@@ -97,7 +99,7 @@ export function createApp(deps: AppDeps): App {
       onCreated: deps.onJobCreated,
     }),
     createJobListsRouter({ ...gate, ...deps.jobEvents, lists: stores.lists, log }),
-    createJobStoryRouter({ ...gate, ...stores, readJob }),
+    createJobStoryRouter({ ...gate, ...stores, readJob, threadQueue }),
     createJobEventsRouter({ ...gate, ...deps.jobEvents, readJob, events: stores.events, log }),
     createJobActionsRouter({
       ...gate,

@@ -189,6 +189,13 @@ export function siteNotIndexed(): ApiError {
   });
 }
 
+/** Work that threads do is refused when too much of it waits, and stopped at its deadline. */
+export function tooMuchWork(): ApiError {
+  return new ApiError(503, 'This process is too busy for further work of this kind; try again in a moment.', {
+    'Retry-After': '5',
+  });
+}
+
 export function overloaded(): ApiError {
   return new ApiError(503, 'This process is too busy for a further answer; try again in a moment.', {
     'Retry-After': '1',

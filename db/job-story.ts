@@ -55,11 +55,13 @@ export interface JobStoryStore {
   patchAt(owner: Owner, ref: StepRef): Promise<string | null>;
   /** The newest patch (`text/x-diff`) of a job; null when it changed nothing. */
   latestPatch(owner: Owner, jobId: string): Promise<string | null>;
-  /** The trees around a step; null when there is no such step. */
+  /** The ids of the trees around a step; null when there is no such step. */
   treesAround(owner: Owner, ref: StepRef): Promise<TreesAround | null>;
+  /** A tree by its id; null when no snapshot of it is kept, as of the tree of the base commit. */
+  tree(owner: Owner, ref: { jobId: string; tree: string }): Promise<ToldTree | null>;
 }
 
-/** A tree of the working copy as its snapshot has it; null: the tree of the base commit. */
+/** A tree of the working copy as its snapshot has it. */
 export interface ToldTree {
   baseCommit: string;
   patch: string;
@@ -68,8 +70,8 @@ export interface ToldTree {
 export interface TreesAround {
   /** False while the step has not ended, and when it left the tree as it was. */
   differ: boolean;
-  before: ToldTree | null;
-  after: ToldTree | null;
+  before: string | null;
+  after: string | null;
 }
 
 const stepColumns = `
@@ -100,9 +102,6 @@ const earlierTree = `
 const stepTables = `
   job_steps as steps left join job_snapshots as snapshots on snapshots.job_id = steps.job_id and snapshots.tree = steps.tree
   left join lateral (${earlierTree}) as earlier on true`;
-
-const snapshotOf = (tree: string) =>
-  `select jsonb_build_object('baseCommit', base_commit, 'patch', patch) from job_snapshots where job_id = $1 and tree = ${tree}`;
 
 /** What happened in a job, for people who look at it. */
 export function createJobStoryStore(pool: Pool): JobStoryStore {
@@ -169,10 +168,19 @@ export function createJobStoryStore(pool: Pool): JobStoryStore {
         name: 'job-story-trees',
         text: `
           select steps.tree is not null and steps.tree is distinct from earlier.tree as differ,
-                 (${snapshotOf('earlier.tree')}) as before, (${snapshotOf('steps.tree')}) as after
+                 earlier.tree as before, steps.tree as after
           from job_steps as steps left join lateral (${earlierTree}) as earlier on true
           where steps.job_id = $1 and steps.turn = $2 and steps.step = $3 and ${isJobOf('$1', '$4')}`,
         values: [jobId, turn, step, organizationId],
+      });
+      return rows[0] ?? null;
+    },
+
+    async tree({ organizationId }, { jobId, tree }) {
+      const { rows } = await pool.query<ToldTree>({
+        name: 'job-story-tree',
+        text: `select base_commit as "baseCommit", patch from job_snapshots where job_id = $1 and tree = $2 and ${isJobOf('$1', '$3')}`,
+        values: [jobId, tree, organizationId],
       });
       return rows[0] ?? null;
     },

@@ -3,7 +3,12 @@ import { readFilePatches, type FilePatch } from './file-patch.ts';
 import { diffLines } from './line-diff.ts';
 import { changedBetween, filesOfPatch } from './patch-files.ts';
 import { pairRenames, type PatchedFile } from './pair-renames.ts';
+import { createWorkBudget, type WorkBudget } from './work-budget.ts';
 import { writeFileChange, type FileDifference } from './write-file-change.ts';
+
+/** Of more lines or characters, in both patches together, only the names of the files are compared. */
+const mostLines = 400_000;
+const mostCharacters = 16_000_000;
 
 /** The same file before and after; null where it is not there. */
 interface Fate {
@@ -14,15 +19,19 @@ interface Fate {
 /**
  * What leads from one tree to another, as a patch, by the patches of both against the same commit. Nothing else is needed:
  * where neither patch has a line, the trees have the same. Patches are as snapshots have them (`--full-index --binary`); of
- * binary files the answer says only that they differ. Of a patch that was too large to be kept, names are told.
+ * binary files the answer says only that they differ. Where a patch was too large to be kept, or is too large to be compared,
+ * it is a list of names; where the budget is spent, it shows lines as replaced and files as new.
  */
-export function changeBetween(before: string, after: string): string {
-  if (isList(before) || isList(after)) return listBetween(before, after);
+export function changeBetween(before: string, after: string, budget = createWorkBudget()): string {
+  if (isList(before) || isList(after) || isTooLarge(before + after)) return listBetween(before, after);
   const fates = fatesOf(readFilePatches(before), readFilePatches(after));
   const stayed = fates.filter(({ before, after }) => before !== null && after !== null);
   const gone = fates.flatMap(({ before, after }) => (before !== null && after === null ? [before] : []));
   const come = fates.flatMap(({ before, after }) => (before === null && after !== null ? [after] : []));
-  const differences = [...stayed.map(sameFile), ...pairRenames(gone, come).map(otherFile)];
+  const differences = [
+    ...stayed.map((fate) => sameFile(fate, budget)),
+    ...pairRenames(gone, come, budget).map((fate) => otherFile(fate, budget)),
+  ];
   const pathOf = ({ before, after }: FileDifference) => (after ?? before)?.path ?? '';
   return differences
     .toSorted((one, other) => (pathOf(one) < pathOf(other) ? -1 : 1))
@@ -74,18 +83,25 @@ function fateOf(before: FilePatch | undefined, after: FilePatch | undefined): Fa
   return { before: side(before), after: side(after) };
 }
 
-function sameFile({ before, after }: Fate): FileDifference {
+function sameFile({ before, after }: Fate, budget: WorkBudget): FileDifference {
   if (before === null || after === null) return { before, after, lines: null };
   const isText = !before.isBinary && !after.isBinary;
-  const lines = isText ? editsBetween(before.edits, after.edits, before.baseLines) : null;
+  const lines = isText ? editsBetween(before.edits, after.edits, before.baseLines, budget) : null;
   return { before, after, lines };
 }
 
 /** Files that came or went stand in a patch in all their lines. */
-function otherFile({ before, after }: Fate): FileDifference {
+function otherFile({ before, after }: Fate, budget: WorkBudget): FileDifference {
   const wholeOf = (file: PatchedFile | null) => (file === null ? [] : wholeFile(file.edits, file.baseLines));
   const isText = before?.isBinary !== true && after?.isBinary !== true;
-  return { before, after, lines: isText ? diffLines(wholeOf(before), wholeOf(after)) : null };
+  return { before, after, lines: isText ? diffLines(wholeOf(before), wholeOf(after), budget) : null };
+}
+
+function isTooLarge(patches: string): boolean {
+  if (patches.length > mostCharacters) return true;
+  let lines = 0;
+  for (let at = patches.indexOf('\n'); at !== -1 && lines <= mostLines; at = patches.indexOf('\n', at + 1)) lines += 1;
+  return lines > mostLines;
 }
 
 function isList(patch: string): boolean {

@@ -1,5 +1,6 @@
 import type { Edit } from './file-patch.ts';
 import { diffLines, type LineChange } from './line-diff.ts';
+import type { WorkBudget } from './work-budget.ts';
 
 const context = 3;
 
@@ -11,6 +12,7 @@ export function editsBetween(
   before: readonly Edit[],
   after: readonly Edit[],
   baseLines: ReadonlyMap<number, string>,
+  budget: WorkBudget,
 ): LineChange[] {
   const changes: LineChange[] = [];
   const take = (some: LineChange[]) => {
@@ -19,7 +21,7 @@ export function editsBetween(
   let at = 0;
   for (const { from, to } of editedPlaces([...before, ...after])) {
     take(unedited(at, from, baseLines));
-    take(diffLines(edited(before, { from, to }, baseLines), edited(after, { from, to }, baseLines)));
+    take(diffLines(edited(before, { from, to }, baseLines), edited(after, { from, to }, baseLines), budget));
     at = to;
   }
   take(known(at, at + context, baseLines));

@@ -1,5 +1,6 @@
 import { wholeFile } from './edits-between.ts';
 import type { Edit } from './file-patch.ts';
+import type { WorkBudget } from './work-budget.ts';
 import type { FileSide } from './write-file-change.ts';
 
 /** A file of a tree, by what a patch makes of the base commit. */
@@ -16,10 +17,12 @@ interface Pair {
 
 /** As git has it: at least half of the content is the same. */
 const leastSimilar = 0.5;
-const mostComparisons = 10_000;
 
-/** Finds what went at one path and came at another one, or at the same; all else went or came. */
-export function pairRenames(gone: readonly PatchedFile[], come: readonly PatchedFile[]): Pair[] {
+/**
+ * Finds what went at one path and came at another one, or at the same; all else went or came. What the budget is too small
+ * to compare is not looked for.
+ */
+export function pairRenames(gone: readonly PatchedFile[], come: readonly PatchedFile[], budget: WorkBudget): Pair[] {
   const left = new Set(come);
   const pairs: Pair[] = [];
   const unpaired = new Set(gone);
@@ -28,16 +31,22 @@ export function pairRenames(gone: readonly PatchedFile[], come: readonly Patched
     left.delete(after);
     unpaired.delete(before);
   };
-  const pairAll = (fits: (before: PatchedFile, after: PatchedFile) => boolean) => {
+  const pairBy = (nameOf: (file: PatchedFile) => string | null) => {
+    const byName = Map.groupBy([...left], (file) => `${kindOf(file)} ${nameOf(file)}`);
     for (const before of unpaired) {
-      const after = [...left].find((other) => isSameKind(before, other) && fits(before, other));
+      if (nameOf(before) === null) continue;
+      const after = byName.get(`${kindOf(before)} ${nameOf(before)}`)?.shift();
       if (after !== undefined) pair(before, after);
     }
   };
-  pairAll((before, after) => before.path === after.path);
-  pairAll((before, after) => before.blob !== null && before.blob === after.blob && !isEmpty(before));
-  if (unpaired.size * left.size <= mostComparisons)
-    pairAll((before, after) => !before.isBinary && !after.isBinary && similarity(before, after) >= leastSimilar);
+  pairBy(({ path }) => path);
+  pairBy((file) => (isEmpty(file) ? null : file.blob));
+  if (isComparable(unpaired, left, budget)) {
+    for (const before of unpaired) {
+      const after = [...left].find((other) => isSimilar(before, other));
+      if (after !== undefined) pair(before, after);
+    }
+  }
   const wentAndCame = [
     ...[...unpaired].map((before) => ({ before, after: null })),
     ...[...left].map((after) => ({ before: null, after })),
@@ -46,8 +55,23 @@ export function pairRenames(gone: readonly PatchedFile[], come: readonly Patched
 }
 
 /** A link does not become a file: one goes, the other comes. */
-function isSameKind(one: PatchedFile, other: PatchedFile): boolean {
-  return one.mode?.slice(0, 3) === other.mode?.slice(0, 3);
+function kindOf({ mode }: PatchedFile): string {
+  return mode?.slice(0, 3) ?? '';
+}
+
+/** Each file of the one is compared with each of the other, by all their lines. */
+function isComparable(gone: ReadonlySet<PatchedFile>, come: ReadonlySet<PatchedFile>, budget: WorkBudget): boolean {
+  const linesOf = (files: ReadonlySet<PatchedFile>) =>
+    [...files].reduce((sum, { edits, baseLines }) => sum + wholeFile(edits, baseLines).length + 1, 0);
+  const steps = linesOf(gone) * come.size + linesOf(come) * gone.size;
+  if (steps > budget.left) return false;
+  budget.spend(steps);
+  return true;
+}
+
+function isSimilar(before: PatchedFile, after: PatchedFile): boolean {
+  const isText = !before.isBinary && !after.isBinary;
+  return isText && kindOf(before) === kindOf(after) && similarity(before, after) >= leastSimilar;
 }
 
 function isEmpty({ isBinary, edits, baseLines }: PatchedFile): boolean {

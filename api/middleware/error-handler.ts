@@ -2,7 +2,8 @@ import { STATUS_CODES } from 'node:http';
 import type { Logger } from 'pino';
 import { ZodError } from 'zod';
 import type { AppMiddleware } from '../app-context.ts';
-import { ApiError } from '../errors.ts';
+import { ThreadQueueError } from '../../threads/thread-queue.ts';
+import { ApiError, tooMuchWork } from '../errors.ts';
 import { problemSentence } from '../problem-sentence.ts';
 
 export interface ErrorHandlerDeps {
@@ -18,6 +19,7 @@ export function createErrorHandler({ log, refusalOfStore }: ErrorHandlerDeps): A
     if (error instanceof ZodError) return new ApiError(400, problemSentence(error));
     const ofStore = refusalOfStore(error);
     if (ofStore !== null) return ofStore;
+    if (error instanceof ThreadQueueError) return tooMuchWork();
     const status = clientStatusOf(error);
     return status === null
       ? null

@@ -1,6 +1,6 @@
 import type { Owner } from '../../db/caller.ts';
 import type { JobStoryStore } from '../../db/job-story.ts';
-import { changeOfTrees } from '../../patches/change-between.ts';
+import type { ThreadQueue } from '../../threads/thread-queue.ts';
 import type { AppContext, AppRouter } from '../app-context.ts';
 import { createRouter } from '../create-router.ts';
 import { stepNotFound } from '../errors.ts';
@@ -13,13 +13,16 @@ export interface JobStoryRouteDeps {
   authenticate: Authenticate;
   readJob: ReadJob;
   story: JobStoryStore;
+  threadQueue: ThreadQueue;
 }
+
+const comparison = new URL('../../patches/compare-thread.ts', import.meta.url);
 
 /** Of a longer output of a tool, a list shows the beginning. */
 const longestListedOutput = 4_000;
 
 /** What happened in a job: what was asked, the steps with their tool calls, and the change. */
-export function createJobStoryRouter({ authenticate, readJob, story }: JobStoryRouteDeps): AppRouter {
+export function createJobStoryRouter({ authenticate, readJob, story, threadQueue }: JobStoryRouteDeps): AppRouter {
   const router = createRouter({ prefix: '/v2/agent/:projectId/job/:id' });
 
   async function jobOf(
@@ -61,7 +64,12 @@ export function createJobStoryRouter({ authenticate, readJob, story }: JobStoryR
     const trees = place.success ? await story.treesAround(owner, { jobId: id, ...place.data }) : null;
     if (trees === null) throw stepNotFound();
     ctx.set('Content-Type', 'text/x-diff; charset=utf-8');
-    ctx.body = trees.differ ? changeOfTrees(trees.before, trees.after).patch : '';
+    ctx.body = '';
+    if (!trees.differ) return;
+    // one after the other: each may have 20 MB
+    const before = trees.before === null ? null : await story.tree(owner, { jobId: id, tree: trees.before });
+    const after = trees.after === null ? null : await story.tree(owner, { jobId: id, tree: trees.after });
+    ctx.body = await threadQueue.run<unknown, string>({ script: comparison, data: { before, after } });
   });
 
   router.get('/diff', async (ctx) => {

@@ -28,6 +28,7 @@ const planted: [string, string][] = [
   ['models/plant.ts', '../search/site-index.ts'],
   ['encryption/plant.ts', '../db/jobs.ts'],
   ['patches/plant.ts', '../db/jobs.ts'],
+  ['threads/plant.ts', '../db/jobs.ts'],
   ['redaction/plant.ts', '../db/jobs.ts'],
   ['workflows/plant.ts', '../encryption/cipher.ts'],
   ['search/plant.ts', '../db/jobs.ts'],

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { stepListSchema, stepSchema, turnListSchema } from '../../../api/job-story-schemas.ts';
 import { createStepStore } from '../../../db/worker/steps.ts';
+import { watchEventLoop } from '../../../threads/watch-event-loop.ts';
 import { buildJob, buildKey, buildProject } from '../../support/build.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import type { TestDatabase } from '../../support/database.ts';
@@ -119,6 +120,33 @@ it('shows what one step changed itself', async () => {
 it.each(['/steps?after=1', '/steps?after=x.1', '/steps?limit=0', '/steps?limit=101'])('refuses %s', async (path) => {
   expect((await ask(path)).status).toBe(400);
 });
+
+it('compares large trees away from the event loop', async () => {
+  const { pool } = shared.database;
+  const { rows } = await pool.query('select tree, patch from job_snapshots where job_id = $1', [shared.jobId]);
+  // 400 lines in the place of each of 300, and all of them others afterwards
+  const large = (word: string) => {
+    const hunk = (_: unknown, place: number) =>
+      `@@ -${place * 10 + 1} +1,400 @@\n-base\n${Array.from({ length: 400 }, (_, line) => `+${word} ${place} ${line}\n`).join('')}`;
+    const head = `diff --git a/a.txt b/a.txt\nindex ${'1'.repeat(40)}..${word.repeat(40)} 100644\n--- a/a.txt\n+++ b/a.txt\n`;
+    return head + Array.from({ length: 300 }, hunk).join('');
+  };
+  const write = (tree: string, patch: string) =>
+    pool.query('update job_snapshots set patch = $3 where job_id = $1 and tree = $2', [shared.jobId, tree, patch]);
+  await write('t1', large('a'));
+  await write('t2', large('b'));
+  const holds: number[] = [];
+  using _ = watchEventLoop({ heldMs: 200, onHeld: ({ cpuMs }) => holds.push(cpuMs) });
+  const { status, text } = await ask('/steps/1/2/diff');
+  expect([status, text.slice(0, 10), text.includes('\n-a 0 0\n'), text.includes('\n+b 299 399\n')]).toEqual([
+    200,
+    'diff --git',
+    true,
+    true,
+  ]);
+  expect(holds).toEqual([]);
+  for (const { tree, patch } of rows) await write(tree, patch);
+}, 120_000);
 
 it('shows nothing to another organization', async () => {
   const { pool } = shared.database;

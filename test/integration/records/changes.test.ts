@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { changeBetween, changeOfTrees } from '../../../patches/change-between.ts';
+import { createWorkBudget } from '../../../patches/work-budget.ts';
 import { runTestGit, writeTestFiles, type TestFiles } from '../../support/git-repository.ts';
 
 let directory: string;
@@ -96,6 +97,9 @@ it('finds what one tree changed in another, from their patches alone, as git wou
     const after = await treeWith(randomFiles(random, known));
     const step = changeBetween(await patchOf(base, before), await patchOf(base, after));
     expect([seed, await applied(before, step)]).toEqual([seed, after]);
+    // what it shows as replaced without a budget is as true
+    const rough = changeBetween(await patchOf(base, before), await patchOf(base, after), createWorkBudget(0));
+    if (seed % 4 === 0) expect([seed, 'rough', await applied(before, rough)]).toEqual([seed, 'rough', after]);
     const back = changeBetween(await patchOf(base, after), await patchOf(base, before));
     expect([seed, 'back', await applied(after, back)]).toEqual([seed, 'back', before]);
   }
