@@ -28,6 +28,7 @@ COPY db ./db
 COPY encryption ./encryption
 # for the command line: node local/docket.ts
 COPY local ./local
+COPY lib ./lib
 COPY models ./models
 COPY patches ./patches
 COPY redaction ./redaction

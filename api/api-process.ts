@@ -53,7 +53,11 @@ export async function runApiProcess({ config, log, signal, instrument = uninstru
   });
   cleanup.defer(() => pool.end());
   const stores = instrument('stores', createApiStores({ pool, config }));
-  const temporal = createTemporalClient({ ...config.temporal, encryptionKeys: config.encryptionKeys });
+  const temporal = createTemporalClient({
+    settings: config.temporal,
+    encryptionKeys: config.encryptionKeys,
+    onFailure: (error) => log.warn({ err: error }, 'the credentials for Temporal cannot be read; the ones before stay'),
+  });
   cleanup.defer(() => temporal.close());
   const client = instrument('client', temporal.client);
 

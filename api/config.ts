@@ -1,6 +1,13 @@
 import { tmpdir, userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
+import { ConfigError } from '../lib/config-error.ts';
+import {
+  readTemporalCredentials,
+  temporalSettingsOf,
+  temporalVariables,
+  type TemporalSettings,
+} from '../lib/temporal-credentials.ts';
 import { dollarsSchema } from '../workflows/contract/dollars.ts';
 import { parseOtlpHeaders, type TracingSettings } from '../tracing/open-tracing.ts';
 import { encryptionKeysVariable } from '../encryption/keys-variable.ts';
@@ -11,13 +18,15 @@ import { quotaVariables } from './quotas.ts';
 import type { Quotas } from '../db/quotas.ts';
 import { parseWebhookHosts } from '../workflows/contract/webhook-address.ts';
 
+export { ConfigError } from '../lib/config-error.ts';
+
 export interface ApiConfig {
   logLevel: string;
   /** Where spans are sent to; null: nowhere. */
   tracing: TracingSettings | null;
   http: { host: string; port: number; baseUrl: string; trustedProxies: number };
   database: { url: string };
-  temporal: { address: string; namespace: string };
+  temporal: TemporalSettings;
   keyPepper: string;
   /** The first seals, all open; none: values are stored as they are. */
   encryptionKeys: EncryptionKey[];
@@ -37,11 +46,6 @@ export interface ApiConfig {
   temporalUiUrl: string | null;
   /** How long the process goes on serving after the signal to stop, so that proxies turn away. */
   drainMs: number;
-}
-
-/** Names every variable that is missing or wrong. */
-export class ConfigError extends Error {
-  override name = 'ConfigError';
 }
 
 function wholeNumber(minimum: number, maximum: number, fallback: number) {
@@ -71,8 +75,7 @@ const environmentSchema = z.object({
   DOCKET_KEY_PEPPER: requiredText('is missing; set it to a long random text that never changes'),
   DOCKET_ENCRYPTION_KEYS: encryptionKeysVariable,
   DOCKET_CACHE_DIR: z.string().optional(),
-  TEMPORAL_ADDRESS: z.string().default('127.0.0.1:7233'),
-  TEMPORAL_NAMESPACE: z.string().default('default'),
+  ...temporalVariables.shape,
   DOCKET_TEMPORAL_UI_URL: httpAddress.optional(),
   OTEL_EXPORTER_OTLP_ENDPOINT: httpAddress.optional(),
   OTEL_EXPORTER_OTLP_HEADERS: z.string().transform(parseOtlpHeaders).default({}),
@@ -136,7 +139,7 @@ function configOf(env: z.infer<typeof environmentSchema>): Omit<ApiConfig, 'quot
       trustedProxies: env.DOCKET_TRUSTED_PROXIES,
     },
     database: { url: env.DATABASE_URL },
-    temporal: { address: env.TEMPORAL_ADDRESS, namespace: env.TEMPORAL_NAMESPACE },
+    temporal: temporalSettingsOf(env),
     keyPepper: env.DOCKET_KEY_PEPPER,
     encryptionKeys: env.DOCKET_ENCRYPTION_KEYS,
     cacheDirectory: resolve(env.DOCKET_CACHE_DIR ?? join(tmpdir(), `docket-cache-${userInfo().uid}`)),
@@ -188,11 +191,17 @@ function hostInUrl(host: string): string {
 }
 
 /** The values that must never leave the process. */
-export function secretsOf({ models, database, keyPepper, encryptionKeys, tracing }: ApiConfig): string[] {
+export function secretsOf({ models, database, keyPepper, encryptionKeys, tracing, temporal }: ApiConfig): string[] {
   const password = decodeURIComponent(new URL(database.url).password);
   const keys = encryptionKeys.map(({ secret }) => secret.export().toString('base64'));
   const { anthropicApiKey, openaiApiKey, googleApiKey, compatible } = models.settings;
-  const own = [...keys, keyPepper, password, ...Object.values(tracing?.headers ?? {})];
+  const own = [
+    ...keys,
+    keyPepper,
+    password,
+    readTemporalCredentials(temporal).apiKey,
+    ...Object.values(tracing?.headers ?? {}),
+  ];
   const values = [anthropicApiKey, openaiApiKey, googleApiKey, compatible?.apiKey, ...own];
   return values.filter((value) => value !== undefined).filter((value) => value !== '');
 }

@@ -1,10 +1,15 @@
-import { Client, Connection } from '@temporalio/client';
+import { Client } from '@temporalio/client';
 import { createDataConverter } from '../encryption/data-converter.ts';
 import type { EncryptionKey } from '../encryption/keys.ts';
+import { createTemporalConnection } from '../lib/temporal-connection.ts';
+import {
+  openTemporalCredentials,
+  type TemporalCredentialOptions,
+  type TemporalSettings,
+} from '../lib/temporal-credentials.ts';
 
-export interface TemporalOptions {
-  address: string;
-  namespace: string;
+export interface TemporalOptions extends TemporalCredentialOptions {
+  settings: TemporalSettings;
   /** What payloads are sealed with. */
   encryptionKeys: readonly EncryptionKey[];
 }
@@ -14,12 +19,18 @@ export interface TemporalClient {
   close(): Promise<void>;
 }
 
-/** A client that connects when it is first used and again whenever the engine comes back; its absence stops nothing. */
-export function createTemporalClient({ address, namespace, encryptionKeys }: TemporalOptions): TemporalClient {
-  const connection = Connection.lazy({
-    address,
-    channelArgs: { 'grpc.initial_reconnect_backoff_ms': 500, 'grpc.max_reconnect_backoff_ms': 2_000 },
-  });
+/** A client that connects when it is first used and again whenever Temporal comes back; its absence stops nothing. */
+export function createTemporalClient({ settings, encryptionKeys, ...options }: TemporalOptions): TemporalClient {
+  const { address, namespace } = settings;
+  const credentials = openTemporalCredentials(settings, options);
+  const channelArgs = { 'grpc.initial_reconnect_backoff_ms': 500, 'grpc.max_reconnect_backoff_ms': 2_000 };
+  const connection = createTemporalConnection({ address, credentials, channelArgs });
   const dataConverter = createDataConverter(encryptionKeys);
-  return { client: new Client({ connection, namespace, dataConverter }), close: () => connection.close() };
+  return {
+    client: new Client({ connection, namespace, dataConverter }),
+    async close() {
+      credentials[Symbol.dispose]();
+      await connection.close();
+    },
+  };
 }

@@ -1,6 +1,7 @@
 import { Client, Connection, ScheduleNotFoundError, WorkflowNotFoundError } from '@temporalio/client';
 import { SealedError } from '../encryption/cipher.ts';
 import { createDataConverter } from '../encryption/data-converter.ts';
+import { readTemporalCredentials, type TemporalSettings } from '../lib/temporal-credentials.ts';
 import { keysOfPayloads } from '../encryption/history-payloads.ts';
 import type { EncryptionKey } from '../encryption/keys.ts';
 
@@ -14,7 +15,7 @@ export interface EngineKeys {
 }
 
 export interface EngineKeysOptions {
-  temporal: { address: string; namespace: string };
+  temporal: TemporalSettings;
   encryptionKeys: readonly EncryptionKey[];
   scheduleIds: readonly string[];
 }
@@ -30,7 +31,11 @@ export async function resealEngine(options: EngineKeysOptions): Promise<EngineKe
   const { temporal, encryptionKeys, scheduleIds } = options;
   let connection: Connection;
   try {
-    connection = await Connection.connect({ address: temporal.address, connectTimeout });
+    connection = await Connection.connect({
+      address: temporal.address,
+      ...readTemporalCredentials(temporal),
+      connectTimeout,
+    });
   } catch {
     return null;
   }

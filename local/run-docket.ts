@@ -7,6 +7,7 @@ import { EncryptionKeysError, parseEncryptionKeys } from '../encryption/keys.ts'
 import { secretsOfEnvironment } from '../redaction/environment-secrets.ts';
 import { asOneLine } from '../redaction/log-line.ts';
 import { createRedactor } from '../redaction/redactor.ts';
+import { readTemporalSettings } from '../lib/temporal-credentials.ts';
 import { onUncaught } from '../redaction/uncaught.ts';
 import { parseWebhookHosts } from '../workflows/contract/webhook-address.ts';
 import { CommandError } from './commands/context.ts';
@@ -55,10 +56,11 @@ async function settingsOf(env: NodeJS.ProcessEnv) {
     allowedHosts: (env['DOCKET_ALLOWED_HOSTS'] || 'github.com').split(',').map((host) => host.trim().toLowerCase()),
     webhookAllowedHosts: parseWebhookHosts(env['DOCKET_WEBHOOK_ALLOWED_HOSTS'] ?? ''),
     baseUrl: (env['DOCKET_BASE_URL'] || local?.baseUrl || 'http://127.0.0.1:8080').replace(/\/+$/, ''),
-    temporal: {
-      address: env['TEMPORAL_ADDRESS'] || local?.temporalAddress || '127.0.0.1:7233',
-      namespace: env['TEMPORAL_NAMESPACE'] || 'default',
-    },
+    temporal: readTemporalSettings(
+      env['TEMPORAL_ADDRESS']
+        ? env
+        : { TEMPORAL_ADDRESS: local?.temporalAddress, TEMPORAL_NAMESPACE: env['TEMPORAL_NAMESPACE'] },
+    ),
   };
 }
 

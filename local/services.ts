@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { temporalVariables } from '../lib/temporal-credentials.ts';
 import { parseLogLine } from './log-lines.ts';
 import type { ProcessSpec } from './supervised-process.ts';
 import { untilSuccess } from './until-success.ts';
@@ -7,6 +8,7 @@ import { untilSuccess } from './until-success.ts';
 const checkout = resolve(import.meta.dirname, '..');
 const followParent = pathToFileURL(join(import.meta.dirname, 'follow-parent.ts')).href;
 const startTimeoutMs = 180_000;
+const withoutTemporal = Object.fromEntries(Object.keys(temporalVariables.shape).map((name) => [name, undefined]));
 
 export interface ServiceEnvironment {
   env: NodeJS.ProcessEnv;
@@ -27,6 +29,8 @@ export function serviceEnvironment(service: ServiceEnvironment): NodeJS.ProcessE
     DOCKET_SITE_DIRECTORIES: checkout,
     ...(service.temporalUiUrl === null ? {} : { DOCKET_TEMPORAL_UI_URL: service.temporalUiUrl }),
     ...withoutEmpty(service.env),
+    // credentials are for the server that TEMPORAL_ADDRESS names
+    ...(!service.env['TEMPORAL_ADDRESS'] && withoutTemporal),
     DOCKET_LOCAL_REPOSITORIES: service.localRepositories,
     DATABASE_URL: service.databaseUrl,
     TEMPORAL_ADDRESS: service.temporalAddress,

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { readTemporalSettings } from '../lib/temporal-credentials.ts';
 import { migrate } from '../db/migrate.ts';
 import type { Home } from './home.ts';
 import type { LocalJson } from './local-json.ts';
@@ -63,10 +64,11 @@ export async function startEngine(context: EngineContext): Promise<{ address: st
   const { settings, home, known, children, started, steps, env, log, signal, isHeadless } = context;
   const address = settings.temporalAddress;
   if (address !== null) {
-    await untilTemporalAnswers(address, AbortSignal.any([signal, AbortSignal.timeout(externalServerMs)])).catch(
+    const temporal = readTemporalSettings(env);
+    await untilTemporalAnswers(temporal, AbortSignal.any([signal, AbortSignal.timeout(externalServerMs)])).catch(
       (cause: unknown) => {
         throw new StartError(
-          `No Temporal server answers on ${address}, which TEMPORAL_ADDRESS names; start it or correct the address, or unset TEMPORAL_ADDRESS.`,
+          `No Temporal server with the namespace ${temporal.namespace} answers on ${address}, which TEMPORAL_ADDRESS names; start it or correct the address and its credentials, or unset TEMPORAL_ADDRESS.`,
           { cause },
         );
       },

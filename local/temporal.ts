@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Connection } from '@temporalio/client';
+import { readTemporalCredentials, readTemporalSettings, type TemporalSettings } from '../lib/temporal-credentials.ts';
 import { findFreePort } from './ports.ts';
 import { superviseProcess } from './supervised-process.ts';
 import type { SupervisedProcess, SupervisorHooks } from './supervised-process.ts';
@@ -75,7 +76,7 @@ export async function startTemporal(options: TemporalOptions, hooks: SupervisorH
       stopSignal: 'SIGTERM',
       stopTimeoutMs: 2_500,
       startTimeoutMs: 120_000,
-      untilReady: ({ signal }) => untilTemporalAnswers(address, signal),
+      untilReady: ({ signal }) => untilTemporalAnswers(readTemporalSettings({ TEMPORAL_ADDRESS: address }), signal),
     },
     { attempts: 3, ...hooks },
   );
@@ -89,13 +90,15 @@ export async function startTemporal(options: TemporalOptions, hooks: SupervisorH
   };
 }
 
-/** Resolves when a Temporal server answers on the address; rejects when `signal` aborts first. */
-export async function untilTemporalAnswers(address: string, signal: AbortSignal): Promise<void> {
+/** Resolves when a Temporal server answers; rejects when `signal` aborts first. */
+export async function untilTemporalAnswers(settings: TemporalSettings, signal: AbortSignal): Promise<void> {
+  const { address, namespace } = settings;
+  const credentials = readTemporalCredentials(settings);
   await untilSuccess(async () => {
-    const connection = await Connection.connect({ address, connectTimeout: '2 seconds' });
+    const connection = await Connection.connect({ address, ...credentials, connectTimeout: '2 seconds' });
     try {
       await connection.withDeadline(Date.now() + 2_000, () =>
-        connection.workflowService.listNamespaces({ pageSize: 1 }),
+        connection.workflowService.describeNamespace({ namespace }),
       );
     } finally {
       await connection.close();

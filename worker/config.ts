@@ -7,21 +7,27 @@ import { encryptionKeysVariable } from '../encryption/keys-variable.ts';
 import type { EncryptionKey } from '../encryption/keys.ts';
 import { parsePrices, type PriceOverrides } from '../models/prices.ts';
 import { cloneVariables, reachOf } from './clone-config.ts';
-import { ConfigError } from './config-error.ts';
+import { ConfigError } from '../lib/config-error.ts';
+import {
+  readTemporalCredentials,
+  temporalSettingsOf,
+  temporalVariables,
+  type TemporalSettings,
+} from '../lib/temporal-credentials.ts';
 import { commandLimitsOf, commandVariables, type CommandLimits } from './command-config.ts';
 import { readAuthorities } from './extra-authorities.ts';
 import { forgesOf, forgeVariables, tokensOf } from './forge-config.ts';
 import type { ModelSettings } from '../models/registry.ts';
 import { parseWebhookHosts } from '../workflows/contract/webhook-address.ts';
 
-export { ConfigError } from './config-error.ts';
+export { ConfigError } from '../lib/config-error.ts';
 
 export interface WorkerConfig {
   logLevel: string;
   /** Where spans are sent to; null: nowhere. */
   tracing: TracingSettings | null;
   database: { url: string };
-  temporal: { address: string; namespace: string };
+  temporal: TemporalSettings;
   /** The first seals, all open; none: values are stored as they are. */
   encryptionKeys: EncryptionKey[];
   models: ModelSettings;
@@ -75,8 +81,7 @@ const environmentSchema = z.object({
   DATABASE_URL: z
     .string({ error: 'is missing; set it to the address of PostgreSQL, or use "npm start", which brings its own' })
     .refine((text) => URL.canParse(text) && /^postgres(?:ql)?:\/\//i.test(text), 'must be a postgres:// address'),
-  TEMPORAL_ADDRESS: z.string().default('127.0.0.1:7233'),
-  TEMPORAL_NAMESPACE: z.string().default('default'),
+  ...temporalVariables.shape,
   DOCKET_ENCRYPTION_KEYS: encryptionKeysVariable,
   OTEL_EXPORTER_OTLP_ENDPOINT: httpAddress.optional(),
   OTEL_EXPORTER_OTLP_HEADERS: z.string().transform(parseOtlpHeaders).default({}),
@@ -138,7 +143,7 @@ function configOf(env: z.infer<typeof environmentSchema>): WorkerConfig {
         ? null
         : { endpoint: env.OTEL_EXPORTER_OTLP_ENDPOINT, headers: env.OTEL_EXPORTER_OTLP_HEADERS },
     database: { url: env.DATABASE_URL },
-    temporal: { address: env.TEMPORAL_ADDRESS, namespace: env.TEMPORAL_NAMESPACE },
+    temporal: temporalSettingsOf(env),
     encryptionKeys: env.DOCKET_ENCRYPTION_KEYS,
     models: modelsOf(env),
     prices: env.DOCKET_MODEL_PRICES,
@@ -177,11 +182,17 @@ function modelsOf(env: z.infer<typeof environmentSchema>): ModelSettings {
 }
 
 /** The values that must never be stored or leave the worker. */
-export function secretsOf({ models, forges, database, encryptionKeys, tracing }: WorkerConfig): string[] {
+export function secretsOf({ models, forges, database, encryptionKeys, tracing, temporal }: WorkerConfig): string[] {
   const password = decodeURIComponent(new URL(database.url).password);
   const keys = encryptionKeys.map(({ secret }) => secret.export().toString('base64'));
   const { anthropicApiKey, openaiApiKey, googleApiKey, compatible } = models;
-  const own = [...keys, ...tokensOf(forges), password, ...Object.values(tracing?.headers ?? {})];
+  const own = [
+    ...keys,
+    ...tokensOf(forges),
+    password,
+    readTemporalCredentials(temporal).apiKey,
+    ...Object.values(tracing?.headers ?? {}),
+  ];
   const values = [anthropicApiKey, openaiApiKey, googleApiKey, compatible?.apiKey, ...own];
   return values.filter((value) => value !== undefined).filter((value) => value !== '');
 }

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import type { ForgeServers } from '../activities/clients/forges.ts';
 import type { GithubApp } from '../activities/clients/github-credential.ts';
-import { ConfigError } from './config-error.ts';
+import { ConfigError } from '../lib/config-error.ts';
 
 const httpAddress = z
   .string()

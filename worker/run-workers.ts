@@ -1,9 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { NativeConnection, type Worker } from '@temporalio/worker';
 import type { Logger } from 'pino';
+import type { TemporalCredentialSource } from '../lib/temporal-credentials.ts';
 
 export interface WorkerRunDeps {
   address: string;
+  credentials: TemporalCredentialSource;
   /** Each makes a worker; one polls as soon as it is made, before the next is. */
   createWorker: ((connection: NativeConnection) => Promise<Worker>)[];
   log: Logger;
@@ -20,7 +22,9 @@ const longestWaitMs = 10_000;
  * Keeps workers polling until the signal. An engine that is not up yet, or went away for longer than the SDK bears, is
  * waited for.
  */
-export async function runWorkers({ address, createWorker, log, onWorkers, signal }: WorkerRunDeps): Promise<void> {
+export async function runWorkers(deps: WorkerRunDeps): Promise<void> {
+  const { address, credentials, createWorker, log, onWorkers, signal } = deps;
+  const connect = () => NativeConnection.connect({ address, ...credentials.current() });
   let waitMs = firstWaitMs;
   while (!signal.aborted) {
     try {
@@ -35,9 +39,21 @@ export async function runWorkers({ address, createWorker, log, onWorkers, signal
   }
 
   async function runOnce(): Promise<void> {
-    const connection = await NativeConnection.connect({ address });
+    let connection = await connect();
+    let reconnecting = Promise.resolve();
     try {
       const workers: Worker[] = [];
+      const reconnect = async () => {
+        const previous = connection;
+        connection = await connect();
+        for (const worker of workers) worker.connection = connection;
+        await previous.close();
+        log.info('connected to Temporal with new credentials');
+      };
+      const onFailure = (error: unknown) => log.warn({ err: error }, 'new credentials for Temporal do not connect');
+      using _changes = credentials.onChange(() => {
+        reconnecting = reconnecting.then(reconnect).catch(onFailure);
+      });
       const runs: Promise<void>[] = [];
       const stopping = new AbortController();
       const stop = () => {
@@ -70,6 +86,7 @@ export async function runWorkers({ address, createWorker, log, onWorkers, signal
         signal.removeEventListener('abort', stop);
       }
     } finally {
+      await reconnecting;
       await connection.close();
     }
   }

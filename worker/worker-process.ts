@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Client, Connection } from '@temporalio/client';
+import { Client } from '@temporalio/client';
 import type { Worker } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { openSandboxHost } from '../activities/clients/sandbox/sandbox-host.ts';
@@ -13,6 +13,8 @@ import { createPool } from '../db/pool.ts';
 import { createDataConverter } from '../encryption/data-converter.ts';
 import { createSecretBox } from '../encryption/secret-box.ts';
 import { indexFormat } from '../search/site-index.ts';
+import { createTemporalConnection } from '../lib/temporal-connection.ts';
+import { openTemporalCredentials, type TemporalCredentials } from '../lib/temporal-credentials.ts';
 import { openTracing } from '../tracing/open-tracing.ts';
 import { createClients } from './clients.ts';
 import { secretsOf, type WorkerConfig } from './config.ts';
@@ -76,8 +78,16 @@ export async function runWorkerProcess(wiring: WorkerProcess): Promise<void> {
   const { tracer } = tracing;
   const stores = instrument('stores', createWorkerStores({ pool, box: createSecretBox(config.encryptionKeys) }));
   const { address, namespace } = config.temporal;
-  const connection = Connection.lazy({ address });
-  resources.defer(() => connection.close());
+  const credentials = resources.use(
+    openTemporalCredentials(config.temporal, {
+      onFailure: (error) =>
+        log.warn({ err: error }, 'the credentials for Temporal cannot be read; the ones before stay'),
+    }),
+  );
+  const learnApiKey = ({ apiKey }: TemporalCredentials) => void (apiKey !== undefined && secrets.add(apiKey));
+  learnApiKey(credentials.current());
+  credentials.onChange(learnApiKey);
+  const connection = resources.use(createTemporalConnection({ address, credentials }));
   const dataConverter = createDataConverter(config.encryptionKeys);
   const client = instrument('client', new Client({ connection, namespace, dataConverter }));
   resources.use(createWatchdog({ ...stores, client, log }));
@@ -115,6 +125,7 @@ export async function runWorkerProcess(wiring: WorkerProcess): Promise<void> {
   const shape = { namespace, bundle, dataConverter, shutdownGraceMs, buildId, interceptors, workers };
   await runWorkers({
     address,
+    credentials,
     createWorker: queues.map((queue) => (connection) => createWorker({ ...shape, connection, queue })),
     onWorkers: (workers) => (polling = workers),
     log,

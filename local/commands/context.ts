@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import type { TemporalSettings } from '../../lib/temporal-credentials.ts';
 import type { EncryptionKey } from '../../encryption/keys.ts';
 
 /** What every command of the `docket` command line works with. */
@@ -17,7 +18,7 @@ export interface CommandContext {
   /** Where the API and the dashboard are reached. */
   baseUrl: string;
   /** Temporal's frontend. */
-  temporal: { address: string; namespace: string };
+  temporal: TemporalSettings;
   /** All that standard input has. */
   readInput(): Promise<string>;
 }

@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { buildGoProgram } from '../../local/go-program.ts';
 import { findFreePort } from '../../local/ports.ts';
 import { superviseProcess } from '../../local/supervised-process.ts';
+import { readTemporalSettings } from '../../lib/temporal-credentials.ts';
 import { untilTemporalAnswers } from '../../local/temporal.ts';
 import type { StartEngine } from './servers.ts';
 
@@ -58,7 +59,7 @@ export function createRealEngine({ faults }: { faults: number }): StartEngine {
         stopSignal: 'SIGTERM',
         stopTimeoutMs: 5_000,
         startTimeoutMs: 120_000,
-        untilReady: ({ signal }) => untilTemporalAnswers(address, signal),
+        untilReady: ({ signal }) => untilTemporalAnswers(readTemporalSettings({ TEMPORAL_ADDRESS: address }), signal),
       },
       { attempts: 3, ...member.hooks },
     );

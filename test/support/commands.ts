@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { vi } from 'vitest';
+import { readTemporalSettings } from '../../lib/temporal-credentials.ts';
 import type { CommandContext } from '../../local/commands/context.ts';
 import { createProgram } from '../../local/commands/program.ts';
 import { testPepper } from './build.ts';
@@ -32,7 +33,7 @@ export function createTestCommands(
         localRoot: '/srv/git',
         allowedHosts: ['github.com'],
         webhookAllowedHosts: ['127.0.0.1:9000'],
-        temporal: { address: '127.0.0.1:1', namespace: 'default' },
+        temporal: readTemporalSettings({ TEMPORAL_ADDRESS: '127.0.0.1:1' }),
         ...change(),
       }),
     );

@@ -26,17 +26,21 @@ function namesIn(isWanted: (title: string) => boolean): string[] {
   return [...sections].filter(([title]) => isWanted(title)).flatMap(([, variables]) => [...variables.keys()]);
 }
 
-/** Variables that a folder's code reads. */
-function readBy(folder: string): string[] {
+function filesOf(folder: string): string[] {
   const files = readdirSync(join(checkout, folder), { recursive: true, encoding: 'utf8' });
-  const found = files
-    .filter((file) => file.endsWith('.ts'))
-    .flatMap((file) => {
-      const text = read(join(folder, file));
-      const used = [...text.matchAll(/\benv(?:\.|\[')([A-Z][A-Z0-9_]+)/g)];
-      const parsed = text.includes('z.object') ? [...text.matchAll(/^ {2}([A-Z][A-Z0-9_]+):/gm)] : [];
-      return [...used, ...parsed].map(([, name = '']) => name);
-    });
+  return files.filter((file) => file.endsWith('.ts')).map((file) => join(folder, file));
+}
+
+/** Variables that a folder's code reads; both processes read what `lib/` does. */
+function readBy(folder: string): string[] {
+  const files = filesOf(folder);
+  const isProcess = folder === 'api' || folder === 'worker';
+  const found = [...files, ...(isProcess ? filesOf('lib') : [])].flatMap((file) => {
+    const text = read(file);
+    const used = [...text.matchAll(/\benv(?:\.|\[')([A-Z][A-Z0-9_]+)/g)];
+    const parsed = text.includes('z.object') ? [...text.matchAll(/^ {2}([A-Z][A-Z0-9_]+):/gm)] : [];
+    return [...used, ...parsed].map(([, name = '']) => name);
+  });
   return [...new Set(found)].filter((name) => !notForPersons.includes(name)).sort();
 }
 
@@ -52,6 +56,7 @@ describe('.env.example', () => {
       'local',
       'db',
       'encryption',
+      'lib',
       'activities',
       'models',
       'search',

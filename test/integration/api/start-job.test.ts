@@ -7,20 +7,24 @@ import { createTemporalClient } from '../../../api/temporal.ts';
 import { newId } from '../../../db/ids.ts';
 import { createOutboxStore } from '../../../db/outbox.ts';
 import { jobWorkflowId, jobWorkflowName } from '../../../workflows/contract/messages.ts';
+import { readTemporalSettings } from '../../../lib/temporal-credentials.ts';
 import { buildJob, buildProject } from '../../support/build.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { openLine } from '../../support/line.ts';
 
 const limits = { maxSteps: 5, maxTokens: 1000, maxDurationMs: 60_000 };
 const log = pino({ level: 'silent' });
+const throwIt = (error: unknown) => {
+  throw error;
+};
 
 describe('createJobStarter', () => {
   it('starts a turn once, by name, with its limits, however often it is asked', async () => {
     await using cleanup = new AsyncDisposableStack();
     const temporal = createTemporalClient({
-      address: inject('temporalAddress'),
-      namespace: 'default',
+      settings: readTemporalSettings({ TEMPORAL_ADDRESS: inject('temporalAddress') }),
       encryptionKeys: [],
+      onFailure: throwIt,
     });
     cleanup.defer(() => temporal.close());
     const startJob = createJobStarter({ client: temporal.client, limits, taskQueue: `queue-${randomUUID()}` });
@@ -56,9 +60,9 @@ describe('the outbox', () => {
 
     const line = cleanup.use(await openLine(new URL(`http://${inject('temporalAddress')}`), { isCut: true }));
     const temporal = createTemporalClient({
-      address: `127.0.0.1:${line.port}`,
-      namespace: 'default',
+      settings: readTemporalSettings({ TEMPORAL_ADDRESS: `127.0.0.1:${line.port}` }),
       encryptionKeys: [],
+      onFailure: throwIt,
     });
     cleanup.defer(() => temporal.close());
     const attempts = { count: 0 };

@@ -6,6 +6,7 @@ import { createDataConverter } from '../../../encryption/data-converter.ts';
 import type { EncryptionKey } from '../../../encryption/keys.ts';
 import { prepareWorkflowBundle } from '../../../worker/workflow-bundle.ts';
 import { jobWorkflowId } from '../../../workflows/contract/messages.ts';
+import { readTemporalSettings } from '../../../lib/temporal-credentials.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { readableHistory, testKeys } from '../../support/encryption.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
@@ -38,8 +39,8 @@ async function beginJob(first: EncryptionKey[]) {
 }
 
 async function startAsApi({ jobId, taskQueue, keys }: { jobId: string; taskQueue: string; keys: EncryptionKey[] }) {
-  const address = inject('temporalAddress');
-  const temporal = createTemporalClient({ address, namespace: 'default', encryptionKeys: keys });
+  const settings = readTemporalSettings({ TEMPORAL_ADDRESS: inject('temporalAddress') });
+  const temporal = createTemporalClient({ settings, encryptionKeys: keys, onFailure: () => undefined });
   try {
     await createJobStarter({ client: temporal.client, limits, taskQueue })({
       jobId,

@@ -8,6 +8,7 @@ import { createDataConverter } from '../../../encryption/data-converter.ts';
 import type { EncryptionKey } from '../../../encryption/keys.ts';
 import { createSecretBox } from '../../../encryption/secret-box.ts';
 import { jobTaskQueue, jobWorkflowName, refreshSiteScheduleId } from '../../../workflows/contract/messages.ts';
+import { readTemporalSettings } from '../../../lib/temporal-credentials.ts';
 import { buildProject, buildSite } from '../../support/build.ts';
 import { createTestCommands } from '../../support/commands.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
@@ -45,7 +46,7 @@ async function rotateWith(encryptionKeys: EncryptionKey[], address = inject('tem
   said = [];
   const { docketJson } = createTestCommands(
     () => database,
-    () => ({ encryptionKeys, temporal: { address, namespace: 'default' } }),
+    () => ({ encryptionKeys, temporal: readTemporalSettings({ TEMPORAL_ADDRESS: address }) }),
   );
   const rows: RotatedKey[] = await docketJson('encryption', 'rotate');
   return Object.fromEntries(rows.map(({ id, ...row }) => [id, row]));

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { readTemporalSettings } from '../../../lib/temporal-credentials.ts';
 import { ConfigError, readConfig } from '../../../api/config.ts';
 
 const required = { DATABASE_URL: 'postgres://docket:pw@db:5432/docket', DOCKET_KEY_PEPPER: 'a pepper' };
@@ -20,7 +21,7 @@ describe('readConfig', () => {
       tracing: null,
       http: { host: '127.0.0.1', port: 8080, baseUrl: 'http://127.0.0.1:8080', trustedProxies: 0 },
       database: { url: 'postgres://docket:pw@db:5432/docket' },
-      temporal: { address: '127.0.0.1:7233', namespace: 'default' },
+      temporal: readTemporalSettings({}),
       keyPepper: 'a pepper',
       models: { settings: {}, agent: 'offline/editor', assistant: 'offline/extract' },
       repositories: { allowedHosts: ['github.com'], localRoot: null },

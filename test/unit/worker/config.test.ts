@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { getCACertificates } from 'node:tls';
 import { expect, it } from 'vitest';
+import { readTemporalSettings } from '../../../lib/temporal-credentials.ts';
 import { testKeysText } from '../../support/encryption.ts';
 import { ConfigError, readConfig, secretsOf } from '../../../worker/config.ts';
 import { allAuthorities } from '../../../worker/extra-authorities.ts';
@@ -15,7 +16,7 @@ it('needs nothing but a database', () => {
     logLevel: 'info',
     tracing: null,
     database: { url: DATABASE_URL },
-    temporal: { address: '127.0.0.1:7233', namespace: 'default' },
+    temporal: readTemporalSettings({}),
     encryptionKeys: [],
     models: {
       anthropicApiKey: undefined,

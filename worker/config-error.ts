@@ -1,4 +1,0 @@
-/** Names every variable that is missing or wrong. */
-export class ConfigError extends Error {
-  override name = 'ConfigError';
-}
