@@ -53,7 +53,7 @@ export interface App {
 export function createApp(deps: AppDeps): App {
   const { config, pool, stores, log } = deps;
   const { jobs } = stores;
-  const verifier = createKeyVerifier({ keys: stores.keys, pepper: config.keyPepper });
+  const verifier = createKeyVerifier({ ...stores.access, ...stores, pepper: config.keyPepper });
   const holders = deps.holders ?? createRequestHolders();
   const openAnswers = createOpenAnswers(stores);
   const gate = createGate({ ...deps, verifier, holders, openAnswers });

@@ -5,14 +5,13 @@ import type { KeyRow, KeyStore, StoredKey } from '../db/keys.ts';
 export interface KeyVerifier {
   /** The row of a valid key; null for everything else. The row's kind decides, never the text's prefix. */
   verify(text: string): Promise<KeyRow | null>;
-  /** Whether this process has seen the key's id to exist lately, asked without any store. */
-  hasSeen(text: string): boolean;
   /** Writes down which keys were used since the last call. */
   flushUses(): Promise<void>;
 }
 
 export interface KeyVerifierDeps {
-  keys: Pick<KeyStore, 'find' | 'touch'>;
+  findKey: (id: string) => Promise<StoredKey | null>;
+  keys: Pick<KeyStore, 'touch'>;
   pepper: string;
   now?: () => number;
 }
@@ -24,41 +23,49 @@ const mostEntries = 10_000;
 const dummyDigest = Buffer.alloc(32);
 
 interface Entry {
-  lookup: Promise<StoredKey | null>;
-  row: StoredKey | null;
+  row: StoredKey;
   loadedAt: number;
   /** The text that was found right: most requests bring it again. */
   proven: Uint8Array | null;
 }
 
 /** Verifies keys against their stored digests, asking the store for each at most once every few seconds. */
-export function createKeyVerifier({ keys, pepper, now = Date.now }: KeyVerifierDeps): KeyVerifier {
-  const cache = new Map<string, Entry>();
+export function createKeyVerifier({ findKey, keys, pepper, now = Date.now }: KeyVerifierDeps): KeyVerifier {
+  const known = new Map<string, Entry>();
+  // apart, so that a flood of ids that nobody has does not push out the keys that are in use
+  const missing = new Map<string, { loadedAt: number }>();
+  const underWay = new Map<string, Promise<Entry | null>>();
   let used = new Set<string>();
 
-  function find(id: string): Entry {
-    const cached = cache.get(id);
-    if (cached !== undefined && now() - cached.loadedAt < freshMs) return cached;
-    const entry: Entry = { lookup: keys.find(id), row: cached?.row ?? null, loadedAt: now(), proven: null };
-    cache.delete(id);
-    cache.set(id, entry);
-    const [oldest] = cache.keys();
-    if (cache.size > mostEntries && oldest !== undefined) cache.delete(oldest);
-    entry.lookup.then(
-      (row) => {
-        entry.row = row;
-      },
-      () => {
-        if (cache.get(id) === entry) cache.delete(id);
-      },
-    );
+  function fresh<Kept extends { loadedAt: number }>(kept: Kept | undefined): Kept | null {
+    return kept !== undefined && now() - kept.loadedAt < freshMs ? kept : null;
+  }
+
+  async function load(id: string): Promise<Entry | null> {
+    const loadedAt = now();
+    const row = await findKey(id);
+    if (row === null) {
+      known.delete(id);
+      remember(missing, id, { loadedAt });
+      return null;
+    }
+    const entry: Entry = { row, loadedAt, proven: null };
+    remember(known, id, entry);
     return entry;
+  }
+
+  async function find(id: string): Promise<Entry | null> {
+    const entry = fresh(known.get(id));
+    if (entry !== null || fresh(missing.get(id)) !== null) return entry;
+    const lookup = underWay.get(id) ?? load(id).finally(() => underWay.delete(id));
+    underWay.set(id, lookup);
+    return lookup;
   }
 
   /** The row of a key that was found right a moment ago: the same text needs neither parsing nor a digest. */
   function recall(text: string): StoredKey | null {
-    const entry = cache.get(idWithin(text));
-    if (entry === undefined || entry.proven === null || now() - entry.loadedAt >= freshMs) return null;
+    const entry = fresh(known.get(idWithin(text)));
+    if (entry === null || entry.proven === null) return null;
     const given = Buffer.from(text);
     return entry.proven.length === given.length && timingSafeEqual(entry.proven, given) ? entry.row : null;
   }
@@ -66,12 +73,11 @@ export function createKeyVerifier({ keys, pepper, now = Date.now }: KeyVerifierD
   async function prove(text: string): Promise<StoredKey | null> {
     const parsed = parseKey(text);
     if (parsed === null) return null;
-    const entry = find(parsed.id);
-    const stored = await entry.lookup;
-    const hasDigest = timingSafeEqual(digestOf(pepper, parsed.secret), stored?.digest ?? dummyDigest);
-    if (!hasDigest || stored === null || stored.kind !== parsed.kind) return null;
+    const entry = await find(parsed.id);
+    const hasDigest = timingSafeEqual(digestOf(pepper, parsed.secret), entry?.row.digest ?? dummyDigest);
+    if (!hasDigest || entry === null || entry.row.kind !== parsed.kind) return null;
     entry.proven = Buffer.from(text);
-    return stored;
+    return entry.row;
   }
 
   return {
@@ -82,11 +88,6 @@ export function createKeyVerifier({ keys, pepper, now = Date.now }: KeyVerifierD
       return stored;
     },
 
-    hasSeen(text) {
-      const parsed = parseKey(text);
-      return parsed !== null && (cache.get(parsed.id)?.row ?? null) !== null;
-    },
-
     async flushUses() {
       if (used.size === 0) return;
       const ids = [...used];
@@ -94,6 +95,14 @@ export function createKeyVerifier({ keys, pepper, now = Date.now }: KeyVerifierD
       await keys.touch(ids);
     },
   };
+}
+
+/** The oldest makes place. */
+function remember<Value>(map: Map<string, Value>, id: string, value: Value): void {
+  map.delete(id);
+  map.set(id, value);
+  const [oldest] = map.keys();
+  if (map.size > mostEntries && oldest !== undefined) map.delete(oldest);
 }
 
 function hasEnded({ revokedAt, expiresAt }: KeyRow, now: number): boolean {

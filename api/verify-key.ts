@@ -8,22 +8,18 @@ import type { KeyRow } from '../db/keys.ts';
 export type VerifyKey = (request: IncomingMessage, text: string | null) => Promise<ApiCaller>;
 
 export interface VerifyKeyDeps {
-  verifier: {
-    verify(text: string): Promise<Pick<KeyRow, 'id' | 'organizationId' | 'kind'> | null>;
-    hasSeen(text: string): boolean;
-  };
+  verifier: { verify(text: string): Promise<Pick<KeyRow, 'id' | 'organizationId' | 'kind'> | null> };
   failures: FailedAttempts;
   addressOf: (request: IncomingMessage) => string;
 }
 
 export function createVerifyKey({ verifier, failures, addressOf }: VerifyKeyDeps): VerifyKey {
   return async function verifyKey(request, text) {
-    const blockedSeconds = failures.blockedSeconds(addressOf(request));
-    // who shares the address of a guesser goes on working with a key that is known to be good
-    if (blockedSeconds > 0 && (text === null || !verifier.hasSeen(text))) throw tooManyRequests(blockedSeconds);
     const key = text === null ? null : await verifier.verify(text);
     if (key !== null) return { organizationId: key.organizationId, keyId: key.id, sessionId: null, kind: key.kind };
-    const waitSeconds = await failures.count(addressOf(request));
+    // only what is wrong is refused for longer: others may share the address of a guesser
+    const address = addressOf(request);
+    const waitSeconds = failures.blockedSeconds(address) || (await failures.count(address));
     if (waitSeconds > 0) throw tooManyRequests(waitSeconds);
     throw unauthorized('The API key is unknown, expired or revoked.');
   };

@@ -6,21 +6,27 @@ interface Lookup<Key, Row> {
   reject(error: unknown): void;
 }
 
-/** Collects the lookups of one event-loop turn, so that `loadMany` is asked once for all of them. A row has the fields of its key. */
+/**
+ * Collects the lookups of one event-loop turn, so that `loadMany` is asked once for all of them. A row has the fields of its key.
+ * A serial loader also collects while it is answered: however many ask, they hold one connection.
+ */
 export function createBatchLoader<Key, Row extends Key>({
   keyOf,
   loadMany,
+  isSerial = false,
 }: {
   keyOf: (key: Key) => string;
   loadMany: (keys: Key[]) => Promise<Row[]>;
+  isSerial?: boolean;
 }) {
   let waiting: Lookup<Key, Row>[] = [];
+  let isAsking = false;
   // the lookup is for several requests, not for the one that happened to be first
   const forAll = AsyncLocalStorage.snapshot();
 
   function load(key: Key): Promise<Row | null> {
     // requests that arrived together are read from their sockets before the next setImmediate
-    if (waiting.length === 0) setImmediate(() => forAll(settle));
+    if (waiting.length === 0 && !(isSerial && isAsking)) setImmediate(() => forAll(settle));
     return new Promise((resolve, reject) => {
       waiting.push({ key, resolve, reject });
     });
@@ -29,6 +35,7 @@ export function createBatchLoader<Key, Row extends Key>({
   async function settle(): Promise<void> {
     const lookups = waiting;
     waiting = [];
+    isAsking = true;
     try {
       const asked = new Map<string, Key>();
       for (const { key } of lookups) asked.set(keyOf(key), key);
@@ -39,6 +46,8 @@ export function createBatchLoader<Key, Row extends Key>({
     } catch (error) {
       for (const { reject } of lookups) reject(error);
     }
+    isAsking = false;
+    if (isSerial && waiting.length > 0) setImmediate(settle);
   }
 
   return { load };

@@ -37,7 +37,7 @@ export interface KeyStore {
   touch(ids: string[]): Promise<void>;
 }
 
-const keyColumns = `
+export const keyColumns = `
   id, organization_id as "organizationId", kind, name, created_at as "createdAt", expires_at as "expiresAt",
   revoked_at as "revokedAt", last_used_at as "lastUsedAt"`;
 

@@ -1,13 +1,32 @@
 import type { Pool } from 'pg';
+import { createBatchLoader } from '../batch-loader.ts';
+import { canBeId } from '../ids.ts';
+import { keyColumns, type StoredKey } from '../keys.ts';
 
 export interface AccessStore {
+  /** The key by the id that its text names. A flood of unknown ids takes one connection. */
+  findKey(id: string): Promise<StoredKey | null>;
   /** Those of the keys and sessions that still let somebody in, by id. */
   valid(ids: string[]): Promise<Set<string>>;
 }
 
-/** Whether keys and sessions that were let in may still stay. One that was deleted with its organization may not. */
+/** Who is let in, and may still stay. What was deleted with its organization is as unknown as what never was. */
 export function createAccessStore(pool: Pool): AccessStore {
+  const loader = createBatchLoader<{ id: string }, StoredKey>({
+    keyOf: ({ id }) => id,
+    isSerial: true,
+    async loadMany(keys) {
+      const { rows } = await pool.query<StoredKey>({
+        name: 'find-keys',
+        text: `select ${keyColumns}, digest from api_keys where id = any($1::text[])`,
+        values: [keys.map(({ id }) => id)],
+      });
+      return rows;
+    },
+  });
   return {
+    findKey: async (id) => (canBeId(id) ? loader.load({ id }) : null),
+
     async valid(ids) {
       const { rows } = await pool.query<{ id: string }>({
         name: 'valid-access',

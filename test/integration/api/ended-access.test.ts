@@ -23,7 +23,7 @@ let chats = 0;
 const withinMs = 5_000;
 
 beforeAll(async () => {
-  api = await serveModelApi({ instances: 2 });
+  api = await serveModelApi({ instances: 2, times: { modelStalledMs: 300_000 } });
   const { pool } = api.database;
   const project = await buildProject(pool, { organizationId: api.docs.organizationId });
   const job = await buildJob(pool, project);

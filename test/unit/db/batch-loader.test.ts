@@ -1,10 +1,11 @@
 import { expect, it } from 'vitest';
 import { createBatchLoader } from '../../../db/batch-loader.ts';
 
-function recordingSource(answer: (ids: string[]) => Promise<{ id: string }[]>) {
+function recordingSource(answer: (ids: string[]) => Promise<{ id: string }[]>, isSerial = false) {
   const asked: string[][] = [];
   const loader = createBatchLoader<{ id: string }, { id: string }>({
     keyOf: ({ id }) => id,
+    isSerial,
     loadMany(keys) {
       const ids = keys.map(({ id }) => id);
       asked.push(ids);
@@ -54,4 +55,25 @@ it('fails every lookup of a turn whose query fails, and works again in the next'
   expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
   isDown = false;
   expect(await loader.load('a')).toEqual({ id: 'a' });
+});
+
+it('collects while it is answered when it is serial, so that it never asks twice at once', async () => {
+  const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const answers = gates.values();
+  const { asked, loader } = recordingSource(async (ids) => {
+    await answers.next().value?.promise;
+    return ids.map((id) => ({ id }));
+  }, true);
+  const found = [loader.load('a')];
+  for (const id of ['b', 'c', 'd']) {
+    await new Promise(setImmediate);
+    found.push(loader.load(id));
+  }
+  await new Promise(setImmediate);
+  expect(asked).toEqual([['a']]);
+  gates[0]!.reject(new Error('down'));
+  await expect(found[0]).rejects.toThrow('down');
+  gates[1]!.resolve();
+  expect(await Promise.all(found.slice(1))).toEqual([{ id: 'b' }, { id: 'c' }, { id: 'd' }]);
+  expect(asked).toEqual([['a'], ['b', 'c', 'd']]);
 });
