@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import { expect } from 'vitest';
 import { createWorkerPullRequestStore } from '../../../db/worker/pull-requests.ts';
 import { buildJob, buildKey, buildProject } from '../../support/build.ts';
-import { buildIndexedSite, question } from '../assistant/site.ts';
+import { buildIndexedSite, eventsOf, question } from '../assistant/site.ts';
 import type { ServedApi } from './serve.ts';
 
 export type Kind = 'admin' | 'assistant';
@@ -32,6 +32,13 @@ export async function createOwner(pool: Pool, api: ServedApi): Promise<Owner> {
   const { body: webhook } = await post(adminKey, `${base}/webhooks`, { url: receiver });
   const { body: delivery } = await post(adminKey, `${base}/webhooks/${webhook.id}/ping`);
   const reply = await post(assistantKey, `/discovery/v2/assistant/${site.domain}/message`, question('retries?'));
+  await post(
+    assistantKey,
+    `/discovery/v2/assistant/${site.domain}/message`,
+    question(`How is ${site.domain} painted?`),
+  );
+  const found = await api.ask(`/v1/sites/${site.domain}/gaps`, { key: adminKey });
+  const answered = eventsOf(reply.text).find(({ type }) => type === 'start');
   const pullRequest = await createWorkerPullRequestStore(pool).create({
     repository: project.repository,
     head: `docket/${project.id}`,
@@ -41,6 +48,7 @@ export async function createOwner(pool: Pool, api: ServedApi): Promise<Owner> {
     draft: false,
   });
   const job = await buildJob(pool, project, { prId: pullRequest.id });
+  await pool.query(`insert into job_steps (job_id, turn, step, fence, tree) values ($1, 1, 1, 1, 'tree')`, [job.id]);
   return {
     organizationId,
     keys,
@@ -49,7 +57,10 @@ export async function createOwner(pool: Pool, api: ServedApi): Promise<Owner> {
       projects: project.id,
       sites: site.domain,
       keys: (await buildKey(pool, { organizationId })).row.id,
-      gaps: 'gap_000000000000000000000000',
+      gaps: found.body.gaps[0].id,
+      answer: answered?.['messageId'] ?? '',
+      site: site.id,
+      organization: organizationId,
       job: job.id,
       steps: '1',
       '{turn}': '1',
