@@ -120,8 +120,8 @@ export function createApp(deps: AppDeps): App {
     }),
     createJobRecordsRouter({ ...gate, ...stores, readJob, log }),
     createWebhooksRouter({ ...gate, ...stores, allowedHosts: config.webhookAllowedHosts }),
-    ...createAdministrationRouters({ ...deps, keyUses }, gate, creation),
-    ...createAssistantRouters({ ...deps, keyUses }, gate),
+    ...createAdministrationRouters({ ...deps, keyUses, threadQueue }, gate, creation),
+    ...createAssistantRouters({ ...deps, keyUses, threadQueue }, gate),
   ];
 
   const koa = new Koa<AppState>();

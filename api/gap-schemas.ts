@@ -72,14 +72,16 @@ export const gapSchema = z.object({
     description:
       'working: a job was made; indexing: its pull request is merged and the site is indexed; asking: the questions are asked again; then whether all of them are answered now.',
   }),
-  questions: z.array(
-    z.object({
-      text: z.string(),
-      count: z.number().int(),
-      lastAskedAt: time,
-      answeredNow: z.boolean().nullable().meta({ description: 'Null: it was not asked again.' }),
-    }),
-  ),
+  questions: z
+    .array(
+      z.object({
+        text: z.string(),
+        count: z.number().int(),
+        lastAskedAt: time,
+        answeredNow: z.boolean().nullable().meta({ description: 'Null: it was not asked again.' }),
+      }),
+    )
+    .max(50),
   count: z.number().int().meta({ description: 'How often they were asked.' }),
   lastAskedAt: timeOrNull,
   job: z
@@ -98,4 +100,4 @@ export const gapSchema = z.object({
 });
 export type PublicGap = z.infer<typeof gapSchema>;
 
-export const gapListSchema = z.object({ gaps: z.array(gapSchema) });
+export const gapListSchema = z.object({ gaps: z.array(gapSchema).max(1_000) });

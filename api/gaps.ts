@@ -1,7 +1,10 @@
+import { createHash } from 'node:crypto';
 import type { ConversationStore } from '../db/conversations.ts';
 import type { GapQuestion, GapRow, GapState, GapStore } from '../db/gaps.ts';
 import type { SiteRow } from '../db/sites.ts';
-import { clusterQuestions, keyOfQuestion } from '../search/cluster-questions.ts';
+import type { QuestionCluster } from '../search/cluster-questions.ts';
+import type { ClusterTask } from '../search/cluster-thread.ts';
+import type { ThreadQueue } from '../threads/thread-queue.ts';
 
 /** Questions that belong together and that the documentation of a site did not answer. */
 export interface Gap {
@@ -23,28 +26,54 @@ export interface Gaps {
 
 /** Unanswered questions that are looked at, the newest. */
 const mostQuestions = 2_000;
+/** Gaps that are listed: of those that somebody works on the newest, of the others those that were asked most. */
+const mostOfKind = 500;
 /** The questions of one gap that are shown, handed to a job and asked again. */
 const mostOfGap = 20;
+/** Sites whose clusters are kept. */
+const mostSites = 20;
 
-export function createGaps({
-  conversations,
-  gaps,
-}: {
+const clustering = new URL('../search/cluster-thread.ts', import.meta.url);
+
+export interface GapsDeps {
   conversations: Pick<ConversationStore, 'listUnanswered'>;
-  gaps: Pick<GapStore, 'list'>;
-}): Gaps {
+  gaps: Pick<GapStore, 'list' | 'find'>;
+  threadQueue: ThreadQueue;
+}
+
+export function createGaps({ conversations, gaps, threadQueue }: GapsDeps): Gaps {
+  const kept = new Map<string, { digest: string; clusters: Promise<QuestionCluster[]> }>();
+
+  /** Once for the same questions, however often somebody looks at them. */
+  function clustersOf(siteId: string, task: ClusterTask): Promise<QuestionCluster[]> {
+    const digest = digestOf(task);
+    const earlier = kept.get(siteId);
+    if (earlier?.digest === digest) return earlier.clusters;
+    const clusters = threadQueue.run<ClusterTask, QuestionCluster[]>({ script: clustering, data: task });
+    const entry = { digest, clusters };
+    kept.delete(siteId);
+    kept.set(siteId, entry);
+    clusters.catch(() => kept.get(siteId) === entry && kept.delete(siteId));
+    const [oldest] = kept.keys();
+    if (kept.size > mostSites && oldest !== undefined) kept.delete(oldest);
+    return clusters;
+  }
+
   async function list({ id: siteId }: SiteRow): Promise<Gap[]> {
-    const [asked, stored] = await Promise.all([conversations.listUnanswered(siteId, mostQuestions), gaps.list(siteId)]);
+    const [asked, stored] = await Promise.all([
+      conversations.listUnanswered(siteId, mostQuestions),
+      gaps.list(siteId, mostOfKind),
+    ]);
     const coveredUntil = coverageOf(stored);
-    const open = clusterQuestions(
-      asked.filter(({ text, askedAt }) => askedAt > (coveredUntil.get(keyOfQuestion(text)) ?? new Date(0))),
-    );
+    const limits = { mostClusters: mostOfKind, mostQuestions: mostOfGap };
+    const open = await clustersOf(siteId, { asked, coveredUntil, ...limits });
     const openIds = new Set(open.map(({ id }) => id));
+    const storedById = new Map(stored.map((gap) => [gap.id, gap]));
     return [
       ...stored.filter(({ id }) => !openIds.has(id)),
       ...open.map(({ id, label, questions }): Gap => {
         // asked again after somebody had worked on it
-        const earlier = stored.find((gap) => gap.id === id);
+        const earlier = storedById.get(id);
         return {
           id,
           label,
@@ -52,13 +81,23 @@ export function createGaps({
           attempt: earlier?.attempt ?? 0,
           job: earlier?.job ?? null,
           checkedAt: earlier?.checkedAt ?? null,
-          questions: questions.slice(0, mostOfGap).map((question) => ({ ...question, answeredNow: null })),
+          questions: questions.map((question) => ({ ...question, answeredNow: null })),
         };
       }),
     ];
   }
 
-  return { list, find: async (site, id) => (await list(site)).find((gap) => gap.id === id) ?? null };
+  return {
+    list,
+    find: async (site, id) => (await list(site)).find((gap) => gap.id === id) ?? (await gaps.find(site.id, id)),
+  };
+}
+
+function digestOf({ asked, coveredUntil }: ClusterTask): string {
+  const hash = createHash('sha256');
+  for (const { text, askedAt } of asked) hash.update(`${askedAt.getTime()} ${text.length} `).update(text);
+  for (const [key, until] of coveredUntil) hash.update(`${until.getTime()} ${key.length} `).update(key);
+  return hash.digest('base64');
 }
 
 /** Until when a question counts as taken care of: to its last check, or for as long as one is to come. */

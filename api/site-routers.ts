@@ -12,10 +12,11 @@ import { createProjectsRouter } from './routes/projects.ts';
 import { createSearchRouter } from './routes/search.ts';
 import { createSitesRouter } from './routes/sites.ts';
 import { createThreadsRouter } from './routes/threads.ts';
+import type { ThreadQueue } from '../threads/thread-queue.ts';
 import type { KeyUses } from './key-uses.ts';
 import { createSiteAccess, type SiteAccess } from './site-access.ts';
 
-type SiteRouterDeps = AppDeps & { keyUses: KeyUses };
+type SiteRouterDeps = AppDeps & { keyUses: KeyUses; threadQueue: ThreadQueue };
 
 /** What an organization administers. */
 export function createAdministrationRouters(deps: SiteRouterDeps, gate: Gate, creation: JobCreation): AppRouter[] {
@@ -30,7 +31,7 @@ export function createAdministrationRouters(deps: SiteRouterDeps, gate: Gate, cr
       ...shared,
       access,
       jobPolicy: { name: 'job', limit: config.rateLimits.jobsPerHour, windowSeconds: 3600 },
-      gapReader: createGaps(stores),
+      gapReader: createGaps({ ...stores, threadQueue: deps.threadQueue }),
       creation,
       onCreated: deps.onJobCreated,
     }),

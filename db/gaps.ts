@@ -46,7 +46,8 @@ export interface ClaimedGap {
 }
 
 export interface GapStore {
-  list(siteId: string): Promise<GapRow[]>;
+  /** The newest. */
+  list(siteId: string, limit: number): Promise<GapRow[]>;
   find(siteId: string, id: string): Promise<GapRow | null>;
   /** Writes the gap, or goes on with the one that is there, with the job that answers it. */
   begin(gap: NewGap, job: { id: string; attempt: number }): Promise<void>;
@@ -62,6 +63,9 @@ export interface GapStore {
   conclude(ref: { siteId: string; gapId: string }): Promise<void>;
 }
 
+/** Of one gap, those that were asked most. */
+const mostQuestions = 50;
+
 const gapColumns = `
   gaps.id, gaps.site_id as "siteId", label, state, attempt, checked_at as "checkedAt", gaps.created_at as "createdAt",
   case when jobs.id is not null then jsonb_build_object(
@@ -70,17 +74,19 @@ const gapColumns = `
 
 /** Gaps in the documentation of sites that somebody has begun to close. */
 export function createGapStore(pool: Pool): GapStore {
-  async function read(siteId: string, id: string | null): Promise<GapRow[]> {
+  async function read(siteId: string, id: string | null, limit: number): Promise<GapRow[]> {
     const [gaps, questions] = await Promise.all([
       pool.query<Omit<GapRow, 'questions'>>(
         `select ${gapColumns} from gaps left join jobs on jobs.id = job_id
-         where gaps.site_id = $1 and ($2::text is null or gaps.id = $2) order by gaps.created_at desc, gaps.id`,
-        [siteId, id],
+         where gaps.site_id = $1 and ($2::text is null or gaps.id = $2) order by gaps.created_at desc, gaps.id limit $3`,
+        [siteId, id, limit],
       ),
       pool.query<GapQuestion & { gapId: string }>(
-        `select gap_id as "gapId", key, text, count, last_asked_at as "lastAskedAt", answered_now as "answeredNow"
-         from gap_questions where site_id = $1 and ($2::text is null or gap_id = $2) order by count desc, key`,
-        [siteId, id],
+        `select listed.id as "gapId", key, text, count, last_asked_at as "lastAskedAt", answered_now as "answeredNow"
+         from (select id from gaps where site_id = $1 and ($2::text is null or id = $2) order by created_at desc, id limit $3) as listed,
+         lateral (select * from gap_questions where site_id = $1 and gap_id = listed.id order by count desc, key limit $4) as asked
+         order by count desc, key`,
+        [siteId, id, limit, mostQuestions],
       ),
     ]);
     const byGap = Map.groupBy(questions.rows, ({ gapId }) => gapId);
@@ -121,8 +127,8 @@ export function createGapStore(pool: Pool): GapStore {
   }
 
   return {
-    list: (siteId) => read(siteId, null),
-    find: async (siteId, id) => (canBeId(id) ? ((await read(siteId, id))[0] ?? null) : null),
+    list: (siteId, limit) => read(siteId, null, limit),
+    find: async (siteId, id) => (canBeId(id) ? ((await read(siteId, id, 1))[0] ?? null) : null),
     begin: (gap, job) => write(gap, { state: 'working', jobId: job.id, attempt: job.attempt }),
     recheck: (gap) => write(gap, { state: 'indexing', jobId: null, attempt: null }),
 

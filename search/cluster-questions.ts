@@ -33,35 +33,95 @@ export function keyOfQuestion(text: string): string {
   return (fold(text).match(/[\p{L}\p{M}\p{N}]+/gu) ?? []).join(' ').slice(0, 500);
 }
 
+/** Of a long question the rarest terms say what it is about. */
+const mostTerms = 40;
+/** Older clusters that a question is compared with by a term, beginning at its rarest. */
+const mostLooks = 2_000;
+/** Of clusters that were not compared by all terms, the nearest are. */
+const mostCompared = 20;
+
+interface Cluster {
+  terms: ReadonlySet<string>;
+  questions: DistinctQuestion[];
+}
+
 /**
  * Puts questions together that share most of their words, by these words alone: the same questions always give the same
- * clusters. Each question goes to the most similar older cluster, by the cluster's oldest question.
+ * clusters. Each question goes to the most similar older cluster, by the cluster's oldest question. The work grows with the
+ * number of questions alone, whatever words they share.
  */
 export function clusterQuestions(asked: AskedQuestion[]): QuestionCluster[] {
-  const clusters: { terms: Set<string>; questions: DistinctQuestion[] }[] = [];
+  const clusters: Cluster[] = [];
   const clustersByTerm = new Map<string, number[]>();
-  for (const question of distinct(asked)) {
-    const terms = termsOfQuestion(question.text);
-    const shared = new Map<number, number>();
-    for (const term of terms)
-      for (const position of clustersByTerm.get(term) ?? []) shared.set(position, (shared.get(position) ?? 0) + 1);
-    let best = { position: -1, similarity: 0 };
-    for (const [position, count] of shared) {
-      const size = clusters[position]?.terms.size ?? 0;
-      const similarity = (2 * count) / (size + terms.size);
-      // of equals the older one
-      if (similarity > best.similarity || (similarity === best.similarity && position < best.position))
-        best = { position, similarity };
-    }
-    const near = best.similarity >= similarEnough ? clusters[best.position] : undefined;
+  for (const { question, terms } of withTerms(distinct(asked))) {
+    const near = nearest(terms, clusters, clustersByTerm);
     if (near !== undefined) {
       near.questions.push(question);
       continue;
     }
-    for (const term of terms) clustersByTerm.set(term, [...(clustersByTerm.get(term) ?? []), clusters.length]);
-    clusters.push({ terms, questions: [question] });
+    for (const term of terms) {
+      const positions = clustersByTerm.get(term);
+      if (positions === undefined) clustersByTerm.set(term, [clusters.length]);
+      else positions.push(clusters.length);
+    }
+    clusters.push({ terms: new Set(terms), questions: [question] });
   }
   return clusters.map(({ questions }) => present(questions)).toSorted(byCount);
+}
+
+/** The most similar cluster, of equals the older one; undefined when none is similar enough. */
+function nearest(
+  terms: readonly string[],
+  clusters: readonly Cluster[],
+  clustersByTerm: ReadonlyMap<string, readonly number[]>,
+): Cluster | undefined {
+  const shared = new Map<number, number>();
+  let left = mostLooks;
+  let isWhole = true;
+  for (const term of terms) {
+    const positions = clustersByTerm.get(term) ?? [];
+    for (let at = 0; at < positions.length && at < left; at += 1) {
+      const position = positions[at] ?? 0;
+      shared.set(position, (shared.get(position) ?? 0) + 1);
+    }
+    isWhole &&= positions.length <= left;
+    left = Math.max(0, left - positions.length);
+  }
+  const candidates = isWhole ? shared : countedAgain(shared, terms, clusters);
+  let best: { cluster: Cluster | undefined; position: number; similarity: number } = {
+    cluster: undefined,
+    position: -1,
+    similarity: similarEnough,
+  };
+  for (const [position, count] of candidates) {
+    const cluster = clusters[position];
+    const similarity = (2 * count) / ((cluster?.terms.size ?? 0) + terms.length);
+    const isOlder = best.cluster === undefined || position < best.position;
+    if (similarity > best.similarity || (similarity === best.similarity && isOlder))
+      best = { cluster, position, similarity };
+  }
+  return best.cluster;
+}
+
+function countedAgain(
+  shared: ReadonlyMap<number, number>,
+  terms: readonly string[],
+  clusters: readonly Cluster[],
+): [position: number, count: number][] {
+  return [...shared]
+    .toSorted(([one, count], [other, otherCount]) => otherCount - count || one - other)
+    .slice(0, mostCompared)
+    .map(([position]) => [position, terms.filter((term) => clusters[position]?.terms.has(term)).length]);
+}
+
+/** The terms of each question, the rarest first. */
+function withTerms(questions: DistinctQuestion[]): { question: DistinctQuestion; terms: string[] }[] {
+  const all = questions.map((question) => ({ question, terms: [...termsOfQuestion(question.text)] }));
+  const counts = new Map<string, number>();
+  for (const { terms } of all) for (const term of terms) counts.set(term, (counts.get(term) ?? 0) + 1);
+  const countOf = (term: string) => counts.get(term) ?? 0;
+  const byRarity = (one: string, other: string) => countOf(one) - countOf(other) || (one < other ? -1 : 1);
+  return all.map(({ question, terms }) => ({ question, terms: terms.toSorted(byRarity).slice(0, mostTerms) }));
 }
 
 function present(questions: DistinctQuestion[]): QuestionCluster {

@@ -7,6 +7,7 @@ import {
 } from '../../../api/gap-schemas.ts';
 import type { ProjectRow } from '../../../db/projects.ts';
 import { agentJobSchema } from '../../../workflows/contract/agent-job.ts';
+import { watchEventLoop } from '../../../threads/watch-event-loop.ts';
 import { buildProject, buildSite, buildKey } from '../../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { buildIndexedSite, eventsOf, pages, publishPages, question, type TestSite } from '../assistant/site.ts';
@@ -249,3 +250,35 @@ describe('gaps', () => {
     expect((await api.ask(`/v1/sites/${site.domain}/gaps`, { key })).status).toBe(404);
   });
 });
+
+it('lists the gaps of 2,000 long questions away from the event loop, and once for the same questions', async () => {
+  const { site, organizationId, gaps } = await stage();
+  const [letters, length] = ['abcdefghjklmnpqrstvwxz', 330];
+  let seed = 7;
+  const letter = () => letters[(seed = (seed * 48_271) % 2_147_483_647) % letters.length]!;
+  const texts = Array.from({ length: 2_000 }, () => Array.from({ length }, () => letter() + letter()).join(' '));
+  await database.pool.query(
+    `with threads as (
+       insert into threads (id, site_id, organization_id, fp)
+       select 'thr_' || lpad(at::text, 24, '0'), $1, $2, 'x' from generate_series(1, 2000) as at returning id
+     )
+     select count(*) from threads`,
+    [site.id, organizationId],
+  );
+  await database.pool.query(
+    `insert into thread_messages (thread_id, id, role, content, answered, ending)
+     select 'thr_' || lpad(at::text, 24, '0'), role, role, text, case role when 'assistant' then false end,
+            case role when 'assistant' then 'finished' end
+     from unnest($1::text[]) with ordinality as asked (text, at), unnest(array['user', 'assistant']) with ordinality as roles (role, nth)
+     order by at, nth`,
+    [texts],
+  );
+  const holds: number[] = [];
+  using _ = watchEventLoop({ heldMs: 200, onHeld: ({ cpuMs }) => holds.push(cpuMs) });
+  const first = await gaps();
+  expect(first.length).toBe(500);
+  const usedBefore = process.cpuUsage();
+  expect(await gaps()).toEqual(first);
+  expect(process.cpuUsage(usedBefore).user / 1e6).toBeLessThan(1);
+  expect(holds).toEqual([]);
+}, 120_000);

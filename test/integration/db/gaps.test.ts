@@ -34,7 +34,7 @@ describe('a site that is deleted while its gaps', () => {
     await gaps.recheck(gapOf(id));
     const { working } = await deletedBeneath(id, () => gaps.recheck(gapOf(id)));
     await working;
-    expect(await gaps.list(id)).toEqual([]);
+    expect(await gaps.list(id, 10)).toEqual([]);
   });
 
   it('are found to be merged is gone with them', async () => {
@@ -46,6 +46,6 @@ describe('a site that is deleted while its gaps', () => {
     await gaps.begin(gapOf(id), { id: jobId, attempt: 1 });
     const { working } = await deletedBeneath(id, () => gaps.noteMerged());
     expect(await working).toBe(0);
-    expect(await gaps.list(id)).toEqual([]);
+    expect(await gaps.list(id, 10)).toEqual([]);
   });
 });

@@ -68,3 +68,36 @@ it('takes little time for thousands of different questions', () => {
   const texts = Array.from({ length: 2_000 }, (_, number) => `lamp alpha${number} beta${number} gamma${number % 50}`);
   expect(clusterQuestions(asked(...texts))).toHaveLength(2_000);
 });
+
+const letters = 'abcdefghijklmnopqrstuvwxyz';
+/** Two letters each, none of them a word that says nothing. */
+const shortWords = [...letters]
+  .flatMap((one) => [...letters].map((other) => `${one}${other}`))
+  .filter((word) => !/^(?:[aiou].|.[aeiouy])$/.test(word));
+
+// the number of questions that readers share words in must not matter: 2,000 took 36 seconds
+it.each([
+  ['hundreds of short words each', 330, shortWords],
+  ['the same dozen words', 8, shortWords.slice(0, 12)],
+  ['words of which no two questions have all', 40, shortWords.slice(0, 120)],
+])('puts 2,000 questions of %s together in a few seconds', (_, length, vocabulary) => {
+  let seed = 1;
+  const next = () => (seed = (seed * 48_271) % 2_147_483_647);
+  const texts = Array.from({ length: 2_000 }, () =>
+    Array.from({ length }, () => vocabulary[next() % vocabulary.length]).join(' '),
+  );
+  const before = process.threadCpuUsage();
+  const clusters = clusterQuestions(asked(...texts));
+  expect(process.threadCpuUsage(before).user / 1e6).toBeLessThan(6);
+  const keys = clusters.flatMap(({ questions }) => questions.map(({ key }) => key));
+  expect(keys.toSorted()).toEqual([...new Set(texts.map(keyOfQuestion))].toSorted());
+});
+
+it('finds the similar question among thousands that share its frequent words', () => {
+  const others = Array.from({ length: 3_000 }, (_, at) => `docket scene lamp number${at} topic${at} matter${at}`);
+  const list = asked(...others, 'docket scene lamp number77 topic77 please', 'docket scene lamp');
+  const with77 = clusterQuestions(list).find(({ questions }) =>
+    questions.some(({ text }) => text.includes('number77 ')),
+  );
+  expect(with77?.questions.map(({ text }) => text)).toContain('docket scene lamp number77 topic77 please');
+});
