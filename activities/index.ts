@@ -53,8 +53,8 @@ export interface ActivityDeps {
   prices: PriceBook;
   context: JobContextStore;
   budgets: BudgetStore;
-  /** What may be spent for projects that have no budgets of their own. */
-  budgetDefaults: Budgets;
+  /** The operator's: what a project says of itself is never more. */
+  budgetCeilings: Budgets;
   forges: Forges;
   workspaces: Workspaces;
   toolset: Toolset;

@@ -10,8 +10,8 @@ import { dollarsOf } from './stopped-message.ts';
 export interface SpendingDeps {
   budgets: BudgetStore;
   prices: PriceBook;
-  /** Of projects that have none of their own. */
-  budgetDefaults: Budgets;
+  /** The operator's: what a project says of itself is never more. */
+  budgetCeilings: Budgets;
   waitMs?: number;
 }
 
@@ -35,10 +35,10 @@ const patienceMs = 5 * 60_000;
  * Makes the gate in front of each paid call. A call is let through while money is left, so a limit is passed by one call at
  * most; what calls under way may cost counts as spent, so that this holds for all workers together.
  */
-export function createSpending({ budgets, prices, budgetDefaults, waitMs = 500 }: SpendingDeps): HoldCost {
+export function createSpending({ budgets, prices, budgetCeilings, waitMs = 500 }: SpendingDeps): HoldCost {
   return async function holdCost({ ref, job, characters, signal }) {
-    const limits = await budgets.budgetsOf(job.projectId, budgetDefaults);
-    if (limits.jobMicros === null && limits.dayMicros === null) return;
+    const limits = await budgets.budgetsOf(job.projectId, budgetCeilings);
+    if (Object.values(limits).every((micros) => micros === null)) return;
     const mostMicros = mostCostOf(job.model, characters);
     if (mostMicros === null) throw unpriced(job.model);
     if (mostMicros === 0) return;
@@ -68,11 +68,12 @@ export function createSpending({ budgets, prices, budgetDefaults, waitMs = 500 }
 
 function spent({ scope, spentMicros, budgetMicros }: Extract<Admission, { kind: 'spent' }>): ApplicationFailure {
   const [used, limit] = [dollarsOf(spentMicros), dollarsOf(budgetMicros)];
-  const message =
-    scope === 'job'
-      ? `The agent was stopped at its limit of ${limit} (the job budget of the project, or DOCKET_MAX_JOB_DOLLARS); it used ${used}.`
-      : `The agent was stopped because the project has spent ${used} today (UTC) of the ${limit} that it may a day (its daily budget, or DOCKET_MAX_PROJECT_DOLLARS_PER_DAY): none of its jobs goes on before 00:00 UTC, unless it may spend more.`;
-  return ApplicationFailure.nonRetryable(message, FailureType.BudgetLimit);
+  const messages = {
+    job: `The agent was stopped at its limit of ${limit} (the job budget of the project, or DOCKET_MAX_JOB_DOLLARS); it used ${used}.`,
+    day: `The agent was stopped because the project has spent ${used} today (UTC) of the ${limit} that it may a day (its daily budget, or DOCKET_MAX_PROJECT_DOLLARS_PER_DAY): none of its jobs goes on before 00:00 UTC, unless it may spend more.`,
+    organization: `The agent was stopped because the organization has spent ${used} today (UTC) of the ${limit} that its jobs and answers may cost a day (DOCKET_MAX_ORGANIZATION_DOLLARS_PER_DAY): none of its jobs goes on before 00:00 UTC, unless it may spend more.`,
+  };
+  return ApplicationFailure.nonRetryable(messages[scope], FailureType.BudgetLimit);
 }
 
 function unpriced(model: string): ApplicationFailure {

@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { createJobEventWakeups } from '../db/job-event-wakeups.ts';
 import { createPool } from '../db/pool.ts';
+import { createPriceBook } from '../models/prices.ts';
 import { createModelRegistry } from '../models/registry.ts';
 import { createRedactor } from '../redaction/redactor.ts';
 import { openTracing } from '../tracing/open-tracing.ts';
@@ -92,6 +93,8 @@ export async function runApiProcess({ config, log, signal, instrument = uninstru
       log,
       models,
       modelName: config.models.assistant,
+      prices: createPriceBook(config.prices),
+      budgetMicros: config.budgets.organizationMicros,
       embeddingModel: config.models.embedding === null ? null : models.embeddingModel(config.models.embedding),
       cacheDirectory: config.cacheDirectory,
     }),

@@ -16,7 +16,7 @@ export interface AppDeps {
     | 'models'
     | 'repositories'
     | 'rateLimits'
-    | 'dayMicros'
+    | 'budgets'
     | 'webhookAllowedHosts'
     | 'temporal'
     | 'temporalUiUrl'

@@ -86,7 +86,7 @@ export function createApp(deps: AppDeps): App {
       ...gate,
       ...stores,
       metrics,
-      limits: { assistantPerHour: config.rateLimits.assistantPerHour, dayMicros: config.dayMicros },
+      limits: { assistantPerHour: config.rateLimits.assistantPerHour, dayMicros: config.budgets.dayMicros },
     }),
     createPullRequestsRouter({ ...gate, ...stores }),
     createJobsRouter({

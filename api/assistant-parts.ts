@@ -3,6 +3,8 @@ import type { Logger } from 'pino';
 import type { ReplyStore } from '../db/replies.ts';
 import type { ThreadStore } from '../db/threads.ts';
 import type { ModelRegistry } from '../models/registry.ts';
+import type { PriceBook } from '../models/prices.ts';
+import { createAnswerBudget } from './assistant/answer-budget.ts';
 import { createAssistant } from './assistant/assistant.ts';
 import type { Assistant } from './assistant/assistant.ts';
 import { createPassageSearch } from './assistant/search-passages.ts';
@@ -30,11 +32,14 @@ export interface AssistantParts extends AsyncDisposable {
 }
 
 export interface AssistantPartsDeps {
-  stores: Pick<ApiStores, 'threads' | 'replies' | 'indexes'>;
+  stores: Pick<ApiStores, 'threads' | 'replies' | 'indexes' | 'answerSpending'>;
   log: Logger;
   models: Pick<ModelRegistry, 'languageModel'>;
   /** `provider/model` of the answers. */
   modelName: string;
+  prices: PriceBook;
+  /** What an organization may spend a day, in millionths of a US dollar; null: any amount. */
+  budgetMicros: number | null;
   /** Helps to rank passages by their meaning; null: they are ranked by their words alone. */
   embeddingModel: EmbeddingModelV4 | null;
   /** Folder for the files of the indexes in use. */
@@ -62,6 +67,8 @@ export function createAssistantParts({
   log,
   models,
   modelName,
+  prices,
+  budgetMicros,
   embeddingModel,
   cacheDirectory,
   times,
@@ -83,6 +90,7 @@ export function createAssistantParts({
       model,
       modelName,
       threads,
+      holdAnswer: createAnswerBudget({ spending: stores.answerSpending, prices, modelName, maxSteps, budgetMicros }),
       searchPassages,
       logger: log,
       maxSteps,

@@ -12,6 +12,8 @@ import { dollarsSchema } from '../workflows/contract/dollars.ts';
 import { parseOtlpHeaders, type TracingSettings } from '../tracing/open-tracing.ts';
 import { encryptionKeysVariable } from '../encryption/keys-variable.ts';
 import type { EncryptionKey } from '../encryption/keys.ts';
+import { pricesVariable, type PriceOverrides } from '../models/prices.ts';
+import type { BudgetCeilings } from './budget-ceilings.ts';
 import type { ModelSettings } from '../models/registry.ts';
 import type { JobLimits } from '../workflows/contract/job.ts';
 import { quotaVariables } from './quotas.ts';
@@ -37,8 +39,9 @@ export interface ApiConfig {
   /** `host` or `host:port` that webhooks may lead to though it is private, and without TLS. */
   webhookAllowedHosts: string[];
   rateLimits: { jobsPerHour: number; assistantPerHour: number; assistantPerIpPerDay: number; eventStreams: number };
-  /** What all jobs of a project may cost a day, unless it has a budget of its own; in millionths of a US dollar. */
-  dayMicros: number | null;
+  /** The operator's, in millionths of a US dollar: what a project says of itself is never more. */
+  budgets: BudgetCeilings;
+  prices: PriceOverrides;
   /** What an organization may have at most. */
   quotas: Quotas;
   jobLimits: JobLimits;
@@ -99,7 +102,10 @@ const environmentSchema = z.object({
   DOCKET_JOBS_PER_HOUR: wholeNumber(1, 1e9, 100),
   DOCKET_ASSISTANT_PER_HOUR: wholeNumber(1, 1e9, 10_000),
   DOCKET_ASSISTANT_PER_IP_PER_DAY: wholeNumber(1, 1e9, 10_000),
+  DOCKET_MAX_JOB_DOLLARS: dollarsSchema.optional(),
   DOCKET_MAX_PROJECT_DOLLARS_PER_DAY: dollarsSchema.optional(),
+  DOCKET_MAX_ORGANIZATION_DOLLARS_PER_DAY: dollarsSchema.optional(),
+  DOCKET_MODEL_PRICES: pricesVariable,
   DOCKET_MAX_EVENT_STREAMS: wholeNumber(1, 1e6, 500),
   DOCKET_TRUSTED_PROXIES: wholeNumber(0, 10, 0),
   DOCKET_DRAIN_SECONDS: wholeNumber(0, 600, 0),
@@ -162,7 +168,12 @@ function configOf(env: z.infer<typeof environmentSchema>): Omit<ApiConfig, 'quot
       assistantPerIpPerDay: env.DOCKET_ASSISTANT_PER_IP_PER_DAY,
       eventStreams: env.DOCKET_MAX_EVENT_STREAMS,
     },
-    dayMicros: env.DOCKET_MAX_PROJECT_DOLLARS_PER_DAY ?? null,
+    budgets: {
+      jobMicros: env.DOCKET_MAX_JOB_DOLLARS ?? null,
+      dayMicros: env.DOCKET_MAX_PROJECT_DOLLARS_PER_DAY ?? null,
+      organizationMicros: env.DOCKET_MAX_ORGANIZATION_DOLLARS_PER_DAY ?? null,
+    },
+    prices: env.DOCKET_MODEL_PRICES,
     jobLimits: {
       maxSteps: env.DOCKET_MAX_STEPS,
       maxTokens: env.DOCKET_MAX_TOKENS,

@@ -196,6 +196,19 @@ export function tooMuchWork(): ApiError {
   });
 }
 
+/** What an organization may spend is counted by days of UTC. */
+export function budgetSpent(): ApiError {
+  const seconds = Math.ceil((86_400_000 - (Date.now() % 86_400_000)) / 1_000);
+  const sentence =
+    'The organization has spent what its jobs and answers may cost a day (DOCKET_MAX_ORGANIZATION_DOLLARS_PER_DAY); ask again after 00:00 UTC.';
+  return new ApiError(429, sentence, { 'Retry-After': String(seconds) });
+}
+
+export function answersUnpriced(model: string): ApiError {
+  const sentence = `The cost of answers cannot be limited because the price of ${model} is not known; the operator can name it in DOCKET_MODEL_PRICES.`;
+  return new ApiError(503, sentence, { 'Retry-After': '600' });
+}
+
 export function overloaded(): ApiError {
   return new ApiError(503, 'This process is too busy for a further answer; try again in a moment.', {
     'Retry-After': '1',

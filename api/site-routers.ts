@@ -25,7 +25,11 @@ export function createAdministrationRouters(deps: SiteRouterDeps, gate: Gate, cr
   const note = createAuditTrail(stores);
   const shared = { ...gate, ...stores, note, repositories: config.repositories };
   return [
-    createProjectsRouter({ ...shared, problemWithModel: (name) => deps.models.problemWith(name) }),
+    createProjectsRouter({
+      ...shared,
+      budgets: config.budgets,
+      problemWithModel: (name) => deps.models.problemWith(name),
+    }),
     createSitesRouter({ ...shared, access }),
     createGapsRouter({
       ...shared,

@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { createAnswerSpendingStore } from '../db/answer-spending.ts';
 import { createAuditStore } from '../db/audit.ts';
 import { createConversationStore } from '../db/conversations.ts';
 import { createEmptySearchStore } from '../db/empty-searches.ts';
@@ -66,6 +67,7 @@ export function createApiStores({
     sites: createSiteStore(pool),
     indexes: createSiteIndexStore(pool),
     threads: createThreadStore(pool),
+    answerSpending: createAnswerSpendingStore(pool),
     conversations: createConversationStore(pool),
     emptySearches: createEmptySearchStore(pool),
     gaps: createGapStore(pool),

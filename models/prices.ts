@@ -110,3 +110,16 @@ function ofModel<Value>(table: Readonly<Record<string, Value>>, model: string): 
   }
   return null;
 }
+
+/** The variable that holds prices. */
+export const pricesVariable = z
+  .string()
+  .transform((text, context): PriceOverrides => {
+    try {
+      return parsePrices(text);
+    } catch (error) {
+      context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : 'cannot be read' });
+      return z.NEVER;
+    }
+  })
+  .default({});

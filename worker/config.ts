@@ -5,7 +5,7 @@ import { parseOtlpHeaders, type TracingSettings } from '../tracing/open-tracing.
 import type { ForgeServers } from '../activities/clients/forges.ts';
 import { encryptionKeysVariable } from '../encryption/keys-variable.ts';
 import type { EncryptionKey } from '../encryption/keys.ts';
-import { parsePrices, type PriceOverrides } from '../models/prices.ts';
+import { pricesVariable, type PriceOverrides } from '../models/prices.ts';
 import { cloneVariables, reachOf } from './clone-config.ts';
 import { ConfigError } from '../lib/config-error.ts';
 import {
@@ -17,6 +17,7 @@ import {
 import { commandLimitsOf, commandVariables, type CommandLimits } from './command-config.ts';
 import { readAuthorities } from './extra-authorities.ts';
 import { forgesOf, forgeVariables, tokensOf } from './forge-config.ts';
+import type { Budgets } from '../db/worker/budgets.ts';
 import type { ModelSettings } from '../models/registry.ts';
 import { parseWebhookHosts } from '../workflows/contract/webhook-address.ts';
 
@@ -32,8 +33,8 @@ export interface WorkerConfig {
   encryptionKeys: EncryptionKey[];
   models: ModelSettings;
   prices: PriceOverrides;
-  /** Of projects that have none of their own. */
-  budgets: { jobMicros: number | null; dayMicros: number | null };
+  /** The operator's: what a project says of itself is never more. */
+  budgets: Budgets;
   repositories: { allowedHosts: string[]; localRoot: string | null };
   /** `host` or `host:port` of repositories and forges that may have private addresses. */
   privateHosts: string[];
@@ -66,15 +67,6 @@ const httpAddress = z
   .string()
   .refine((text) => URL.canParse(text) && /^https?:\/\//i.test(text), 'must be an http:// or https:// address');
 
-function pricesOf(text: string, context: z.RefinementCtx): PriceOverrides {
-  try {
-    return parsePrices(text);
-  } catch (error) {
-    context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : 'cannot be read' });
-    return z.NEVER;
-  }
-}
-
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
 const environmentSchema = z.object({
@@ -93,7 +85,8 @@ const environmentSchema = z.object({
   OPENAI_COMPATIBLE_API_KEY: z.string().optional(),
   DOCKET_MAX_JOB_DOLLARS: dollarsSchema.optional(),
   DOCKET_MAX_PROJECT_DOLLARS_PER_DAY: dollarsSchema.optional(),
-  DOCKET_MODEL_PRICES: z.string().transform(pricesOf).default({}),
+  DOCKET_MAX_ORGANIZATION_DOLLARS_PER_DAY: dollarsSchema.optional(),
+  DOCKET_MODEL_PRICES: pricesVariable,
   DOCKET_BASE_URL: httpAddress.default('http://127.0.0.1:8080'),
   DOCKET_WORK_DIR: z.string().default('.docket/work'),
   DOCKET_MIRRORS_GB: z.coerce.number('must be a number of gigabytes').positive('must be more than 0').default(20),
@@ -150,6 +143,7 @@ function configOf(env: z.infer<typeof environmentSchema>): WorkerConfig {
     budgets: {
       jobMicros: env.DOCKET_MAX_JOB_DOLLARS ?? null,
       dayMicros: env.DOCKET_MAX_PROJECT_DOLLARS_PER_DAY ?? null,
+      organizationMicros: env.DOCKET_MAX_ORGANIZATION_DOLLARS_PER_DAY ?? null,
     },
     repositories: {
       allowedHosts: hosts.filter((host) => host !== ''),

@@ -42,7 +42,7 @@ export function createJobActivities(wiring: ActivityWiring): Activities {
     ...stores,
     models: traceModels(instrument('models', createModelRegistry(config.models)), tracer),
     prices: createPriceBook(config.prices),
-    budgetDefaults: config.budgets,
+    budgetCeilings: config.budgets,
     toolset: createToolset(commands?.sandbox == null ? {} : { run: createRunTool(commands) }),
     commands,
     secrets,

@@ -14,6 +14,7 @@ import { generate, GenerationError } from './generate.ts';
 import type { MessageRequest } from './message-request.ts';
 import { isAnswer, promptOf } from './prompt.ts';
 import type { Reply, ReplyUsage, TakePart } from './reply.ts';
+import type { HoldAnswer } from './answer-budget.ts';
 import { createLinkResolver } from './resolve-link.ts';
 import { retrieve, urlOf } from './retrieve.ts';
 
@@ -22,6 +23,7 @@ export interface AssistantDeps {
   /** As it was configured, `provider/model`; stored with the answers. */
   modelName: string;
   threads: ThreadStore;
+  holdAnswer: HoldAnswer;
   searchPassages: SearchPassages;
   logger: Logger;
   /** Model calls an answer may take. */
@@ -59,6 +61,10 @@ export function createAssistant(deps: AssistantDeps): Assistant {
       const hits = await retrieve(deps.searchPassages, { index, request, signal });
       await opened;
       const usage: ReplyUsage = { promptTokens: 0, completionTokens: 0 };
+      const settle = await deps.holdAnswer({
+        organizationId: site.organizationId,
+        characters: JSON.stringify(promptOf({ request, hits, baseUrl: site.baseUrl })).length,
+      });
       const messageId = newId('msg_');
       return {
         messageId,
@@ -71,11 +77,19 @@ export function createAssistant(deps: AssistantDeps): Assistant {
           title: hit.title,
         })),
         usage: () => usage,
-        run: (take) => answer(deps, { site, index, request, signal, threadId, messageId, hits, usage }, take),
+        async run(take) {
+          const turn = { site, index, request, signal, threadId, messageId, hits, usage };
+          const ending = await answer(deps, turn, take);
+          await settle(ending === 'finished' ? usage : null).catch((error: unknown) => {
+            deps.logger.error({ err: error, site: site.id }, 'the cost of an answer could not be settled');
+          });
+        },
       };
     },
   };
 }
+
+type Ending = 'finished' | 'failed' | 'aborted';
 
 interface Turn extends AnswerRequest {
   threadId: string;
@@ -85,12 +99,12 @@ interface Turn extends AnswerRequest {
 }
 
 /** Hands on the parts of a reply; in the end, however it comes, the turn is stored. */
-async function answer(deps: AssistantDeps, turn: Turn, take: TakePart): Promise<void> {
+async function answer(deps: AssistantDeps, turn: Turn, take: TakePart): Promise<Ending> {
   const startedAt = performance.now();
   let content = '';
   let firstTokenMs: number | null = null;
   const sources: Source[] = [];
-  let ending: 'finished' | 'failed' | 'aborted' = 'aborted';
+  let ending: Ending = 'aborted';
   try {
     await generateChecked(deps, { turn, sources }, (part) => {
       if (part.type === 'text') {
@@ -114,6 +128,7 @@ async function answer(deps: AssistantDeps, turn: Turn, take: TakePart): Promise<
     firstTokenMs,
     durationMs: Math.round(performance.now() - startedAt),
   });
+  return ending;
 }
 
 /** Text with its links checked, each page it cites announced before the text that cites it. */
@@ -219,7 +234,7 @@ async function store(
   answered: {
     content: string;
     sources: Source[];
-    ending: 'finished' | 'failed' | 'aborted';
+    ending: Ending;
     firstTokenMs: number | null;
     durationMs: number;
   },

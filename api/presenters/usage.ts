@@ -3,7 +3,7 @@ import type { PublicUsage } from '../usage-schemas.ts';
 
 interface Limits {
   assistantPerHour: number;
-  /** In millionths of a US dollar; of projects without a budget of their own. */
+  /** In millionths of a US dollar; a project's own budget is never more. */
   dayMicros: number | null;
 }
 
@@ -24,7 +24,7 @@ export function presentUsage({ days, keys, organization, projects }: Usage, limi
     },
     projects: projects.map(({ id, name, budgetMicros, days: spent }) => {
       const known = new Map(spent.map(({ day, costMicros }) => [day, costMicros]));
-      const micros = budgetMicros ?? limits.dayMicros;
+      const micros = lesserOf(budgetMicros, limits.dayMicros);
       return {
         id,
         name,
@@ -33,4 +33,9 @@ export function presentUsage({ days, keys, organization, projects }: Usage, limi
       };
     }),
   };
+}
+
+function lesserOf(one: number | null, other: number | null): number | null {
+  if (one === null || other === null) return one ?? other;
+  return Math.min(one, other);
 }

@@ -7,6 +7,7 @@ import { problemWithSsh } from '../../workflows/contract/ssh-keys.ts';
 import type { AppContext, AppRouter } from '../app-context.ts';
 import { createRouter } from '../create-router.ts';
 import type { NoteAction } from '../audit-trail.ts';
+import { checkBudgets, type BudgetCeilings } from '../budget-ceilings.ts';
 import { invalidRequest, projectNotFound } from '../errors.ts';
 import { readJsonBody } from '../json-body.ts';
 import type { ApiCaller } from '../api-caller.ts';
@@ -20,6 +21,7 @@ export interface ProjectRouteDeps {
   credentials: Pick<ProjectCredentialStore, 'write' | 'writeSshKey'>;
   repositories: RepositoryRules;
   problemWithModel: (name: string) => string | null;
+  budgets: BudgetCeilings;
   note: NoteAction;
 }
 
@@ -49,7 +51,7 @@ export function createProjectsRouter(deps: ProjectRouteDeps): AppRouter {
     const { allowedRepositories, jobBudgetUsd, dailyBudgetUsd, forgeToken: _, sshKey: __, ...change } = body;
     const problem = typeof body.model === 'string' ? deps.problemWithModel(body.model) : null;
     if (problem !== null) throw invalidRequest(problem);
-    return {
+    const checked = {
       ...change,
       ...(allowedRepositories && {
         allowedRepositories: allowedRepositories.map((text) => repositoryOf(text).repository),
@@ -57,6 +59,8 @@ export function createProjectsRouter(deps: ProjectRouteDeps): AppRouter {
       ...(jobBudgetUsd !== undefined && { jobBudgetMicros: microsOf(jobBudgetUsd) }),
       ...(dailyBudgetUsd !== undefined && { dailyBudgetMicros: microsOf(dailyBudgetUsd) }),
     };
+    checkBudgets(checked, deps.budgets);
+    return checked;
   }
 
   router.get(base, async (ctx) => {

@@ -1,5 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
 import type { StepRef } from '../../workflows/contract/job.ts';
+import { organizationCost } from '../answer-spending.ts';
 import { withTransaction } from '../pool.ts';
 import { onlyRow } from '../rows.ts';
 
@@ -9,6 +10,8 @@ export interface Budgets {
   jobMicros: number | null;
   /** On all jobs of the project on a day (UTC). */
   dayMicros: number | null;
+  /** On all jobs of the organization and the answers of its assistant on a day (UTC). */
+  organizationMicros: number | null;
 }
 
 /**
@@ -18,11 +21,11 @@ export interface Budgets {
 export type Admission =
   | { kind: 'held' }
   | { kind: 'busy' }
-  | { kind: 'spent'; scope: 'job' | 'day'; spentMicros: number; budgetMicros: number };
+  | { kind: 'spent'; scope: 'job' | 'day' | 'organization'; spentMicros: number; budgetMicros: number };
 
 export interface BudgetStore {
-  /** The project's own budgets, and the given ones where it has none. */
-  budgetsOf(projectId: string, defaults: Budgets): Promise<Budgets>;
+  /** The project's own budgets, but never more than the operator's. */
+  budgetsOf(projectId: string, ceilings: Budgets): Promise<Budgets>;
   /** Asks before a call of the model that may cost up to `mostMicros`. */
   admit(call: StepRef & { projectId: string; budgets: Budgets; mostMicros: number }): Promise<Admission>;
 }
@@ -46,12 +49,13 @@ const dayCost = `
 /** Money that jobs may spend, exact across workers. */
 export function createBudgetStore(pool: Pool): BudgetStore {
   return {
-    async budgetsOf(projectId, { jobMicros, dayMicros }) {
+    async budgetsOf(projectId, { jobMicros, dayMicros, organizationMicros }) {
       const { rows } = await pool.query<Budgets>({
         name: 'budgets-of-project',
-        text: `select coalesce(job_budget_micros, $2)::float8 as "jobMicros",
-                      coalesce(daily_budget_micros, $3)::float8 as "dayMicros" from projects where id = $1`,
-        values: [projectId, jobMicros, dayMicros],
+        text: `select least(job_budget_micros, $2)::float8 as "jobMicros",
+                      least(daily_budget_micros, $3)::float8 as "dayMicros",
+                      $4::float8 as "organizationMicros" from projects where id = $1`,
+        values: [projectId, jobMicros, dayMicros, organizationMicros],
       });
       return onlyRow(rows);
     },
@@ -64,14 +68,24 @@ export function createBudgetStore(pool: Pool): BudgetStore {
           if (spent >= budgets.jobMicros)
             return { kind: 'spent', scope: 'job', spentMicros: spent, budgetMicros: budgets.jobMicros };
         }
-        if (budgets.dayMicros === null) return { kind: 'held' };
-        // one admission of a project at a time; the key-share locks of new jobs pass
-        await client.query('select from projects where id = $1 for no key update', [projectId]);
-        const { rows } = await client.query<{ spent: number; held: number }>(dayCost, [projectId, jobId]);
-        const { spent, held } = onlyRow(rows);
-        if (spent >= budgets.dayMicros)
-          return { kind: 'spent', scope: 'day', spentMicros: spent, budgetMicros: budgets.dayMicros };
-        if (spent + held >= budgets.dayMicros) return { kind: 'busy' };
+        const { dayMicros, organizationMicros } = budgets;
+        if (dayMicros === null && organizationMicros === null) return { kind: 'held' };
+        // one admission of an organization at a time; the key-share locks of new jobs pass
+        const { rows } = await client.query<{ id: string }>(
+          `select id from organizations where id = (select organization_id from projects where id = $1) for no key update`,
+          [projectId],
+        );
+        const scopes = [
+          { scope: 'day', budget: dayMicros, cost: dayCost, of: projectId },
+          { scope: 'organization', budget: organizationMicros, cost: organizationCost, of: onlyRow(rows).id },
+        ] as const;
+        for (const { scope, budget, cost, of } of scopes) {
+          if (budget === null) continue;
+          const used = await client.query<{ spent: number; held: number }>(cost, [of, jobId]);
+          const { spent, held } = onlyRow(used.rows);
+          if (spent >= budget) return { kind: 'spent', scope, spentMicros: spent, budgetMicros: budget };
+          if (spent + held >= budget) return { kind: 'busy' };
+        }
         await hold(client, { jobId, turn, step, projectId, mostMicros });
         return { kind: 'held' };
       });

@@ -215,7 +215,7 @@ function depsOf(
     prices: createPriceBook(),
     context: createJobContextStore(pool),
     budgets: createBudgetStore(pool),
-    budgetDefaults: { jobMicros: null, dayMicros: null },
+    budgetCeilings: { jobMicros: null, dayMicros: null, organizationMicros: null },
     toolset: createToolset(),
     commands: null,
     secrets: createKnownSecrets(['model-key-0123456789', ...tokensOf(servers)]),

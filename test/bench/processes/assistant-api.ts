@@ -8,6 +8,7 @@ import { readConfig } from '../../../api/config.ts';
 import { createHttpServer } from '../../../api/server.ts';
 import { createApiStores } from '../../../api/stores.ts';
 import { createJobEventWakeups } from '../../../db/job-event-wakeups.ts';
+import { createPriceBook } from '../../../models/prices.ts';
 import { createPool } from '../../../db/pool.ts';
 import { answerParent } from '../support/answer-parent.ts';
 import { createStreamModel } from '../support/stream-model.ts';
@@ -26,7 +27,8 @@ const models = { languageModel: () => createStreamModel({ onAbort }), problemWit
 // measured beyond the load at which new streams are refused
 const times = { maxLoopDelayMs: 60_000 };
 const modelName = 'bench/stream';
-const parts = { stores, log, models, modelName, embeddingModel: null, cacheDirectory, times };
+const money = { prices: createPriceBook(), budgetMicros: null };
+const parts = { stores, log, models, modelName, ...money, embeddingModel: null, cacheDirectory, times };
 const assistant = createAssistantParts(parts);
 const wakeups = createJobEventWakeups({ url: config.database.url, pool });
 const { koa } = createApp({

@@ -26,7 +26,7 @@ const activities = createActivities({
   ...stores,
   models: { languageModel: createAgentModel, problemWith: () => null },
   prices: createPriceBook(config.prices),
-  budgetDefaults: config.budgets,
+  budgetCeilings: config.budgets,
   toolset: createToolset(),
   commands: null,
   secrets: createKnownSecrets([]),

@@ -13,6 +13,7 @@ import type { RequestHolders } from '../../../api/request-holders.ts';
 import { createHttpServer } from '../../../api/server.ts';
 import { createApiStores } from '../../../api/stores.ts';
 import { createJobEventWakeups } from '../../../db/job-event-wakeups.ts';
+import { createPriceBook } from '../../../models/prices.ts';
 import { createModelRegistry } from '../../../models/registry.ts';
 import { readDescription } from '../../fuzz/description.ts';
 import { testPepper } from '../../support/build.ts';
@@ -75,6 +76,8 @@ export async function serveApi(
       log,
       models,
       modelName: config.models.assistant,
+      prices: createPriceBook(config.prices),
+      budgetMicros: config.budgets.organizationMicros,
       embeddingModel: config.models.embedding === null ? null : models.embeddingModel(config.models.embedding),
       cacheDirectory,
       times,

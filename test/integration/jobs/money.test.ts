@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createAnswerSpendingStore } from '../../../db/answer-spending.ts';
 import { createProjectStore } from '../../../db/projects.ts';
 import { createPriceBook } from '../../../models/prices.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
@@ -41,7 +42,9 @@ async function projectOf(jobId: string): Promise<string> {
 
 describe('a limit on money', () => {
   it('of a job is passed by one call at most, and its work is kept', async () => {
-    await using stack = await startStack(() => ({ budgetDefaults: { jobMicros: 3_000, dayMicros: null } }));
+    await using stack = await startStack(() => ({
+      budgetCeilings: { jobMicros: 3_000, dayMicros: null, organizationMicros: null },
+    }));
     const job = await stack.worker.runJob(stack.job);
     expect(job).toMatchObject({
       status: 'failed',
@@ -55,19 +58,22 @@ describe('a limit on money', () => {
     expect(job.prLink).not.toBe(null);
   });
 
-  it('of the project comes before the setting, and a message has the whole of it again', async () => {
-    await using stack = await startStack(() => ({ budgetDefaults: { jobMicros: 1, dayMicros: null } }));
+  it('of the project comes before the setting, which it never lifts, and a message has the whole of it again', async () => {
+    const ceilings = { jobMicros: 3_000, dayMicros: null, organizationMicros: null };
+    await using stack = await startStack(() => ({ budgetCeilings: ceilings }));
     const id = await stack.worker.createJob(stack.job);
-    await createProjectStore(database.pool).update(await projectOf(id), { jobBudgetMicros: 2_000 });
+    const projects = createProjectStore(database.pool);
+    await projects.update(await projectOf(id), { jobBudgetMicros: 2_000 });
     await stack.worker.startJob(id);
     expect(await stack.worker.ended(id)).toMatchObject({ failureCategory: 'budget_limit', steps: 2 });
-    expect(await stack.worker.followUp(id, 'Go on')).toMatchObject({ failureCategory: 'budget_limit', steps: 4 });
+    await projects.update(await projectOf(id), { jobBudgetMicros: 999_999_999_000_000 });
+    expect(await stack.worker.followUp(id, 'Go on')).toMatchObject({ failureCategory: 'budget_limit', steps: 5 });
   });
 
   it('refuses a model whose price is not known, before it is called', async () => {
     await using stack = await startStack(() => ({
       prices: createPriceBook(),
-      budgetDefaults: { jobMicros: 1e6, dayMicros: null },
+      budgetCeilings: { jobMicros: 1e6, dayMicros: null, organizationMicros: null },
     }));
     const job = await stack.worker.runJob(stack.job);
     expect(job).toMatchObject({ status: 'failed', failureCategory: 'budget_limit', steps: 0 });
@@ -93,5 +99,29 @@ describe('a limit on money', () => {
     );
     expect(rows).toEqual([{ spent: Math.ceil(budget / callMicros) * callMicros }]);
     expect(jobs.reduce((sum, { costMicros }) => sum + costMicros!, 0)).toBe(rows[0].spent);
+  });
+
+  it('of an organization and day counts the jobs of all its projects and the answers of its assistant', async () => {
+    const budget = 10_000;
+    const ceilings = { jobMicros: null, dayMicros: null, organizationMicros: budget };
+    await using stack = await startStack(() => ({ budgetCeilings: ceilings }));
+    const ids = await Promise.all(Array.from({ length: 4 }, () => stack.worker.createJob(stack.job)));
+    const { rows } = await database.pool.query('select organization_id as id from jobs where id = $1', [ids[0]]);
+    const organizationId: string = rows[0].id;
+    const moved = 'set organization_id = $1 where id in (select project_id from jobs where id = any($2))';
+    await database.pool.query(`update projects ${moved}`, [organizationId, ids]);
+    await database.pool.query('update jobs set organization_id = $1 where id = any($2)', [organizationId, ids]);
+    const answers = createAnswerSpendingStore(database.pool);
+    const answer = { organizationId, mostMicros: 9_000, budgetMicros: budget };
+    const day = (await answers.hold(answer))!;
+    await answers.add({ organizationId, day, micros: -5_000 });
+
+    await Promise.all(ids.map((id) => stack.worker.startJob(id)));
+    const jobs = await Promise.all(ids.map((id) => stack.worker.ended(id)));
+    expect(jobs.map(({ failureCategory }) => failureCategory)).toEqual(ids.map(() => 'budget_limit'));
+    expect(jobs[0]!.message).toContain('(DOCKET_MAX_ORGANIZATION_DOLLARS_PER_DAY)');
+    const calls = Math.ceil((budget - 4_000) / callMicros);
+    expect(jobs.reduce((sum, { costMicros }) => sum + costMicros!, 0)).toBe(calls * callMicros);
+    expect(await answers.hold(answer)).toBe(null);
   });
 });

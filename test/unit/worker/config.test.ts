@@ -25,7 +25,7 @@ it('needs nothing but a database', () => {
       compatible: undefined,
     },
     prices: {},
-    budgets: { jobMicros: null, dayMicros: null },
+    budgets: { jobMicros: null, dayMicros: null, organizationMicros: null },
     repositories: { allowedHosts: ['github.com'], localRoot: null },
     privateHosts: [],
     cloneLimits: { bytes: 2e9, files: 200_000, depth: 100, timeoutMs: 900_000 },
