@@ -6,8 +6,6 @@ import type { IdleJobs } from '../db/worker/idle-jobs.ts';
 import type { IdleEndings } from '../db/worker/idle-endings.ts';
 import type { WorkerMessageStore } from '../db/worker/job-messages.ts';
 import type { WorkerJobStore } from '../db/worker/jobs.ts';
-import type { ProjectCredentialStore } from '../db/project-credentials.ts';
-import type { ProjectStore } from '../db/projects.ts';
 import type { EffectStore } from '../db/worker/effects.ts';
 import type { AskedSteps } from '../db/worker/asked-steps.ts';
 import type { StepStore } from '../db/worker/steps.ts';
@@ -20,8 +18,8 @@ import { createArchiveActivities } from './archive.ts';
 import { createAskModel } from './ask-model.ts';
 import { createAsking } from './asking.ts';
 import { createAttempt } from './attempt.ts';
-import type { Forges } from './clients/forge.ts';
 import type { Workspaces } from './clients/workspaces.ts';
+import { createGrantedAccess, type GrantedAccessDeps } from './granted-access.ts';
 import { createJobAccess } from './job-access.ts';
 import type { KnownSecrets } from '../redaction/known-secrets.ts';
 import { createCompaction } from './compaction.ts';
@@ -30,7 +28,6 @@ import { createGuidance } from './guidance.ts';
 import { createSpending } from './spending.ts';
 import { createTranscriptReader } from './read-transcript.ts';
 import { createModelActivities } from './model.ts';
-import { createProjectForges } from './project-forges.ts';
 import { createPublishActivities } from './publish.ts';
 import { createPublisher } from './publisher.ts';
 import { createRecordActivities } from './records.ts';
@@ -38,7 +35,7 @@ import { createToolActivities } from './tools.ts';
 import { createTurnWatch } from './turn-watch.ts';
 import { createWorkspaceActivities } from './workspace.ts';
 
-export interface ActivityDeps {
+export interface ActivityDeps extends GrantedAccessDeps {
   jobs: WorkerJobStore;
   messages: WorkerMessageStore;
   branches: JobBranchStore;
@@ -47,15 +44,12 @@ export interface ActivityDeps {
   asked: AskedSteps;
   events: WorkerEventStore;
   effects: EffectStore;
-  projects: Pick<ProjectStore, 'get'>;
-  credentials: Pick<ProjectCredentialStore, 'read' | 'readSshKey'>;
   models: ModelRegistry;
   prices: PriceBook;
   context: JobContextStore;
   budgets: BudgetStore;
   /** The operator's: what a project says of itself is never more. */
   budgetCeilings: Budgets;
-  forges: Forges;
   workspaces: Workspaces;
   toolset: Toolset;
   commands: Commands;
@@ -65,8 +59,6 @@ export interface ActivityDeps {
   idleJobs: Pick<IdleJobs, 'endedTurns'>;
   /** Aborts when the process is about to go. */
   draining?: AbortSignal;
-  /** Why this worker may not use a repository; null when it may. */
-  problemWithRepository(repository: string): string | null;
   /** Waits, for tests to shorten. */
   timing?: { retryBaseMs?: number; firstHeartbeatMs?: number; modelTimeoutMs?: number };
 }
@@ -80,7 +72,7 @@ export function createActivities(deps: ActivityDeps) {
   const askModel = createAskModel({ ...deps, timeoutMs: timing?.modelTimeoutMs });
   const holdCost = createSpending(deps);
   const compact = createCompaction({ ...deps, askModel, holdCost, maskSecrets });
-  const access = createJobAccess({ ...deps, projectForges: createProjectForges(deps) });
+  const access = createJobAccess({ ...deps, granted: createGrantedAccess(deps) });
   const conversation = createConversation({
     ...deps,
     access,

@@ -4,18 +4,15 @@ import type { WorkerJobStore } from '../db/worker/jobs.ts';
 import type { ProjectRow, ProjectStore } from '../db/projects.ts';
 import type { TurnRef } from '../workflows/contract/job.ts';
 import { FailureType } from '../workflows/contract/failures.ts';
-import { sshPlaceOf } from '../workflows/contract/ssh-keys.ts';
 import type { Forge } from './clients/forge.ts';
 import type { RepositoryAccess } from './clients/workspaces.ts';
-import type { ProjectForges } from './project-forges.ts';
+import type { GrantedAccess } from './granted-access.ts';
 import { turnEnded } from './turn-watch.ts';
 
 export interface JobAccessDeps {
   jobs: Pick<WorkerJobStore, 'get'>;
   projects: Pick<ProjectStore, 'get'>;
-  projectForges: ProjectForges;
-  /** Why this worker may not use a repository; null when it may. */
-  problemWithRepository(repository: string): string | null;
+  granted: Pick<GrantedAccess, 'forgeOf' | 'repositoryOf' | 'learnSecrets'>;
 }
 
 export interface JobAccess {
@@ -31,13 +28,7 @@ export interface JobAccess {
 }
 
 export function createJobAccess(deps: JobAccessDeps): JobAccess {
-  const { jobs, projects, projectForges, problemWithRepository } = deps;
-
-  async function forgeOf(job: JobRow): Promise<Forge> {
-    const forge = await projectForges.forgeOf(job.projectId, job.id);
-    if (forge === null) throw gone();
-    return forge;
-  }
+  const { jobs, projects, granted } = deps;
 
   async function projectOf(job: JobRow): Promise<ProjectRow> {
     const project = await projects.get(job.projectId);
@@ -52,7 +43,7 @@ export function createJobAccess(deps: JobAccessDeps): JobAccess {
       if (!isCurrent(job, ref)) {
         throw turnEnded();
       }
-      await projectForges.learnSecrets(job.projectId);
+      await granted.learnSecrets(job.projectId);
       return job;
     },
     async hasMessages(ref) {
@@ -64,15 +55,15 @@ export function createJobAccess(deps: JobAccessDeps): JobAccess {
       return job !== null && isCurrent(job, ref);
     },
     async repositoryOf(job, signal) {
-      const problem = problemWithRepository(job.repository);
-      if (problem !== null) throw ApplicationFailure.nonRetryable(problem, FailureType.RepositoryUnreachable);
-      const forge = await forgeOf(job);
-      const { repository } = job;
-      const isBySsh = sshPlaceOf(repository) !== null;
-      const credential = isBySsh ? await projectForges.sshOf(job.projectId) : forge.credential(repository);
-      return { repository, credential, signal };
+      const repository = await granted.repositoryOf(job, signal);
+      if (repository === null) throw gone();
+      return repository;
     },
-    forgeOf,
+    async forgeOf(job) {
+      const forge = await granted.forgeOf(job);
+      if (forge === null) throw gone();
+      return forge;
+    },
     projectOf,
   };
 }

@@ -1,18 +1,12 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { ApplicationFailure } from '@temporalio/activity';
 import type { SiteRow } from '../db/sites.ts';
-import { FailureType } from '../workflows/contract/failures.ts';
 import { readDirectory, SourceFolderError, type FolderFile, type IsKnownFile } from './clients/source-folder.ts';
 import type { Workspaces } from './clients/workspaces.ts';
-import type { SiteCredential } from './site-credential.ts';
+import { createGrantedAccess, type GrantedAccessDeps } from './granted-access.ts';
 
-export interface SiteSourceDeps {
+export interface SiteSourceDeps extends GrantedAccessDeps {
   workspaces: Pick<Workspaces, 'resolve' | 'readFolder'>;
-  siteCredential: SiteCredential;
-  problemWithRepository(repository: string): string | null;
-  /** Folder below which directories of sites may lie; null: none. */
-  siteDirectories: string | null;
 }
 
 /** What the pages of a site come from at one moment. */
@@ -27,25 +21,25 @@ export interface SiteSource {
 export type OpenSiteSource = (site: SiteRow, signal: AbortSignal) => Promise<SiteSource>;
 
 export function createSiteSource(deps: SiteSourceDeps): OpenSiteSource {
+  const granted = createGrantedAccess(deps);
   return async (site, signal) => {
-    if (site.directory !== null) return openDirectory(join(site.directory, site.path), signal);
+    if (site.directory !== null) return openDirectory(site, site.directory, signal);
     if (site.repository !== null) return openRepository(site, site.repository, signal);
     throw new SourceFolderError('The site has neither a repository nor a directory.');
   };
 
   async function openRepository(site: SiteRow, repository: string, signal: AbortSignal): Promise<SiteSource> {
-    const problem = deps.problemWithRepository(repository);
-    if (problem !== null) throw ApplicationFailure.nonRetryable(problem, FailureType.RepositoryUnreachable);
-    const credential = await deps.siteCredential({ ...site, repository });
-    const access = { repository, credential, signal };
+    const access = await granted.siteRepositoryOf({ ...site, repository }, signal);
     const { commit } = await deps.workspaces.resolve({ ...access, ref: site.ref });
     const { revision, read } = await deps.workspaces.readFolder({ ...access, commit, path: site.path });
     if (revision === null) throw new SourceFolderError(`The repository has no folder ${JSON.stringify(site.path)}.`);
     return { revision, read };
   }
 
-  async function openDirectory(directory: string, signal: AbortSignal): Promise<SiteSource> {
-    const files = await readDirectory({ directory, root: deps.siteDirectories, signal });
+  async function openDirectory(site: SiteRow, top: string, signal: AbortSignal): Promise<SiteSource> {
+    await granted.checkDirectory(site, top, site.path);
+    const directory = join(top, site.path);
+    const files = await readDirectory({ directory, root: deps.roots.directories, signal });
     const read = (isKnown: IsKnownFile) =>
       Promise.resolve(files.map((file) => (isKnown(file) ? { ...file, content: null } : file)));
     return { revision: revisionOf(files), read };

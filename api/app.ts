@@ -66,6 +66,7 @@ export function createApp(deps: AppDeps): App {
 
   const creation = createJobCreation({
     jobs,
+    grants: stores.grants,
     problemWithModel: (name) => deps.models.problemWith(name),
     defaultModel: config.models.agent,
     repositories: config.repositories,

@@ -1,4 +1,5 @@
 import type { Caller } from '../db/caller.ts';
+import type { GrantStore } from '../db/grants.ts';
 import { newId } from '../db/ids.ts';
 import type { CreatedJob, JobStore, NewJob } from '../db/jobs.ts';
 import type { ProjectRow } from '../db/projects.ts';
@@ -6,11 +7,13 @@ import { parseRef } from '../workflows/contract/ref.ts';
 import { parseRepository } from '../workflows/contract/repository.ts';
 import type { RepositoryRules } from '../workflows/contract/repository.ts';
 import { invalidRequest } from './errors.ts';
+import { createGrantChecks } from './grant-checks.ts';
 import { hashOfRequest } from './idempotency-key.ts';
 import type { CreateJobBody } from './job-schemas.ts';
 
 export interface CreateJobDeps {
   jobs: Pick<JobStore, 'create'>;
+  grants: GrantStore;
   problemWithModel: (name: string) => string | null;
   defaultModel: string;
   repositories: RepositoryRules;
@@ -24,7 +27,7 @@ export interface JobRequest {
 
 export interface JobCreation {
   /** Throws ApiError when the request names something the project may not use. */
-  check(request: JobRequest): CheckedJob;
+  check(request: JobRequest): Promise<CheckedJob>;
   write(caller: Caller, job: CheckedJob): Promise<CreatedJob>;
 }
 
@@ -33,6 +36,7 @@ export type CheckedJob = NewJob;
 /** Turns a request into a job and its outbox row. */
 export function createJobCreation({ jobs, problemWithModel, defaultModel, ...deps }: CreateJobDeps): JobCreation {
   const repositories = { ...deps.repositories, mayUseSsh: true };
+  const { checkRepositories } = createGrantChecks(deps);
 
   function repositoryOf(project: ProjectRow, text: string | undefined): string {
     if (text === undefined || text === project.repository) return project.repository;
@@ -51,11 +55,13 @@ export function createJobCreation({ jobs, problemWithModel, defaultModel, ...dep
   }
 
   return {
-    check({ project, body, idempotencyKey }) {
+    async check({ project, body, idempotencyKey }) {
       const repository = repositoryOf(project, body.source?.repository);
       const model = body.model ?? project.model ?? defaultModel;
       const modelProblem = problemWithModel(model);
       if (modelProblem !== null) throw invalidRequest(modelProblem);
+      const { forgeUrl, hasCredential } = project;
+      await checkRepositories(project, { repositories: [repository], forgeUrl, needsCredential: !hasCredential });
       return {
         id: newId('job_'),
         projectId: project.id,

@@ -60,9 +60,10 @@ const settings = {
   dailyBudgetUsd: budgetSchema.meta({
     description: "What all jobs of a day (UTC) may cost; null: the service's setting.",
   }),
-  forgeToken: forgeTokenSchema
-    .nullable()
-    .meta({ writeOnly: true, description: "Its own token for the forge, which no answer shows; null: the worker's." }),
+  forgeToken: forgeTokenSchema.nullable().meta({
+    writeOnly: true,
+    description: "Its own token for the forge, which no answer shows; null: the worker's, under a grant.",
+  }),
   sshKey: sshKeySchema.nullable().meta({
     writeOnly: true,
     description: 'Private key, without a passphrase, for repositories that are reached by ssh; no answer shows it.',

@@ -4,6 +4,7 @@ import { createAuditStore } from '../db/audit.ts';
 import { createConversationStore } from '../db/conversations.ts';
 import { createEmptySearchStore } from '../db/empty-searches.ts';
 import { createGapStore } from '../db/gaps.ts';
+import { createGrantStore } from '../db/grants.ts';
 import { createJobEndings } from '../db/job-endings.ts';
 import { createJobEventStore } from '../db/job-events.ts';
 import { createJobForkStore } from '../db/job-forks.ts';
@@ -71,6 +72,7 @@ export function createApiStores({
     conversations: createConversationStore(pool),
     emptySearches: createEmptySearchStore(pool),
     gaps: createGapStore(pool),
+    grants: createGrantStore(pool),
     replies: createReplyStore(pool),
     webhooks: createWebhookStore(pool, createSecretBox(config.encryptionKeys)),
     deliveries: createWebhookDeliveryStore(pool),

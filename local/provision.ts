@@ -1,11 +1,13 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Pool } from 'pg';
 import { digestOf, parseKey } from '../db/key-format.ts';
+import { createGrantAdministration } from '../db/grants.ts';
 import { createKeyStore } from '../db/keys.ts';
 import type { KeyKind, KeyStore } from '../db/keys.ts';
 import { createOrganizationStore, createProjectStore } from '../db/projects.ts';
 import type { OrganizationRow, ProjectRow } from '../db/projects.ts';
 import { createSiteStore } from '../db/sites.ts';
+import { everything } from '../workflows/contract/grants.ts';
 import type { LocalJson } from './local-json.ts';
 import { createSampleRepository, sampleDocsPath } from './sample-repository.ts';
 
@@ -66,6 +68,8 @@ async function findSample(pool: Pool, repository: string): Promise<ProjectRow | 
 
 async function createSample(pool: Pool, repository: string): Promise<ProjectRow> {
   const organization: OrganizationRow = await createOrganizationStore(pool).create({ name: organizationName });
+  // whoever starts it on a machine of his own is the operator, too
+  await createGrantAdministration(pool).grant({ organizationId: organization.id }, everything);
   return createProjectStore(pool).create({
     organizationId: organization.id,
     name: 'Sample',

@@ -1,5 +1,4 @@
-import { existsSync, realpathSync } from 'node:fs';
-import { isAbsolute, join, relative } from 'node:path';
+import { join } from 'node:path';
 import { createEgress } from '../activities/clients/egress.ts';
 import type { Forges } from '../activities/clients/forge.ts';
 import { createForges } from '../activities/clients/forges.ts';
@@ -22,6 +21,8 @@ export interface WorkerClients {
   workspaces: Workspaces;
   /** Why this worker may not use a repository; null when it may. */
   problemWithRepository(repository: string): string | null;
+  /** The folders below which repositories and directories of this machine may lie; null: none. */
+  roots: { repositories: string | null; directories: string | null };
   /** Brings a branch of a local repository into another. */
   mergeBranch(merge: BranchMerge): Promise<MergedBranch>;
 }
@@ -48,17 +49,9 @@ export function createClients(deps: WorkerClientDeps): WorkerClients {
     workspaces: instrument('workspaces', createWorkspaces({ git, directory: config.workDirectory, limits })),
     problemWithRepository(repository) {
       const parsed = parseRepository(repository, { ...config.repositories, mayUseSsh: true });
-      if (!parsed.ok) return parsed.problem;
-      return parsed.kind === 'local' ? problemWithPlace(parsed.path, config.repositories.localRoot) : null;
+      return parsed.ok ? null : parsed.problem;
     },
+    roots: { repositories: config.repositories.localRoot, directories: config.siteDirectories },
     mergeBranch: (merge) => mergeBranch(git, config.workDirectory, merge),
   };
-}
-
-/** A symbolic link below the root may lead out of it. What does not exist is git's to refuse. */
-function problemWithPlace(path: string, root: string | null): string | null {
-  if (root === null || !existsSync(path)) return null;
-  const place = relative(realpathSync(root), realpathSync(path));
-  const isOutside = place === '..' || place.startsWith('../') || isAbsolute(place);
-  return isOutside ? 'The repository lies outside the folder for repositories on this machine.' : null;
 }

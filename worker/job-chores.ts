@@ -1,14 +1,14 @@
 import { ScheduleAlreadyRunning, ScheduleOverlapPolicy } from '@temporalio/client';
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
-import type { ProjectForges } from '../activities/project-forges.ts';
+import type { GrantedAccess } from '../activities/granted-access.ts';
 import type { JobBranchStore, OpenPullRequest } from '../db/worker/job-branches.ts';
 import { archiveJobsScheduleId, archiveJobsWorkflowName, jobTaskQueue } from '../workflows/contract/messages.ts';
 import { repeat } from './repeat.ts';
 
 export interface JobChoresDeps {
   branches: Pick<JobBranchStore, 'claimOpenPullRequests' | 'setPullRequestState'>;
-  projectForges: Pick<ProjectForges, 'forgeOf'>;
+  granted: Pick<GrantedAccess, 'forgeOf'>;
   client: Pick<Client, 'schedule'>;
   log: Logger;
   /** How often a look is taken at all. */
@@ -25,7 +25,7 @@ const pullRequestsAtOnce = 20;
  * every worker; each pull request is looked at by one of them.
  */
 export function createJobChores(deps: JobChoresDeps): AsyncDisposable {
-  const { branches, projectForges, client, log } = deps;
+  const { branches, granted, client, log } = deps;
   const { roundsEveryMs = 15_000, pullRequestsEveryMs = 60_000 } = deps;
   const stopped = new AbortController();
 
@@ -36,11 +36,11 @@ export function createJobChores(deps: JobChoresDeps): AsyncDisposable {
     if (failed !== undefined) throw failed.reason;
   }
 
-  async function lookAt({ jobId, projectId, repository, prId }: OpenPullRequest): Promise<void> {
-    const forge = await projectForges.forgeOf(projectId);
+  async function lookAt({ prId, ...job }: OpenPullRequest): Promise<void> {
+    const forge = await granted.forgeOf(job);
     if (forge === null) return;
-    const standing = await forge.pullRequestState({ repository, id: prId, signal: stopped.signal });
-    await branches.setPullRequestState({ jobId, prId, ...standing });
+    const standing = await forge.pullRequestState({ repository: job.repository, id: prId, signal: stopped.signal });
+    await branches.setPullRequestState({ jobId: job.id, prId, ...standing });
   }
 
   const chores = [

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { createAttempt } from '../activities/attempt.ts';
 import { createSiteActivities, type SiteActivities } from '../activities/site-index.ts';
-import { createSiteCredential } from '../activities/site-credential.ts';
 import { uninstrumented } from './instrument.ts';
 import type { ActivityWiring } from './job-activities.ts';
 
@@ -11,10 +10,9 @@ export function createIndexActivities(wiring: ActivityWiring): SiteActivities {
   const activities = createSiteActivities({
     ...clients,
     ...stores,
-    siteCredential: createSiteCredential({ ...stores, ...clients, secrets }),
+    secrets,
     attempt: createAttempt({ redact: secrets.redact }),
     directory: join(config.workDirectory, 'indexes'),
-    siteDirectories: config.siteDirectories,
   });
   return instrument('activities', activities);
 }

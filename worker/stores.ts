@@ -9,6 +9,7 @@ import { createWorkerEventStore } from '../db/worker/job-events.ts';
 import { createWorkerMessageStore } from '../db/worker/job-messages.ts';
 import { createWorkerHistoryStore } from '../db/worker/job-histories.ts';
 import { createWorkerJobStore } from '../db/worker/jobs.ts';
+import { createGrantStore } from '../db/grants.ts';
 import { createProjectCredentialStore } from '../db/project-credentials.ts';
 import { createProjectStore } from '../db/projects.ts';
 import { createPullRequestMergeStore } from '../db/worker/pull-request-merges.ts';
@@ -38,6 +39,7 @@ export function createWorkerStores({ pool, box }: { pool: Pool; box: SecretBox }
     projects: createProjectStore(pool),
     credentials: createProjectCredentialStore(pool, box),
     pullRequests: createWorkerPullRequestStore(pool),
+    grants: createGrantStore(pool),
     merges: createPullRequestMergeStore(pool),
     sites: createSiteStore(pool),
     indexes: createSiteIndexStore(pool),

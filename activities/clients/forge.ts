@@ -61,14 +61,24 @@ export interface ForgeProject {
   repository: string;
 }
 
+/** Who asks for a forge, and what for. */
+export interface ForgeUse {
+  token?: string | null;
+  jobId?: string | null;
+  /** The one that is worked on; the project's own unless it is given. */
+  repository?: string;
+  /** Why the worker's own credential must not be used for what lies at an address of its server; null: it may be. */
+  refusal(place: string): string | null;
+}
+
 export interface Forges {
   /**
-   * The forge of a project, with the project's own `token` where it has one and the worker's otherwise; a GitHub App gives
-   * each job (`jobId`) tokens of its own. Throws ForgeError when there is neither.
+   * The forge of a project, with the project's own `token` where it has one and the worker's otherwise, unless that is refused
+   * for the repository; a GitHub App gives each job (`jobId`) tokens of its own. Throws ForgeError when there is neither.
    */
-  forProject(project: ForgeProject, options?: { token?: string | null; jobId?: string | null }): Forge;
+  forProject(project: ForgeProject, use: ForgeUse): Forge;
   /** What the worker reads a repository with that belongs to no project; null: nothing, which will do for a public one. */
-  credentialOf(repository: string): GitCredential | null;
+  credentialOf(repository: string, use: Pick<ForgeUse, 'refusal'>): GitCredential | null;
   /**
    * Gives back the tokens that were minted for jobs which have ended, each once, whether or not the forge takes them: they run
    * out by themselves. Answers for how many jobs, and how many of those the forge did not hear.

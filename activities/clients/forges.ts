@@ -1,7 +1,7 @@
 import type { ForgeKind } from '../../db/projects.ts';
 import { createEgress, type Egress } from './egress.ts';
 import { ForgeError, type Forge, type ForgeProject, type Forges } from './forge.ts';
-import { belongsTo, liesBelow } from './forge-place.ts';
+import { belongsTo, liesBelow, repositoryPlace } from './forge-place.ts';
 import { sshPlaceOf } from '../../workflows/contract/ssh-keys.ts';
 import { createGiteaForge } from './gitea.ts';
 import { githubApiOf, githubUrlOf } from './github-address.ts';
@@ -50,7 +50,7 @@ const remedies: Record<HostedKind, string> = {
 export function createForges({ local, egress = createEgress(), ...servers }: ForgesOptions): Forges {
   const own = ownForges(servers, egress);
   return {
-    forProject(project, { token = null, jobId = null } = {}) {
+    forProject(project, { token = null, jobId = null, repository = project.repository, refusal }) {
       const { forge: kind } = project;
       if (kind === 'local') return local;
       const configured = own[kind];
@@ -61,13 +61,19 @@ export function createForges({ local, egress = createEgress(), ...servers }: For
         return forgeWith(kind, { url: isSameServer ? configured.url : urlOf(project), token, egress });
       }
       const ofWorker = isSameServer ? configured.forgeFor(jobId) : null;
-      if (ofWorker !== null) return ofWorker;
+      if (configured !== null && ofWorker !== null) {
+        const { path } = repositoryPlace(repository, { root: configured.url, forge: names[kind] });
+        const problem = refusal(`${trimmed(configured.url)}/${path}`);
+        if (problem !== null) throw new ForgeError('authentication', problem);
+        return ofWorker;
+      }
       throw new ForgeError(
         'authentication',
         `The worker has no token for this ${names[kind]} server; ${remedies[kind]}, or give the project a token, and start the job again.`,
       );
     },
-    credentialOf(repository) {
+    credentialOf(repository, { refusal }) {
+      if (refusal(repository) !== null) return null;
       const server = Object.values(own).find((one) => one !== null && liesBelow(repository, one.url));
       return server?.forgeFor(null)?.credential(repository) ?? null;
     },

@@ -78,7 +78,7 @@ export function createGapsRouter(deps: GapRouteDeps): AppRouter {
     const project = await projectOf(site, projectId);
     const attempt = gap.attempt + 1;
     const prompt = promptOfGap({ site, gap, instructions });
-    const checked = creation.check({
+    const checked = await creation.check({
       project,
       body: { prompt, source: sourceOf(site, project) },
       idempotencyKey: null,

@@ -47,7 +47,7 @@ export function createJobsRouter(deps: JobRouteDeps): AppRouter {
     const project = await projectOf(caller, ctx.params['projectId'] ?? '');
     const idempotencyKey = idempotencyKeyOf(ctx.req.headers['idempotency-key']);
     const body = createJobSchema.parse(await readJsonBody(ctx.req, { maxBytes: largestBodyBytes }));
-    const job = creation.check({ project, body, idempotencyKey });
+    const job = await creation.check({ project, body, idempotencyKey });
     await deps.enforceRateLimit(ctx, [{ key: `job:${project.id}`, policy: deps.jobPolicy }]);
 
     const created = await creation.write(caller, job);

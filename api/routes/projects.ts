@@ -1,4 +1,5 @@
 import { canBeId } from '../../db/ids.ts';
+import type { GrantStore } from '../../db/grants.ts';
 import type { ProjectCredentialStore } from '../../db/project-credentials.ts';
 import type { ForgeKind, ProjectChange, ProjectRow, ProjectStore } from '../../db/projects.ts';
 import { nameOfRepository, wellKnownForges } from '../../workflows/contract/administration.ts';
@@ -9,6 +10,7 @@ import { createRouter } from '../create-router.ts';
 import type { NoteAction } from '../audit-trail.ts';
 import { checkBudgets, type BudgetCeilings } from '../budget-ceilings.ts';
 import { invalidRequest, projectNotFound } from '../errors.ts';
+import { createGrantChecks } from '../grant-checks.ts';
 import { readJsonBody } from '../json-body.ts';
 import type { ApiCaller } from '../api-caller.ts';
 import type { Authenticate } from '../middleware/authentication.ts';
@@ -19,6 +21,7 @@ export interface ProjectRouteDeps {
   authenticate: Authenticate;
   projects: ProjectStore;
   credentials: Pick<ProjectCredentialStore, 'write' | 'writeSshKey'>;
+  grants: GrantStore;
   repositories: RepositoryRules;
   problemWithModel: (name: string) => string | null;
   budgets: BudgetCeilings;
@@ -31,6 +34,7 @@ const base = '/v1/projects';
 /** Projects of the organization: a repository, and how jobs on it are run. */
 export function createProjectsRouter(deps: ProjectRouteDeps): AppRouter {
   const { authenticate, projects, credentials, note } = deps;
+  const { checkRepositories } = createGrantChecks(deps);
   const router = createRouter();
 
   async function projectOf(ctx: AppContext, id = ''): Promise<{ caller: ApiCaller; project: ProjectRow }> {
@@ -79,6 +83,11 @@ export function createProjectsRouter(deps: ProjectRouteDeps): AppRouter {
     checkForge({ kind: parsed.kind, forge: named ?? forge, token: forgeToken });
     const change = changeOf(settings);
     checkSsh({ repository: parsed.repository, allowedRepositories: [], sshKnownHosts: [], ...change }, sshKey !== null);
+    await checkRepositories(caller, {
+      repositories: [parsed.repository, ...(change.allowedRepositories ?? [])],
+      forgeUrl: change.forgeUrl,
+      needsCredential: forgeToken === null,
+    });
     const project = await projects.create({
       name: nameOfRepository(parsed.repository),
       defaultRef: null,
@@ -109,6 +118,14 @@ export function createProjectsRouter(deps: ProjectRouteDeps): AppRouter {
     checkForge({ kind: null, forge: project.forge, token: forgeToken ?? null });
     const change = changeOf(body);
     checkSsh({ ...project, ...change }, sshKey === undefined ? project.hasSshKey : sshKey !== null);
+    if (forgeToken !== undefined || change.allowedRepositories !== undefined || change.forgeUrl !== undefined) {
+      const { repository, allowedRepositories, forgeUrl } = { ...project, ...change };
+      await checkRepositories(caller, {
+        repositories: [repository, ...allowedRepositories],
+        forgeUrl,
+        needsCredential: forgeToken === undefined ? !project.hasCredential : forgeToken === null,
+      });
+    }
     if (sshKey !== undefined) await credentials.writeSshKey(project.id, sshKey);
     if (forgeToken !== undefined) await credentials.write(project.id, forgeToken);
     const changed = await projects.update(project.id, change);

@@ -1,9 +1,12 @@
-import { DomainTakenError, type SiteRow, type SiteStore } from '../../db/sites.ts';
+import type { Owner } from '../../db/caller.ts';
+import type { GrantStore } from '../../db/grants.ts';
+import { DomainTakenError, type SiteChange, type SiteRow, type SiteStore } from '../../db/sites.ts';
 import { parseRepository, type RepositoryRules } from '../../workflows/contract/repository.ts';
 import type { AppContext, AppRouter } from '../app-context.ts';
 import { createRouter } from '../create-router.ts';
 import type { NoteAction } from '../audit-trail.ts';
 import { domainTaken, invalidRequest, siteNotFound } from '../errors.ts';
+import { createGrantChecks } from '../grant-checks.ts';
 import { readJsonBody } from '../json-body.ts';
 import type { Authenticate } from '../middleware/authentication.ts';
 import { presentSite } from '../presenters/administration.ts';
@@ -14,6 +17,7 @@ export interface SiteRouteDeps {
   authenticate: Authenticate;
   access: Pick<SiteAccess, 'forAdmin'>;
   sites: SiteStore;
+  grants: GrantStore;
   repositories: RepositoryRules;
   note: NoteAction;
 }
@@ -22,13 +26,22 @@ const largestBody = 64 * 1024;
 const base = '/v1/sites';
 
 /** Sites of the organization: where their pages come from, and their index. */
-export function createSitesRouter({ authenticate, access, sites, repositories, note }: SiteRouteDeps): AppRouter {
+export function createSitesRouter(deps: SiteRouteDeps): AppRouter {
+  const { authenticate, access, sites, repositories, note } = deps;
+  const { checkRepositories, checkDirectory } = createGrantChecks(deps);
   const router = createRouter();
 
   function repositoryOf(text: string): string {
     const parsed = parseRepository(text, repositories);
     if (!parsed.ok) throw invalidRequest(parsed.problem);
     return parsed.repository;
+  }
+
+  /** A hosted repository may be a public one, which a site reads without a credential. */
+  async function checkSource(owner: Owner, { repository, directory }: SiteChange): Promise<void> {
+    if (typeof repository === 'string')
+      await checkRepositories(owner, { repositories: [repository], needsCredential: false });
+    if (typeof directory === 'string') await checkDirectory(owner, directory);
   }
 
   async function current({ id }: SiteRow): Promise<SiteRow> {
@@ -46,10 +59,15 @@ export function createSitesRouter({ authenticate, access, sites, repositories, n
   router.post(base, async (ctx) => {
     const caller = await authenticate(ctx.req, 'admin');
     const { repository, ref, baseUrl, refreshMinutes, ...body } = createSiteSchema.parse(await bodyOf(ctx));
+    const source = {
+      directory: body.directory,
+      repository: repository === undefined ? undefined : repositoryOf(repository),
+    };
+    await checkSource(caller, source);
     const site = await createOrRefuse({
       ...body,
+      ...source,
       organizationId: caller.organizationId,
-      repository: repository === undefined ? undefined : repositoryOf(repository),
       ref: ref ?? undefined,
       baseUrl: baseUrl ?? undefined,
       refreshMinutes: refreshMinutes ?? undefined,
@@ -71,11 +89,13 @@ export function createSitesRouter({ authenticate, access, sites, repositories, n
   router.patch(`${base}/:domain`, async (ctx) => {
     const { site, caller } = await access.forAdmin(ctx, ctx.params['domain'] ?? '');
     const { repository, directory, ...rest } = changeSiteSchema.parse(await bodyOf(ctx));
-    const changed = await sites.update(site.id, {
+    const change: SiteChange = {
       ...rest,
       ...(repository !== undefined && { repository: repositoryOf(repository), directory: null }),
       ...(directory !== undefined && { directory, repository: null }),
-    });
+    };
+    await checkSource(caller, change);
+    const changed = await sites.update(site.id, change);
     if (changed === null) throw siteNotFound();
     await note(caller, { action: 'site.change', subject: site.domain });
     ctx.set('Cache-Control', 'no-store');

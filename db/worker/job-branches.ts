@@ -29,7 +29,9 @@ export interface FollowedBranch {
 type BranchHead = NonNullable<FollowedBranch['head']>;
 
 export interface OpenPullRequest {
-  jobId: string;
+  /** Of the job. */
+  id: string;
+  organizationId: string;
   projectId: string;
   repository: string;
   prId: string;
@@ -87,7 +89,7 @@ export function createJobBranchStore(pool: Pool): JobBranchStore {
            order by pr_checked_at nulls first limit $1 for update skip locked
          )
          update jobs set pr_checked_at = now() from due where jobs.id = due.id
-         returning jobs.id as "jobId", project_id as "projectId", repository, pr_id as "prId"`,
+         returning jobs.id, organization_id as "organizationId", project_id as "projectId", repository, pr_id as "prId"`,
         [limit, everyMs],
       );
       return rows;

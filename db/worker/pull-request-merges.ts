@@ -1,7 +1,10 @@
 import type { Pool } from 'pg';
+import type { Owner } from '../caller.ts';
 import type { PullRequestRow } from '../pull-requests.ts';
 
-export type MergeWork = Pick<PullRequestRow, 'id' | 'repository' | 'number' | 'head' | 'base' | 'title' | 'createdAt'>;
+/** The owner is the one of the job that it came from. */
+export type MergeWork = Owner &
+  Pick<PullRequestRow, 'id' | 'repository' | 'number' | 'head' | 'base' | 'title' | 'createdAt'>;
 
 export interface PullRequestMergeStore {
   /** Takes a merge that nobody works on; one whose worker was killed is taken again after a minute. */
@@ -18,13 +21,14 @@ export function createPullRequestMergeStore(pool: Pool): PullRequestMergeStore {
         name: 'claim-merge',
         text: `
           with due as materialized (
-            select id from pull_requests
+            select pull_requests.id, jobs.organization_id
+            from pull_requests join jobs on jobs.pr_id = pull_requests.id
             where merge_requested_at is not null and state = 'open'
               and coalesce(merge_claimed_at, '-infinity') < now() - interval '1 minute'
-            order by merge_requested_at limit 1 for update skip locked
+            order by merge_requested_at limit 1 for update of pull_requests skip locked
           )
           update pull_requests set merge_claimed_at = now() from due where pull_requests.id = due.id
-          returning pull_requests.id, repository, number, head, base, title, created_at as "createdAt"`,
+          returning pull_requests.id, organization_id as "organizationId", repository, number, head, base, title, created_at as "createdAt"`,
       });
       return rows[0] ?? null;
     },

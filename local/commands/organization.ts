@@ -2,9 +2,10 @@ import type { Command } from 'commander';
 import { createOrganizationStore } from '../../db/projects.ts';
 import { readName } from './checks.ts';
 import type { WithContext } from './context.ts';
+import { addGrantCommands } from './grant.ts';
 import { printList, printRecord } from './output.ts';
 
-/** `docket org create|list` */
+/** `docket org create|list|grant|revoke-grant|grants` */
 export function addOrganizationCommands(program: Command, withContext: WithContext): void {
   const group = program.command('org').description('organizations: they own projects, sites and keys');
 
@@ -30,4 +31,6 @@ export function addOrganizationCommands(program: Command, withContext: WithConte
         }),
       ),
     );
+
+  addGrantCommands(group, withContext);
 }

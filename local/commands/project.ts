@@ -15,6 +15,7 @@ import { sshPlaceOf } from '../../workflows/contract/ssh-keys.ts';
 import { organizationOf, readBy, readName, readOrNone, repositoryOf } from './checks.ts';
 import { CommandError } from './context.ts';
 import type { CommandContext, WithContext } from './context.ts';
+import { checkRepositories } from './grant.ts';
 import { printList, printRecord } from './output.ts';
 import { addBudgetOptions, budgetsOf, type BudgetOptions } from './project-budget.ts';
 import { addReviewOptions, reviewOf, type ReviewOptions } from './project-review.ts';
@@ -79,6 +80,13 @@ export function addProjectCommands(program: Command, withContext: WithContext): 
         });
         const forge = options.forge ?? (kind === 'local' ? 'local' : await forgeOf(repository));
         const token = options.tokenStdin === true ? await readToken(context, forge) : null;
+        const review = reviewOf(options);
+        await checkRepositories(context, {
+          organizationId: organization.id,
+          repositories: [repository, ...allowedRepositories],
+          forgeUrl: review.forgeUrl,
+          needsCredential: token === null,
+        });
         const project = await createProjectStore(context.pool).create({
           organizationId: organization.id,
           name: options.name ?? nameOfRepository(repository),
@@ -88,7 +96,7 @@ export function addProjectCommands(program: Command, withContext: WithContext): 
           forge,
           allowedRepositories,
           sshKnownHosts,
-          ...reviewOf(options),
+          ...review,
           ...budgetsOf(options),
           ...runOf(options),
         });
@@ -131,9 +139,14 @@ export function addProjectCommands(program: Command, withContext: WithContext): 
           );
         }
         const token = options.tokenStdin === true ? await readToken(context, project.forge) : null;
-        const { repository, allowedRepositories, sshKnownHosts: knownHosts } = { ...project, ...change };
+        const { organizationId, repository, allowedRepositories, forgeUrl, sshKnownHosts } = { ...project, ...change };
+        const repositories = [repository, ...allowedRepositories];
         const hasKey = sshKey === undefined ? project.hasSshKey : sshKey !== null;
-        checkSsh({ repositories: [repository, ...allowedRepositories], hasKey, knownHosts });
+        checkSsh({ repositories, hasKey, knownHosts: sshKnownHosts });
+        if (isTokenGiven || 'allowedRepositories' in change || 'forgeUrl' in change) {
+          const needsCredential = isTokenGiven ? token === null : !project.hasCredential;
+          await checkRepositories(context, { organizationId, repositories, forgeUrl, needsCredential });
+        }
         if (sshKey !== undefined) await credentialsOf(context).writeSshKey(id, sshKey);
         if (isTokenGiven) await credentialsOf(context).write(id, token);
         printRecord(command, { ...(await projects.update(id, change)) });

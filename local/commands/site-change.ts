@@ -12,6 +12,7 @@ import {
 import { integerBetween, readBy, readOrNone, siteRepositoryOf } from './checks.ts';
 import { CommandError } from './context.ts';
 import type { CommandContext, WithContext } from './context.ts';
+import { checkSource } from './grant.ts';
 import { printRecord } from './output.ts';
 import { siteOf } from './site-checks.ts';
 
@@ -50,8 +51,10 @@ export function addSiteChangeCommands(group: Command, withContext: WithContext):
     .action((domain: string, options: SiteOptions, command: Command) =>
       withContext(async (context) => {
         const sites = createSiteStore(context.pool);
-        const { id } = await siteOf(sites, domain);
-        const updated = await sites.update(id, changeOf(options, context));
+        const { id, organizationId } = await siteOf(sites, domain);
+        const change = changeOf(options, context);
+        await checkSource(context, organizationId, change);
+        const updated = await sites.update(id, change);
         if (updated === null) throw new CommandError('The site was removed meanwhile.');
         printRecord(command, { ...updated });
       }),

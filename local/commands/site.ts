@@ -14,6 +14,7 @@ import {
 import { integerBetween, organizationOf, readBy, siteRepositoryOf } from './checks.ts';
 import { CommandError } from './context.ts';
 import type { WithContext } from './context.ts';
+import { checkSource } from './grant.ts';
 import { printList, printRecord } from './output.ts';
 import { addSiteChangeCommands, type SiteOptions } from './site-change.ts';
 import { siteOf } from './site-checks.ts';
@@ -58,13 +59,11 @@ export function addSiteCommands(program: Command, withContext: WithContext): voi
         checkOptions(options);
         const { org: _org, ...site } = options;
         const sites = createSiteStore(context.pool);
+        const repository =
+          options.repository === undefined ? undefined : siteRepositoryOf(context, options.repository).repository;
+        await checkSource(context, organization.id, { ...site, repository });
         try {
-          const created = await sites.create({
-            ...site,
-            organizationId: organization.id,
-            repository:
-              options.repository === undefined ? undefined : siteRepositoryOf(context, options.repository).repository,
-          });
+          const created = await sites.create({ ...site, organizationId: organization.id, repository });
           await sites.requestIndex(created.id);
           printRecord(command, { ...created });
         } catch (error) {

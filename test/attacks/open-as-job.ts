@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { createGrantedAccess } from '../../activities/granted-access.ts';
 import type { RemoteCredential } from '../../activities/clients/git.ts';
 import type { WorkerPullRequestStore } from '../../db/worker/pull-requests.ts';
 import { createClients } from '../../worker/clients.ts';
@@ -30,7 +31,19 @@ export async function openAsJob(
     DOCKET_ALLOWED_HOSTS: 'allowed.test',
   });
   const clients = createClients({ config, pullRequests: {} as WorkerPullRequestStore });
-  if (clients.problemWithRepository(repository) !== null) return null;
+  const owner = { organizationId: 'org_1' };
+  const granted = createGrantedAccess({
+    ...clients,
+    grants: { resources: async () => [`${localRootOf(scene)}/*`] },
+    projects: { get: async () => null, list: async () => [] },
+    credentials: { read: async () => null, readSshKey: async () => null },
+    secrets: { add: () => undefined },
+  });
+  const isAllowed = await granted.checkRepository(owner, repository).then(
+    () => true,
+    () => false,
+  );
+  if (!isAllowed) return null;
   const access = { repository, credential, signal: AbortSignal.timeout(30_000) };
   const resolved = await answered(clients.workspaces.resolve({ ...access, ref }));
   if (resolved === null) return null;

@@ -3,12 +3,11 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Pool } from 'pg';
 import { createKeyStore } from '../../db/keys.ts';
-import { createOrganizationStore } from '../../db/projects.ts';
 import { parseLogLine } from '../../local/log-lines.ts';
 import { findFreePort } from '../../local/ports.ts';
 import { superviseProcess, type ProcessSpec } from '../../local/supervised-process.ts';
 import { untilSuccess } from '../../local/until-success.ts';
-import { testPepper } from '../support/build.ts';
+import { buildOrganization, testPepper } from '../support/build.ts';
 import type { Member } from './members.ts';
 import type { ChaosServers } from './servers.ts';
 
@@ -57,7 +56,7 @@ export async function startLane(options: LaneOptions): Promise<Lane> {
   const pool = new Pool({ connectionString: databaseUrl, max: 3 });
   pool.on('error', () => undefined); // the server is killed
   started.defer(() => pool.end());
-  const organization = await createOrganizationStore(pool).create({ name: 'Chaos' });
+  const organization = await buildOrganization(pool, { name: 'Chaos' });
   const { key } = await createKeyStore(pool, testPepper).create({
     organizationId: organization.id,
     kind: 'admin',

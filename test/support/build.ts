@@ -14,8 +14,18 @@ import { operatorOf } from '../../db/caller.ts';
 /** The pepper of keys that tests make. */
 export const testPepper = 'a pepper for tests only';
 
-export function buildOrganization(pool: Pool, { name = 'Acme' } = {}): Promise<OrganizationRow> {
-  return createOrganizationStore(pool).create({ name });
+/** With a grant for everything, unless others are named. */
+export async function buildOrganization(
+  pool: Pool,
+  { name = 'Acme', grants = ['*'] }: { name?: string; grants?: string[] } = {},
+): Promise<OrganizationRow> {
+  const organization = await createOrganizationStore(pool).create({ name });
+  // the audit log of a test is its own
+  await pool.query('insert into grants (organization_id, resource) select $1, unnest($2::text[])', [
+    organization.id,
+    grants,
+  ]);
+  return organization;
 }
 
 /** Makes an organization too, unless one is named. */

@@ -5,8 +5,9 @@ import { createJobStarter } from '../../api/job-starter.ts';
 import { newId } from '../../db/ids.ts';
 import { createWorkerJobStore } from '../../db/worker/jobs.ts';
 import { createJobStore, type JobRow } from '../../db/jobs.ts';
-import { createOrganizationStore, createProjectStore } from '../../db/projects.ts';
+import { createProjectStore } from '../../db/projects.ts';
 import { jobWorkflowId } from '../../workflows/contract/messages.ts';
+import { buildOrganization } from './build.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 import { createTestRepository, type TestRepository } from './git-repository.ts';
 import { startScriptedModelServer, type ScriptedModelServer } from './scripted-model-server.ts';
@@ -44,7 +45,7 @@ export async function createFleet({ maxSteps = standardLimits.maxSteps } = {}): 
   const model = resources.use(await startScriptedModelServer());
   const jobs = createWorkerJobStore(database.pool);
   const startExecution = createJobStarter({ client, limits: { ...standardLimits, maxSteps } });
-  const organization = await createOrganizationStore(database.pool).create({ name: 'Fleet' });
+  const organization = await buildOrganization(database.pool, { name: 'Fleet' });
   const project = await createProjectStore(database.pool).create({
     organizationId: organization.id,
     name: 'Fleet',

@@ -15,6 +15,7 @@ import { createKnownSecrets } from '../../redaction/known-secrets.ts';
 import { createAskedSteps } from '../../db/worker/asked-steps.ts';
 import { createIdleJobs } from '../../db/worker/idle-jobs.ts';
 import { createBudgetStore } from '../../db/worker/budgets.ts';
+import { createGrantStore } from '../../db/grants.ts';
 import { newId } from '../../db/ids.ts';
 import { createJobContextStore } from '../../db/worker/job-context.ts';
 import { createWorkerEventStore } from '../../db/worker/job-events.ts';
@@ -24,7 +25,7 @@ import { createWorkerMessageStore } from '../../db/worker/job-messages.ts';
 import { createWorkerJobStore } from '../../db/worker/jobs.ts';
 import { createJobStore, type JobRow } from '../../db/jobs.ts';
 import { createProjectCredentialStore } from '../../db/project-credentials.ts';
-import { createOrganizationStore, createProjectStore, type ForgeKind } from '../../db/projects.ts';
+import { createProjectStore, type ForgeKind } from '../../db/projects.ts';
 import { createWorkerPullRequestStore } from '../../db/worker/pull-requests.ts';
 import { createEffectStore } from '../../db/worker/effects.ts';
 import { createStepStore } from '../../db/worker/steps.ts';
@@ -37,6 +38,7 @@ import { createWorker, jobQueue } from '../../worker/create-worker.ts';
 import { prepareWorkflowBundle } from '../../worker/workflow-bundle.ts';
 import type { JobLimits } from '../../workflows/contract/job.ts';
 import { jobWorkflowId, jobWorkflowName } from '../../workflows/contract/messages.ts';
+import { buildOrganization } from './build.ts';
 import type { TestDatabase } from './database.ts';
 import { loopbackEgress } from './loopback.ts';
 import { asOperator } from './operator.ts';
@@ -125,7 +127,7 @@ export async function startTestWorker(options: TestWorkerOptions): Promise<TestW
   const { pool } = options.database;
 
   async function createJob({ forge = 'local', requestedRef, draft = false, model, ...job }: TestJob): Promise<string> {
-    const organization = await createOrganizationStore(pool).create({ name: 'Test' });
+    const organization = await buildOrganization(pool, { name: 'Test' });
     const owner = { organizationId: organization.id, name: 'Test', defaultRef: null, model: null };
     const project = await createProjectStore(pool).create({
       ...owner,
@@ -219,7 +221,9 @@ function depsOf(
     toolset: createToolset(),
     commands: null,
     secrets: createKnownSecrets(['model-key-0123456789', ...tokensOf(servers)]),
+    grants: createGrantStore(pool),
     problemWithRepository: () => null,
+    roots: { repositories: '/', directories: null },
     timing: { retryBaseMs: 10 },
   };
 }

@@ -33,13 +33,13 @@ export type ParsedRepository =
 
 const longestRepository = 2048;
 const httpsPattern = /^https:\/\/([^/]*)(?:\/(.*))?$/is;
-const authorityPattern = /^(?=.{1,255}$)[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::[1-9][0-9]{0,4})?$/;
+export const authorityPattern = /^(?=.{1,255}$)[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::[1-9][0-9]{0,4})?$/;
 const sshPattern = /^ssh:\/\/([^@/]*)@([^/]*)(?:\/(.*))?$/is;
 /** As `scp` and git write it: what stands behind the colon is a path and no port. */
 const scpPattern = /^([^@/:]*)@([^/:]*):\/?(.*)$/s;
 const userPattern = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$/;
 const segmentPattern = /^[A-Za-z0-9._~+-]{1,255}$/;
-const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
+export const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 
 /**
  * Reads the address of a repository: https to an allowed host, an absolute path below the local root, or, where that may be,
@@ -107,7 +107,8 @@ function parsePath(host: string, path: string): { owner: string; name: string } 
   return { owner: segments.join('/'), name };
 }
 
-function isSegment(segment: string): boolean {
+/** Whether a part of the path of a hosted repository may be called so. */
+export function isSegment(segment: string): boolean {
   return segmentPattern.test(segment) && segment !== '.' && segment !== '..' && !/\.git$/i.test(segment);
 }
 
@@ -122,7 +123,8 @@ function parseLocal(text: string, localRoot: string | null): ParsedRepository {
   return { ok: true, kind: 'local', repository: path, path };
 }
 
-function isSuspicious(segment: string): boolean {
+/** Whether a part of a path on this machine would lead elsewhere. */
+export function isSuspicious(segment: string): boolean {
   return segment === '' || segment === '.' || segment === '..';
 }
 

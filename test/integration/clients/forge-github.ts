@@ -11,6 +11,7 @@ import { loopbackEgress } from '../../support/loopback.ts';
 /** What only GitHub does. */
 export function describeGithub(github: () => FakeGithub): void {
   const beforeEffect = async () => {};
+  const refusal = () => null;
 
   describe('GitHub alone', () => {
     it('says to try again when it refuses a duplicate that it does not list', async () => {
@@ -93,9 +94,11 @@ export function describeGithub(github: () => FakeGithub): void {
       const github = { apiUrl: server.apiUrl, token: null, app };
       const forges = createForges({ local: scene.forge, github, gitlab: null, gitea: null, egress: loopbackEgress });
       const project = { forge: 'github', forgeUrl: null, repository: lamp.url } as const;
-      const tokenOf = (jobId: string) => forges.forProject(project, { jobId }).credential(lamp.url)?.token();
+      const tokenOf = (jobId: string) => forges.forProject(project, { jobId, refusal }).credential(lamp.url)?.token();
       const first = await tokenOf('job_1');
-      await forges.forProject(project, { jobId: 'job_1' }).ensurePullRequest({ ...draftOf(lamp), beforeEffect });
+      await forges
+        .forProject(project, { jobId: 'job_1', refusal })
+        .ensurePullRequest({ ...draftOf(lamp), beforeEffect });
       expect(await tokenOf('job_1')).toBe(first);
       expect(await tokenOf('job_2')).not.toBe(first);
       expect(server.requests.filter(({ operation }) => operation === 'token')).toHaveLength(2);
@@ -108,7 +111,7 @@ export function describeGithub(github: () => FakeGithub): void {
       const github = { apiUrl: server.apiUrl, token: null, app };
       const forges = createForges({ local: scene.forge, github, gitlab: null, gitea: null, egress: loopbackEgress });
       const project = { forge: 'github', forgeUrl: null, repository: lamp.url } as const;
-      const credentialOf = (jobId: string) => forges.forProject(project, { jobId }).credential(lamp.url);
+      const credentialOf = (jobId: string) => forges.forProject(project, { jobId, refusal }).credential(lamp.url);
       const ended = (...jobs: string[]) => forges.revokeEnded(async (ids) => ids.filter((id) => jobs.includes(id)));
       const first = await credentialOf('job_1')!.token();
       const held = credentialOf('job_2')!;

@@ -1,11 +1,14 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { expect, inject, it } from 'vitest';
 import { migrate } from '../../../db/migrate.ts';
 import { createPool, withTransaction } from '../../../db/pool.ts';
 import { isStoreDown } from '../../../db/store-down.ts';
+import { parseGrant } from '../../../workflows/contract/grants.ts';
+import { buildOrganization, buildProject, buildSite } from '../../support/build.ts';
 import { createTestDatabase } from '../../support/database.ts';
 
 async function withEmptyDatabase(work: (url: string) => Promise<void>): Promise<void> {
@@ -100,4 +103,43 @@ it('rolls a transaction back when its work throws, and keeps the connection', as
   } finally {
     await pool.end();
   }
+});
+
+it('leaves an organization with grants for exactly what its projects and sites use', async () => {
+  await using database = await createTestDatabase();
+  const { pool } = database;
+  const [{ id: a }, { id: b }] = [await buildOrganization(pool), await buildOrganization(pool)];
+  await buildProject(pool, { organizationId: a, repository: 'https://github.com/Acme/Docs' });
+  const more = ['/srv/git/more.git', '/srv/git/*', 'https://github.com/acme/more'];
+  const allowed = { repository: '/srv/git/Lamp.git', forge: 'local' as const, allowedRepositories: more };
+  await buildProject(pool, { organizationId: a, ...allowed });
+  const own = await buildProject(pool, { organizationId: b, repository: 'https://github.com/acme/own' });
+  await pool.query(`update projects set credential = 'sealed' where id = $1`, [own.id]);
+  for (const repository of ['ssh://git@ssh.github.com/acme/ssh', 'ssh://git@git.test:2222/acme/ssh'])
+    await buildProject(pool, { organizationId: b, repository });
+  const forgeUrl = 'http://git.test:3000/forge/';
+  await buildProject(pool, { organizationId: b, repository: 'ssh://git@git.test/acme/served', forgeUrl });
+  for (const repository of ['https://github.com/acme/own', 'https://github.com/acme/site'])
+    await buildSite(pool, { organizationId: b, repository });
+  for (const directory of ['/srv/docs/', '/'])
+    await buildSite(pool, { organizationId: b, repository: undefined, directory });
+  await pool.query('drop table grants');
+  const file = join(import.meta.dirname, '../../../db/migrations/0027-grants.sql');
+  await pool.query(await readFile(file, 'utf8'));
+  const { rows } = await pool.query('select organization_id, resource from grants order by resource');
+  const of = (id: string) => rows.filter(({ organization_id: owner }) => owner === id).map(({ resource }) => resource);
+  expect(of(a)).toEqual([
+    '/srv/git/Lamp.git',
+    '/srv/git/more.git',
+    'https://github.com/acme/docs',
+    'https://github.com/acme/more',
+  ]);
+  expect(of(b)).toEqual([
+    '/srv/docs',
+    'http://git.test:3000/forge/acme/served',
+    'https://git.test/acme/ssh',
+    'https://github.com/acme/site',
+    'https://github.com/acme/ssh',
+  ]);
+  for (const { resource } of rows) expect(parseGrant(resource)).toEqual({ ok: true, resource });
 });

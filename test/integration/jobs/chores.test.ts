@@ -3,7 +3,8 @@ import { Client, Connection } from '@temporalio/client';
 import { pino } from 'pino';
 import { expect, inject, it } from 'vitest';
 import { createKnownSecrets } from '../../../redaction/known-secrets.ts';
-import { createProjectForges } from '../../../activities/project-forges.ts';
+import { createGrantedAccess } from '../../../activities/granted-access.ts';
+import { createGrantStore } from '../../../db/grants.ts';
 import { createProjectCredentialStore } from '../../../db/project-credentials.ts';
 import { createSecretBox } from '../../../encryption/secret-box.ts';
 import { createForges } from '../../../activities/clients/forges.ts';
@@ -43,7 +44,10 @@ it('the chores of jobs keep the daily schedule and see what became of pull reque
   const local = createLocalForge({ pullRequests, baseUrl: 'http://docket.test' });
   const deps = {
     branches: createJobBranchStore(database.pool),
-    projectForges: createProjectForges({
+    granted: createGrantedAccess({
+      grants: createGrantStore(database.pool),
+      problemWithRepository: () => null,
+      roots: { repositories: '/', directories: null },
       projects: createProjectStore(database.pool),
       credentials: createProjectCredentialStore(database.pool, createSecretBox([])),
       forges: createForges({ local, github: null, gitlab: null, gitea: null }),

@@ -47,8 +47,8 @@ it.each(['workspaces.follow', 'branches.follow', 'publish', 'ensurePullRequest',
         messages: { ...messages, take: losing('take', messages.take) },
         forges: {
           ...forges,
-          forProject(project) {
-            const forge = forges.forProject(project);
+          forProject(project, use) {
+            const forge = forges.forProject(project, use);
             return { ...forge, ensurePullRequest: losing('ensurePullRequest', forge.ensurePullRequest) };
           },
         },

@@ -92,7 +92,7 @@ describe('an attempt that dies', () => {
           if (call === 'publish')
             return { workspaces: { ...workspaces, publish: losingFirstAnswer(workspaces.publish) } };
           if (call === 'setPublished') return { jobs: { ...jobs, setPublished: losingFirstAnswer(jobs.setPublished) } };
-          const forge = forges.forProject({ forge: 'local', forgeUrl: null, repository: '' });
+          const forge = forges.forProject({ forge: 'local', forgeUrl: null, repository: '' }, { refusal: () => null });
           const losing = { ...forge, ensurePullRequest: losingFirstAnswer(forge.ensurePullRequest) };
           return { forges: { ...forges, forProject: () => losing } };
         },
@@ -160,14 +160,14 @@ describe('an attempt that was overtaken', () => {
         },
         forges: {
           ...forges,
-          forProject: (project) => ({
-            ...forges.forProject(project),
+          forProject: (project, use) => ({
+            ...forges.forProject(project, use),
             async ensurePullRequest(request) {
               const jobId = /job_\w+/.exec(request.head)![0].split('-')[0]!;
               overtaken += 1;
               if (overtaken === 3) await effects.claim({ jobId, turn: 1, effect: 'pull-request' });
               try {
-                return await forges.forProject(project).ensurePullRequest(request);
+                return await forges.forProject(project, use).ensurePullRequest(request);
               } finally {
                 const found = await createWorkerPullRequestStore(database.pool).findByHead(
                   request.repository,

@@ -49,10 +49,22 @@ describe('docket', () => {
   it('creates an organization, a project and a site, and lists them', async () => {
     const { id: org } = await docketJson('org', 'create', '--name', ' Acme ');
     expect(await docket('org', 'list')).toMatch(new RegExp(`^${org} +Acme `, 'm'));
-    const project = await docketJson('project', 'create', '--org', org, '--repository', '/srv/git/docs.git');
+    const local = ['project', 'create', '--org', org, '--repository', '/srv/git/docs.git'];
+    await expect(docket(...local)).rejects.toThrow(
+      `ask the operator to run "docket org grant ${org} /srv/git/docs.git"`,
+    );
+    await docket('org', 'grant', org, 'docs.git');
+    const project = await docketJson(...local);
     const expected = { organizationId: org, name: 'docs', forge: 'local', repository: '/srv/git/docs.git' };
     expect(project).toMatchObject(expected);
     const hosted = ['--repository', 'https://github.com/acme/docs', '--allow', 'https://github.com/acme/more'];
+    await expect(docket('project', 'create', '--org', org, ...hosted)).rejects.toThrow(/has no grant/);
+    expect(await docketJson('org', 'grant', org, 'https://GitHub.com/Acme/*')).toEqual({
+      organization: org,
+      resource: 'https://github.com/acme/*',
+      granted: 'now',
+    });
+    expect(await docketJson('org', 'grant', org, 'https://github.com/acme/*')).toMatchObject({ granted: 'already' });
     expect(await docketJson('project', 'create', '--org', org, ...hosted)).toMatchObject({
       forge: 'github',
       allowedRepositories: ['https://github.com/acme/more'],
@@ -65,6 +77,18 @@ describe('docket', () => {
     expect((await createSiteStore(database.pool).get(site.id))?.indexRequestedAt).toBeInstanceOf(Date);
     const listed = await docketJson('site', 'list', '--org', org);
     expect(listed.map(({ id }: { id: string }) => id)).toEqual([site.id]);
+
+    const granted = await docketJson('org', 'grants', org);
+    expect(granted.map(({ resource }: { resource: string }) => resource)).toEqual([
+      '/srv/git/docs.git',
+      'https://github.com/acme/*',
+    ]);
+    await docket('org', 'revoke-grant', org, '/srv/git/docs.git');
+    await expect(docket('org', 'revoke-grant', org, '/srv/git/docs.git')).rejects.toThrow(/has no grant/);
+    await expect(docket('site', 'update', 'acme', '--repository', '/srv/git/docs.git')).rejects.toThrow(
+      /There is no repository/,
+    );
+    await expect(docket('org', 'grant', org, '/srv/../etc')).rejects.toThrow(/A grant must be/);
   });
 
   it('takes the token of a project from standard input, seals it, and shows only that there is one', async () => {

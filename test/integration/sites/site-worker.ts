@@ -8,11 +8,18 @@ import { NativeConnection } from '@temporalio/worker';
 import { pino } from 'pino';
 import { inject } from 'vitest';
 import { createAttempt } from '../../../activities/attempt.ts';
+import type { Forge } from '../../../activities/clients/forge.ts';
+import { createForges } from '../../../activities/clients/forges.ts';
 import { createGit } from '../../../activities/clients/git.ts';
 import { createWorkspaces } from '../../../activities/clients/workspaces.ts';
 import { createSiteActivities, type SiteActivityDeps } from '../../../activities/site-index.ts';
 import { SiteIndexes } from '../../../api/assistant/site-indexes.ts';
+import { createGrantStore } from '../../../db/grants.ts';
+import { createProjectCredentialStore } from '../../../db/project-credentials.ts';
+import { createProjectStore } from '../../../db/projects.ts';
 import { createSiteIndexStore, createSiteStore, type SiteRow } from '../../../db/sites.ts';
+import { createSecretBox } from '../../../encryption/secret-box.ts';
+import { createKnownSecrets } from '../../../redaction/known-secrets.ts';
 import { indexFormat } from '../../../search/site-index.ts';
 import { createWorker, siteQueue } from '../../../worker/create-worker.ts';
 import { createSiteChores } from '../../../worker/site-chores.ts';
@@ -100,11 +107,15 @@ function depsOf({ database: { pool }, siteDirectories }: SiteWorkerOptions, dire
     sites: createSiteStore(pool),
     indexes: createSiteIndexStore(pool),
     workspaces: createWorkspaces({ git, directory }),
-    siteCredential: () => Promise.resolve(null),
+    grants: createGrantStore(pool),
+    projects: createProjectStore(pool),
+    credentials: createProjectCredentialStore(pool, createSecretBox([])),
+    forges: createForges({ local: {} as Forge, github: null, gitlab: null, gitea: null }),
+    secrets: createKnownSecrets([]),
+    roots: { repositories: '/', directories: siteDirectories ?? null },
     problemWithRepository: () => null,
     attempt: createAttempt({ redact: (text) => text, retryBaseMs: 10 }),
     directory: join(directory, 'indexes'),
-    siteDirectories: siteDirectories ?? null,
   };
 }
 

@@ -1,0 +1,134 @@
+import { authorityPattern, invisible, isSegment, isSuspicious } from './repository.ts';
+import { sshPlaceOf } from './ssh-keys.ts';
+
+/**
+ * Grants: what of the operator's an organization may use. The worker's own credential serves a hosted repository only under a
+ * grant, and a repository or directory on this machine is opened only under one.
+ */
+
+/** Covers all there is. */
+export const everything = '*';
+
+export type ParsedGrant = { ok: true; resource: string } | { ok: false; problem: string };
+
+const longestResource = 4_096;
+const below = '/*';
+const urlPattern = /^(https?):\/\/([^/]*)(?:\/(.*))?$/is;
+const defaultPorts: Readonly<Record<string, RegExp>> = { http: /:80$/, https: /:443$/ };
+
+/**
+ * Reads what a grant covers: `*`, the address of a hosted repository, or a path on this machine; with `/*` at the end,
+ * everything below. The canonical form parses to itself.
+ */
+export function parseGrant(text: string): ParsedGrant {
+  if (text === everything) return { ok: true, resource: everything };
+  const isBelow = text.endsWith(below);
+  const place = isBelow ? placeBelow(text.slice(0, -below.length)) : placeOf(text);
+  if (place !== null) return { ok: true, resource: isBelow ? place + below : place };
+  const problem = `A grant must be https://host/owner/name, an absolute path, either of them cut short with "/*" at the end for everything below, or "*".`;
+  return { ok: false, problem };
+}
+
+/** Whether canonical resources cover the address of a hosted repository, or a path on this machine. */
+export function covers(resources: readonly string[], text: string): boolean {
+  if (resources.includes(everything)) return true;
+  const place = placeOf(text);
+  if (place === null) return false;
+  return resources.some((resource) =>
+    resource.endsWith(below) ? place.startsWith(resource.slice(0, -1)) : place === resource,
+  );
+}
+
+/**
+ * The address that a grant for a repository names: the path itself, or where the forge has it. A repository that is reached by
+ * ssh lies at `forgeUrl`, or on the server under its own name.
+ */
+export function grantPlaceOf(repository: string, forgeUrl: string | null): string {
+  const ssh = sshPlaceOf(repository);
+  if (ssh === null) return repository;
+  const root = forgeUrl ?? `https://${ssh.host.replace(/^(?:alt)?ssh\./, '')}`;
+  return [root, ...repository.split('/').slice(3)].join('/');
+}
+
+/** One spelling for all that name the same; null for what names nothing. */
+function placeOf(text: string): string | null {
+  if (text.startsWith('/')) return pathOf(text.replace(/\/$/, '')) || null;
+  const url = urlOf(text.replace(/\/$/, '').replace(/\.git$/i, ''));
+  return url !== null && url.segments.length >= 2 ? [url.root, ...url.segments].join('/') : null;
+}
+
+/** The same for what everything below is meant of: a whole server, or a whole machine, too. */
+function placeBelow(text: string): string | null {
+  if (text === '' || text.startsWith('/')) return pathOf(text);
+  const url = urlOf(text);
+  return url === null ? null : [url.root, ...url.segments].join('/');
+}
+
+function pathOf(path: string): string | null {
+  const isPlain = !path.split('/').slice(1).some(isNoName) && path.length <= longestResource;
+  return isPlain && path.isWellFormed() && !invisible.test(path) ? path : null;
+}
+
+function isNoName(segment: string): boolean {
+  return isSuspicious(segment) || segment === everything;
+}
+
+/** Forges tell neither hosts nor owners and names apart by their case. */
+function urlOf(text: string): { root: string; segments: string[] } | null {
+  const [, scheme = '', authority = '', path] = urlPattern.exec(text.toLowerCase()) ?? [];
+  const host = authority.replace(defaultPorts[scheme] ?? /$^/, '');
+  if (!authorityPattern.test(host) || text.length > longestResource) return null;
+  const segments = path === undefined ? [] : path.split('/');
+  return segments.every(isSegment) ? { root: `${scheme}://${host}`, segments } : null;
+}
+
+/** Why an organization may not use the worker's credential for a hosted repository, and what helps. */
+export function noGrantForCredential(organizationId: string, place: string): string {
+  return `The organization has no grant to use the service's own credential for ${place}; give the project a token of its own, or ask the operator to run "docket org grant ${organizationId} ${place}".`;
+}
+
+/** Why an organization may not use what lies on this machine: the same whether or not it exists. */
+export function noGrantForPath(organizationId: string, kind: 'repository' | 'directory', path: string): string {
+  return `There is no ${kind} ${path} that the organization may use; if there should be, ask the operator to run "docket org grant ${organizationId} ${path}".`;
+}
+
+/**
+ * Why an organization may not use repositories; null: it may. One on this machine needs a grant, and a hosted one that the
+ * service's own credential is for.
+ */
+export function problemWithRepositories({
+  organizationId,
+  resources,
+  repositories,
+  forgeUrl = null,
+  needsCredential,
+}: {
+  organizationId: string;
+  resources: readonly string[];
+  repositories: readonly string[];
+  forgeUrl?: string | null;
+  needsCredential: boolean;
+}): string | null {
+  for (const repository of repositories) {
+    const place = grantPlaceOf(repository, forgeUrl);
+    const isLocal = repository.startsWith('/');
+    if (covers(resources, place) || !(isLocal || needsCredential)) continue;
+    return isLocal
+      ? noGrantForPath(organizationId, 'repository', repository)
+      : noGrantForCredential(organizationId, place);
+  }
+  return null;
+}
+
+/** The same for a directory on this machine. */
+export function problemWithDirectory({
+  organizationId,
+  resources,
+  directory,
+}: {
+  organizationId: string;
+  resources: readonly string[];
+  directory: string;
+}): string | null {
+  return covers(resources, directory) ? null : noGrantForPath(organizationId, 'directory', directory);
+}
