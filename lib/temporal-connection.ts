@@ -7,20 +7,28 @@ export interface TemporalConnectionOptions {
   channelArgs?: ConnectionOptions['channelArgs'];
 }
 
+/** The SDK retries a call on the connection it began on, and one that is closed meanwhile would end the process. */
+const retiredForMs = 5 * 60_000;
+
 /** A connection to Temporal that is made when it is first used, and anew when the credentials change. */
 export function createTemporalConnection(options: TemporalConnectionOptions): ConnectionLike & AsyncDisposable {
   const { address, credentials, channelArgs } = options;
   const open = ({ tls, apiKey }: TemporalCredentials) => Connection.lazy({ address, tls, apiKey, channelArgs });
   let connection = open(credentials.current());
+  const retired = new Map<Connection, NodeJS.Timeout>();
   const changes = credentials.onChange((next) => {
     const previous = connection;
     connection = open(next);
-    // what it was asked for is still answered
-    void previous.close();
+    retired.set(previous, setTimeout(() => void close(previous), retiredForMs).unref());
   });
-  async function close(): Promise<void> {
+  async function close(one: Connection): Promise<void> {
+    clearTimeout(retired.get(one));
+    retired.delete(one);
+    await one.close();
+  }
+  async function closeAll(): Promise<void> {
     changes[Symbol.dispose]();
-    await connection.close();
+    await Promise.all([...retired.keys(), connection].map(close));
   }
   return {
     get workflowService() {
@@ -36,7 +44,7 @@ export function createTemporalConnection(options: TemporalConnectionOptions): Co
     withDeadline: (deadline, work) => connection.withDeadline(deadline, work),
     withMetadata: (metadata, work) => connection.withMetadata(metadata, work),
     withAbortSignal: (signal, work) => connection.withAbortSignal(signal, work),
-    close,
-    [Symbol.asyncDispose]: close,
+    close: closeAll,
+    [Symbol.asyncDispose]: closeAll,
   };
 }
