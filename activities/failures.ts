@@ -3,7 +3,7 @@ import { SealedError } from '../encryption/cipher.ts';
 import { UnknownModelError } from '../models/registry.ts';
 import { FailureType } from '../workflows/contract/failures.ts';
 import { ForgeError, type ForgeErrorKind } from './clients/forge.ts';
-import { SandboxError } from './clients/sandbox/running-command.ts';
+import { SandboxError, WorkerDiskFullError } from './clients/sandbox/sandbox-error.ts';
 import { GitError, type GitErrorKind } from './clients/git.ts';
 import { ModelCallError, verdictOfModelFailure } from './model-failures.ts';
 import type { Verdict } from './verdict.ts';
@@ -18,6 +18,7 @@ const gitRules: Record<GitErrorKind, Rule> = {
   rejected: { category: FailureType.PushRejected, tolerated: 0 },
   stale: { category: FailureType.PushRejected, tolerated: 2 },
   'too-large': { category: FailureType.RepositoryTooLarge, tolerated: 0 },
+  'out-of-memory': { category: FailureType.RepositoryTooLarge, tolerated: 0 },
   'disk-full': { category: FailureType.ToolFailure, tolerated: 2 },
   corrupt: { category: FailureType.ToolFailure, tolerated: 3 },
   timeout: { category: FailureType.RepositoryUnreachable, tolerated: 2 },
@@ -45,6 +46,7 @@ export function verdictOf(error: unknown): Verdict {
     return { ...forgeRules[error.kind], message: error.message, retryAfterMs: error.retryAfterMs };
   }
   if (error instanceof SandboxError) return rule(FailureType.ToolFailure, 3, 'The sandbox for commands did not start.');
+  if (error instanceof WorkerDiskFullError) return rule(FailureType.ToolFailure, 2, error.message);
   // not the job's fault: it waits until the key is there
   if (error instanceof SealedError) return rule(FailureType.Internal, null, error.message);
   if (isStoreDown(error)) return rule(FailureType.Internal, null, 'The database did not answer.');

@@ -134,6 +134,9 @@ export async function runWorkerProcess(wiring: WorkerProcess): Promise<void> {
   log.info('worker stopped');
 }
 
+const unlimitedMemory =
+  'No memory control group can be made here: the memory of commands is counted every 100 ms instead. See "Commands" in the README.';
+
 /** Without a sandbox agents run no commands; the log says what to do about it. */
 async function openCommands(
   { commands: limits, privateHosts }: WorkerConfig,
@@ -147,5 +150,6 @@ async function openCommands(
   const network = hosts.length === 0 ? null : { hosts, privateHosts };
   const opened = resources.use(await openSandboxHost({ directory, limits, network }));
   if (opened.problem !== null) log.warn(opened.problem);
+  if (opened.sandbox?.limitsMemory === false) log.warn(unlimitedMemory);
   return { ...opened, maxSeconds, hosts };
 }

@@ -6,7 +6,7 @@ import { openSandbox, type OpenedSandbox } from '../../activities/clients/sandbo
 import type { SandboxNetwork } from '../../activities/clients/sandbox/network.ts';
 import type { Scene } from './scene.ts';
 
-const limits = { memoryBytes: 256 * 2 ** 20, processes: 64, diskBytes: 64 * 2 ** 20 };
+const limits = { memoryBytes: 256 * 2 ** 20, processes: 64, diskBytes: 16 * 2 ** 20 };
 const directory = await mkdtemp(join(tmpdir(), 'docket-attack-sandbox-'));
 const opened: OpenedSandbox = await openSandbox({ directory, limits });
 

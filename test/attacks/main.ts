@@ -4,11 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
+import { startBeside } from './beside.ts';
 import { attackClasses } from './classes.ts';
 
 /**
- * `npm run attacks [-- --report FILE]`: plays every attack against a careless program and then against Docket, and prints class,
- * attack and by what it was contained. Ends with 1 when one was not contained, or did not bite.
+ * `npm run attacks [-- --load] [--beside-writer] [--report FILE]`: plays every attack against a careless program and then against Docket, and prints class,
+ * attack and by what it was contained; while all processors are busy, or beside a process that writes and deletes on the same disk. Ends with 1 when one was not contained, or did not bite.
  */
 
 const recordSchema = z.object({ class: z.int(), name: z.string(), contained: z.string() });
@@ -41,9 +42,16 @@ function reportOf(records: Record[]): string {
   return `${heading}\n\n| class | attack | contained by |\n| --- | --- | --- |\n${rows.join('\n')}\n`;
 }
 
-const { values } = parseArgs({ options: { report: { type: 'string' } } });
+const { values } = parseArgs({
+  options: {
+    report: { type: 'string' },
+    load: { type: 'boolean', default: false },
+    'beside-writer': { type: 'boolean', default: false },
+  },
+});
 const folder = await mkdtemp(join(tmpdir(), 'docket-attacks-'));
 try {
+  using _beside = startBeside({ load: values.load, writer: values['beside-writer'] });
   const records = join(folder, 'records.jsonl');
   const exitCode = await runVitest(records);
   const report = reportOf(await readRecords(records));

@@ -18,6 +18,6 @@ export type SandboxRequest =
 
 /** What it answers. */
 export type SandboxAnswer =
-  | { type: 'opened'; problem: string | null }
+  | { type: 'opened'; problem: string | null; limitsMemory: boolean }
   | { type: 'ended'; id: number; end: CommandEnd }
-  | { type: 'failed'; id: number; message: string };
+  | { type: 'failed'; id: number; message: string; isDiskFull: boolean };

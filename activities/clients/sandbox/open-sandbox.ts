@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { inspectMachine, NoSandboxError } from './machine.ts';
 import type { SandboxNetwork } from './network.ts';
 import type { SandboxLimits } from './profile.ts';
-import { SandboxError } from './running-command.ts';
+import { SandboxError } from './sandbox-error.ts';
 import { createSandbox, type Sandbox } from './sandbox.ts';
 
 /** The sandbox of this machine, or why there is none, in a sentence that says what to do about it. */

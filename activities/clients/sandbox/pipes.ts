@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { constants, open as openDescriptor } from 'node:fs';
 import { open, readdir, readFile, rm, type FileHandle } from 'node:fs/promises';
 import { Socket } from 'node:net';
@@ -7,6 +8,7 @@ import { promisify } from 'node:util';
 
 const execute = promisify(execFile);
 const descriptorOf = promisify(openDescriptor);
+const madeAtOnce = 16;
 
 /** A pipe between a command and this process. */
 export interface OutputPipe {
@@ -17,26 +19,32 @@ export interface OutputPipe {
 
 /**
  * Pipes for the output of commands. Node gives a child sockets, which a script cannot open by a name such as `/dev/stderr`; so these
- * are named pipes, each of them used by one command at a time.
+ * are named pipes. Each has one command, which may change its mode and more, and no name once it is open.
  */
 export function createOutputPipes(directory: string): { take(): Promise<OutputPipe> } {
-  const free: string[] = [];
-  let made = 0;
+  const ready: string[] = [];
 
-  async function make(): Promise<string> {
-    const path = join(directory, `output-${process.pid}-${(made += 1)}`);
-    await rm(path, { force: true });
-    await execute('mkfifo', ['-m', '666', path]);
-    return path;
+  async function makeSome(): Promise<void> {
+    const paths = Array.from({ length: madeAtOnce }, () => join(directory, `output-${randomUUID()}`));
+    await execute('mkfifo', ['-m', '666', ...paths]);
+    ready.push(...paths);
+  }
+
+  async function nextPath(): Promise<string> {
+    for (;;) {
+      const path = ready.pop();
+      if (path !== undefined) return path;
+      await makeSome();
+    }
   }
 
   return {
     async take() {
-      const path = free.pop() ?? (await make());
+      const path = await nextPath();
       const fd = await descriptorOf(path, constants.O_RDONLY | constants.O_NONBLOCK);
       const stream = new Socket({ fd, readable: true, writable: false });
       const writer = await open(path, constants.O_WRONLY);
-      stream.on('close', () => free.push(path));
+      await rm(path);
       return { stream, writer };
     },
   };

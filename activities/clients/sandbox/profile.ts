@@ -30,7 +30,7 @@ export const stageFd = channelFd + 1;
 const readable = ['/etc/alternatives', '/etc/ld.so.cache', '/etc/ssl', '/etc/pki'];
 const place = '/tree';
 const placeOfNode = '/opt/node/bin/node';
-const openFiles = 4_096;
+const openFiles = 1_024;
 /** Commands stand back behind the worker; what brings them up does not. */
 const niceness = 10;
 /** V8 asks for so much at its start that it never uses; what is used is watched. */

@@ -8,6 +8,7 @@ import { noNetworkCode, type SandboxNetwork } from './network.ts';
 import { isAlive } from './processes.ts';
 import { stageFd, type ProfileCall } from './profile.ts';
 import { serveProxy, type CommandProxy } from './proxy.ts';
+import { SandboxError } from './sandbox-error.ts';
 import type { Excess } from './watch.ts';
 
 export interface SandboxCall extends ProfileCall {
@@ -24,11 +25,6 @@ export interface CommandEnd {
   /** What the network refused it, in sentences. */
   notes: string[];
   durationMs: number;
-}
-
-/** The sandbox did not come up; the command was not begun. */
-export class SandboxError extends Error {
-  override name = 'SandboxError';
 }
 
 const keepBytes = 256 * 1024;
@@ -87,7 +83,11 @@ export class RunningCommand {
     setTimeout(() => this.#letGo(), endMs).unref();
   }
 
-  async end({ signal, timeoutMs }: SandboxCall): Promise<CommandEnd> {
+  /** `excessAtEnd` is asked once all processes have ended: what it answers ends a command that had been within its limits till then. */
+  async end(
+    { signal, timeoutMs }: Pick<SandboxCall, 'signal' | 'timeoutMs'>,
+    excessAtEnd: () => Promise<Excess | null>,
+  ): Promise<CommandEnd> {
     const timer = setTimeout(() => this.stop('timeout'), timeoutMs);
     const onAbort = () => this.stop('aborted');
     signal.addEventListener('abort', onAbort, { once: true });
@@ -101,6 +101,7 @@ export class RunningCommand {
       this.#proxy?.[Symbol.dispose]();
     }
     const durationMs = performance.now() - this.#beganAt;
+    this.#stopped ??= await excessAtEnd();
     const stopped = this.#stopped === 'aborted' ? null : this.#stopped;
     if (this.#stopped === null && this.#exitCode === null) {
       throw new SandboxError(`The sandbox did not come up: ${this.#problem().head.toString('utf8').slice(0, 500)}`);

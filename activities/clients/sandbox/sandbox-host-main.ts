@@ -2,6 +2,7 @@ import { createEgress } from '../egress.ts';
 import type { HostedOptions, SandboxAnswer, SandboxRequest } from './host-messages.ts';
 import { openSandbox } from './open-sandbox.ts';
 import type { ProfileCall } from './profile.ts';
+import { WorkerDiskFullError } from './sandbox-error.ts';
 import type { Sandbox } from './sandbox.ts';
 
 // The process that runs commands for a worker. It ends with the worker, and so does all that it started.
@@ -17,7 +18,7 @@ async function open({ directory, limits, network }: HostedOptions): Promise<void
   const way = network && { hosts: network.hosts, egress: createEgress(network) };
   const opened = await openSandbox({ directory, limits, network: way });
   sandbox = opened.sandbox;
-  answer({ type: 'opened', problem: opened.problem });
+  answer({ type: 'opened', problem: opened.problem, limitsMemory: sandbox?.limitsMemory === true });
 }
 
 async function run(id: number, call: ProfileCall): Promise<void> {
@@ -27,7 +28,8 @@ async function run(id: number, call: ProfileCall): Promise<void> {
     if (sandbox === null) throw new Error('There is no sandbox.');
     answer({ type: 'ended', id, end: await sandbox.run({ ...call, signal: stop.signal }) });
   } catch (error) {
-    answer({ type: 'failed', id, message: error instanceof Error ? error.message : String(error) });
+    const isDiskFull = error instanceof WorkerDiskFullError;
+    answer({ type: 'failed', id, message: error instanceof Error ? error.message : String(error), isDiskFull });
   } finally {
     running.delete(id);
     endIfAlone();

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { forkHost, hold, sendTo } from '../host-channel.ts';
 import type { HostedOptions, SandboxAnswer, SandboxRequest } from './host-messages.ts';
 import type { OpenedSandbox } from './open-sandbox.ts';
-import { SandboxError, type CommandEnd, type SandboxCall } from './running-command.ts';
+import type { CommandEnd, SandboxCall } from './running-command.ts';
+import { SandboxError, WorkerDiskFullError } from './sandbox-error.ts';
 
 /** The sandbox of this machine in a process of its own, or why there is none, in a sentence that says what to do about it. */
 export type HostedSandbox = OpenedSandbox & Disposable;
@@ -59,7 +60,10 @@ export async function openSandboxHost(options: HostedOptions): Promise<HostedSan
 
   function settle(answer: Exclude<SandboxAnswer, Opened>): void {
     const call = waiting.get(answer.id);
-    if (answer.type === 'failed') return call?.reject(new SandboxError(answer.message));
+    if (answer.type === 'failed')
+      return call?.reject(
+        answer.isDiskFull ? new WorkerDiskFullError(answer.message) : new SandboxError(answer.message),
+      );
     const { head, tail, omitted } = answer.end.output;
     call?.resolve({ ...answer.end, output: { head: Buffer.from(head), tail: Buffer.from(tail), omitted } });
   }
@@ -105,7 +109,7 @@ export async function openSandboxHost(options: HostedOptions): Promise<HostedSan
       void host?.then(({ child }) => child.connected && child.disconnect()).catch(() => undefined);
     };
     if (opened.problem === null) {
-      return { sandbox: { run }, problem: null, [Symbol.dispose]: end };
+      return { sandbox: { run, limitsMemory: opened.limitsMemory }, problem: null, [Symbol.dispose]: end };
     }
     end();
     return { sandbox: null, problem: opened.problem, [Symbol.dispose]: () => undefined };

@@ -1,31 +1,23 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { closeSync, openSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { createLauncher } from './launcher.ts';
 import type { Machine } from './machine.ts';
+import { openMemoryGroups } from './memory-group.ts';
 import type { SandboxNetwork } from './network.ts';
-import { createOutputPipes, inheritedDescriptors, type OutputPipe } from './pipes.ts';
-import {
-  channelFd,
-  filterFd,
-  madeFiles,
-  sandboxCommand,
-  stageFd,
-  uidOf,
-  type ProfileCall,
-  type SandboxLimits,
-} from './profile.ts';
-import { RunningCommand, SandboxError, type CommandEnd, type SandboxCall } from './running-command.ts';
+import { madeFiles, sandboxCommand, uidOf, type SandboxLimits } from './profile.ts';
+import { RunningCommand, type CommandEnd, type SandboxCall } from './running-command.ts';
+import { WorkerDiskFullError } from './sandbox-error.ts';
 import { seccompFilter } from './seccomp-filter.ts';
 import { createTreeOwner } from './tree-owner.ts';
-import { mendTree } from './tree.ts';
+import { isDiskFull, mendTree, openToOwner } from './tree.ts';
 import { watchCommand } from './watch.ts';
 
 export interface Sandbox {
+  /** Whether the kernel limits the memory of all processes of a command together; otherwise it is counted every 100 ms. */
+  limitsMemory: boolean;
   /**
    * Runs a shell command with a tree as its working directory. When it answers, or throws because the signal aborted, every process of
-   * the command has ended. Throws SandboxError when the command could not be begun.
+   * the command has ended. Throws SandboxError when the command could not be begun, and WorkerDiskFullError.
    */
   run(call: SandboxCall): Promise<CommandEnd>;
 }
@@ -49,54 +41,39 @@ export async function createSandbox({ machine, limits, network, directory }: San
     await writeFile(path, content, { mode: 0o600 });
     inputs.push(path);
   }
-  const pipes = createOutputPipes(directory);
+  const { root } = machine;
+  const isOnline = network !== null;
+  const groups = await openMemoryGroups(limits.memoryBytes);
+  const launcher = await createLauncher({ directory, inputs, groups, isOnline, isRoot: root !== null });
   const owner = createTreeOwner();
-  const inherited = await inheritedDescriptors(filterFd + inputs.length - 1);
-
-  async function start(call: ProfileCall, { writer, stream }: OutputPipe): Promise<RunningCommand> {
-    await using files = new AsyncDisposableStack();
-    files.use(writer);
-    // small files: a turn through the thread pool for each would take longer than opening them
-    const opened = (path: string, flags: string) => files.adopt(openSync(path, flags), closeSync);
-    const nothing = opened('/dev/null', 'r+');
-    const stdio: (number | 'ignore' | 'pipe' | 'ipc')[] = ['ignore', writer.fd, 'pipe', 'pipe'];
-    for (const path of inputs) stdio.push(opened(path, 'r'));
-    for (const descriptor of inherited) stdio[descriptor] = nothing;
-    if (network !== null) stdio[channelFd] = 'ipc';
-    if (machine.root !== null) stdio[stageFd] = 'pipe';
-    const { file, args } = sandboxCommand(machine, limits, { ...call, isOnline: network !== null });
-    const child = spawn(file, args, {
-      cwd: '/',
-      env: {},
-      stdio: Array.from(stdio, (at) => at ?? 'ignore'),
-      detached: true,
-    });
-    if (child.pid === undefined) {
-      const [error] = await once(child, 'error');
-      throw new SandboxError('bubblewrap could not be started.', { cause: error });
-    }
-    // before anything is waited for: the end of a short command would be missed
-    return new RunningCommand({ child, stream, network });
-  }
 
   return {
+    limitsMemory: groups !== null,
     async run(call) {
       call.signal.throwIfAborted();
       const { tree } = call;
-      const { root } = machine;
-      if (root !== null) owner.give(tree, uidOf(root.uids, call.jobId));
-      const pipe = await pipes.take();
-      using _pipe = { [Symbol.dispose]: () => void pipe.stream.destroy() };
-      const command = await start(call, pipe);
-      using _watch = watchCommand({
+      if (root !== null) {
+        openToOwner(tree);
+        owner.give(tree, uidOf(root.uids, call.jobId));
+      }
+      const { child, stream, group, become } = await launcher.take();
+      using _stream = { [Symbol.dispose]: () => void stream.destroy() };
+      const { file, args } = sandboxCommand(machine, limits, { ...call, isOnline });
+      const command = new RunningCommand({ child, stream, network });
+      using watch = watchCommand({
         tree,
         limits,
+        group,
         firstPid: () => command.firstPid,
         onExcess: (excess) => command.stop(excess),
       });
-      const end = await command.end(call);
+      become(file, args);
+      const end = await command.end(call, () => watch.lastLook());
+      group?.release();
       if (root === null) await mendTree(tree);
       call.signal.throwIfAborted();
+      if (end.exitCode !== 0 && end.stopped === null && isDiskFull(tree))
+        throw new WorkerDiskFullError('The disk of the worker is full.');
       return end;
     },
   };

@@ -1,40 +1,74 @@
+import type { MemoryGroup } from './memory-group.ts';
 import { memoryOf } from './processes.ts';
 import type { SandboxLimits } from './profile.ts';
-import { hasWritten, usedBytes } from './tree.ts';
+import { sizeOfTree, usedBytes } from './tree.ts';
 
 export type Excess = 'memory' | 'disk';
 
 export interface WatchedCommand {
   tree: string;
   limits: SandboxLimits;
+  /** The kernel's own limit on memory; null: what the processes have is counted. */
+  group: MemoryGroup | null;
   /** The first process inside; null while there is none. */
   firstPid(): number | null;
   /** Called once, when the command has more than its limits. */
   onExcess(excess: Excess): void;
 }
 
+export interface CommandWatch extends Disposable {
+  /** The last look, once all processes of the command have ended. */
+  lastLook(): Promise<Excess | null>;
+}
+
 const everyMs = 100;
-/** What the whole disk may fill meanwhile, as a multiple of what one command may write. */
-const othersShare = 4;
+/** The tree is looked through in a tenth of the time at most, as long as its disk does not fill. */
+const restFactor = 9;
+/** What a command has written in less time shows in the use of the disk, but for what others have removed meanwhile. */
+const briefMs = 1_000;
+/** A step of the clock of a file system: what the worker wrote a moment ago counts as the command's. */
+const clockStepMs = 20;
 
 /**
- * Looks at what a command uses until it is disposed of. The tree is looked through only when its file system has filled by as much
- * as the command may write; a disk that fills much faster than that ends it without a look.
+ * Looks at what a command uses until it is disposed of. Its tree is measured before it begins and then again and again, sooner when the
+ * file system fills: by whom does not matter, as only the tree tells what the command has written.
  */
-export function watchCommand({ tree, limits, firstPid, onExcess }: WatchedCommand): Disposable {
-  const usedBefore = usedBytes(tree);
-  usedBefore.catch(() => undefined);
+export function watchCommand({ tree, limits, group, firstPid, onExcess }: WatchedCommand): CommandWatch {
   const beganAtMs = Date.now();
   let timer: NodeJS.Timeout | undefined;
   let isOver = false;
+  let usedAtLook = usedBytes(tree);
+  let lookedAtMs = beganAtMs;
+  let lookTookMs = 0;
+  const sizeBefore = measure({ unchangedSinceMs: beganAtMs - clockStepMs });
+  sizeBefore.catch(() => undefined);
+
+  async function measure(options: { unchangedSinceMs?: number; enoughBytes?: number }): Promise<number> {
+    const beginMs = Date.now();
+    const bytes = await sizeOfTree(tree, { ...options, isOver: () => isOver });
+    lookedAtMs = Date.now();
+    lookTookMs = lookedAtMs - beginMs;
+    return bytes;
+  }
+
+  const hasFilled = () => usedBytes(tree) - usedAtLook >= limits.diskBytes;
+
+  async function hasGrown(): Promise<boolean> {
+    const enoughBytes = (await sizeBefore) + limits.diskBytes;
+    usedAtLook = usedBytes(tree);
+    return (await measure({ enoughBytes })) >= enoughBytes;
+  }
+
+  async function isOverMemory(): Promise<boolean> {
+    if (group !== null) return await group.hasOverrun();
+    const pid = firstPid();
+    return pid !== null && (await memoryOf(pid)) > limits.memoryBytes;
+  }
 
   async function excess(): Promise<Excess | null> {
-    const pid = firstPid();
-    if (pid !== null && (await memoryOf(pid)) > limits.memoryBytes) return 'memory';
-    const filled = (await usedBytes(tree)) - (await usedBefore);
-    if (filled > othersShare * limits.diskBytes) return 'disk';
-    if (filled < limits.diskBytes) return null;
-    return (await hasWritten(tree, { bytes: limits.diskBytes, sinceMs: beganAtMs })) ? 'disk' : null;
+    if (await isOverMemory()) return 'memory';
+    const isDue = Date.now() - lookedAtMs > Math.max(everyMs, restFactor * lookTookMs);
+    return (isDue || hasFilled()) && (await hasGrown()) ? 'disk' : null;
   }
 
   function lookLater(): void {
@@ -48,6 +82,12 @@ export function watchCommand({ tree, limits, firstPid, onExcess }: WatchedComman
 
   lookLater();
   return {
+    async lastLook() {
+      clearTimeout(timer);
+      if (group !== null && (await group.hasOverrun())) return 'memory';
+      const isBrief = Date.now() - beganAtMs < briefMs;
+      return (!isBrief || hasFilled()) && (await hasGrown()) ? 'disk' : null;
+    },
     [Symbol.dispose]() {
       isOver = true;
       clearTimeout(timer);

@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Attack } from '../attack.ts';
+import { startBeside } from '../beside.ts';
 import { inSandbox, sandboxProblem } from '../in-sandbox.ts';
 import type { Scene } from '../scene.ts';
 import { asWorker } from './commands.ts';
@@ -14,8 +15,13 @@ const needs = sandboxProblem;
 const greedy: [string, string, string][] = [
   [
     'empty files without end, which take places in the file system and no bytes',
-    `node -e 'for (let i = 0; i < 70000; i++) fs.closeSync(fs.openSync(i + ".x", "w"))' && sleep 6 && echo taken`,
+    `node -e 'for (let i = 0; i < 20000; i++) fs.closeSync(fs.openSync(i + ".x", "w"))' && sleep 4 && echo taken`,
     'each file counts at least 1 KiB of what a command may write',
+  ],
+  [
+    '200 MB in the tree',
+    'for i in $(seq 20); do head -c 10000000 /dev/zero > big-$i; done && sleep 1 && echo taken',
+    'the growth of the tree is measured',
   ],
   [
     '400 MB of memory',
@@ -23,14 +29,27 @@ const greedy: [string, string, string][] = [
     'a limit on memory',
   ],
   [
+    '400 MB in pairs of sockets that nobody reads from',
+    `for i in 1 2 3 4; do perl -MSocket -e '
+      for (1 .. 500) {
+        socketpair my $a, my $b, AF_UNIX, SOCK_STREAM, 0; $a->blocking(0); push @held, $a, $b; 1 while syswrite $a, "x" x 65536
+      } sleep 2' & done; wait; echo taken`,
+    'a limit on memory, which sockets count to',
+  ],
+  [
+    '500 MB of page tables, for memory that is never written',
+    `perl -e '
+      my $mmap = \`uname -m\` =~ /x86/ ? 9 : 222;
+      for (1 .. 4) {
+        my $at = syscall $mmap, 0, 1 << 36, 1, 0x4022, -1, 0;
+        for (my $i = 0; $i < 1 << 36; $i += 2 << 20) { unpack "P1", pack "Q", $at + $i }
+      } sleep 1' && echo taken`,
+    'a limit on memory, which page tables count to',
+  ],
+  [
     '200 processes at once',
     'for i in $(seq 200); do sleep 3 & done 2>/dev/null; [ "$(jobs -p | wc -l)" = 200 ] && echo taken',
     'a limit on processes',
-  ],
-  [
-    '200 MB in the tree',
-    'head -c 200000000 /dev/zero > big && sleep 1 && echo taken',
-    'the growth of the tree is watched',
   ],
   [
     '200 MB in the folder for temporary files',
@@ -46,6 +65,16 @@ const greedyAttacks = greedy.map(([what, command, contained]): Attack => ({
   product: async (scene) => (await inSandbox(scene, command)).text.includes('taken'),
   contained,
   needs,
+}));
+
+/** The first of them while all processors are busy and somebody else writes to the same disk and deletes. */
+const besideAttacks = greedyAttacks.slice(0, 3).map((attack): Attack => ({
+  ...attack,
+  name: `${attack.name}, on a busy machine`,
+  async product(scene) {
+    using _beside = startBeside({ load: true, writer: true });
+    return await attack.product(scene);
+  },
 }));
 
 const outputs: Attack[] = [
@@ -143,4 +172,10 @@ function isAlive(pid: number): boolean {
   }
 }
 
-export const processAttacks: Attack[] = [...greedyAttacks, ...outputs, ...lastingAttacks, ...stubbornAttacks];
+export const processAttacks: Attack[] = [
+  ...greedyAttacks,
+  ...besideAttacks,
+  ...outputs,
+  ...lastingAttacks,
+  ...stubbornAttacks,
+];

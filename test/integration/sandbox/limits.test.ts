@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { chmod, lstat, readdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, lstat, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -13,6 +13,22 @@ import {
 
 const { accounts } = await accountsWithSandbox();
 const megabyte = 2 ** 20;
+
+const eat = (megabytes: number) =>
+  `node -e 'const b = []; for (let i = 0; i < ${megabytes}; i += 8) b.push(Buffer.alloc(${8 * megabyte}, 1)); setTimeout(() => {}, 60000)'`;
+
+/** 6 processes with 1,000 sockets each, which nobody reads from. */
+const holdSockets = `for i in 1 2 3 4 5 6; do perl -MSocket -e '
+  while (socketpair(my $a, my $b, AF_UNIX, SOCK_STREAM, 0)) {
+    $a->blocking(0); push @held, $a, $b; while (syswrite $a, "x" x 65536) {}
+  } sleep 60' & done; wait`;
+/** Reads a byte of every 2 MB of memory that nobody has written, so that none of it is there but the tables that lead to it. */
+const holdPageTables = `perl -e '
+  my $mmap = \`uname -m\` =~ /x86/ ? 9 : 222;
+  for (1 .. 4) {
+    my $at = syscall $mmap, 0, 1 << 36, 1, 0x4022, -1, 0;
+    for (my $i = 0; $i < 1 << 36; $i += 2 << 20) { unpack "P1", pack "Q", $at + $i }
+  } sleep 60'`;
 
 describe.runIf(accounts.length > 0).each(accounts)('the limits on commands of an account: %s', (account) => {
   let sandbox: TestSandbox;
@@ -38,18 +54,58 @@ describe.runIf(accounts.length > 0).each(accounts)('the limits on commands of an
   });
 
   it('stops a command that uses too much memory, in one process or in many', async () => {
-    const eat = (megabytes: number) =>
-      `node -e 'const b = []; for (let i = 0; i < ${megabytes}; i += 8) b.push(Buffer.alloc(${8 * megabyte}, 1)); setTimeout(() => {}, 60000)'`;
     expect(await sandbox.run(eat(600))).toMatchObject({ stopped: 'memory', exitCode: null });
     expect(await sandbox.run(`${eat(160)} & ${eat(160)} & ${eat(160)} & wait`)).toMatchObject({ stopped: 'memory' });
     const end = await sandbox.run(`node -e 'Buffer.alloc(64 * ${megabyte}, 1)'`);
     expect(end.exitCode).toBe(0);
   });
 
+  it.each([
+    ['sockets', holdSockets],
+    ['page tables', holdPageTables],
+    ['files of /dev/shm and memory together', `head -c 30M /dev/zero > /dev/shm/f & ${eat(180)} & ${eat(180)} & wait`],
+  ])('stops a command that holds memory in %s', async (_where, command) => {
+    expect(await sandbox.run(command)).toMatchObject({ stopped: 'memory', exitCode: null });
+    expect(await sandbox.output('echo on')).toBe('on\n');
+  });
+
   it('stops a command that makes files without end, empty as they are', async () => {
     const many = `node -e 'fs.mkdirSync("many"); for (let i = 0; i < 500000; i++) fs.closeSync(fs.openSync("many/" + i, "w"))'`;
     expect(await sandbox.run(many)).toMatchObject({ stopped: 'disk', exitCode: null });
     expect(await sandbox.run('rm -rf many')).toMatchObject({ exitCode: 0 });
+  });
+
+  it('lets no command harm the output of the next', async () => {
+    for (const harm of [
+      'chmod 000 /proc/self/fd/1',
+      'chmod 000 /proc/self/fd/2 /proc/self/fd/0 .; rm -f /proc/self/fd/1',
+    ])
+      await sandbox.run(`${harm}; echo done`);
+    expect(await sandbox.output('echo on > /dev/stderr')).toBe('on\n');
+  });
+
+  it('counts what a command adds to its own tree, and nothing else', async () => {
+    const others = await mkdtemp(join(sandbox.directory, 'others-'));
+    await writeFile(join(sandbox.tree, 'old'), Buffer.alloc(30 * megabyte, 1));
+    const run = sandbox.run('chmod 600 old; mv old older; touch older; sleep 3; rm older; echo fine');
+    for (let at = 0; at < 20; at += 1) {
+      await writeFile(join(others, String(at)), Buffer.alloc(10 * megabyte, 1));
+      await sleep(100);
+    }
+    expect(await run).toMatchObject({ exitCode: 0, stopped: null });
+    await rm(others, { recursive: true });
+    expect(await sandbox.run('fallocate -l 20M a; fallocate -l 20M b; sleep 1.1')).toMatchObject({ stopped: 'disk' });
+    await sandbox.output('rm -f a b');
+  });
+
+  it('sees what a command hides in folders deeper than a path may be long, while others free as much', async () => {
+    const others = join(sandbox.directory, 'others');
+    await writeFile(others, Buffer.alloc(100 * megabyte, 1));
+    const dig = `perl -e 'for (1 .. 30) { mkdir "d" x 200; chdir "d" x 200 } for (1 .. 5) { system "fallocate -l 10M $_" } print "filled\\n"; sleep 60'`;
+    const run = sandbox.run(dig, { timeoutMs: 30_000 });
+    await rm(others);
+    expect(await run).toMatchObject({ stopped: 'disk' });
+    await sandbox.output('rm -rf ddd*');
   });
 
   it('runs the next command where one has left folders deeper than a path may be long, and modes that close them', async () => {

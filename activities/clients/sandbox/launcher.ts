@@ -1,0 +1,105 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
+import { Socket } from 'node:net';
+import type { MemoryGroup, MemoryGroups } from './memory-group.ts';
+import { createOutputPipes, inheritedDescriptors } from './pipes.ts';
+import { channelFd, filterFd, stageFd } from './profile.ts';
+import { SandboxError } from './sandbox-error.ts';
+
+/** A process that waits for the command line that it becomes. */
+export interface Launch {
+  child: ChildProcess;
+  /** What the command says. */
+  stream: Socket;
+  /** Null where the kernel limits no memory of several processes together. */
+  group: MemoryGroup | null;
+  become(file: string, args: readonly string[]): void;
+}
+
+export interface LauncherOptions {
+  directory: string;
+  /** Files that bubblewrap reads, from the descriptor of the filter on. */
+  inputs: readonly string[];
+  groups: MemoryGroups | null;
+  isOnline: boolean;
+  isRoot: boolean;
+}
+
+/**
+ * Keeps one process ready for the next command, with its pipes, in its memory group: moving a process into a group waits for every
+ * processor of the machine, which takes longer than all else that begins a command.
+ */
+export async function createLauncher({ directory, inputs, groups, isOnline, isRoot }: LauncherOptions): Promise<{
+  take(): Promise<Launch>;
+}> {
+  const pipes = createOutputPipes(directory);
+  const inherited = await inheritedDescriptors(filterFd + inputs.length - 1);
+  let spare: Promise<Launch> | null = null;
+
+  /** Throws SandboxError. */
+  async function prepare(): Promise<Launch> {
+    const { stream, writer } = await pipes.take();
+    await using files = new AsyncDisposableStack();
+    files.use(writer);
+    // small files: a turn through the thread pool for each would take longer than opening them
+    const opened = (path: string, flags: string) => files.adopt(openSync(path, flags), closeSync);
+    const nothing = opened('/dev/null', 'r+');
+    const stdio: (number | 'pipe' | 'ipc')[] = ['pipe', writer.fd, 'pipe', 'pipe'];
+    for (const path of inputs) stdio.push(opened(path, 'r'));
+    for (const descriptor of inherited) stdio[descriptor] = nothing;
+    if (isOnline) stdio[channelFd] = 'ipc';
+    if (isRoot) stdio[stageFd] = 'pipe';
+    const child = spawn('/bin/sh', ['-s'], {
+      cwd: '/',
+      env: {},
+      stdio: Array.from(stdio, (at) => at ?? 'ignore'),
+      detached: true,
+    });
+    try {
+      if (child.pid === undefined) throw (await once(child, 'error'))[0];
+      const group = (await groups?.take()) ?? null;
+      await group?.add(child.pid);
+      holdOpen({ child, stream }, false);
+      return { child, stream, group, become: (file, args) => child.stdin?.end(lineOf(file, args)) };
+    } catch (cause) {
+      for (const one of [stream, ...child.stdio]) one?.destroy();
+      throw new SandboxError('A process for a command could not be started.', { cause });
+    }
+  }
+
+  function prepareSpare(): void {
+    spare = prepare();
+    // the next command asks for another
+    spare.catch(() => undefined);
+  }
+
+  return {
+    async take() {
+      const ready = spare;
+      spare = null;
+      const launch = (await ready?.catch(() => null)) ?? null;
+      const isWaiting = launch !== null && launch.child.exitCode === null && launch.child.signalCode === null;
+      if (!isWaiting) launch?.group?.release();
+      const taken = isWaiting ? launch : await prepare();
+      holdOpen(taken, true);
+      setImmediate(() => spare ?? prepareSpare());
+      return taken;
+    },
+  };
+}
+
+/** A process that waits for a command keeps nobody from ending. */
+function holdOpen({ child, stream }: Pick<Launch, 'child' | 'stream'>, isNeeded: boolean): void {
+  const held = [child, child.channel, stream, ...child.stdio.filter((one) => one instanceof Socket)];
+  for (const one of held) {
+    if (isNeeded) one?.ref();
+    else one?.unref();
+  }
+  child.stdin?.on('error', () => undefined);
+}
+
+function lineOf(file: string, args: readonly string[]): string {
+  const words = [file, ...args].map((word) => `'${word.replaceAll("'", `'\\''`)}'`);
+  return `exec ${words.join(' ')} < /dev/null\n`;
+}

@@ -1,0 +1,167 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync, rmdirSync } from 'node:fs';
+import { mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
+
+/** Processes whose memory the kernel limits together: what they hold in files, sockets, pipes and page tables counts, too. */
+export interface MemoryGroup {
+  /** Moves a process into the group; its later children begin there. */
+  add(pid: number): Promise<void>;
+  /** Whether the kernel has ended a process since the group was taken, because the group had reached its limit. */
+  hasOverrun(): Promise<boolean>;
+  /** Gives the group back once all its processes have ended. */
+  release(): void;
+}
+
+export interface MemoryGroups {
+  take(): Promise<MemoryGroup>;
+}
+
+/** The files of a version of control groups. */
+interface Version {
+  settings(limitBytes: number): { file: string; value: string; isOptional: boolean }[];
+  events: string;
+}
+
+interface Parent {
+  directory: string;
+  version: Version;
+}
+
+const first: Version = {
+  settings: (limitBytes) => [
+    { file: 'memory.limit_in_bytes', value: String(limitBytes), isOptional: false },
+    { file: 'memory.memsw.limit_in_bytes', value: String(limitBytes), isOptional: true },
+  ],
+  events: 'memory.oom_control',
+};
+const second: Version = {
+  settings: (limitBytes) => [
+    { file: 'memory.max', value: String(limitBytes), isOptional: false },
+    { file: 'memory.swap.max', value: '0', isOptional: true },
+    { file: 'memory.oom.group', value: '1', isOptional: true },
+  ],
+  events: 'memory.events',
+};
+const prefix = 'docket-sandbox-';
+
+/** Makes memory control groups below the group of this process; null where the system does not let it. */
+export async function openMemoryGroups(limitBytes: number): Promise<MemoryGroups | null> {
+  const [groups, mounts] = await Promise.all(
+    ['/proc/self/cgroup', '/proc/self/mountinfo'].map((file) => readFile(file, 'utf8').catch(() => '')),
+  );
+  for (const parent of parentsIn(groups ?? '', mounts ?? '')) {
+    await removeAbandoned(parent.directory);
+    const pool = createPool(parent, limitBytes);
+    try {
+      const group = await pool.take();
+      group.release();
+      return pool;
+    } catch {
+      // the next place, if there is one
+    }
+  }
+  return null;
+}
+
+/**
+ * The groups that may get further ones below them: of version 1 that of this process; of version 2 also the unit of systemd that it
+ * is in, as a group of version 2 with processes of its own limits none below it.
+ */
+export function parentsIn(groups: string, mounts: string): Parent[] {
+  const found: Parent[] = [];
+  const lines = groups.split('\n').map((line) => line.split(':'));
+  const pathOf = (isWanted: (controllers: string) => boolean) =>
+    lines
+      .find(([, controllers = '']) => isWanted(controllers))
+      ?.slice(2)
+      .join(':');
+  for (const line of mounts.split('\n')) {
+    const [, , , root = '', point = '', ...rest] = line.split(' ');
+    const [type, , options = ''] = rest.slice(rest.indexOf('-') + 1);
+    if (type === 'cgroup' && options.split(',').includes('memory')) {
+      const own = pathOf((controllers) => controllers.split(',').includes('memory'));
+      const directory = directoryOf(root, point, own);
+      if (directory !== null) found.push({ directory, version: first });
+    }
+    if (type === 'cgroup2') {
+      const directory = directoryOf(
+        root,
+        point,
+        pathOf((controllers) => controllers === ''),
+      );
+      if (directory === null) continue;
+      found.push({ directory, version: second });
+      if (/\.(?:service|scope)$/.test(dirname(directory)))
+        found.push({ directory: dirname(directory), version: second });
+    }
+  }
+  return found;
+}
+
+function directoryOf(root: string, point: string, own: string | undefined): string | null {
+  if (own === undefined) return null;
+  const below = relative(root, own);
+  return below.startsWith('..') ? null : join(point, below);
+}
+
+/** Groups are used again: one that was removed keeps memory of the kernel as long as a page of a file is charged to it. */
+function createPool({ directory, version }: Parent, limitBytes: number): MemoryGroups {
+  const all: string[] = [];
+  const free: string[] = [];
+  process.on('exit', () => {
+    for (const path of all) removeNow(path);
+  });
+
+  async function make(): Promise<string> {
+    // refused where it is so already, or where it cannot be; the setting of the limit tells
+    if (version === second)
+      await writeFile(join(directory, 'cgroup.subtree_control'), '+memory').catch(() => undefined);
+    const path = join(directory, `${prefix}${process.pid}-${randomUUID()}`);
+    await mkdir(path);
+    all.push(path);
+    for (const { file, value, isOptional } of version.settings(limitBytes)) {
+      const written = write(join(path, file), value);
+      await (isOptional ? written.catch(() => undefined) : written);
+    }
+    return path;
+  }
+
+  return {
+    async take() {
+      const path = free.pop() ?? (await make());
+      const killed = async () => Number(/^oom_kill (\d+)$/m.exec(await readEvents(path))?.[1] ?? 0);
+      const before = await killed();
+      return {
+        add: (pid) => write(join(path, 'cgroup.procs'), String(pid)),
+        hasOverrun: async () => (await killed()) > before,
+        release: () => void free.push(path),
+      };
+    },
+  };
+
+  function readEvents(path: string): Promise<string> {
+    return readFile(join(path, version.events), 'utf8');
+  }
+}
+
+/** Not made where it is missing: a folder that is no group takes any file. */
+function write(path: string, value: string): Promise<void> {
+  return writeFile(path, value, { flag: 'r+' });
+}
+
+/** Groups of processes that were killed are empty by now. */
+async function removeAbandoned(directory: string): Promise<void> {
+  for (const name of await readdir(directory).catch(() => [])) {
+    const pid = new RegExp(`^${prefix}(\\d+)-`).exec(name)?.[1];
+    if (pid !== undefined && !existsSync(`/proc/${pid}`)) await rmdir(join(directory, name)).catch(() => undefined);
+  }
+}
+
+function removeNow(path: string): void {
+  try {
+    rmdirSync(path);
+  } catch {
+    // a process in it has not ended yet; the next worker removes it
+  }
+}
