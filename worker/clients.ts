@@ -41,7 +41,10 @@ export function createClients(deps: WorkerClientDeps): WorkerClients {
   const { extraAuthorities, cloneLimits: limits } = config;
   const authorities = extraAuthorities === null ? null : allAuthorities(extraAuthorities);
   const home = join(config.workDirectory, 'git-home');
-  const git = instrument('git', createGit({ home, authorities, egress, transfer: limits, run: processes?.run }));
+  const git = instrument(
+    'git',
+    createGit({ home, authorities, egress, transfer: limits, memoryBytes: limits.memoryBytes, run: processes?.run }),
+  );
   const local = createLocalForge({ pullRequests, baseUrl: config.baseUrl });
   const forges = instrument('forges', createForges({ local, egress, ...config.forges }));
   return {
@@ -52,6 +55,6 @@ export function createClients(deps: WorkerClientDeps): WorkerClients {
       return parsed.ok ? null : parsed.problem;
     },
     roots: { repositories: config.repositories.localRoot, directories: config.siteDirectories },
-    mergeBranch: (merge) => mergeBranch(git, config.workDirectory, merge),
+    mergeBranch: (merge) => mergeBranch(git, { directory: config.workDirectory, limits }, merge),
   };
 }

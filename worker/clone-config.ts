@@ -3,12 +3,16 @@ import { parseWebhookHosts } from '../workflows/contract/webhook-address.ts';
 
 const positive = (unit: string) => z.coerce.number(`must be a number of ${unit}`).positive('must be more than 0');
 
+/** With less, git does not start. */
+const wholeMegabytes = z.coerce.number('must be a number of megabytes').min(256, 'must be at least 256');
+
 /** The variables of where repositories may lie and how large they may be. */
 export const cloneVariables = z.object({
   DOCKET_PRIVATE_HOSTS: z.string().default(''),
   DOCKET_REPOSITORY_MB: positive('megabytes').default(2_000),
   DOCKET_REPOSITORY_FILES: positive('files').default(200_000),
   DOCKET_REPOSITORY_DEPTH: positive('levels').default(100),
+  DOCKET_GIT_MEMORY_MB: wholeMegabytes.default(4_096),
   DOCKET_CLONE_MINUTES: positive('minutes').default(15),
 });
 
@@ -31,6 +35,7 @@ export function reachOf(env: CloneEnvironment) {
       bytes: env.DOCKET_REPOSITORY_MB * 1e6,
       files: env.DOCKET_REPOSITORY_FILES,
       depth: env.DOCKET_REPOSITORY_DEPTH,
+      memoryBytes: env.DOCKET_GIT_MEMORY_MB * 2 ** 20,
       timeoutMs: env.DOCKET_CLONE_MINUTES * 60_000,
     },
   };

@@ -38,7 +38,7 @@ export interface WorkerConfig {
   repositories: { allowedHosts: string[]; localRoot: string | null };
   /** `host` or `host:port` of repositories and forges that may have private addresses. */
   privateHosts: string[];
-  cloneLimits: { bytes: number; files: number; depth: number; timeoutMs: number };
+  cloneLimits: { bytes: number; files: number; depth: number; memoryBytes: number; timeoutMs: number };
   siteDirectories: string | null;
   workDirectory: string;
   /** What the mirrors of repositories may take on disk. */

@@ -1,13 +1,19 @@
 import type { Git } from './git.ts';
 import type { JobDirectory } from './job-directory.ts';
+import type { TreeLimits } from './tree-limits.ts';
 import { listRemote, remoteCall, uploadPackOf, type RepositoryAccess } from './remote.ts';
 
-export interface BranchRequest extends RepositoryAccess {
+interface JobAccess extends RepositoryAccess {
   job: JobDirectory;
 }
 
+export interface BranchRequest extends JobAccess {
+  /** What the tree of the branch may be at most. */
+  limits: TreeLimits;
+}
+
 /** The commit a branch of the remote is at, null when there is none. */
-export async function remoteHead(git: Git, request: BranchRequest, ref: string): Promise<string | null> {
+export async function remoteHead(git: Git, request: JobAccess, ref: string): Promise<string | null> {
   const { refs } = await listRemote(git, { gitDir: request.job.gitDir, access: request, names: [ref] });
   return refs.get(ref) ?? null;
 }

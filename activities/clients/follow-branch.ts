@@ -21,13 +21,13 @@ export interface FollowedHead {
 
 /** Looks what a branch holds by now and joins it with the job's own change; null when the branch is gone. */
 export async function followBranch(git: Git, request: FollowRequest): Promise<FollowedHead | null> {
-  const { job, known, tree, signal } = request;
+  const { job, known, tree, limits, signal } = request;
   const ref = `refs/heads/${request.branch}`;
   const commit = await remoteHead(git, request, ref);
   if (commit === null) return null;
   if (commit === known.commit) return { commit, headTree: known.tree, tree, overruled: [] };
   await fetchHead(git, request, ref);
   const headTree = await treeOf(git, request, commit);
-  const joined = await mergeTreesYielding(git, { job, base: known.tree, ours: tree, theirs: headTree, signal });
+  const joined = await mergeTreesYielding(git, { job, base: known.tree, ours: tree, theirs: headTree, limits, signal });
   return { commit, headTree, ...joined };
 }

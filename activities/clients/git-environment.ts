@@ -23,6 +23,8 @@ const config = `[core]
   splitIndex = false
   quotePath = true
   commentChar = "#"
+  packedGitWindowSize = 64m
+  packedGitLimit = 512m
 [safe]
   directory = *
   bareRepository = explicit
@@ -54,6 +56,7 @@ const config = `[core]
   auto = false
 [pack]
   threads = 2
+  windowMemory = 256m
 [advice]
   detachedHead = false
 `;

@@ -7,6 +7,7 @@ export type GitErrorKind =
   | 'rejected'
   | 'stale'
   | 'too-large'
+  | 'out-of-memory'
   | 'disk-full'
   | 'corrupt'
   | 'timeout'
@@ -21,6 +22,8 @@ const sentences: Record<GitErrorKind, string> = {
   rejected: 'The server of the repository refused the push.',
   stale: 'The branch holds commits that this job did not make; it was left as it is.',
   'too-large': 'The repository is larger than this worker takes.',
+  'out-of-memory':
+    'git needs more memory for the repository than it may have; raise DOCKET_GIT_MEMORY_MB of the worker if it is to take it.',
   'disk-full': 'The disk of the worker is full.',
   corrupt: 'The copy of the repository on the worker is damaged.',
   timeout: 'git did not finish in time.',

@@ -5,6 +5,7 @@ import { sshFailureOf } from './ssh-failure.ts';
 /** What git says under LC_ALL=C, most specific first: git has no exit code of its own for any of these. */
 const signs: readonly { kind: GitErrorKind; pattern: RegExp }[] = [
   { kind: 'disk-full', pattern: /No space left on device|Disk quota exceeded/i },
+  { kind: 'out-of-memory', pattern: /^fatal: .*(?:Out of memory|Cannot allocate memory)/im },
   // the limit that the process was started with
   { kind: 'too-large', pattern: /File too large/i },
   {

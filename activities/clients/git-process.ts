@@ -12,6 +12,8 @@ export interface ProcessCall {
   secretInput: string | null;
   /** The size that no file it writes may pass; null: any. */
   maxFileBytes: number | null;
+  /** The address space that it and each of its children may have; null: any. */
+  maxMemoryBytes: number | null;
   maxOutputBytes: number;
   timeoutMs: number;
   signal: AbortSignal;
@@ -77,11 +79,15 @@ export async function runProcess(
   }
 }
 
-/** The shell sets the limit in blocks of 512 bytes and becomes the process; a write beyond fails instead of killing it. */
-function commandOf({ file, args, maxFileBytes }: StreamedCall): [string, readonly string[]] {
-  if (maxFileBytes === null) return [file, args];
-  const script = `trap '' XFSZ; ulimit -f ${Math.ceil(maxFileBytes / 512)} && exec "$0" "$@"`;
-  return ['/bin/sh', ['-c', script, file, ...args]];
+/** The shell sets the limits and becomes the process; a write beyond fails instead of killing it. */
+function commandOf({ file, args, maxFileBytes, maxMemoryBytes }: StreamedCall): [string, readonly string[]] {
+  const limits = [
+    ...(maxFileBytes === null ? [] : [`trap '' XFSZ; ulimit -f ${Math.ceil(maxFileBytes / 512)} || exit`]),
+    // only Linux has it
+    ...(maxMemoryBytes === null ? [] : [`ulimit -v ${Math.ceil(maxMemoryBytes / 1024)} 2> /dev/null`]),
+  ];
+  if (limits.length === 0) return [file, args];
+  return ['/bin/sh', ['-c', [...limits, 'exec "$0" "$@"'].join('; '), file, ...args]];
 }
 
 /** Signals all processes of the group that one began; none is left where it has ended. */

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { secretPartOf } from '../../redaction/private-key.ts';
 import { redact } from '../../redaction/redactor.ts';
 import { createEgress, type Egress } from './egress.ts';
+import { credentialConfig, credentialText, type GitCredential } from './git-credential.ts';
 import { GitError } from './git-error.ts';
 import { gitEnvironment, prepareHome, programPath, type Transport } from './git-environment.ts';
 import { fileFailureOf, gitFailureOf } from './git-failure.ts';
@@ -12,16 +13,8 @@ import { isNotConnected } from './ssh-failure.ts';
 import { openSshSession, placeOf, type SshCredential } from './ssh-session.ts';
 
 export { GitError, type GitErrorKind } from './git-error.ts';
+export type { GitCredential } from './git-credential.ts';
 export type { Transport } from './git-environment.ts';
-
-/** A credential for git over HTTPS; it travels on a file descriptor and only to `origin`. */
-export interface GitCredential {
-  username: string;
-  /** Called at each use. `fresh` after the last one was refused; what cannot be renewed answers the same again. */
-  token(options?: { fresh: boolean }): Promise<string>;
-  /** The origin it belongs to, e.g. `https://github.com`. */
-  origin: string;
-}
 
 /** What a server of a repository is shown, by https or by ssh. */
 export type RemoteCredential = GitCredential | SshCredential;
@@ -71,6 +64,8 @@ export interface GitOptions {
   egress?: Egress;
   /** What one exchange with a repository may bring and how long it may take. */
   transfer?: TransferLimits;
+  /** The memory that each process of git may have. */
+  memoryBytes?: number;
   /** Starts the processes; without it this process does. */
   run?(call: ProcessCall): Promise<ProcessOutcome>;
 }
@@ -81,6 +76,7 @@ export interface TransferLimits {
 }
 
 export const defaultTransferLimits: TransferLimits = { bytes: 2e9, timeoutMs: 15 * 60_000 };
+const defaultMemoryBytes = 2 ** 32;
 /** Of `http.curloptResolve` and of merging trees. */
 const oldestVersion = [2, 38];
 /** What a shell ends with that cannot find a program. */
@@ -95,6 +91,7 @@ const defaultMaxOutputBytes = 64 * 1024 * 1024;
 export function createGit(options: GitOptions): Git {
   const { gitBinary = 'git', home, authorities = null, transports = ['https', 'file', 'ssh'] } = options;
   const { egress = createEgress(), transfer = defaultTransferLimits, run: start = runProcess } = options;
+  const { memoryBytes = defaultMemoryBytes } = options;
   let prepared: Promise<void> | null = null;
   let isPinnable: boolean | null = null;
 
@@ -187,6 +184,7 @@ export function createGit(options: GitOptions): Git {
       file: gitBinary,
       args: [...before, ...call.args],
       maxFileBytes: reachesOut ? transfer.bytes : null,
+      maxMemoryBytes: memoryBytes,
       cwd: call.workTree ?? call.gitDir,
       env: { ...gitEnvironment({ home, transports: allowedOf(call) }), ...directoriesOf(call), ...call.env, ...env },
       stdin: call.input ?? null,
@@ -198,7 +196,7 @@ export function createGit(options: GitOptions): Git {
     if (outcome.stopped === 'timeout' && reachesOut) throw tookTooLong(transfer);
     if (outcome.stopped === 'aborted' || outcome.stopped === 'timeout') throw new GitError(outcome.stopped);
     const { stdout, stderr, exitCode } = outcome;
-    if (exitCode === notFoundByShell && reachesOut) throw cannotBeStarted();
+    if (exitCode === notFoundByShell) throw cannotBeStarted();
     const truncated = outcome.stopped === 'overflow';
     // who does not ask for a part takes it for all
     if (truncated && call.maxOutputBytes === undefined) throw saidTooMuch();
@@ -265,6 +263,7 @@ async function readVersion(place: Pick<ProcessCall, 'file' | 'cwd' | 'env'>): Pr
     ...place,
     args: ['version'],
     maxFileBytes: null,
+    maxMemoryBytes: null,
     stdin: null,
     secretInput: null,
     maxOutputBytes: 1_000,
@@ -281,19 +280,4 @@ function isAtLeast(version: readonly number[], [major = 0, minor = 0]: readonly 
 
 function directoriesOf({ gitDir, workTree }: GitCall): Record<string, string> {
   return workTree === undefined ? { GIT_DIR: gitDir } : { GIT_DIR: gitDir, GIT_WORK_TREE: workTree };
-}
-
-/** The helper copies what lies on descriptor 3; git asks it for the credential's own origin only. */
-function credentialConfig(credential: GitCredential | null): string[] {
-  if (credential === null) return [];
-  const helper = '!f() { if test "$1" = get; then cat <&3; fi; }; f';
-  return ['-c', `credential.${new URL(credential.origin).origin}.helper=${helper}`];
-}
-
-function credentialText(credential: GitCredential | null, token: string | null): string | null {
-  if (credential === null || token === null) return null;
-  if (/[\r\n\0]/.test(`${credential.username}${token}`)) {
-    throw new GitError('authentication', { message: 'The credential of the forge holds a line break; set it again.' });
-  }
-  return `username=${credential.username}\npassword=${token}\n`;
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Git } from './git.ts';
 import { GitError } from './git-error.ts';
 import { listRemote, receivePackOf, remoteCall, uploadPackOf } from './remote.ts';
+import { checkTree, type TreeLimits } from './tree-limits.ts';
 
 export interface BranchMerge {
   repository: string;
@@ -20,13 +21,17 @@ export type MergedBranch = { kind: 'merged'; commit: string } | { kind: 'refused
  * Brings one branch of a local repository into another by a merge commit. A second run finds it merged. What contradicts
  * is refused and changes nothing.
  */
-export async function mergeBranch(git: Git, directory: string, merge: BranchMerge): Promise<MergedBranch> {
+export async function mergeBranch(
+  git: Git,
+  { directory, limits }: { directory: string; limits: TreeLimits },
+  merge: BranchMerge,
+): Promise<MergedBranch> {
   const places = join(directory, 'merges');
   await mkdir(places, { recursive: true, mode: 0o700 });
   const gitDir = await mkdtemp(join(places, 'merge-'));
   try {
     await prepareGitDir(gitDir);
-    return await mergeIn(git, gitDir, merge);
+    return await mergeIn(git, { gitDir, limits }, merge);
   } finally {
     await rm(gitDir, { recursive: true, force: true });
   }
@@ -42,7 +47,11 @@ async function prepareGitDir(gitDir: string): Promise<void> {
   await writeFile(join(gitDir, 'info', 'attributes'), '* !merge !diff -text\n');
 }
 
-async function mergeIn(git: Git, gitDir: string, merge: BranchMerge): Promise<MergedBranch> {
+async function mergeIn(
+  git: Git,
+  { gitDir, limits }: { gitDir: string; limits: TreeLimits },
+  merge: BranchMerge,
+): Promise<MergedBranch> {
   const { repository, signal } = merge;
   const access = { repository, credential: null, signal };
   const [headRef, baseRef] = [`refs/heads/${merge.head}`, `refs/heads/${merge.base}`];
@@ -67,6 +76,8 @@ async function mergeIn(git: Git, gitDir: string, merge: BranchMerge): Promise<Me
   const isAncestor = { gitDir, args: ['merge-base', '--is-ancestor', head, base], acceptedExitCodes: [1], signal };
   if ((await git.run(isAncestor)).exitCode === 0) return { kind: 'merged', commit: base };
 
+  // they come from outside: nothing lists them before
+  for (const one of [head, base]) await checkTree(git, { gitDir, tree: one, limits, signal });
   const tree = await git.run({
     gitDir,
     args: ['merge-tree', '--write-tree', '--no-messages', base, head],

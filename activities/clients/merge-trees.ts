@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Git } from './git.ts';
 import { GitError } from './git-error.ts';
 import type { JobDirectory } from './job-directory.ts';
+import { checkTree, type TreeLimits } from './tree-limits.ts';
 
 export interface MergeRequest {
   job: JobDirectory;
@@ -11,6 +12,7 @@ export interface MergeRequest {
   base: string;
   ours: string;
   theirs: string;
+  limits: TreeLimits;
   signal: AbortSignal;
 }
 
@@ -73,11 +75,13 @@ async function entriesOf(git: Git, { job, signal }: MergeRequest, tree: string):
 /** The tree as git leaves it, and the files in which the changes contradict. */
 async function merge(
   git: Git,
-  { job, base, ours, theirs, signal }: MergeRequest,
+  { job, base, ours, theirs, limits, signal }: MergeRequest,
 ): Promise<{ tree: string; conflicts: string[] }> {
+  const { gitDir } = job;
+  // it comes from outside: nothing lists it before
+  await checkTree(git, { gitDir, tree: theirs, limits, signal });
   if (base === ours || ours === theirs) return { tree: theirs, conflicts: [] };
   if (base === theirs) return { tree: ours, conflicts: [] };
-  const { gitDir } = job;
   const commit = async (tree: string, parents: string[]) => {
     const args = ['commit-tree', tree, ...parents.flatMap((parent) => ['-p', parent]), '-m', 'Merge'];
     return (await git.run({ gitDir, args, env: identity, signal })).stdout.toString().trim();
@@ -88,5 +92,6 @@ async function merge(
   const args = ['merge-tree', '--write-tree', '--no-messages', '--name-only', '-z', ...sides];
   const { stdout, exitCode } = await git.run({ gitDir, args, acceptedExitCodes: [1], signal });
   const [tree = '', ...names] = stdout.toString().trim().split('\0').filter(Boolean);
+  await checkTree(git, { gitDir, tree, limits, signal });
   return { tree, conflicts: exitCode === 1 ? names : [] };
 }

@@ -6,6 +6,7 @@ import { gitFailureOf, pushFailureOf } from './git-failure.ts';
 import type { JobDirectory } from './job-directory.ts';
 import { mergeTrees } from './merge-trees.ts';
 import { receivePackOf, remoteCall, type RepositoryAccess } from './remote.ts';
+import type { TreeLimits } from './tree-limits.ts';
 
 /** The one commit that a job's first turn makes on the base commit. */
 export interface FirstCommit extends RepositoryAccess {
@@ -18,6 +19,7 @@ export interface FirstCommit extends RepositoryAccess {
 }
 
 export interface PublishRequest extends FirstCommit {
+  limits: TreeLimits;
   /** What an earlier turn left in the branch; null before the first one. */
   published: { commit: string; tree: string } | null;
   beforePush(): Promise<void>;
@@ -81,13 +83,13 @@ async function addToBranch(
   request: PublishRequest,
   { ref, published }: { ref: string; published: { commit: string; tree: string } },
 ): Promise<PublishedBranch> {
-  const { job, signal } = request;
+  const { job, limits, signal } = request;
   for (let tried = 0; tried < mostTries; tried += 1) {
     const head = await remoteHead(git, request, ref);
     if (head === null) return { commit: await makeBranch(git, request, ref), tree: request.tree };
     await fetchHead(git, request, ref);
     const theirs = await treeOf(git, request, head);
-    const tree = await mergeTrees(git, { job, base: published.tree, ours: request.tree, theirs, signal });
+    const tree = await mergeTrees(git, { job, base: published.tree, ours: request.tree, theirs, limits, signal });
     if (tree === theirs) return { commit: head, tree };
     const commit = await commitTree(git, request, { tree, parent: head });
     await request.beforePush();

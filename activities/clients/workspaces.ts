@@ -206,7 +206,13 @@ export function createWorkspaces({
     return withObjects(request, { own: taken, published: published?.snapshot ?? null }, async ({ job, base }) => {
       const from = before === null ? [base.baseTree] : isFurther ? [before.tree] : [base.baseTree, before.tree];
       checkPaths?.(await ownPaths(git, { job, from, tree: taken.tree, signal: request.signal }));
-      const { commit, tree } = await publishBranch(git, { ...request, job, published: before, tree: taken.tree });
+      const { commit, tree } = await publishBranch(git, {
+        ...request,
+        job,
+        limits,
+        published: before,
+        tree: taken.tree,
+      });
       if (tree === taken.tree) return { commit, snapshot: taken };
       return { commit, snapshot: await describeTree(git, { job, base, tree, signal: request.signal }) };
     });
@@ -221,7 +227,7 @@ export function createWorkspaces({
     const { repository, signal } = request;
     const known = { commit: published.commit, tree: published.snapshot.tree };
     return withObjects(request, { own, published: published.snapshot }, async ({ job, base }) => {
-      const followed = await followBranch(git, { ...request, job, known, tree: own?.tree ?? base.baseTree });
+      const followed = await followBranch(git, { ...request, job, limits, known, tree: own?.tree ?? base.baseTree });
       if (followed === null) return null;
       const { commit, headTree, tree } = followed;
       if (asBase && tree === headTree) return { ...followed, snapshot: null, headSnapshot: null };

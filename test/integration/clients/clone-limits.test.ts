@@ -10,9 +10,10 @@ import { createGit, GitError, type TransferLimits } from '../../../activities/cl
 import type { TreeLimits } from '../../../activities/clients/tree-limits.ts';
 import { createWorkspaces } from '../../../activities/clients/workspaces.ts';
 import { verdictOf } from '../../../activities/failures.ts';
-import { createTestRepository, type TestRepository } from '../../support/git-repository.ts';
+import { createTestRepository } from '../../support/git-repository.ts';
 import { loopbackEgress } from '../../support/loopback.ts';
 import { access } from './setup.ts';
+import { makeBomb } from './tree-bomb.ts';
 
 const wide = { bytes: 1e9, files: 1_000, depth: 20 };
 
@@ -38,18 +39,6 @@ async function openWith(
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
-}
-
-/** A tree that holds the same folder ten times, and so on down: 10^depth files in a few objects. */
-async function makeBomb(repository: TestRepository, { depth, content }: { depth: number; content: string }) {
-  await repository.commit({ blob: content });
-  let entry = (await repository.git('ls-tree', 'main', 'blob')).split('\t')[0]!;
-  for (let level = 0; level < depth; level += 1) {
-    const names = Array.from({ length: 10 }, (_, index) => `${entry}\t${index}`).join('\n');
-    entry = `040000 tree ${await repository.makeTree(`${names}\n`)}`;
-  }
-  const commit = await repository.git('commit-tree', entry.split(' ')[2]!, '-m', 'Bomb');
-  await repository.git('update-ref', 'refs/heads/main', commit);
 }
 
 describe('the limits of a repository', () => {
@@ -87,6 +76,24 @@ describe('the limits of a repository', () => {
     expect((await openWith(deep.path, { depth: 31 })).error).toBeNull();
     await using long = await createTestRepository({ [`${`${'n'.repeat(240)}/`.repeat(15)}b`]: 'x' });
     expect((await openWith(long.path, {})).error).toMatchObject({ kind: 'too-large' });
+  });
+
+  it('are those of the memory of git, too', async () => {
+    await using repository = await createTestRepository();
+    await makeBomb(repository, { depth: 6, content: 'x' });
+    const home = await mkdtemp(join(tmpdir(), 'docket-limits-'));
+    try {
+      const args = ['diff-tree', '-r', '-M', '--name-only', 'main', '4b825dc642cb6eb9a060e54bf8d69288fbee4904'];
+      const call = { gitDir: repository.path, args, maxOutputBytes: 1_000, signal: new AbortController().signal };
+      const error = await createGit({ home, memoryBytes: 2 ** 27 })
+        .run(call)
+        .catch((thrown: unknown) => thrown);
+      expect(error).toMatchObject({ kind: 'out-of-memory', message: expect.stringMatching(/DOCKET_GIT_MEMORY_MB/) });
+      expect(verdictOf(error)).toMatchObject({ category: 'repository_too_large', tolerated: 0 });
+      await expect(createGit({ home }).run(call)).resolves.toMatchObject({ exitCode: -1, truncated: true });
+    } finally {
+      await rm(home, { recursive: true, force: true });
+    }
   });
 
   it('end an exchange that takes too long, and name the setting', async () => {

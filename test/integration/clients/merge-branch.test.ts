@@ -1,3 +1,4 @@
+import { defaultTreeLimits } from '../../../activities/clients/tree-limits.ts';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,14 +12,18 @@ const git = createGit({ home: join(directory, 'home') });
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
 function merge(repository: string, head = 'docket/fix') {
-  return mergeBranch(git, directory, {
-    repository,
-    head,
-    base: 'main',
-    message: 'Merge pull request #1: Fix\n',
-    date: new Date('2026-11-21T10:00:00Z'),
-    signal: AbortSignal.timeout(60_000),
-  });
+  return mergeBranch(
+    git,
+    { directory, limits: defaultTreeLimits },
+    {
+      repository,
+      head,
+      base: 'main',
+      message: 'Merge pull request #1: Fix\n',
+      date: new Date('2026-11-21T10:00:00Z'),
+      signal: AbortSignal.timeout(60_000),
+    },
+  );
 }
 
 const kindOf = { kind: 'merged', commit: expect.stringMatching(/^[0-9a-f]{40}$/) };

@@ -1,3 +1,4 @@
+import { defaultTreeLimits } from '../../../activities/clients/tree-limits.ts';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -70,6 +71,7 @@ it.each<[string, { ours: TestFiles; theirs: TestFiles; tree: Record<string, stri
     base: await repository.git('rev-parse', 'main^{tree}'),
     ours: await treeOf('ours', ours),
     theirs: await treeOf('theirs', theirs),
+    limits: defaultTreeLimits,
     signal: live,
   };
   const merged = await mergeTreesYielding(git, request);

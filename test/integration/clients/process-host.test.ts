@@ -16,6 +16,7 @@ const callOf = (call: Partial<ProcessCall>): ProcessCall => ({
   stdin: null,
   secretInput: null,
   maxFileBytes: null,
+  maxMemoryBytes: null,
   maxOutputBytes: 1e9,
   timeoutMs: 60_000,
   signal: new AbortController().signal,

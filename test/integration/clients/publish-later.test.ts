@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { scene } from './publish-scene.ts';
-import { createTestWorkspaces } from './setup.ts';
+import { access, createTestWorkspaces } from './setup.ts';
+import { makeBomb } from './tree-bomb.ts';
 
 describe.each(['local', 'github'] as const)('publish of a later turn to a %s repository', (forge) => {
   it('adds a commit in a later turn, also on any machine and after what a person pushed', async () => {
@@ -37,6 +38,26 @@ describe.each(['local', 'github'] as const)('publish of a later turn to a %s rep
         message: expect.stringContaining('same places'),
       });
       expect(await repository.git('rev-parse', 'docket/job-edit')).toBe(theirs);
+    });
+  });
+
+  it('lists nothing of what others pushed before its size is known', async () => {
+    await scene(forge, async ({ test, repository, url, credential, commit, snapshot, publish }) => {
+      const one = await snapshot('one\n');
+      const first = await publish(one);
+      const two = await snapshot('two\n', one);
+      await makeBomb(repository, { depth: 7, content: 'x', branch: 'docket/job-edit' });
+      const at = { ...access(url, credential), jobId: 'job', baseCommit: commit, branch: 'docket/job-edit' };
+      for (const attempt of [
+        () => publish(two, { published: first }),
+        () => test.workspaces.follow({ ...at, snapshot: two, published: first, asBase: false }),
+        () => test.workspaces.follow({ ...at, snapshot: one, published: first, asBase: true }),
+      ]) {
+        test.calls.length = 0;
+        await expect(attempt()).rejects.toMatchObject({ kind: 'too-large' });
+        const commands = test.calls.map(({ args }) => args[0]);
+        expect(commands.slice(commands.indexOf('fetch') + 1)).toEqual(['rev-parse', 'ls-tree']);
+      }
     });
   });
 

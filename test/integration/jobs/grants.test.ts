@@ -1,3 +1,4 @@
+import { defaultTreeLimits } from '../../../activities/clients/tree-limits.ts';
 import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -153,7 +154,7 @@ it('is asked by the worker at each use: jobs, messages, merges and sites', { tim
   await using _chores = createMergeChores({
     merges,
     granted,
-    mergeBranch: (merge) => mergeBranch(git, root, merge),
+    mergeBranch: (merge) => mergeBranch(git, { directory: root, limits: defaultTreeLimits }, merge),
     log: pino({ level: 'silent' }),
     everyMs: 20,
   });

@@ -28,7 +28,7 @@ it('needs nothing but a database', () => {
     budgets: { jobMicros: null, dayMicros: null, organizationMicros: null },
     repositories: { allowedHosts: ['github.com'], localRoot: null },
     privateHosts: [],
-    cloneLimits: { bytes: 2e9, files: 200_000, depth: 100, timeoutMs: 900_000 },
+    cloneLimits: { bytes: 2e9, files: 200_000, depth: 100, memoryBytes: 2 ** 32, timeoutMs: 900_000 },
     siteDirectories: null,
     webhookAllowedHosts: [],
     workDirectory: resolve('.docket/work'),
