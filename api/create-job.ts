@@ -1,7 +1,7 @@
-import type { Caller } from '../db/caller.ts';
+import type { Caller, Owner } from '../db/caller.ts';
 import type { GrantStore } from '../db/grants.ts';
 import { newId } from '../db/ids.ts';
-import type { CreatedJob, JobStore, NewJob } from '../db/jobs.ts';
+import type { CreatedJob, EarlierJob, Idempotency, JobStore, NewJob } from '../db/jobs.ts';
 import type { ProjectRow } from '../db/projects.ts';
 import { parseRef } from '../workflows/contract/ref.ts';
 import { parseRepository } from '../workflows/contract/repository.ts';
@@ -12,7 +12,7 @@ import { hashOfRequest } from './idempotency-key.ts';
 import type { CreateJobBody } from './job-schemas.ts';
 
 export interface CreateJobDeps {
-  jobs: Pick<JobStore, 'create'>;
+  jobs: Pick<JobStore, 'create' | 'findEarlier'>;
   grants: GrantStore;
   problemWithModel: (name: string) => string | null;
   defaultModel: string;
@@ -26,6 +26,8 @@ export interface JobRequest {
 }
 
 export interface JobCreation {
+  /** What the same key was used for; null when the request is new. Nothing that has changed since is asked. */
+  findEarlier(owner: Owner, request: JobRequest): Promise<EarlierJob | null>;
   /** Throws ApiError when the request names something the project may not use. */
   check(request: JobRequest): Promise<CheckedJob>;
   write(caller: Caller, job: CheckedJob): Promise<CreatedJob>;
@@ -55,6 +57,9 @@ export function createJobCreation({ jobs, problemWithModel, defaultModel, ...dep
   }
 
   return {
+    findEarlier: (owner, { project, body, idempotencyKey }) =>
+      jobs.findEarlier(owner, project.id, idempotencyOf(body, idempotencyKey)),
+
     async check({ project, body, idempotencyKey }) {
       const repository = repositoryOf(project, body.source?.repository);
       const model = body.model ?? project.model ?? defaultModel;
@@ -71,7 +76,7 @@ export function createJobCreation({ jobs, problemWithModel, defaultModel, ...dep
         requestedRef: refOf(body.source?.ref) ?? (repository === project.repository ? project.defaultRef : null),
         model,
         draft: body.draft ?? false,
-        idempotency: idempotencyKey === null ? null : { key: idempotencyKey, requestHash: requestHashOf(body) },
+        idempotency: idempotencyOf(body, idempotencyKey),
       };
     },
 
@@ -86,7 +91,8 @@ function refOf(text: string | undefined): string | null {
   return parsed.ref;
 }
 
-/** Equal for bodies that ask for the same, whatever the order of their fields. */
-function requestHashOf({ prompt, source, model, draft }: CreateJobBody): string {
-  return hashOfRequest([prompt, source?.repository ?? null, source?.ref ?? null, model ?? null, draft ?? false]);
+/** The hash is equal for bodies that ask for the same, whatever the order of their fields. */
+function idempotencyOf({ prompt, source, model, draft }: CreateJobBody, key: string | null): Idempotency | null {
+  const asked = [prompt, source?.repository ?? null, source?.ref ?? null, model ?? null, draft ?? false];
+  return key === null ? null : { key, requestHash: hashOfRequest(asked) };
 }

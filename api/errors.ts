@@ -123,9 +123,12 @@ export function unsupportedMediaType(sentence: string): ApiError {
   return new ApiError(415, sentence);
 }
 
-export function tooManyRequests(retryAfterSeconds: number): ApiError {
+export function tooManyRequests(retryAfterSeconds: number, headers: Record<string, string> = {}): ApiError {
   const seconds = Math.max(1, Math.ceil(retryAfterSeconds));
-  return new ApiError(429, `Too many requests; try again in ${seconds} seconds.`, { 'Retry-After': String(seconds) });
+  return new ApiError(429, `Too many requests; try again in ${seconds} seconds.`, {
+    ...headers,
+    'Retry-After': String(seconds),
+  });
 }
 
 export function tooManyStreams(most: number): ApiError {

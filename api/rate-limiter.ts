@@ -1,11 +1,6 @@
-import type { RateLimitAnswer, RateLimitPolicy, RateLimitStore } from '../db/rate-limits.ts';
+import type { RateLimitAnswer, RateLimitCounter, RateLimitStore } from '../db/rate-limits.ts';
 import { isStoreDown } from '../db/store-down.ts';
 import { createMemoryLimiter } from './memory-limiter.ts';
-
-export interface RateLimitCounter {
-  key: string;
-  policy: RateLimitPolicy;
-}
 
 export interface RateLimiter {
   /** Takes one from each counter if all have one left, and from none otherwise. Works without the store, per process. */

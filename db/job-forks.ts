@@ -3,9 +3,10 @@ import type { StepRef } from '../workflows/contract/job.ts';
 import { writeAudit } from './audit.ts';
 import type { Caller, Owner } from './caller.ts';
 import { messageEvent } from './job-messages.ts';
-import type { JobRow } from './jobs.ts';
+import { earlierJob, type CreatedJob, type EarlierJob, type Idempotency, type JobRow } from './jobs.ts';
 import { jobColumns } from './job-statements.ts';
 import { withTransaction } from './pool.ts';
+import { takeAllowance, type RateLimitCounter } from './rate-limits.ts';
 import { toStoredJson, toStoredText } from './stored-text.ts';
 
 export interface NewFork {
@@ -17,21 +18,23 @@ export interface NewFork {
   model: string | null;
   /** What the first new step reads beside what is taken over. */
   prompt: string | null;
-  /** Both or none: the client's key, and the hash of the body it came with. */
-  idempotency: { key: string; requestHash: string } | null;
+  idempotency: Idempotency | null;
+  /** What the new job is counted in; without it nothing limits it. */
+  counter?: RateLimitCounter;
 }
 
 /**
  * `unknown`: there is no such job. `no-step`: the turn has no such step that has ended; `lastStep` is the last one that has,
- * null when there is none. `needs-prompt`: the agent had nothing more to do at that step. `conflict`: the key came with another body.
+ * null when there is none. `needs-prompt`: the agent had nothing more to do at that step.
  */
 export type Fork =
-  | { kind: 'created' | 'replayed'; job: JobRow }
+  | Extract<CreatedJob, { kind: 'created' }>
+  | EarlierJob
   | { kind: 'no-step'; turn: number; lastStep: number | null }
-  | { kind: 'unknown' | 'needs-prompt' | 'conflict' };
+  | { kind: 'unknown' | 'needs-prompt' };
 
 export interface JobForkStore {
-  /** Writes a job that goes on behind a step of another one: its conversation and tree up to there, in one transaction. */
+  /** Writes a job that goes on behind a step of another one: its conversation and tree up to there, in one transaction. Throws AllowanceError. */
   fork(caller: Caller, fork: NewFork): Promise<Fork>;
 }
 
@@ -54,13 +57,18 @@ export function createJobForkStore(pool: Pool): JobForkStore {
       const problem = await problemWith(client, at, request.prompt);
       if (problem !== null) return problem;
       const source = { job, at, tree: await treeAt(client, at) };
-      if (!(await insertJob(client, request, source))) return earlierFork(client, request, job.projectId);
+      if (!(await insertJob(client, request, source))) {
+        const earlier = await earlierJob(client, caller, job.projectId, request.idempotency);
+        if (earlier !== null) return earlier;
+        throw new Error('A fork was neither written nor found under its idempotency key.');
+      }
       await copyRecords(client, request.id, source);
       await begin(client, request, at);
       const created = await readJob(client, caller, request.id);
       if (created === null) throw new Error('The job that was just written is not there.');
       await writeAudit(client, caller, { action: 'job.fork', subject: created.id, details: { from: at } });
-      return { kind: 'created', job: created };
+      const allowance = request.counter === undefined ? null : await takeAllowance(client, request.counter);
+      return { kind: 'created', job: created, allowance };
     });
   }
 
@@ -138,18 +146,6 @@ async function insertJob(client: PoolClient, request: NewFork, { at, tree }: Sou
     ],
   );
   return rowCount === 1;
-}
-
-async function earlierFork(client: PoolClient, { idempotency }: NewFork, projectId: string): Promise<Fork> {
-  const { rows } = await client.query<JobRow & { sameRequest: boolean }>(
-    `select ${jobColumns}, request_hash is not distinct from $3 as "sameRequest"
-     from jobs where project_id = $1 and idempotency_key = $2`,
-    [projectId, idempotency?.key ?? null, idempotency?.requestHash ?? null],
-  );
-  const [found] = rows;
-  if (found === undefined) throw new Error('A fork was neither written nor found under its idempotency key.');
-  const { sameRequest, ...job } = found;
-  return sameRequest ? { kind: 'replayed', job } : { kind: 'conflict' };
 }
 
 /** What the conversation and the tree are made of. The steps were paid for by the other job: here they cost nothing. */

@@ -1,31 +1,34 @@
 import type { Pool, PoolClient } from 'pg';
 import type { NewJobEvent } from '../workflows/contract/job-events.ts';
-import type { JobRow } from './jobs.ts';
+import type { Idempotency, JobRow } from './jobs.ts';
 import { writeAudit } from './audit.ts';
 import type { Caller } from './caller.ts';
 import { redact } from '../redaction/redactor.ts';
 import { jobColumns } from './job-statements.ts';
 import { withTransaction } from './pool.ts';
+import { takeAllowance, type RateLimitAnswer, type RateLimitCounter } from './rate-limits.ts';
 import { onlyRow } from './rows.ts';
 import { toStoredJson, toStoredText } from './stored-text.ts';
 
 export interface NewMessage {
   jobId: string;
   prompt: string;
-  /** Both or none: the client's key, and the hash of the body it came with. */
-  idempotency: { key: string; requestHash: string } | null;
+  idempotency: Idempotency | null;
+  /** What the message is counted in; without it nothing limits it. */
+  counter?: RateLimitCounter;
 }
 
 /**
  * `joined`: the running turn reads it. `began`: a new turn begins with it. `replayed`: the same key and body came before.
- * `conflict`: the same key with another body.
+ * `conflict`: the same key with another body. `allowance` is what the counter of the message has left.
  */
 export type SentMessage =
-  | { kind: 'joined' | 'began' | 'replayed'; job: JobRow }
+  | { kind: 'joined' | 'began'; job: JobRow; allowance: RateLimitAnswer | null }
+  | { kind: 'replayed'; job: JobRow }
   | { kind: 'conflict' | 'archived' | 'unknown' };
 
 export interface JobMessageStore {
-  /** Writes the message, the job's state and, for a new turn, its start, in one transaction. */
+  /** Writes the message, the job's state and, for a new turn, its start, in one transaction. Throws AllowanceError. */
   send(caller: Caller, message: NewMessage): Promise<SentMessage>;
 }
 
@@ -53,7 +56,8 @@ export function createJobMessageStore(pool: Pool): JobMessageStore {
       const isActive = job.status === 'active';
       const told = await (isActive ? join : begin)(client, job, message.prompt);
       await writeAudit(client, caller, { action: 'job.message', subject: job.id, details: { turn: told.turn } });
-      return { kind: isActive ? 'joined' : 'began', job: told };
+      const allowance = message.counter === undefined ? null : await takeAllowance(client, message.counter);
+      return { kind: isActive ? 'joined' : 'began', job: told, allowance };
     });
   }
 

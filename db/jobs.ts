@@ -9,6 +9,7 @@ import { canBeId } from './ids.ts';
 import { findJobs, insertJob, jobColumns, listJobs } from './job-statements.ts';
 import { decodeCursor, encodeCursor } from './page-cursor.ts';
 import { withTransaction } from './pool.ts';
+import { takeAllowance, type RateLimitAnswer, type RateLimitCounter } from './rate-limits.ts';
 import { toStoredText } from './stored-text.ts';
 
 export { InvalidCursorError } from './page-cursor.ts';
@@ -64,12 +65,25 @@ export interface NewJob {
   requestedRef: string | null;
   model: string;
   draft: boolean;
-  /** Both or none: the client's key, and the hash of the body it came with. */
-  idempotency: { key: string; requestHash: string } | null;
+  idempotency: Idempotency | null;
+  /** What the job is counted in; without it nothing limits it. */
+  counter?: RateLimitCounter;
 }
 
-/** `replayed`: the same key and body came before. `conflict`: the same key with another body. `unknown`: no such project. */
-export type CreatedJob = { kind: 'created' | 'replayed'; job: JobRow } | { kind: 'conflict' } | { kind: 'unknown' };
+/** The client's key of a request, and the hash of the body it came with. */
+export interface Idempotency {
+  key: string;
+  requestHash: string;
+}
+
+/** `replayed`: the same key and body came before. `conflict`: the same key with another body. */
+export type EarlierJob = { kind: 'replayed'; job: JobRow } | { kind: 'conflict' };
+
+/** `unknown`: no such project. `allowance` is what the counter of the job has left. */
+export type CreatedJob =
+  | { kind: 'created'; job: JobRow; allowance: RateLimitAnswer | null }
+  | EarlierJob
+  | { kind: 'unknown' };
 
 export interface JobPage {
   jobs: JobRow[];
@@ -77,8 +91,10 @@ export interface JobPage {
 }
 
 export interface JobStore {
-  /** Writes the job, its first turn and its outbox row in one transaction. */
+  /** Writes the job, its first turn and its outbox row in one transaction. Throws AllowanceError. */
   create(caller: Caller, job: NewJob): Promise<CreatedJob>;
+  /** What the project's key was used for; null when it is new. */
+  findEarlier(owner: Owner, projectId: string, idempotency: Idempotency | null): Promise<EarlierJob | null>;
   /** One indexed read; lookups of one event-loop turn share one query. Null when unknown or of another project. */
   find(owner: Owner, projectId: string, jobId: string): Promise<JobRow | null>;
   /** Newest first. `cursor` is what the page before gave; a malformed one throws `InvalidCursorError`. */
@@ -123,9 +139,12 @@ export function createJobStore(pool: Pool): JobStore {
         ],
       });
       const [created] = rows;
-      if (created === undefined) return replay(client, caller, job);
+      // the insert waited for whoever holds the key, so that job is visible by now
+      if (created === undefined)
+        return (await earlierJob(client, caller, projectId, idempotency)) ?? { kind: 'unknown' };
       await writeAudit(client, caller, { action: 'job.create', subject: id, details: { projectId } });
-      return { kind: 'created', job: created };
+      const allowance = job.counter === undefined ? null : await takeAllowance(client, job.counter);
+      return { kind: 'created', job: created, allowance };
     });
   }
 
@@ -157,24 +176,31 @@ export function createJobStore(pool: Pool): JobStore {
     };
   }
 
-  return { create, find, list };
+  return {
+    create,
+    find,
+    list,
+    findEarlier: (owner, projectId, idempotency) => earlierJob(pool, owner, projectId, idempotency),
+  };
 }
 
 type JobKey = Pick<JobRow, 'organizationId' | 'projectId' | 'id'>;
 
-/** The insert waited for whoever holds the key, so that job is visible by now; without one there is no such project. */
-async function replay(
-  client: PoolClient,
-  { organizationId }: Caller,
-  { projectId, idempotency }: NewJob,
-): Promise<CreatedJob> {
+/** The job that a key of the project was used for. */
+export async function earlierJob(
+  client: Pool | PoolClient,
+  { organizationId }: Owner,
+  projectId: string,
+  idempotency: Idempotency | null,
+): Promise<EarlierJob | null> {
+  if (idempotency === null) return null;
   const { rows } = await client.query<JobRow & { sameRequest: boolean }>(
     `select ${jobColumns}, request_hash is not distinct from $4 as "sameRequest"
      from jobs where organization_id = $1 and project_id = $2 and idempotency_key = $3`,
-    [organizationId, projectId, idempotency?.key ?? null, idempotency?.requestHash ?? null],
+    [organizationId, projectId, idempotency.key, idempotency.requestHash],
   );
   const [found] = rows;
-  if (found === undefined) return { kind: 'unknown' };
+  if (found === undefined) return null;
   const { sameRequest, ...job } = found;
   return sameRequest ? { kind: 'replayed', job } : { kind: 'conflict' };
 }

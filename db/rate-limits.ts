@@ -1,4 +1,4 @@
-import type { Pool } from 'pg';
+import type { Pool, PoolClient } from 'pg';
 import { remainingOf, resetSecondsOf } from './sliding-window.ts';
 
 export interface RateLimitPolicy {
@@ -15,9 +15,27 @@ export interface RateLimitAnswer {
   resetSeconds: number;
 }
 
+export interface RateLimitCounter {
+  key: string;
+  policy: RateLimitPolicy;
+}
+
+/** A change that was not made because its counter has none left. */
+export class AllowanceError extends Error {
+  override name = 'AllowanceError';
+  readonly policy: RateLimitPolicy;
+  readonly answer: RateLimitAnswer;
+
+  constructor(policy: RateLimitPolicy, answer: RateLimitAnswer) {
+    super('The allowance is used up.');
+    this.policy = policy;
+    this.answer = answer;
+  }
+}
+
 export interface RateLimitStore {
   /** Takes one from each of the counters if all have one left, and from none otherwise. Sliding window on database time. */
-  take(counters: { key: string; policy: RateLimitPolicy }[]): Promise<RateLimitAnswer[]>;
+  take(counters: RateLimitCounter[]): Promise<RateLimitAnswer[]>;
   /** Removes buckets that no window reaches. */
   sweep(): Promise<void>;
 }
@@ -33,28 +51,43 @@ interface CounterRow {
 
 /** Counters that live in PostgreSQL, so that every API process counts into the same ones. */
 export function createRateLimitStore(pool: Pool): RateLimitStore {
-  async function take(counters: { key: string; policy: RateLimitPolicy }[]): Promise<RateLimitAnswer[]> {
-    if (counters.length === 0) return [];
-    const keys = counters.map(({ key }) => key);
-    const quotas = counters.map(({ policy }) => policy.limit);
-    const widths = counters.map(({ policy }) => policy.windowSeconds);
-    for (;;) {
-      const { rows } = await pool.query<CounterRow>({ ...takeOne, values: [keys, quotas, widths] });
-      const byKey = new Map(rows.map((row) => [row.key, row]));
-      const answers = counters.flatMap(({ key, policy }) => {
-        const row = byKey.get(key);
-        return row === undefined ? [] : [answerOf(row, policy)];
-      });
-      if (answers.length === counters.length) return answers;
-      await pool.query(addCounters, [keys, widths]);
-    }
-  }
-
   async function sweep(): Promise<void> {
     await pool.query('delete from rate_limits where expires_at < now()');
   }
 
-  return { take, sweep };
+  return { take: (counters) => takeAll(pool, counters, takeAlone), sweep };
+}
+
+/**
+ * Counts a change in the transaction that makes it, so that only what is done counts. Throws AllowanceError, which takes the
+ * change back, when the counter has none left.
+ */
+export async function takeAllowance(client: PoolClient, counter: RateLimitCounter): Promise<RateLimitAnswer> {
+  const [answer] = await takeAll(client, [counter], takeWithin);
+  if (answer === undefined) throw new Error('A counter gave no answer.');
+  if (!answer.allowed) throw new AllowanceError(counter.policy, answer);
+  return answer;
+}
+
+async function takeAll(
+  client: Pool | PoolClient,
+  counters: RateLimitCounter[],
+  statement: typeof takeAlone,
+): Promise<RateLimitAnswer[]> {
+  if (counters.length === 0) return [];
+  const keys = counters.map(({ key }) => key);
+  const quotas = counters.map(({ policy }) => policy.limit);
+  const widths = counters.map(({ policy }) => policy.windowSeconds);
+  for (;;) {
+    const { rows } = await client.query<CounterRow>({ ...statement, values: [keys, quotas, widths] });
+    const byKey = new Map(rows.map((row) => [row.key, row]));
+    const answers = counters.flatMap(({ key, policy }) => {
+      const row = byKey.get(key);
+      return row === undefined ? [] : [answerOf(row, policy)];
+    });
+    if (answers.length === counters.length) return answers;
+    await client.query(addCounters, [keys, widths]);
+  }
 }
 
 function answerOf(row: CounterRow, policy: RateLimitPolicy): RateLimitAnswer {
@@ -71,13 +104,10 @@ function answerOf(row: CounterRow, policy: RateLimitPolicy): RateLimitAnswer {
 /**
  * Locks the counters in the order of their keys, moves each to its running bucket, and counts one in all of them if one
  * fits in each. A statement that waited for the lock past the end of a bucket finds the newer bucket, and counts there.
- * Losing the last moments of a count in a crash is cheaper than waiting for the disk.
  */
-const takeOne = {
-  name: 'take-rate-limits',
-  text: `
-    with unflushed as materialized (
-      select set_config('synchronous_commit', 'off', true)
+const takeOne = (settings: string) => `
+    with settings as materialized (
+      ${settings}
     ), wanted as (
       select key, quota, width, extract(epoch from now())::float8 as at,
              (floor(extract(epoch from now()) / width) * width)::bigint as bucket
@@ -102,8 +132,15 @@ const takeOne = {
       from judged, verdict
       where verdict.taken and rate_limits.key = judged.key
     )
-    select key, current, previous, elapsed as "elapsedSeconds", fits, taken from judged, verdict, unflushed`,
+    select key, current, previous, elapsed as "elapsedSeconds", fits, taken from judged, verdict, settings`;
+
+/** Losing the last moments of a count in a crash is cheaper than waiting for the disk. */
+const takeAlone = {
+  name: 'take-rate-limits',
+  text: takeOne(`select set_config('synchronous_commit', 'off', true)`),
 };
+/** The change that is counted is written with care. */
+const takeWithin = { name: 'take-rate-limits-within', text: takeOne('select') };
 
 const addCounters = `
   insert into rate_limits (key, bucket_start, expires_at)

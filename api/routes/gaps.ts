@@ -13,13 +13,12 @@ import { gapJobSchema } from '../gap-schemas.ts';
 import { mayBegin, promptOfGap, type Gap, type Gaps } from '../gaps.ts';
 import { hasBody, readJsonBody } from '../json-body.ts';
 import type { ApiCaller } from '../api-caller.ts';
-import type { EnforceRateLimit } from '../middleware/rate-limit.ts';
 import { presentGap } from '../presenters/gap.ts';
+import { rateLimitFields } from '../rate-limit-fields.ts';
 import type { SiteAccess } from '../site-access.ts';
 
 export interface GapRouteDeps {
   access: Pick<SiteAccess, 'forAdmin'>;
-  enforceRateLimit: EnforceRateLimit;
   jobPolicy: RateLimitPolicy;
   gapReader: Gaps;
   gaps: Pick<GapStore, 'begin' | 'recheck'>;
@@ -83,18 +82,20 @@ export function createGapsRouter(deps: GapRouteDeps): AppRouter {
       body: { prompt, source: sourceOf(site, project) },
       idempotencyKey: null,
     });
-    await deps.enforceRateLimit(ctx, [{ key: `job:${project.id}`, policy: deps.jobPolicy }]);
+    const counter = { key: `job:${project.id}`, policy: deps.jobPolicy };
     // the same attempt, asked for twice or cut off in the middle, is the same job, whatever was asked since
     const attemptKey = `gap:${site.id}:${gap.id}:${attempt}`;
     const created = await creation.write(caller, {
       ...checked,
       idempotency: { key: attemptKey, requestHash: attemptKey },
+      counter,
     });
     if (created.kind === 'unknown') throw projectNotFound();
     if (created.kind === 'conflict') throw idempotencyConflict('job');
     await gaps.begin({ ...gap, siteId: site.id }, { id: created.job.id, attempt });
     if (created.kind === 'created') {
       ctx.state.turn = { jobId: created.job.id, turn: created.job.turn };
+      if (created.allowance !== null) ctx.set(rateLimitFields([{ ...counter, answer: created.allowance }]));
       deps.onCreated();
     }
     await note(caller, { action: 'gap.job', subject: gap.id, details: { jobId: created.job.id, site: site.domain } });

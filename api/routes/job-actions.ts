@@ -12,12 +12,11 @@ import type { ReadJob } from '../job-reader.ts';
 import { jobMessageSchema } from '../job-schemas.ts';
 import { readJsonBody } from '../json-body.ts';
 import type { Authenticate } from '../middleware/authentication.ts';
-import type { EnforceRateLimit } from '../middleware/rate-limit.ts';
+import { rateLimitFields } from '../rate-limit-fields.ts';
 import { presentJob } from '../../workflows/contract/agent-job.ts';
 
 export interface JobActionRouteDeps {
   authenticate: Authenticate;
-  enforceRateLimit: EnforceRateLimit;
   messagePolicy: RateLimitPolicy;
   messages: JobMessageStore;
   endings: JobEndings;
@@ -57,11 +56,12 @@ export function createJobActionsRouter(deps: JobActionRouteDeps): AppRouter {
     const { caller, job } = await jobOf(ctx);
     const key = idempotencyKeyOf(ctx.req.headers['idempotency-key']);
     const { prompt } = jobMessageSchema.parse(await readJsonBody(ctx.req, { maxBytes: largestBodyBytes }));
-    await deps.enforceRateLimit(ctx, [{ key: `message:${job.projectId}`, policy: deps.messagePolicy }]);
-
     const idempotency = key === null ? null : { key, requestHash: hashOfRequest([prompt]) };
-    const sent = await messages.send(caller, { jobId: job.id, prompt, idempotency });
+    const counter = { key: `message:${job.projectId}`, policy: deps.messagePolicy };
+    const sent = await messages.send(caller, { jobId: job.id, prompt, idempotency, counter });
     if (!('job' in sent)) throw refusalOf(sent.kind);
+    if (sent.kind !== 'replayed' && sent.allowance !== null)
+      ctx.set(rateLimitFields([{ ...counter, answer: sent.allowance }]));
     if (sent.kind === 'began') {
       ctx.state.turn = { jobId: sent.job.id, turn: sent.job.turn };
       deps.onBegun();

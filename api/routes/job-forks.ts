@@ -1,5 +1,6 @@
 import { newId } from '../../db/ids.ts';
 import type { Fork, JobForkStore } from '../../db/job-forks.ts';
+import type { JobStore } from '../../db/jobs.ts';
 import type { RateLimitPolicy } from '../../db/rate-limits.ts';
 import { presentJob } from '../../workflows/contract/agent-job.ts';
 import type { AppRouter } from '../app-context.ts';
@@ -11,11 +12,11 @@ import type { ReadJob } from '../job-reader.ts';
 import { forkJobSchema } from '../job-schemas.ts';
 import { readJsonBody } from '../json-body.ts';
 import type { Authenticate } from '../middleware/authentication.ts';
-import type { EnforceRateLimit } from '../middleware/rate-limit.ts';
+import { rateLimitFields } from '../rate-limit-fields.ts';
 
 export interface JobForkRouteDeps {
   authenticate: Authenticate;
-  enforceRateLimit: EnforceRateLimit;
+  jobs: Pick<JobStore, 'findEarlier'>;
   /** The one of new jobs: a fork is one. */
   jobPolicy: RateLimitPolicy;
   forks: JobForkStore;
@@ -38,21 +39,21 @@ export function createJobForksRouter(deps: JobForkRouteDeps): AppRouter {
     const key = idempotencyKeyOf(ctx.req.headers['idempotency-key']);
     const body = forkJobSchema.parse(await readJsonBody(ctx.req, { maxBytes: largestBodyBytes }));
     const { turn, step, model = null, prompt = null } = body;
-    const modelProblem = deps.problemWithModel(model ?? source.model);
-    if (modelProblem !== null) throw invalidRequest(modelProblem);
-    await deps.enforceRateLimit(ctx, [{ key: `job:${source.projectId}`, policy: deps.jobPolicy }]);
-
     const requestHash = hashOfRequest(['fork', source.id, turn ?? null, step, model, prompt]);
-    const fork = await deps.forks.fork(caller, {
-      id: newId('job_'),
-      from: { jobId: source.id, turn, step },
-      model,
-      prompt,
-      idempotency: key === null ? null : { key, requestHash },
-    });
+    const idempotency = key === null ? null : { key, requestHash };
+    const counter = { key: `job:${source.projectId}`, policy: deps.jobPolicy };
+
+    async function write(): Promise<Fork> {
+      const modelProblem = deps.problemWithModel(model ?? source.model);
+      if (modelProblem !== null) throw invalidRequest(modelProblem);
+      const from = { jobId: source.id, turn, step };
+      return deps.forks.fork(caller, { id: newId('job_'), from, model, prompt, idempotency, counter });
+    }
+    const fork = (await deps.jobs.findEarlier(caller, source.projectId, idempotency)) ?? (await write());
     if (!('job' in fork)) throw refusalOf(fork);
     if (fork.kind === 'created') {
       ctx.state.turn = { jobId: fork.job.id, turn: fork.job.turn };
+      if (fork.allowance !== null) ctx.set(rateLimitFields([{ ...counter, answer: fork.allowance }]));
       deps.onCreated();
     }
     if (fork.kind === 'replayed') ctx.set('Idempotent-Replay', 'true');

@@ -12,13 +12,12 @@ import { createJobSchema, listJobsSchema } from '../job-schemas.ts';
 import { readJsonBody } from '../json-body.ts';
 import type { ApiCaller } from '../api-caller.ts';
 import type { Authenticate } from '../middleware/authentication.ts';
-import type { EnforceRateLimit } from '../middleware/rate-limit.ts';
 import { pageOf } from '../page-of.ts';
+import { rateLimitFields } from '../rate-limit-fields.ts';
 import { presentJob } from '../../workflows/contract/agent-job.ts';
 
 export interface JobRouteDeps {
   authenticate: Authenticate;
-  enforceRateLimit: EnforceRateLimit;
   jobPolicy: RateLimitPolicy;
   projects: Pick<ProjectStore, 'get'>;
   jobs: Pick<JobStore, 'list'>;
@@ -47,14 +46,16 @@ export function createJobsRouter(deps: JobRouteDeps): AppRouter {
     const project = await projectOf(caller, ctx.params['projectId'] ?? '');
     const idempotencyKey = idempotencyKeyOf(ctx.req.headers['idempotency-key']);
     const body = createJobSchema.parse(await readJsonBody(ctx.req, { maxBytes: largestBodyBytes }));
-    const job = await creation.check({ project, body, idempotencyKey });
-    await deps.enforceRateLimit(ctx, [{ key: `job:${project.id}`, policy: deps.jobPolicy }]);
-
-    const created = await creation.write(caller, job);
+    const request = { project, body, idempotencyKey };
+    const counter = { key: `job:${project.id}`, policy: deps.jobPolicy };
+    const created =
+      (await creation.findEarlier(caller, request)) ??
+      (await creation.write(caller, { ...(await creation.check(request)), counter }));
     if (created.kind === 'conflict') throw idempotencyConflict('job');
     if (created.kind === 'unknown') throw projectNotFound();
     if (created.kind === 'created') {
       ctx.state.turn = { jobId: created.job.id, turn: created.job.turn };
+      if (created.allowance !== null) ctx.set(rateLimitFields([{ ...counter, answer: created.allowance }]));
       deps.onCreated();
     }
     if (created.kind === 'replayed') ctx.set('Idempotent-Replay', 'true');

@@ -123,6 +123,7 @@ export function createWebhooksRouter(deps: WebhookRouteDeps): AppRouter {
   router.post(`${base}/:id/ping`, async (ctx) => {
     const webhook = await webhookOf(ctx);
     const { projectId, id } = webhook;
+    if (!webhook.enabled) throw webhookDisabled();
     await deps.enforceRateLimit(ctx, [{ key: `webhook:${projectId}`, policy: askedPolicy }]);
     const deliveryId = await webhooks.ping(projectId, id);
     if (deliveryId === null) throw webhookDisabled();

@@ -193,7 +193,7 @@ it('POST …/fork creates a job once for a key, and refuses what cannot be gone 
     const job = await worker.runJob({ prompt: 'Write one', repository: repository.path });
     await using api = await serveApi(database.pool, {
       OPENAI_COMPATIBLE_BASE_URL: model.baseUrl,
-      DOCKET_JOBS_PER_HOUR: '4',
+      DOCKET_JOBS_PER_HOUR: '1',
     });
     const { key } = await buildKey(database.pool, { organizationId: job.organizationId });
     const post = (json: object, headers = {}, id = job.id) =>
