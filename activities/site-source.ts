@@ -13,7 +13,7 @@ export interface SiteSourceDeps extends GrantedAccessDeps {
 export interface SiteSource {
   /** Names the content: an equal one means that nothing changed. */
   revision: string;
-  /** All its files; those that are known may come without their content. */
+  /** All its files, whose contents the caller may hand on; those that are known may come without. */
   read(isKnown: IsKnownFile): Promise<FolderFile[]>;
 }
 
@@ -39,10 +39,17 @@ export function createSiteSource(deps: SiteSourceDeps): OpenSiteSource {
   async function openDirectory(site: SiteRow, top: string, signal: AbortSignal): Promise<SiteSource> {
     await granted.checkDirectory(site, top, site.path);
     const directory = join(top, site.path);
-    const files = await readDirectory({ directory, root: deps.roots.directories, signal });
-    const read = (isKnown: IsKnownFile) =>
-      Promise.resolve(files.map((file) => (isKnown(file) ? { ...file, content: null } : file)));
-    return { revision: revisionOf(files), read };
+    const readAll = () => readDirectory({ directory, root: deps.roots.directories, signal });
+    let files: FolderFile[] | null = await readAll();
+    return {
+      revision: revisionOf(files),
+      // whoever reads takes the contents away; what changed since has another revision, and is indexed the next time
+      async read(isKnown) {
+        const all = files ?? (await readAll());
+        files = null;
+        return all.map((file) => (isKnown(file) ? { ...file, content: null } : file));
+      },
+    };
   }
 }
 

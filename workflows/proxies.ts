@@ -4,8 +4,8 @@ import type { SiteActivities } from '../activities/site-index.ts';
 import type { WebhookActivities } from '../activities/webhooks.ts';
 
 /**
- * Every activity may run twice. None has a number of attempts: a killed worker is an attempt too. What may fail for good
- * is counted by the activity itself, in the database. The waits grow slowly, for the work of workers that are killed one after
+ * Every activity may run twice. None but the index of a site has a number of attempts: a killed worker is an attempt too. What
+ * may fail for good is counted by the activity itself, in the database. The waits grow slowly, for the work of workers that are killed one after
  * another.
  */
 const retry = { initialInterval: '100ms', backoffCoefficient: 1.5, maximumInterval: '20s' } as const;
@@ -47,12 +47,15 @@ export const { archiveIdleJobs } = proxyActivities<Activities>({
   retry,
 });
 
-/** Reads a whole site; a large one takes a minute. What never ends is told before the run itself times out. */
+/**
+ * Reads a whole site; a large one takes a minute. What never ends is told before the run itself times out. Pages that take
+ * their worker along each time fail after minutes: the next request tries again.
+ */
 export const { buildSiteIndex } = proxyActivities<SiteActivities>({
   startToCloseTimeout: '30 minutes',
   scheduleToCloseTimeout: '100 minutes',
   heartbeatTimeout,
-  retry,
+  retry: { ...retry, maximumAttempts: 20 },
 });
 
 export const { readIndexRequest, requestIndex, recordIndexFailure } = proxyActivities<SiteActivities>({

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { lstat, open, readdir, realpath } from 'node:fs/promises';
 import { join, sep } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Git } from './git.ts';
 import { GitError } from './git-error.ts';
 
@@ -25,7 +26,13 @@ export class SourceFolderError extends Error {
 const mostFiles = 50_000;
 const largestFile = 10 * 1024 * 1024;
 const largestFolder = 500 * 1024 * 1024;
+/** Git's list of a folder, some 100 bytes a file. A tree of a few objects can list as billions. */
+const largestList = 32 * 1024 * 1024;
+const mostEntries = 500_000;
+/** Listed between two turns of the event loop. */
+const entriesPerTurn = 2_000;
 const filesPerBatch = 5_000;
+const bytesPerBatch = 32 * 1024 * 1024;
 const deepest = 40;
 const readable = /\.(?:md|mdx|markdown|json|ya?ml)$/i;
 
@@ -61,20 +68,20 @@ export async function readGitFolder(
   const listed = await git.run({
     gitDir,
     args: ['ls-tree', '-r', '-z', '-l', '--full-tree', tree],
-    maxOutputBytes: largestFolder,
+    maxOutputBytes: largestList,
     signal,
   });
-  const blobs = listed.stdout.toString().split('\0').flatMap(blobOf);
+  if (listed.truncated) throw tooManyEntries();
+  const blobs = await blobsIn(listed.stdout, signal);
   checkLimits(blobs);
   const files = blobs.map(({ path, object }): FolderFile => ({ path, name: object, content: null }));
   const unknown = blobs.flatMap((blob, at) => (isKnown({ path: blob.path, name: blob.object }) ? [] : [{ blob, at }]));
-  for (let start = 0; start < unknown.length; start += filesPerBatch) {
-    const batch = unknown.slice(start, start + filesPerBatch);
+  for (const batch of batchesOf(unknown)) {
     const { stdout } = await git.run({
       gitDir,
       args: ['cat-file', '--batch', '--buffer'],
       input: batch.map(({ blob }) => `${blob.object}\n`).join(''),
-      maxOutputBytes: largestFolder + mostFiles * 100,
+      maxOutputBytes: bytesPerBatch + largestFile + filesPerBatch * 100,
       signal,
     });
     let offset = 0;
@@ -89,11 +96,45 @@ export async function readGitFolder(
   return files;
 }
 
-function blobOf(entry: string): Blob[] {
+/** The pages of a list; others have their turn now and then. */
+async function blobsIn(list: Buffer, signal: AbortSignal): Promise<Blob[]> {
+  const blobs: Blob[] = [];
+  let entries = 0;
+  let start = 0;
+  for (let end = list.indexOf(0); end !== -1; end = list.indexOf(0, start)) {
+    const blob = blobOf(list.toString('utf8', start, end));
+    if (blob !== null) blobs.push(blob);
+    if (blobs.length > mostFiles) break;
+    start = end + 1;
+    entries += 1;
+    if (entries % entriesPerTurn === 0) await nextTurn(undefined, { signal });
+  }
+  return blobs;
+}
+
+function blobOf(entry: string): Blob | null {
   const match = /^100(?:644|755) blob ([0-9a-f]{40,64}) +(\d+)\t(.+)$/s.exec(entry);
-  if (match === null) return [];
+  if (match === null) return null;
   const [, object = '', size = '', path = ''] = match;
-  return readable.test(path) && Number(size) <= largestFile ? [{ path, object, size: Number(size) }] : [];
+  return readable.test(path) && Number(size) <= largestFile ? { path, object, size: Number(size) } : null;
+}
+
+function* batchesOf<Entry extends { blob: Blob }>(entries: readonly Entry[]): Generator<Entry[]> {
+  let batch: Entry[] = [];
+  let bytes = 0;
+  for (const entry of entries) {
+    batch.push(entry);
+    bytes += entry.blob.size;
+    if (batch.length < filesPerBatch && bytes < bytesPerBatch) continue;
+    yield batch;
+    batch = [];
+    bytes = 0;
+  }
+  if (batch.length > 0) yield batch;
+}
+
+function tooManyEntries(): SourceFolderError {
+  return new SourceFolderError('The folder holds too many files; give the site a smaller folder.');
 }
 
 /**
@@ -111,6 +152,7 @@ export async function readDirectory({
 }): Promise<FolderFile[]> {
   const top = await checkedDirectory(directory, root);
   const found: { path: string; size: number }[] = [];
+  let seen = 0;
   await walk('', 0);
   checkLimits(found);
   found.sort((a, b) => (a.path < b.path ? -1 : 1));
@@ -125,6 +167,8 @@ export async function readDirectory({
   async function walk(below: string, depth: number): Promise<void> {
     signal.throwIfAborted();
     const entries = await existing(below, () => readdir(join(top, below), { withFileTypes: true }));
+    seen += entries?.length ?? 0;
+    if (seen > mostEntries) throw tooManyEntries();
     for (const entry of entries ?? []) {
       const path = below === '' ? entry.name : `${below}/${entry.name}`;
       if (entry.isDirectory()) {

@@ -3,8 +3,10 @@ import { chmod, mkdir, mkdtemp, rm, symlink, truncate, writeFile } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { setTimeout as nextLook } from 'node:timers/promises';
 import type { Git } from '../../../../activities/clients/git.ts';
 import { readDirectory, readGitFolder, SourceFolderError } from '../../../../activities/clients/source-folder.ts';
+import { watchEventLoop } from '../../../../threads/watch-event-loop.ts';
 
 const { signal } = new AbortController();
 
@@ -118,6 +120,69 @@ describe('readGitFolder', () => {
       text: 'hello',
       more: [],
     });
+  });
+
+  /** A git whose list of the folder is this. */
+  const listing = (stdout: Buffer, truncated = false): Git => ({
+    run: () => Promise.resolve({ stdout, stderr: '', truncated, exitCode: 0 }),
+  });
+  const readAll = (git: Git) => readGitFolder(git, { gitDir: '/x', tree: 'b'.repeat(40), isKnown: () => true, signal });
+  const listOf = (count: number, ending: string) =>
+    Buffer.from(
+      Array.from({ length: count }, (_, at) => `100644 blob ${object}       5\tfolder/${at}${ending}\0`).join(''),
+    );
+
+  it('asks git for a list of bounded size, and refuses a folder whose list is longer', async () => {
+    const asked: (number | undefined)[] = [];
+    const git = listing(listOf(10, '.md'), true);
+    const run: Git['run'] = (call) => {
+      asked.push(call.maxOutputBytes);
+      return git.run(call);
+    };
+    await expect(readAll({ ...git, run })).rejects.toThrow(
+      'The folder holds too many files; give the site a smaller folder.',
+    );
+    expect(asked).toEqual([32 * 1024 * 1024]);
+  });
+
+  it('refuses more pages than it may hold, and reads a long list in pieces that hold the event loop for a moment only', async () => {
+    const holds: number[] = [];
+    using _ = watchEventLoop({ heldMs: 120, onHeld: ({ cpuMs }) => holds.push(cpuMs) });
+    const lists = [listOf(50_001, '.md'), listOf(400_000, '.c')];
+    // what the lists themselves took
+    await nextLook(60);
+    holds.length = 0;
+    await expect(readAll(listing(lists[0]!))).rejects.toThrow('more than 50000 pages');
+    expect(await readAll(listing(lists[1]!))).toEqual([]);
+    await nextLook(60);
+    expect(holds).toEqual([]);
+  });
+
+  it('reads many large pages in several calls', async () => {
+    const size = 10 * 1024 * 1024;
+    const content = Buffer.alloc(size, 'x');
+    const list = Array.from({ length: 9 }, (_, at) => `100644 blob ${object} ${size}\t${at}.md\0`).join('');
+    const outputs: number[] = [];
+    const git: Git = {
+      async run({ args, input }) {
+        const blobs = String(input ?? '')
+          .split('\n')
+          .slice(0, -1);
+        const answer = Buffer.concat(
+          blobs.flatMap(() => [Buffer.from(`${object} blob ${size}\n`), content, Buffer.from('\n')]),
+        );
+        if (args[0] !== 'ls-tree') outputs.push(answer.length);
+        return {
+          stdout: args[0] === 'ls-tree' ? Buffer.from(list) : answer,
+          stderr: '',
+          truncated: false,
+          exitCode: 0,
+        };
+      },
+    };
+    const files = await readGitFolder(git, { gitDir: '/x', tree: 'b'.repeat(40), isKnown: () => false, signal });
+    expect(files.map(({ content }) => content?.length)).toEqual(Array.from({ length: 9 }, () => size));
+    expect(outputs.length).toBe(3);
   });
 
   it('lists what is known without reading it', async () => {
