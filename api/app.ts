@@ -29,6 +29,7 @@ import { createOpenAnswers, type OpenAnswers } from './open-answers.ts';
 import { createOpenApi } from './openapi.ts';
 import { createJobEventsRouter } from './routes/job-events.ts';
 import { createJobActionsRouter } from './routes/job-actions.ts';
+import { createDeletionsRouter } from './routes/deletions.ts';
 import { createJobForksRouter } from './routes/job-forks.ts';
 import { createJobListsRouter } from './routes/job-lists.ts';
 import { createJobRecordsRouter } from './routes/job-records.ts';
@@ -111,6 +112,7 @@ export function createApp(deps: AppDeps): App {
       onBegun: deps.onJobCreated,
       onCancelled: deps.onJobCancelled,
     }),
+    createDeletionsRouter({ ...gate, ...stores, readJob, onCancelled: deps.onJobCancelled }),
     createJobForksRouter({
       ...gate,
       ...stores,

@@ -48,6 +48,14 @@ function describeProjects(): Record<string, PathItem> {
         requestBody: jsonBody(schemaOf(changeProjectSchema, 'input')),
         responses: { 200: jsonResponse('The project.', project), ...writes },
       },
+      delete: {
+        operationId: 'deleteProject',
+        summary: 'Delete a project for good, with its jobs, webhooks and credentials',
+        description: 'Active jobs are stopped first. The repository and what jobs have put on the forge stay.',
+        security,
+        parameters,
+        responses: { 204: { description: 'It is gone.' }, ...reads },
+      },
     },
   };
 }

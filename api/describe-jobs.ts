@@ -63,6 +63,15 @@ export function describeJobs(): Record<string, PathItem> {
         parameters: [projectId, jobId],
         responses: { 200: jsonResponse('The job.', job), ...errorResponses(401, 403, 404, 429, 503) },
       },
+      delete: {
+        operationId: 'deleteAgentJob',
+        summary: 'Delete an agent job for good, with all that is kept of it',
+        description:
+          'An active job is stopped first. What it has put on the forge stays there, but for pull requests of the local forge. Forks of the job stay.',
+        security,
+        parameters: [projectId, jobId],
+        responses: { 204: { description: 'It is gone.' }, ...errorResponses(401, 403, 404, 429, 503) },
+      },
     },
     '/v2/agent/{projectId}/jobs': {
       get: {

@@ -3,6 +3,7 @@ import { createAnswerSpendingStore } from '../db/answer-spending.ts';
 import { createAuditStore } from '../db/audit.ts';
 import { createConversationStore } from '../db/conversations.ts';
 import { createEmptySearchStore } from '../db/empty-searches.ts';
+import { createErasure } from '../db/erasure.ts';
 import { createGapStore } from '../db/gaps.ts';
 import { createGrantStore } from '../db/grants.ts';
 import { createJobEndings } from '../db/job-endings.ts';
@@ -53,6 +54,7 @@ export function createApiStores({
     forks: createJobForkStore(pool),
     messages: createJobMessageStore(pool),
     endings: createJobEndings(pool),
+    erasure: createErasure(pool),
     events: createJobEventStore(pool),
     outbox: createOutboxStore(pool),
     cancels: createCancelStore(pool),

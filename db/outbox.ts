@@ -6,6 +6,7 @@ export interface OutboxEntry {
 }
 
 export interface DueEntry extends OutboxEntry {
+  /** Empty when the job was deleted: its cancel outlives it. */
   organizationId: string;
 }
 
@@ -40,9 +41,9 @@ function createQueueStore(pool: Pool, table: 'job_outbox' | 'job_cancels'): Outb
         )
         update ${table}
         set attempts = attempts + 1, next_attempt_at = now() + $2::float8 * interval '1 millisecond'
-        from due join jobs on jobs.id = due.job_id
+        from due left join jobs on jobs.id = due.job_id
         where ${table}.job_id = due.job_id and ${table}.turn = due.turn
-        returning ${table}.job_id as "jobId", ${table}.turn, jobs.organization_id as "organizationId"`,
+        returning ${table}.job_id as "jobId", ${table}.turn, coalesce(jobs.organization_id, '') as "organizationId"`,
       values: [options.limit, options.leaseMs],
     });
     return rows;

@@ -6,6 +6,7 @@ import type { Pool } from 'pg';
 import { jobMessageSchema } from '../../api/job-schemas.ts';
 import { operatorOf, type Caller } from '../../db/caller.ts';
 import { BundleFileError, readBundle, writeBundle } from '../../db/bundle-file.ts';
+import { createErasure } from '../../db/erasure.ts';
 import { canBeId, newId } from '../../db/ids.ts';
 import { createJobForkStore } from '../../db/job-forks.ts';
 import type { JobPiece } from '../../db/job-pieces.ts';
@@ -24,7 +25,7 @@ interface ReplayOptions {
   step?: number;
 }
 
-/** `docket job replay|fork|bundle` */
+/** `docket job replay|fork|bundle|delete` */
 export function addJobCommands(program: Command, withContext: WithContext): void {
   const group = program.command('job').description('agent jobs: why one ended as it did');
   const counted = integerBetween(1, 999_999);
@@ -45,6 +46,18 @@ export function addJobCommands(program: Command, withContext: WithContext): void
         show(createJobRecordStore(pool).read(await operatorOfJob(pool, job), job)),
       );
     });
+
+  group
+    .command('delete')
+    .description('delete a job for good, with all that is kept of it')
+    .argument('<id>', 'the id of the job')
+    .requiredOption('--yes', 'there is no way back')
+    .action((id: string, _options: unknown, command: Command) =>
+      withContext(async ({ pool }) => {
+        if (!(await createErasure(pool).job(await operatorOfJob(pool, id), id))) throw jobUnknown(id);
+        printRecord(command, { id, deleted: true });
+      }),
+    );
 
   group
     .command('fork')

@@ -1,11 +1,13 @@
 import type { Command } from 'commander';
+import { operatorOf } from '../../db/caller.ts';
+import { createErasure } from '../../db/erasure.ts';
 import { createOrganizationStore } from '../../db/projects.ts';
 import { readName } from './checks.ts';
-import type { WithContext } from './context.ts';
+import { CommandError, type WithContext } from './context.ts';
 import { addGrantCommands } from './grant.ts';
 import { printList, printRecord } from './output.ts';
 
-/** `docket org create|list|grant|revoke-grant|grants` */
+/** `docket org create|delete|list|grant|revoke-grant|grants` */
 export function addOrganizationCommands(program: Command, withContext: WithContext): void {
   const group = program.command('org').description('organizations: they own projects, sites and keys');
 
@@ -17,6 +19,21 @@ export function addOrganizationCommands(program: Command, withContext: WithConte
       withContext(async ({ pool }) =>
         printRecord(command, { ...(await createOrganizationStore(pool).create(options)) }),
       ),
+    );
+
+  group
+    .command('delete')
+    .description(
+      'delete an organization for good: its projects, jobs, sites, conversations, keys, and all that is kept of them',
+    )
+    .argument('<id>', 'its id')
+    .requiredOption('--yes', 'there is no way back')
+    .action((id: string, _options: unknown, command: Command) =>
+      withContext(async ({ pool }) => {
+        const isDeleted = await createErasure(pool).organization(operatorOf({ organizationId: id }));
+        if (!isDeleted) throw new CommandError(`There is no organization ${id}.`);
+        printRecord(command, { id, deleted: true });
+      }),
     );
 
   group

@@ -1,5 +1,7 @@
 import { Option } from 'commander';
 import type { Command } from 'commander';
+import { operatorOf } from '../../db/caller.ts';
+import { createErasure } from '../../db/erasure.ts';
 import { createProjectCredentialStore } from '../../db/project-credentials.ts';
 import { createProjectStore, forgeKinds } from '../../db/projects.ts';
 import type { ForgeKind, ProjectChange } from '../../db/projects.ts';
@@ -47,7 +49,7 @@ const tokenOption = [
   'token for the forge, read from standard input: contents and pull requests, read and write',
 ] as const;
 
-/** `docket project create|update|list` */
+/** `docket project create|update|delete|list` */
 export function addProjectCommands(program: Command, withContext: WithContext): void {
   const group = program.command('project').description('projects: a repository that agent jobs work on');
 
@@ -152,6 +154,20 @@ export function addProjectCommands(program: Command, withContext: WithContext): 
         printRecord(command, { ...(await projects.update(id, change)) });
       }),
   );
+
+  group
+    .command('delete')
+    .description('delete a project for good, with its jobs, webhooks and credentials')
+    .argument('<id>', 'its id')
+    .requiredOption('--yes', 'there is no way back')
+    .action((id: string, _options: unknown, command: Command) =>
+      withContext(async ({ pool }) => {
+        const project = await createProjectStore(pool).get(id);
+        const isDeleted = project !== null && (await createErasure(pool).project(operatorOf(project), id));
+        if (!isDeleted) throw new CommandError(`There is no project ${id}.`);
+        printRecord(command, { id, deleted: true });
+      }),
+    );
 
   group
     .command('list')

@@ -124,7 +124,7 @@ it('leaves an organization with grants for exactly what its projects and sites u
   for (const directory of ['/srv/docs/', '/'])
     await buildSite(pool, { organizationId: b, repository: undefined, directory });
   await pool.query('drop table grants');
-  const file = join(import.meta.dirname, '../../../db/migrations/0027-grants.sql');
+  const file = join(import.meta.dirname, '../../../db/migrations/0028-grants.sql');
   await pool.query(await readFile(file, 'utf8'));
   const { rows } = await pool.query('select organization_id, resource from grants order by resource');
   const of = (id: string) => rows.filter(({ organization_id: owner }) => owner === id).map(({ resource }) => resource);

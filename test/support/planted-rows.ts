@@ -1,0 +1,162 @@
+import type { Pool } from 'pg';
+
+interface Column {
+  table: string;
+  name: string;
+  type: string;
+  isNullable: boolean;
+}
+
+interface Reference {
+  child: string;
+  parent: string;
+  columns: string[];
+  parentColumns: string[];
+  onDelete: 'a' | 'r' | 'c' | 'n' | 'd';
+}
+
+export interface Schema {
+  tables: string[];
+  columns: Column[];
+  references: Reference[];
+  /** Tables whose rows go with those of a table, through any number of references; the table is one of them. */
+  below(table: string): Set<string>;
+}
+
+/** The tables of the database, as its catalog has them. */
+export async function readSchema(pool: Pool): Promise<Schema> {
+  const tables = await pool.query<{ name: string }>(
+    `select relname as name from pg_class
+     where relkind = 'r' and relnamespace = 'public'::regnamespace and relname !~ 'migration' order by relname`,
+  );
+  const columns = await pool.query<Column>(
+    `select relname as table, attname as name, format_type(atttypid, null) as type, not attnotnull as "isNullable"
+     from pg_attribute join pg_class on pg_class.oid = attrelid
+     where relkind = 'r' and relnamespace = 'public'::regnamespace and attnum > 0 and not attisdropped
+       and attidentity = '' and attgenerated = ''
+     order by relname, attnum`,
+  );
+  const references = await pool.query<Reference>(
+    `select conrelid::regclass::text as child, confrelid::regclass::text as parent, confdeltype::text as "onDelete",
+            (select array_agg(attname::text order by place) from unnest(conkey) with ordinality as key (number, place)
+             join pg_attribute on attrelid = conrelid and attnum = number) as columns,
+            (select array_agg(attname::text order by place) from unnest(confkey) with ordinality as key (number, place)
+             join pg_attribute on attrelid = confrelid and attnum = number) as "parentColumns"
+     from pg_constraint where contype = 'f' and connamespace = 'public'::regnamespace`,
+  );
+  return {
+    tables: tables.rows.map(({ name }) => name),
+    columns: columns.rows,
+    references: references.rows,
+    below(table) {
+      const found = new Set([table]);
+      for (const parent of found)
+        for (const { child, onDelete } of references.rows.filter((reference) => reference.parent === parent))
+          if (onDelete === 'c') found.add(child);
+      return found;
+    },
+  };
+}
+
+/** What a check of the schema demands, and how what no reference holds together belongs together. */
+function meantFor(word: string): Record<string, unknown> {
+  return {
+    'projects.forge': 'local',
+    'api_keys.kind': 'admin',
+    'jobs.status': 'active',
+    'jobs.phase': 'running',
+    'jobs.pr_state': 'open',
+    'jobs.pr_id': `${word} pull_requests.id`,
+    'jobs.forked_from': null,
+    'job_turns.status': 'active',
+    'job_history_exports.state': 'waiting',
+    'pull_requests.state': 'open',
+    'sites.directory': null,
+    'thread_messages.role': 'user',
+    'thread_messages.ending': 'finished',
+    'replies.protocol': 'v2',
+    'webhook_deliveries.status': 'pending',
+    'message_feedback.vote': 'up',
+    'gaps.state': 'working',
+    'rate_limits.key': `job:${word} organizations.id`,
+    'job_cancels.job_id': `${word} jobs.id`,
+    'audit_entries.organization_id': `${word} organizations.id`,
+  };
+}
+
+/** Rows that belong to no organization: nothing is planted there. */
+export const ofNobody = ['workers'];
+
+/** A row in every table, each text of which holds the word, all of one organization. Answers the organization's id. */
+export async function plantRows(pool: Pool, schema: Schema, word: string): Promise<string> {
+  const meant = meantFor(word);
+  const known = new Map<string, unknown>();
+  const client = await pool.connect();
+  try {
+    // triggers would add rows of their own
+    await client.query(`set session_replication_role = replica`);
+    for (const table of inOrder(schema)) {
+      const own = schema.columns.filter((column) => column.table === table);
+      for (const { name, type } of own) {
+        const place = `${table}.${name}`;
+        const reference = schema.references.find(({ child, columns }) => child === table && columns.includes(name));
+        const value =
+          place in meant
+            ? meant[place]
+            : reference === undefined
+              ? valueOf(type, `${word} ${place}`)
+              : known.get(`${reference.parent}.${reference.parentColumns[reference.columns.indexOf(name)]}`);
+        known.set(place, value);
+      }
+      await client.query(
+        `insert into ${table} (${own.map(({ name }) => name).join(', ')}) values (${own.map((_, at) => `$${at + 1}`).join(', ')})`,
+        own.map(({ name }) => known.get(`${table}.${name}`)),
+      );
+    }
+  } finally {
+    client.release(true);
+  }
+  return `${word} organizations.id`;
+}
+
+/** Parents before children. */
+function inOrder({ tables, references }: Schema): string[] {
+  const done: string[] = [];
+  const wanted = tables.filter((table) => !ofNobody.includes(table));
+  while (done.length < wanted.length) {
+    const next = wanted.find(
+      (table) =>
+        !done.includes(table) &&
+        references.every(({ child, parent }) => child !== table || parent === table || done.includes(parent)),
+    );
+    if (next === undefined) throw new Error('The references of the tables go in a circle.');
+    done.push(next);
+  }
+  return done;
+}
+
+function valueOf(type: string, text: string): unknown {
+  if (type === 'text[]') return [text];
+  if (type === 'jsonb') return JSON.stringify({ text });
+  if (type === 'bytea') return Buffer.from(text);
+  if (type === 'boolean') return true;
+  if (type === 'date') return '2026-11-22';
+  if (type.startsWith('timestamp')) return new Date();
+  if (['integer', 'bigint', 'smallint'].includes(type)) return 1;
+  if (type === 'text') return text;
+  throw new Error(`There is no value for the type ${type} yet.`);
+}
+
+/** Rows that hold a word in any column, also in bytes, by table. */
+export async function rowsWith(pool: Pool, { tables }: Schema, word: string): Promise<Record<string, string[]>> {
+  const found: Record<string, string[]> = {};
+  for (const table of tables) {
+    const { rows } = await pool.query<{ row: string }>(
+      `select row from (select to_jsonb(planted)::text as row from ${table} as planted) as rows
+       where position($1 in row) > 0 or position($2 in row) > 0 order by row`,
+      [word, Buffer.from(word).toString('hex')],
+    );
+    if (rows.length > 0) found[table] = rows.map(({ row }) => row);
+  }
+  return found;
+}
