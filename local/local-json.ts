@@ -16,6 +16,8 @@ export const localJsonSchema = z.object({
   /** Null when Temporal is not ours, or has no web interface. */
   temporalUiUrl: z.url().nullable(),
   databaseUrl: z.string(),
+  /** Where repositories and directories of sites lie; paths in the database begin with them. */
+  folders: z.object({ repositories: z.string(), directories: z.string() }).optional(),
   /** Null: not ours, or not running at the moment. */
   pids: z.object({ api: pidSchema, worker: pidSchema, postgres: pidSchema, temporal: pidSchema }),
 });

@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { temporalVariables } from '../lib/temporal-credentials.ts';
+import { forgeVariables } from '../worker/forge-config.ts';
 import { parseLogLine } from './log-lines.ts';
 import type { ProcessSpec } from './supervised-process.ts';
 import { untilSuccess } from './until-success.ts';
@@ -8,6 +9,8 @@ import { untilSuccess } from './until-success.ts';
 const checkout = resolve(import.meta.dirname, '..');
 const followParent = pathToFileURL(join(import.meta.dirname, 'follow-parent.ts')).href;
 const startTimeoutMs = 180_000;
+/** Credentials of forges are the worker's alone. */
+const withoutForges = Object.fromEntries(Object.keys(forgeVariables.shape).map((name) => [name, undefined]));
 const withoutTemporal = Object.fromEntries(Object.keys(temporalVariables.shape).map((name) => [name, undefined]));
 
 export interface ServiceEnvironment {
@@ -43,10 +46,15 @@ export function serviceEnvironment(service: ServiceEnvironment): NodeJS.ProcessE
   };
 }
 
+/** The folder below which directories of sites lie. */
+export function siteDirectoriesOf(environment: NodeJS.ProcessEnv): string {
+  return resolve(environment['DOCKET_SITE_DIRECTORIES'] ?? checkout);
+}
+
 /** The HTTP process; ready when it says that it can serve. */
 export function apiSpec(env: NodeJS.ProcessEnv, probeUrl: string): ProcessSpec {
   return {
-    ...nodeProcess('API', 'api/main.ts', env),
+    ...nodeProcess('API', 'api/main.ts', { ...env, ...withoutForges }),
     untilReady: ({ signal }) => untilSuccess(() => askReady(`${probeUrl}/readyz`, signal), signal),
   };
 }

@@ -1,12 +1,14 @@
+import { resolve } from 'node:path';
 import { parseKey } from '../db/key-format.ts';
 import { createPool } from '../db/pool.ts';
 import { createSessionStore } from '../db/sessions.ts';
+import { followMovedFolders } from './moved-folders.ts';
 import { openHome, readEncryptionKey, readKeyPepper } from './home.ts';
 import { readLocalJson, writeLocalJson } from './local-json.ts';
 import type { ChildName, LocalJson } from './local-json.ts';
 import { findFreePort, isPortFree } from './ports.ts';
 import { provision, type Provisioned } from './provision.ts';
-import { apiSpec, serviceEnvironment, workerSpec } from './services.ts';
+import { apiSpec, serviceEnvironment, siteDirectoriesOf, workerSpec } from './services.ts';
 import { readSettings } from './settings.ts';
 import type { StackSettings } from './settings.ts';
 import { openChildren } from './stack-children.ts';
@@ -76,6 +78,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     workDirectory: home.work,
     localRepositories,
   });
+  const folders = { repositories: resolve(localRepositories), directories: siteDirectoriesOf(environment) };
+  await followMovedFolders({ databaseUrl, known, folders });
   const services: SupervisedProcess[] = [];
   started.defer(async () => {
     await Promise.all(services.map((service) => service[Symbol.asyncDispose]()));
@@ -99,6 +103,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     temporalAddress: temporal.address,
     temporalUiUrl: temporal.uiUrl,
     databaseUrl,
+    folders,
     pids: children.pids(),
   });
   await children.follow(() => writeLocalJson(home.directory, describe()));

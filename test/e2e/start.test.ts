@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -48,8 +48,31 @@ async function listJobs({ baseUrl, projectId, adminKey }: LocalJson): Promise<nu
   return response.status;
 }
 
+async function ask({ baseUrl, adminKey }: LocalJson, path: string, json?: unknown): Promise<any> {
+  const response = await fetch(baseUrl + path, {
+    method: json === undefined ? 'GET' : 'POST',
+    headers: { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify(json),
+  });
+  return response.json();
+}
+
+/** Begins a job or a turn of one, and answers the job when it has ended. */
+async function finishedJob(stack: LocalJson, path: string, json: unknown): Promise<any> {
+  const begun = await ask(stack, path, json);
+  const job = await vi.waitFor(
+    async () => {
+      const found = await ask(stack, `/v2/agent/${stack.projectId}/job/${begun.id}`);
+      if (found.status === 'active') throw new Error('The job runs.');
+      return found;
+    },
+    { timeout: 60_000, interval: 200 },
+  );
+  return job;
+}
+
 describe('npm start', () => {
-  it('serves with its own keys, refuses a second start, heals what dies, stops clean, and finds its data again', async () => {
+  it('serves with its own keys, refuses a second start, heals what dies, stops clean, and finds its data again, moved to another folder', async () => {
     await using place = await newHome();
     const { home } = place;
     await using stack = await startTestStack({ home });
@@ -69,11 +92,18 @@ describe('npm start', () => {
     expect(stack.output()).toMatch(/PostgreSQL ended \(signal SIGKILL\); it is started again in/);
     expect(await listJobs(first)).toBe(200);
 
+    const jobs = `/v2/agent/${first.projectId}/job`;
+    const job = await finishedJob(first, jobs, { prompt: 'Create before.md with "before"' });
+    expect(job).toMatchObject({ status: 'completed', source: { repository: join(home, 'repositories/lamp.git') } });
+
     const last = await stack.read();
     expect(await stack.stop()).toBe(0);
     expect(await livingOf(last)).toEqual([]);
+    const moved = join(dirname(home), 'elsewhere/home');
+    await mkdir(dirname(moved), { mode: 0o711 });
+    await rename(home, moved);
 
-    await using again = await startTestStack({ home });
+    await using again = await startTestStack({ home: moved });
     const kept = ({ projectId, domain, adminKey, assistantKey }: LocalJson) => ({
       projectId,
       domain,
@@ -82,6 +112,21 @@ describe('npm start', () => {
     });
     expect(kept(again.localJson)).toEqual(kept(first));
     expect(await listJobs(again.localJson)).toBe(200);
+    // a message goes on where the job was, and a new job begins in the folder's new place
+    const source = { repository: join(moved, 'repositories/lamp.git') };
+    const further = { prompt: 'Create after.md with "after"' };
+    expect(await finishedJob(again.localJson, `${jobs}/${job.id}/message`, further)).toMatchObject({
+      status: 'completed',
+      source,
+    });
+    expect(await finishedJob(again.localJson, jobs, { ...further, source })).toMatchObject({
+      status: 'completed',
+      source,
+    });
+    const site = await ask(again.localJson, `/v1/sites/${first.domain}`);
+    expect(site.repository).toBe(source.repository);
+    expect(await again.stop()).toBe(0);
+    await rename(moved, home); // where it is removed
   });
 
   it('stops with the npm that is told to, not only with a terminal', async () => {

@@ -1,6 +1,7 @@
+import { readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { shownLine } from '../../../local/log-lines.ts';
-import { serviceEnvironment } from '../../../local/services.ts';
+import { apiSpec, serviceEnvironment, workerSpec } from '../../../local/services.ts';
 import { readSettings } from '../../../local/settings.ts';
 
 it('has defaults for everything, and takes an empty variable for an absent one', () => {
@@ -43,6 +44,27 @@ it('gives the processes what the person set, and the addresses of the stack', ()
     PORT: '5',
     DOCKET_TEMPORAL_UI_URL: 'http://127.0.0.1:6',
   });
+});
+
+it('gives the credentials of forges to the worker alone, as the compose file does', async () => {
+  const tokens = {
+    GITHUB_TOKEN: 'a',
+    GITHUB_APP_ID: 'b',
+    GITHUB_APP_PRIVATE_KEY_FILE: 'c',
+    GITLAB_TOKEN: 'd',
+    GITEA_TOKEN: 'e',
+  };
+  const env = { PATH: '/bin', ...tokens };
+  expect(workerSpec(env).env).toMatchObject(env);
+  expect(Object.entries(apiSpec(env, 'http://x').env).filter(([, value]) => value !== undefined)).toEqual([
+    ['PATH', '/bin'],
+  ]);
+  const compose = await readFile('docker-compose.yml', 'utf8');
+  const beforeWorker = compose.slice(0, compose.indexOf('\n  worker: &worker'));
+  for (const name of Object.keys(tokens)) {
+    expect(beforeWorker).not.toContain(name);
+    expect(compose).toContain(`${name}: "\${${name}:-}"`);
+  }
 });
 
 it('shows warnings, errors and what is no log entry, and keeps the rest for the log file', () => {
