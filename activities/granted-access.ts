@@ -104,20 +104,20 @@ export function createGrantedAccess(deps: GrantedAccessDeps): GrantedAccess {
     checkRepository,
 
     async repositoryOf(job, signal) {
-      const { repository } = job;
+      const { organizationId, repository } = job;
       await checkRepository(job, repository);
       const forge = await forgeOf(job);
       if (forge === null) return null;
       const isBySsh = sshPlaceOf(repository) !== null;
       const credential: RemoteCredential | null = isBySsh ? await sshOf(job.projectId) : forge.credential(repository);
-      return { repository, credential, signal };
+      return { organizationId, repository, credential, signal };
     },
 
     async siteRepositoryOf({ organizationId, repository }, signal) {
       await checkRepository({ organizationId }, repository);
       const refusal = await refusalFor({ organizationId });
       const own = await ownCredential(organizationId, repository, refusal);
-      return { repository, credential: own ?? forges.credentialOf(repository, { refusal }), signal };
+      return { organizationId, repository, credential: own ?? forges.credentialOf(repository, { refusal }), signal };
     },
 
     async checkDirectory(owner, directory, folder) {

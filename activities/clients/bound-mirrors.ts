@@ -49,7 +49,7 @@ async function listMirrors(folder: string): Promise<StoredMirror[]> {
 
 async function borrowedMirrors(jobs: string): Promise<Set<string>> {
   const bases = await Promise.all((await namesIn(jobs)).map((name) => readBase({ root: join(jobs, name) })));
-  return new Set(bases.flatMap((base) => (base === null ? [] : [mirrorNameOf(base.repository)])));
+  return new Set(bases.flatMap((base) => (base === null ? [] : [mirrorNameOf(base)])));
 }
 
 /** Out of the way first, so that nobody meets it half deleted; what a kill leaves in the trash is swept from there. */

@@ -13,12 +13,18 @@ export interface JobDirectory {
 }
 
 export interface JobBase {
+  organizationId: string;
   repository: string;
   baseCommit: string;
   baseTree: string;
 }
 
-const baseSchema = z.object({ repository: z.string(), baseCommit: z.string(), baseTree: z.string() });
+const baseSchema = z.object({
+  organizationId: z.string(),
+  repository: z.string(),
+  baseCommit: z.string(),
+  baseTree: z.string(),
+});
 const indexPrefix = 'index.';
 const nextIndex = 'next-index';
 

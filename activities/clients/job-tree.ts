@@ -39,7 +39,7 @@ const checkoutTimeoutMs = 10 * 60_000;
 /** Runs `work`; a damaged copy of the repository is thrown away and everything is tried once more from the remote. */
 export async function rebuildingOnce<Result>(
   { mirrors, directory }: JobTreeDeps,
-  { job, repository }: JobTreeRequest,
+  { job, ...mirror }: JobTreeRequest,
   work: () => Promise<Result>,
 ): Promise<Result> {
   try {
@@ -47,15 +47,15 @@ export async function rebuildingOnce<Result>(
   } catch (error) {
     if (!(error instanceof GitError && error.kind === 'corrupt')) throw error;
     await discardJobDirectory(directory, job);
-    await mirrors.suspect(repository);
+    await mirrors.suspect(mirror);
     return await work();
   }
 }
 
 /** Makes git's directory of the job ready: its base commit is there, and so are the objects of the snapshot. */
 export async function ensureObjects(deps: JobTreeDeps, request: JobTreeRequest): Promise<JobBase> {
-  const { job, baseCommit, repository, snapshot, signal } = request;
-  if (!deps.mirrors.isUsable(repository)) await deps.mirrors.ensureCommit(request, baseCommit);
+  const { job, baseCommit, snapshot, signal } = request;
+  if (!deps.mirrors.isUsable(request)) await deps.mirrors.ensureCommit(request, baseCommit);
   const base = (await keptBase(request)) ?? (await startOver(deps, request));
   if (snapshot !== null && !existsSync(indexPath(job, snapshot.tree))) {
     const args = ['index-pack', '--stdin', '--fix-thin'];
@@ -64,21 +64,22 @@ export async function ensureObjects(deps: JobTreeDeps, request: JobTreeRequest):
   return base;
 }
 
-async function keptBase({ job, baseCommit, repository }: JobTreeRequest): Promise<JobBase | null> {
+async function keptBase({ job, baseCommit, ...access }: JobTreeRequest): Promise<JobBase | null> {
   const base = await readBase(job);
-  if (base === null || base.baseCommit !== baseCommit || base.repository !== repository) return null;
+  if (base === null || base.baseCommit !== baseCommit) return null;
+  if (base.organizationId !== access.organizationId || base.repository !== access.repository) return null;
   return (await hasLeftovers(job)) ? null : base;
 }
 
 async function startOver(deps: JobTreeDeps, request: JobTreeRequest): Promise<JobBase> {
   const { git, mirrors, directory } = deps;
-  const { job, baseCommit, repository, signal } = request;
+  const { job, baseCommit, organizationId, repository, signal } = request;
   await discardJobDirectory(directory, job);
   await mirrors.ensureCommit(request, baseCommit);
-  await createJobDirectory(job, { mirror: mirrors.directoryOf(repository) });
+  await createJobDirectory(job, { mirror: mirrors.directoryOf(request) });
   const args = ['rev-parse', '--verify', '--quiet', `${baseCommit}^{tree}`];
   const { stdout } = await git.run({ gitDir: job.gitDir, args, signal });
-  const base = { repository, baseCommit, baseTree: stdout.toString().trim() };
+  const base = { organizationId, repository, baseCommit, baseTree: stdout.toString().trim() };
   await writeBase(job, base);
   return base;
 }

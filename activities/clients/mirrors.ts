@@ -7,11 +7,17 @@ import { GitError } from './git-error.ts';
 import { acquireLock } from './file-lock.ts';
 import { remoteCall, uploadPackOf, type RepositoryAccess } from './remote.ts';
 
-/** One bare copy of each repository per worker machine; objects are only ever added to it. */
+/** Whose copy of which repository. */
+export type MirrorOf = Pick<RepositoryAccess, 'organizationId' | 'repository'>;
+
+/**
+ * One bare copy of each repository per organization and worker machine; objects are only ever added to it. None serves an
+ * organization with what another one was allowed to read.
+ */
 export interface Mirrors {
-  directoryOf(repository: string): string;
+  directoryOf(mirror: MirrorOf): string;
   /** Whether the mirror is there and nobody has found it damaged. */
-  isUsable(repository: string): boolean;
+  isUsable(mirror: MirrorOf): boolean;
   /** Makes the mirror if there is none, without asking the remote. */
   ensure(access: RepositoryAccess): Promise<string>;
   has(access: RepositoryAccess, commit: string): Promise<boolean>;
@@ -20,7 +26,7 @@ export interface Mirrors {
   /** Makes sure that the commit is in the mirror, by asking the remote only when it is not. */
   ensureCommit(access: RepositoryAccess, commit: string): Promise<void>;
   /** Says that the mirror was found damaged: the next use builds it anew. */
-  suspect(repository: string): Promise<void>;
+  suspect(mirror: MirrorOf): Promise<void>;
 }
 
 const headsAndTags = ['+refs/heads/*:refs/heads/*', '+refs/tags/*:refs/tags/*'];
@@ -28,25 +34,25 @@ const packsBeforeRepack = 40;
 const repackTimeoutMs = 15 * 60_000;
 const abandonedAfterMs = 24 * 60 * 60_000;
 
-/** The name of a repository's mirror and of its lock. */
-export function mirrorNameOf(repository: string): string {
-  return createHash('sha256').update(repository).digest('hex').slice(0, 32);
+/** The name of a mirror and of its lock. */
+export function mirrorNameOf({ organizationId, repository }: MirrorOf): string {
+  return createHash('sha256').update(`${organizationId} ${repository}`).digest('hex').slice(0, 32);
 }
 
 /** Makes the store of mirrors below a directory that several processes may share. */
 export function createMirrors({ git, directory }: { git: Git; directory: string }): Mirrors {
   const locks = join(directory, 'locks');
   const mirrors = join(directory, 'mirrors');
-  const directoryOf = (repository: string) => join(mirrors, `${mirrorNameOf(repository)}.git`);
-  const suspicionOf = (repository: string) => join(mirrors, `${mirrorNameOf(repository)}.suspect`);
+  const directoryOf = (mirror: MirrorOf) => join(mirrors, `${mirrorNameOf(mirror)}.git`);
+  const suspicionOf = (mirror: MirrorOf) => join(mirrors, `${mirrorNameOf(mirror)}.suspect`);
 
-  function isUsable(repository: string): boolean {
-    return existsSync(join(directoryOf(repository), 'HEAD')) && !existsSync(suspicionOf(repository));
+  function isUsable(mirror: MirrorOf): boolean {
+    return existsSync(join(directoryOf(mirror), 'HEAD')) && !existsSync(suspicionOf(mirror));
   }
 
   async function exclusively<Result>(access: RepositoryAccess, work: () => Promise<Result>): Promise<Result> {
     await mkdir(locks, { recursive: true, mode: 0o700 });
-    const lock = await acquireLock(join(locks, `mirror-${mirrorNameOf(access.repository)}.lock`), access.signal);
+    const lock = await acquireLock(join(locks, `mirror-${mirrorNameOf(access)}.lock`), access.signal);
     try {
       return await work();
     } finally {
@@ -61,7 +67,7 @@ export function createMirrors({ git, directory }: { git: Git; directory: string 
   }
 
   async function ensure(access: RepositoryAccess): Promise<string> {
-    const gitDir = directoryOf(access.repository);
+    const gitDir = directoryOf(access);
     const exists = () => existsSync(join(gitDir, 'HEAD'));
     if (exists()) return gitDir;
     return await exclusively(access, async () => {
@@ -93,7 +99,7 @@ export function createMirrors({ git, directory }: { git: Git; directory: string 
 
   /** Running readers find the same objects under the same path afterwards. */
   async function rebuild(access: RepositoryAccess): Promise<void> {
-    const gitDir = directoryOf(access.repository);
+    const gitDir = directoryOf(access);
     const half = `${gitDir}.${randomUUID()}`;
     const old = `${gitDir}.${randomUUID()}`;
     try {
@@ -101,7 +107,7 @@ export function createMirrors({ git, directory }: { git: Git; directory: string 
       await fetch(half, access, headsAndTags);
       if (existsSync(gitDir)) await rename(gitDir, old);
       await rename(half, gitDir);
-      await rm(suspicionOf(access.repository), { force: true });
+      await rm(suspicionOf(access), { force: true });
     } finally {
       await rm(half, { recursive: true, force: true });
       await rm(old, { recursive: true, force: true });
@@ -109,8 +115,8 @@ export function createMirrors({ git, directory }: { git: Git; directory: string 
   }
 
   async function refreshLocked(access: RepositoryAccess): Promise<void> {
-    if (!isUsable(access.repository)) return await rebuild(access);
-    const gitDir = directoryOf(access.repository);
+    if (!isUsable(access)) return await rebuild(access);
+    const gitDir = directoryOf(access);
     try {
       await fetch(gitDir, access, headsAndTags);
       await git.run({ gitDir, args: ['rev-list', '--all', '--max-count=1', '--quiet'], signal: access.signal });
@@ -138,17 +144,18 @@ export function createMirrors({ git, directory }: { git: Git; directory: string 
     });
   }
 
-  async function has({ repository, signal }: RepositoryAccess, commit: string): Promise<boolean> {
-    const gitDir = directoryOf(repository);
+  async function has(access: RepositoryAccess, commit: string): Promise<boolean> {
+    const { signal } = access;
+    const gitDir = directoryOf(access);
     const args = ['cat-file', '-e', `${commit}^{commit}`];
-    if (!isUsable(repository)) return false;
+    if (!isUsable(access)) return false;
     return (await git.run({ gitDir, args, acceptedExitCodes: [1, 128], signal })).exitCode === 0;
   }
 
   /** Those that were not used for longest go first when there is no more room. */
-  async function markUsed({ repository }: RepositoryAccess): Promise<void> {
+  async function markUsed(mirror: MirrorOf): Promise<void> {
     const now = new Date();
-    await utimes(join(directoryOf(repository), 'HEAD'), now, now).catch(() => undefined);
+    await utimes(join(directoryOf(mirror), 'HEAD'), now, now).catch(() => undefined);
   }
 
   async function ensureCommit(access: RepositoryAccess, commit: string): Promise<void> {
@@ -159,7 +166,7 @@ export function createMirrors({ git, directory }: { git: Git; directory: string 
       await refreshLocked(access);
       if (await has(access, commit)) return;
       // No branch holds it any more; most servers still give a commit that is asked for by its id
-      await fetch(directoryOf(access.repository), access, [`+${commit}:refs/docket/${commit}`]);
+      await fetch(directoryOf(access), access, [`+${commit}:refs/docket/${commit}`]);
       if (!(await has(access, commit))) throw new GitError('ref-not-found');
     });
   }
@@ -171,9 +178,9 @@ export function createMirrors({ git, directory }: { git: Git; directory: string 
     has,
     ensureCommit,
     refresh: (access) => exclusively(access, () => refreshLocked(access)),
-    suspect: async (repository) => {
+    suspect: async (mirror) => {
       await mkdir(mirrors, { recursive: true, mode: 0o700 });
-      await writeFile(suspicionOf(repository), '');
+      await writeFile(suspicionOf(mirror), '');
     },
   };
 }

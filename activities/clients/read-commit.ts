@@ -21,7 +21,7 @@ export interface CommitReader {
 export function createCommitReader({ git, mirrors }: { git: Git; mirrors: Mirrors }): CommitReader {
   async function mirrorWith({ commit, ...access }: RepositoryAccess & { commit: string }): Promise<string> {
     await mirrors.ensureCommit(access, commit);
-    return mirrors.directoryOf(access.repository);
+    return mirrors.directoryOf(access);
   }
 
   return {
@@ -36,7 +36,7 @@ export function createCommitReader({ git, mirrors }: { git: Git; mirrors: Mirror
     },
 
     async readFolder({ path, ...at }) {
-      const { commit, repository, signal } = at;
+      const { commit, signal } = at;
       const gitDir = await mirrorWith(at);
       const revision = await folderRevision(git, { gitDir, commit, path, signal });
       const read = async (isKnown: IsKnownFile) => {
@@ -44,7 +44,7 @@ export function createCommitReader({ git, mirrors }: { git: Git; mirrors: Mirror
         try {
           return await readGitFolder(git, { gitDir, tree: revision, isKnown, signal });
         } catch (error) {
-          if (error instanceof GitError && error.kind === 'corrupt') await mirrors.suspect(repository);
+          if (error instanceof GitError && error.kind === 'corrupt') await mirrors.suspect(at);
           throw error;
         }
       };

@@ -4,11 +4,16 @@ import { sshPlaceOf } from '../../workflows/contract/ssh-keys.ts';
 import { GitError } from './git-error.ts';
 import { localReceivePack, localUploadPack } from './git-environment.ts';
 
-export interface RepositoryAccess {
+export interface RemoteAccess {
   /** A URL or a local path that `parseRepository` accepted. */
   repository: string;
   credential: RemoteCredential | null;
   signal: AbortSignal;
+}
+
+/** The same for an organization, which has a copy of its own of what it may read. */
+export interface RepositoryAccess extends RemoteAccess {
+  organizationId: string;
 }
 
 const transportsOf = {
@@ -25,7 +30,7 @@ export interface RemoteRefs {
 }
 
 /** The parts of a git call that reach the remote, with the transports its address allows. */
-export function remoteCall({ repository, credential, signal }: RepositoryAccess) {
+export function remoteCall({ repository, credential, signal }: RemoteAccess) {
   const way = wayTo(repository);
   return {
     transports: transportsOf[way],
@@ -59,7 +64,7 @@ function wayTo(repository: string): keyof typeof transportsOf {
 /** Asks the remote for refs by their full names, and for its default branch. */
 export async function listRemote(
   git: Git,
-  { gitDir, access, names }: { gitDir: string; access: RepositoryAccess; names: readonly string[] },
+  { gitDir, access, names }: { gitDir: string; access: RemoteAccess; names: readonly string[] },
 ): Promise<RemoteRefs> {
   const { stdout } = await git.run({
     gitDir,

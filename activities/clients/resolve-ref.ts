@@ -54,7 +54,7 @@ export async function resolveRef(
 }
 
 async function resolveCommit(deps: ResolveDeps, access: RepositoryAccess, commit: string): Promise<Resolved> {
-  const gitDir = deps.mirrors.directoryOf(access.repository);
+  const gitDir = deps.mirrors.directoryOf(access);
   await deps.mirrors.refresh(access);
   if (!(await deps.mirrors.has(access, commit)))
     throw refNotFound('The repository has no such commit on a branch or tag.');
@@ -65,13 +65,13 @@ async function resolveCommit(deps: ResolveDeps, access: RepositoryAccess, commit
 /** The preferred branch if it holds the commit or only a tag does, else the first branch that holds it. */
 async function branchHolding(
   { git, mirrors }: ResolveDeps,
-  { repository, signal }: RepositoryAccess,
+  access: RepositoryAccess,
   { commit, preferred }: { commit: string; preferred: string | null },
 ): Promise<string> {
   const { stdout } = await git.run({
-    gitDir: mirrors.directoryOf(repository),
+    gitDir: mirrors.directoryOf(access),
     args: ['for-each-ref', `--contains=${commit}`, '--format=%(refname)', 'refs/heads', 'refs/tags'],
-    signal,
+    signal: access.signal,
   });
   const holders = stdout.toString().split('\n').filter(Boolean);
   if (holders.length === 0) throw refNotFound('The repository has no such commit on a branch or tag.');

@@ -170,7 +170,7 @@ export function createWorkspaces({
     try {
       return await takeSnapshot(git, { ...opened, sinceTree, signal });
     } catch (error) {
-      if (error instanceof GitError && error.kind === 'corrupt') await mirrors.suspect(opened.base.repository);
+      if (error instanceof GitError && error.kind === 'corrupt') await mirrors.suspect(opened.base);
       throw error;
     }
   };
@@ -224,14 +224,14 @@ export function createWorkspaces({
     );
 
   const follow: Workspaces['follow'] = async ({ snapshot: own, published, asBase, ...request }) => {
-    const { repository, signal } = request;
+    const { organizationId, repository, signal } = request;
     const known = { commit: published.commit, tree: published.snapshot.tree };
     return withObjects(request, { own, published: published.snapshot }, async ({ job, base }) => {
       const followed = await followBranch(git, { ...request, job, limits, known, tree: own?.tree ?? base.baseTree });
       if (followed === null) return null;
       const { commit, headTree, tree } = followed;
       if (asBase && tree === headTree) return { ...followed, snapshot: null, headSnapshot: null };
-      const from = asBase ? { repository, baseCommit: commit, baseTree: headTree } : base;
+      const from = asBase ? { organizationId, repository, baseCommit: commit, baseTree: headTree } : base;
       const describe = (one: string) => describeTree(git, { job, base: from, tree: one, signal });
       const isHeadKnown = asBase || headTree === known.tree || headTree === tree;
       return {

@@ -44,7 +44,7 @@ export async function openAsJob(
     () => false,
   );
   if (!isAllowed) return null;
-  const access = { repository, credential, signal: AbortSignal.timeout(30_000) };
+  const access = { ...owner, repository, credential, signal: AbortSignal.timeout(30_000) };
   const resolved = await answered(clients.workspaces.resolve({ ...access, ref }));
   if (resolved === null) return null;
   const file = await clients.workspaces.readFile({ ...access, commit: resolved.commit, path, maxBytes: 10_000 });

@@ -19,7 +19,7 @@ export async function playJob(
   const git = createGit({ home: join(scene.directory, 'home'), transports: ['file'] });
   const directory = join(scene.directory, 'work');
   const workspaces = createWorkspaces({ git, directory, ...(limits === undefined ? {} : { limits }) });
-  const access = { repository, credential: null, signal };
+  const access = { organizationId: 'org_test', repository, credential: null, signal };
   const { commit: baseCommit } = await workspaces.resolve({ ...access, ref: null });
   const job = { ...access, jobId: 'job', baseCommit };
   let taken: Snapshot | null = null;

@@ -37,7 +37,7 @@ async function benchTree(count: number, rounds: number): Promise<(string | numbe
   await repository.commit(Object.fromEntries(pages) as TestFiles);
   const git = createGit({ home: join(directory, 'home'), transports: ['file'] });
   const workspaces = createWorkspaces({ git, directory: join(directory, 'work') });
-  const access = { repository: repository.path, credential: null, signal };
+  const access = { organizationId: 'org_test', repository: repository.path, credential: null, signal };
   const { commit: baseCommit } = await workspaces.resolve({ ...access, ref: null });
 
   const times: { snapshot: number[]; listing: number[]; open: number[]; bytes: number[] } = {

@@ -23,7 +23,7 @@ async function publishes(scene: Scene, repository: string, branch: string): Prom
   const { signal } = new AbortController();
   const git = createGit({ home: join(scene.directory, 'home'), transports: ['file'] });
   const workspaces = createWorkspaces({ git, directory: join(scene.directory, 'work') });
-  const access = { repository, credential: null, signal };
+  const access = { organizationId: 'org_test', repository, credential: null, signal };
   const { commit } = await workspaces.resolve({ ...access, ref: null });
   const opened = await workspaces.open({ ...access, jobId: 'job', baseCommit: commit, snapshot: null });
   await writeFile(join(opened.path, 'edit.txt'), 'edited');

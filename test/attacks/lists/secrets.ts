@@ -75,7 +75,13 @@ function asJob(scene: Scene, options: { trace?: boolean; fails?: boolean } = {})
     const workspaces = createWorkspaces({ git: running, directory: join(scene.directory, 'work') });
     if (options.fails) github.fail({ on: 'git-read', status: 403, body: { message: github.token } });
     const credential = { username: 'x-access-token', token: async () => github.token, origin: github.origin };
-    await workspaces.resolve({ repository: url, credential, signal: AbortSignal.timeout(60_000), ref: null });
+    await workspaces.resolve({
+      organizationId: 'org_test',
+      repository: url,
+      credential,
+      signal: AbortSignal.timeout(60_000),
+      ref: null,
+    });
   });
 }
 
@@ -167,7 +173,12 @@ const tokens: Attack[] = [
       const git = createGit({ home: join(scene.directory, 'home'), transports: ['http'], egress: loopbackEgress });
       const workspaces = createWorkspaces({ git, directory: join(scene.directory, 'work') });
       const credential = { username: 'x', token: async () => 'the-token', origin: 'https://github.com' };
-      const access = { repository: `http://127.0.0.1:${port}/a/b`, credential, signal: AbortSignal.timeout(60_000) };
+      const access = {
+        organizationId: 'org_test',
+        repository: `http://127.0.0.1:${port}/a/b`,
+        credential,
+        signal: AbortSignal.timeout(60_000),
+      };
       await answered(workspaces.resolve({ ...access, ref: null }));
       return authorized();
     },

@@ -105,8 +105,15 @@ const bombs: Attack[] = [
       const workspaces = createWorkspaces({ git, directory: join(scene.directory, 'work') });
       const { signal } = new AbortController();
       return (
-        (await answered(workspaces.resolve({ repository: repository.path, credential: null, signal, ref: null }))) !==
-        null
+        (await answered(
+          workspaces.resolve({
+            organizationId: 'org_test',
+            repository: repository.path,
+            credential: null,
+            signal,
+            ref: null,
+          }),
+        )) !== null
       );
     },
     contained: 'no file that a fetch writes may pass the limit (RLIMIT_FSIZE)',

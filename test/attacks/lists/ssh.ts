@@ -47,7 +47,12 @@ async function reads(
 ): Promise<boolean> {
   const git = createGit({ home: join(scene.directory, 'home'), egress: createEgress({ privateHosts }) });
   const workspaces = createWorkspaces({ git, directory: join(scene.directory, 'work') });
-  const access = { repository: url, credential: shown, signal: AbortSignal.timeout(60_000) };
+  const access = {
+    organizationId: 'org_test',
+    repository: url,
+    credential: shown,
+    signal: AbortSignal.timeout(60_000),
+  };
   const resolved = await answered(workspaces.resolve({ ...access, ref: null }));
   if (resolved === null) return false;
   const file = await workspaces.readFile({ ...access, commit: resolved.commit, path: 'secret.txt', maxBytes: 10_000 });

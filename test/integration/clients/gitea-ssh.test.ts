@@ -47,7 +47,7 @@ describe.runIf(binary !== null && hasSsh)('a real Gitea by ssh', () => {
     const git = createGit({ home: join(directory, `home-${jobId}`), egress: loopbackEgress });
     const workspaces = createWorkspaces({ git, directory: join(directory, jobId) });
     const credential = { privateKey: key.private, knownHosts };
-    const access = { repository: urlOf('lamp'), credential, signal: live };
+    const access = { organizationId: 'org_test', repository: urlOf('lamp'), credential, signal: live };
     const { commit: baseCommit } = await workspaces.resolve({ ...access, ref: null });
     const opened = await workspaces.open({ ...access, jobId, baseCommit, snapshot: null });
     await writeFile(join(opened.path, 'new.txt'), 'new\n');
@@ -99,7 +99,13 @@ describe.runIf(binary !== null && hasSsh)('a real Gitea by ssh', () => {
     const git = createGit({ home: join(directory, 'home-other'), egress: loopbackEgress });
     const workspaces = createWorkspaces({ git, directory: join(directory, 'other') });
     const credential = { privateKey: writer.private, knownHosts };
-    const resolved = workspaces.resolve({ repository: urlOf('other'), credential, signal: live, ref: null });
+    const resolved = workspaces.resolve({
+      organizationId: 'org_test',
+      repository: urlOf('other'),
+      credential,
+      signal: live,
+      ref: null,
+    });
     await expect(resolved).rejects.toMatchObject({ kind: 'not-found', detail: expect.stringContaining('other') });
   });
 });

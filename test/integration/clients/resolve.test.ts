@@ -1,6 +1,22 @@
+import { rename } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { createTestRepository } from '../../support/git-repository.ts';
 import { access, createTestWorkspaces } from './setup.ts';
+
+it('serves no organization from what another one was allowed to read', async () => {
+  await using repository = await createTestRepository({ 'secret.txt': 'ours' });
+  await using test = await createTestWorkspaces();
+  const own = access(repository.path);
+  const { commit } = await test.workspaces.resolve({ ...own, ref: null });
+  await rename(repository.path, `${repository.path}.gone`);
+  const read = { ...own, commit, path: 'secret.txt', maxBytes: 100 };
+  expect((await test.workspaces.readFile(read))?.toString()).toBe('ours');
+  const other = { ...read, organizationId: 'org_other' };
+  await expect(test.workspaces.readFile(other)).rejects.toMatchObject({ kind: 'not-found' });
+  const job = { jobId: 'job_other', baseCommit: commit, snapshot: null };
+  await expect(test.workspaces.open({ ...other, ...job })).rejects.toMatchObject({ kind: 'not-found' });
+  await rename(`${repository.path}.gone`, repository.path);
+});
 
 describe('resolve', () => {
   it('knows the default branch, branches, tags and commits that the repository holds', async () => {

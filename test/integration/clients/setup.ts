@@ -45,7 +45,7 @@ export async function createTestWorkspaces({
 }
 
 export function access(repository: string, credential: GitCredential | null = null) {
-  return { repository, credential, signal: live };
+  return { organizationId: 'org_test', repository, credential, signal: live };
 }
 
 /** Opens the tree, lets `change` work in it, and answers the snapshot taken afterwards. */

@@ -56,7 +56,7 @@ async function openCopies({
     },
   });
   const workspaces = createWorkspaces({ git, directory: join(directory, 'work') });
-  const access = { repository: url, credential: shown, signal: live };
+  const access = { organizationId: 'org_test', repository: url, credential: shown, signal: live };
   return {
     home,
     calls,

@@ -52,11 +52,12 @@ it('removes the mirrors that were unused for longest, and fetches one anew when 
   await using old = await createTestRepository();
   await using borrowed = await createTestRepository();
   await using recent = await createTestRepository();
-  const mirrorOf = (path: string) => join(test.directory, 'work', 'mirrors', `${mirrorNameOf(path)}.git`);
+  const nameOf = (path: string) => mirrorNameOf(access(path));
+  const mirrorOf = (path: string) => join(test.directory, 'work', 'mirrors', `${nameOf(path)}.git`);
   for (const { path } of [old, borrowed, recent]) {
-    await (await openJob(test, path, `job-${mirrorNameOf(path)}`)).release();
+    await (await openJob(test, path, `job-${nameOf(path)}`)).release();
   }
-  await test.workspaces.remove(`job-${mirrorNameOf(old.path)}`);
+  await test.workspaces.remove(`job-${nameOf(old.path)}`);
   for (const { path } of [old, borrowed]) await utimes(join(mirrorOf(path), 'HEAD'), new Date(0), new Date(0));
 
   expect(await test.workspaces.boundMirrors(everything)).toBe(0);
