@@ -17,6 +17,7 @@ import { createTemporalConnection } from '../lib/temporal-connection.ts';
 import { openTemporalCredentials, type TemporalCredentials } from '../lib/temporal-credentials.ts';
 import { openTracing } from '../tracing/open-tracing.ts';
 import { createClients } from './clients.ts';
+import { allAuthorities } from './extra-authorities.ts';
 import { secretsOf, type WorkerConfig } from './config.ts';
 import { createWorker, jobQueue, siteQueue, webhookQueue } from './create-worker.ts';
 import { uninstrumented, type InstrumentWorker } from './instrument.ts';
@@ -139,7 +140,7 @@ const unlimitedMemory =
 
 /** Without a sandbox agents run no commands; the log says what to do about it. */
 async function openCommands(
-  { commands: limits, privateHosts }: WorkerConfig,
+  { commands: limits, privateHosts, extraAuthorities }: WorkerConfig,
   { log, resources }: { log: Logger; resources: AsyncDisposableStack },
 ): Promise<Commands> {
   if (limits === null) return null;
@@ -148,7 +149,8 @@ async function openCommands(
   resources.defer(() => rm(directory, { recursive: true, force: true }));
   const { maxSeconds, hosts } = limits;
   const network = hosts.length === 0 ? null : { hosts, privateHosts };
-  const opened = resources.use(await openSandboxHost({ directory, limits, network }));
+  const authorities = extraAuthorities === null ? null : allAuthorities(extraAuthorities);
+  const opened = resources.use(await openSandboxHost({ directory, limits, network, authorities }));
   if (opened.problem !== null) log.warn(opened.problem);
   if (opened.sandbox?.limitsMemory === false) log.warn(unlimitedMemory);
   return { ...opened, maxSeconds, hosts };

@@ -9,7 +9,7 @@ interface Hosts {
 
 /** What a process of another account is asked: first to open its sandbox, then to run commands in it. */
 export type AccountRequest =
-  | { kind: 'open'; directory: string; limits: SandboxLimits; network: Hosts | undefined }
+  | { kind: 'open'; directory: string; limits: SandboxLimits; network: Hosts | undefined; authorities: string | null }
   | { kind: 'run'; id: number; jobId: string; tree: string; command: string; timeoutMs: number }
   | { kind: 'abort'; id: number };
 
@@ -19,9 +19,9 @@ let opened: Awaited<ReturnType<typeof openSandbox>> | null = null;
 
 async function answerTo(request: AccountRequest): Promise<object | null> {
   if (request.kind === 'open') {
-    const { directory, limits, network: wanted } = request;
+    const { directory, limits, network: wanted, authorities } = request;
     const network = wanted === undefined ? null : { hosts: wanted.hosts, egress: createEgress(wanted) };
-    opened = await openSandbox({ directory, limits, network });
+    opened = await openSandbox({ directory, limits, network, authorities });
     return { kind: 'opened', problem: opened.problem };
   }
   if (request.kind === 'abort') {

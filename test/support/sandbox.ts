@@ -58,10 +58,16 @@ export interface TestNetwork extends EgressOptions {
   hosts: string[];
 }
 
+interface TestSandboxOptions {
+  limits?: SandboxLimits;
+  network?: TestNetwork;
+  authorities?: string | null;
+}
+
 /** A sandbox of an account, with a tree that only that account may enter. */
 export async function openTestSandbox(
   account: TestAccount,
-  { limits = testLimits, network }: { limits?: SandboxLimits; network?: TestNetwork } = {},
+  { limits = testLimits, network, authorities = null }: TestSandboxOptions = {},
 ): Promise<TestSandbox> {
   const directory = await mkdtemp(join(tmpdir(), 'docket-sandbox-'));
   const tree = join(directory, 'private', 'tree');
@@ -69,7 +75,7 @@ export async function openTestSandbox(
   await chmod(join(directory, 'private'), 0o700);
   if (account === 'other')
     for (const path of [directory, join(directory, 'private'), tree]) await chown(path, otherUid, otherUid);
-  const { runs, close } = await (account === 'owner' ? asOwner : asOther)({ directory, limits, network });
+  const { runs, close } = await (account === 'owner' ? asOwner : asOther)({ directory, limits, network, authorities });
 
   const run: TestSandbox['run'] = (command, { timeoutMs = 60_000, signal = new AbortController().signal } = {}) =>
     runs({ jobId: 'job_test', tree, command, timeoutMs, signal });
@@ -102,17 +108,24 @@ interface Opening {
   directory: string;
   limits: SandboxLimits;
   network: TestNetwork | undefined;
+  authorities: string | null;
 }
 
-async function asOwner({ directory, limits, network: wanted }: Opening): Promise<{ runs: Runs; close(): void }> {
+async function asOwner(opening: Opening): Promise<{ runs: Runs; close(): void }> {
+  const { directory, limits, network: wanted, authorities } = opening;
   const network = wanted === undefined ? null : { hosts: wanted.hosts, egress: createEgress(wanted) };
-  const { sandbox, problem } = await openSandbox({ directory: join(directory, 'sandbox'), limits, network });
+  const { sandbox, problem } = await openSandbox({
+    directory: join(directory, 'sandbox'),
+    limits,
+    network,
+    authorities,
+  });
   if (sandbox === null) throw new Error(problem);
   return { runs: (call) => sandbox.run(call), close: () => undefined };
 }
 
 /** A process of an ordinary user, as a worker would be. */
-async function asOther({ directory, limits, network }: Opening): Promise<{ runs: Runs; close(): void }> {
+async function asOther({ directory, limits, network, authorities }: Opening): Promise<{ runs: Runs; close(): void }> {
   const child = fork(accountProgram, [], {
     execPath: setpriv,
     execArgv: [...asOtherUser, process.execPath],
@@ -121,7 +134,8 @@ async function asOther({ directory, limits, network }: Opening): Promise<{ runs:
   });
   const opened = answerOf(child, ({ kind }) => kind === 'opened');
   const hosts = network && { hosts: network.hosts, privateHosts: network.privateHosts ?? [] };
-  child.send({ kind: 'open', directory: join(directory, 'sandbox'), limits, network: hosts } satisfies AccountRequest);
+  const opening = { directory: join(directory, 'sandbox'), limits, network: hosts, authorities };
+  child.send({ kind: 'open', ...opening } satisfies AccountRequest);
   const { problem } = await opened;
   if (problem !== null) throw new Error(problem);
   child.setMaxListeners(0);

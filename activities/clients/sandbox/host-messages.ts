@@ -8,6 +8,8 @@ export interface HostedOptions {
   limits: SandboxLimits;
   /** What commands may reach; null: nothing. */
   network: { hosts: readonly string[]; privateHosts: readonly string[] } | null;
+  /** What commands check certificates with, in PEM; null leaves that to the machine. */
+  authorities: string | null;
 }
 
 /** What it is told: to open the sandbox, first of all and once. */

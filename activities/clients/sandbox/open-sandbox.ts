@@ -15,6 +15,8 @@ export interface OpenOptions {
   limits: SandboxLimits;
   /** Without it commands reach nothing but their own loopback. */
   network?: SandboxNetwork | null;
+  /** What commands check certificates with, in PEM; null leaves that to the machine. */
+  authorities?: string | null;
 }
 
 const probeMs = 20_000;
@@ -33,11 +35,12 @@ echo contained > probe`;
  * Makes the sandbox and runs a first command in it, which looks whether it is one. Whatever keeps it from coming up, or is not as it
  * has to be, means that there is no sandbox.
  */
-export async function openSandbox({ directory, limits, network = null }: OpenOptions): Promise<OpenedSandbox> {
+export async function openSandbox(options: OpenOptions): Promise<OpenedSandbox> {
+  const { directory, limits, network = null, authorities = null } = options;
   try {
     const machine = await inspectMachine();
     await mkdir(directory, { recursive: true, mode: 0o700 });
-    const sandbox = await createSandbox({ directory, limits, network, machine });
+    const sandbox = await createSandbox({ directory, limits, network, authorities, machine });
     const tree = await mkdtemp(join(directory, 'probe-'));
     try {
       const signal = AbortSignal.timeout(probeMs);

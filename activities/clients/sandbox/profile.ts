@@ -12,15 +12,34 @@ export interface SandboxLimits {
   diskBytes: number;
 }
 
+/** The certificates that programs in the sandbox trust, where the worker has further ones; empty elsewhere. */
+export const authoritiesFile = '/etc/docket/authorities.pem';
+/** Programs that check certificates each look at a variable of their own. */
+const authoritiesVariables = [
+  'NODE_EXTRA_CA_CERTS',
+  'SSL_CERT_FILE',
+  'CURL_CA_BUNDLE',
+  'GIT_SSL_CAINFO',
+  'REQUESTS_CA_BUNDLE',
+  'PIP_CERT',
+  'CARGO_HTTP_CAINFO',
+];
+
 /** Descriptors that bubblewrap finds its input at. */
 export const statusFd = 3;
 export const filterFd = 4;
 /** Files that are made in the sandbox, from the descriptor behind `filterFd` on. */
-export const madeFiles: Readonly<Record<string, string>> = {
+const madeFiles: Readonly<Record<string, string>> = {
   '/etc/passwd': 'root:x:0:0:root:/:/bin/sh\njob:x:1000:1000:job:/tmp:/bin/sh\n',
   '/etc/group': 'root:x:0:\njob:x:1000:\n',
   '/etc/hosts': '127.0.0.1 localhost\n::1 localhost\n',
+  [authoritiesFile]: '',
 };
+
+/** The same with their contents. */
+export function madeFilesOf(authorities: string | null): [path: string, content: string][] {
+  return Object.entries({ ...madeFiles, [authoritiesFile]: authorities ?? '' });
+}
 
 /** The channel over which the sandbox hands out its listening socket, where commands have a way out. */
 export const channelFd = filterFd + 1 + Object.keys(madeFiles).length;
@@ -44,13 +63,19 @@ export interface ProfileCall {
   timeoutMs: number;
 }
 
-type Placed = ProfileCall & Pick<Machine, 'node'> & { isOnline: boolean };
+/** The same for all commands of a sandbox. */
+export interface Surroundings {
+  isOnline: boolean;
+  hasAuthorities: boolean;
+}
+
+type Placed = ProfileCall & Surroundings & Pick<Machine, 'node'>;
 
 /** The program and arguments that run a command in the sandbox. */
 export function sandboxCommand(
   machine: Machine,
   limits: SandboxLimits,
-  call: ProfileCall & { isOnline: boolean },
+  call: ProfileCall & Surroundings,
 ): { file: string; args: string[] } {
   const { bwrap, root, node } = machine;
   if (root === null) {
@@ -78,7 +103,7 @@ export function uidOf({ first, count }: { first: number; count: number }, jobId:
 function sandboxArguments(
   { system, prlimit, shell }: Machine,
   limits: SandboxLimits,
-  { tree, command, timeoutMs, node, isOnline }: Placed,
+  { tree, command, timeoutMs, node, isOnline, hasAuthorities }: Placed,
 ): string[] {
   const size = ['--size', String(limits.diskBytes)];
   return [
@@ -87,6 +112,7 @@ function sandboxArguments(
     ['--setenv', 'PATH', `${node === null ? '' : '/opt/node/bin:'}/usr/local/bin:/usr/bin:/bin`],
     ['--setenv', 'HOME', '/tmp', '--setenv', 'LANG', 'C.UTF-8'],
     Object.entries(isOnline ? proxyEnvironment : {}).flatMap((variable) => ['--setenv', ...variable]),
+    (hasAuthorities ? authoritiesVariables : []).flatMap((name) => ['--setenv', name, authoritiesFile]),
     ['--ro-bind', '/usr', '/usr'],
     system.flatMap(({ path, link }) => (link === null ? ['--ro-bind', path, path] : ['--symlink', link, path])),
     readable.flatMap((path) => ['--ro-bind-try', path, path]),

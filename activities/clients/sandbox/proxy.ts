@@ -132,7 +132,7 @@ export function serveProxy(
       const server = hold(await reach(placeOf(URL.parse(`https://${url}`))));
       client.write('HTTP/1.1 200 Connection established\r\n\r\n');
       server.write(head);
-      await Promise.all([pipeline(client, server), pipeline(server, client)]).catch(() => undefined);
+      await pipeline(client, server, client).catch(() => undefined);
     } catch (error) {
       const { status, message } = refusalOf(error);
       client.end(`HTTP/1.1 ${status} Refused\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\n${message}\n`);

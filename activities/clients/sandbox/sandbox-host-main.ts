@@ -14,9 +14,9 @@ function answer(message: SandboxAnswer): void {
   if (process.connected) process.send?.(message, () => undefined);
 }
 
-async function open({ directory, limits, network }: HostedOptions): Promise<void> {
+async function open({ network, ...options }: HostedOptions): Promise<void> {
   const way = network && { hosts: network.hosts, egress: createEgress(network) };
-  const opened = await openSandbox({ directory, limits, network: way });
+  const opened = await openSandbox({ ...options, network: way });
   sandbox = opened.sandbox;
   answer({ type: 'opened', problem: opened.problem, limitsMemory: sandbox?.limitsMemory === true });
 }

@@ -4,7 +4,7 @@ import { createLauncher } from './launcher.ts';
 import type { Machine } from './machine.ts';
 import { openMemoryGroups } from './memory-group.ts';
 import type { SandboxNetwork } from './network.ts';
-import { madeFiles, sandboxCommand, uidOf, type SandboxLimits } from './profile.ts';
+import { madeFilesOf, sandboxCommand, uidOf, type SandboxLimits } from './profile.ts';
 import { RunningCommand, type CommandEnd, type SandboxCall } from './running-command.ts';
 import { WorkerDiskFullError } from './sandbox-error.ts';
 import { seccompFilter } from './seccomp-filter.ts';
@@ -27,15 +27,18 @@ export interface SandboxOptions {
   limits: SandboxLimits;
   /** Null: commands have no network but their own loopback. */
   network: SandboxNetwork | null;
+  /** What commands check certificates with, in PEM; null leaves that to the machine. */
+  authorities: string | null;
   /** Holds what bubblewrap reads and what commands say; no other process may have the same. */
   directory: string;
 }
 
 /** Makes the sandbox of a machine that was looked at. */
-export async function createSandbox({ machine, limits, network, directory }: SandboxOptions): Promise<Sandbox> {
+export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
+  const { machine, limits, network, authorities, directory } = options;
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const inputs: string[] = [];
-  const contents = [['filter.bpf', seccompFilter(machine.architecture)] as const, ...Object.entries(madeFiles)];
+  const contents = [['filter.bpf', seccompFilter(machine.architecture)] as const, ...madeFilesOf(authorities)];
   for (const [name, content] of contents) {
     const path = join(directory, basename(name));
     await writeFile(path, content, { mode: 0o600 });
@@ -58,7 +61,11 @@ export async function createSandbox({ machine, limits, network, directory }: San
       }
       const { child, stream, group, become } = await launcher.take();
       using _stream = { [Symbol.dispose]: () => void stream.destroy() };
-      const { file, args } = sandboxCommand(machine, limits, { ...call, isOnline });
+      const { file, args } = sandboxCommand(machine, limits, {
+        ...call,
+        isOnline,
+        hasAuthorities: authorities !== null,
+      });
       const command = new RunningCommand({ child, stream, network });
       using watch = watchCommand({
         tree,

@@ -200,3 +200,19 @@ it('gives up a host that cannot be connected to in time', async () => {
   socket.write(`CONNECT localhost:${host.port} HTTP/1.1\r\n\r\n`);
   await until((text) => /^HTTP\/1\.1 502 [\s\S]*cannot be reached/.test(text));
 });
+
+it('carries connections without a warning', async () => {
+  const warnings: Error[] = [];
+  const onWarning = (warning: Error) => void warnings.push(warning);
+  process.on('warning', onWarning);
+  open.defer(() => void process.off('warning', onWarning));
+  const host = await startHost((socket) => void socket.write('from the host'));
+  const { tunnel } = await openProxy(host.port, {});
+  const tunnels = await Promise.all(Array.from({ length: 3 }, tunnel));
+  for (const one of tunnels) {
+    await one.until((text) => text.endsWith('from the host'));
+    one.socket.end();
+    await one.closed;
+  }
+  expect(warnings).toEqual([]);
+});

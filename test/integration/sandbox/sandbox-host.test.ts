@@ -19,7 +19,12 @@ describe.runIf(accounts.length > 0)('the process that runs commands', () => {
     tree = join(directory, 'tree');
     await mkdir(tree);
     const network = { hosts: ['reached.invalid'], privateHosts: [] };
-    hosted = await openSandboxHost({ directory: join(directory, 'sandbox'), limits: testLimits, network });
+    hosted = await openSandboxHost({
+      directory: join(directory, 'sandbox'),
+      limits: testLimits,
+      network,
+      authorities: null,
+    });
   });
   afterAll(async () => {
     delete process.env['DOCKET_CANARY'];
@@ -96,6 +101,11 @@ describe.runIf(accounts.length > 0)('the process that runs commands', () => {
 });
 
 it('says why there is no sandbox', async () => {
-  const hosted = await openSandboxHost({ directory: '/dev/null/none', limits: testLimits, network: null });
+  const hosted = await openSandboxHost({
+    directory: '/dev/null/none',
+    limits: testLimits,
+    network: null,
+    authorities: null,
+  });
   expect(hosted.problem).toContain('Commands cannot be run here: ');
 });
