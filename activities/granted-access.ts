@@ -1,8 +1,7 @@
 import type { Owner } from '../db/caller.ts';
 import type { GrantStore } from '../db/grants.ts';
 import type { JobRow } from '../db/jobs.ts';
-import type { ProjectCredentialStore } from '../db/project-credentials.ts';
-import type { ProjectStore } from '../db/projects.ts';
+import type { ProjectCredentialReader, ProjectReader } from '../db/worker/projects.ts';
 import type { SiteRow } from '../db/sites.ts';
 import { secretPartOf } from '../redaction/private-key.ts';
 import type { KnownSecrets } from '../redaction/known-secrets.ts';
@@ -18,8 +17,8 @@ import type { RepositoryAccess } from './clients/workspaces.ts';
 
 export interface GrantedAccessDeps {
   grants: GrantStore;
-  projects: Pick<ProjectStore, 'get' | 'list'>;
-  credentials: Pick<ProjectCredentialStore, 'read' | 'readSshKey'>;
+  projects: ProjectReader;
+  credentials: ProjectCredentialReader;
   forges: Forges;
   secrets: Pick<KnownSecrets, 'add'>;
   /** Why this worker uses a repository for nobody; null when it may be used. */
@@ -141,7 +140,7 @@ export function createGrantedAccess(deps: GrantedAccessDeps): GrantedAccess {
     repository: string,
     refusal: (place: string) => string | null,
   ): Promise<GitCredential | null> {
-    const owned = (await projects.list(organizationId)).filter(
+    const owned = (await projects.list({ organizationId })).filter(
       (project) => project.hasCredential && [project.repository, ...project.allowedRepositories].includes(repository),
     );
     for (const project of owned) {

@@ -1,7 +1,8 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import type { JobRow } from '../db/jobs.ts';
 import type { WorkerJobStore } from '../db/worker/jobs.ts';
-import type { ProjectRow, ProjectStore } from '../db/projects.ts';
+import type { ProjectRow } from '../db/projects.ts';
+import type { ProjectReader } from '../db/worker/projects.ts';
 import type { TurnRef } from '../workflows/contract/job.ts';
 import { FailureType } from '../workflows/contract/failures.ts';
 import type { Forge } from './clients/forge.ts';
@@ -11,7 +12,7 @@ import { turnEnded } from './turn-watch.ts';
 
 export interface JobAccessDeps {
   jobs: Pick<WorkerJobStore, 'get'>;
-  projects: Pick<ProjectStore, 'get'>;
+  projects: Pick<ProjectReader, 'get'>;
   granted: Pick<GrantedAccess, 'forgeOf' | 'repositoryOf' | 'learnSecrets'>;
 }
 

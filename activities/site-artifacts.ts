@@ -1,5 +1,6 @@
 import { link, mkdir, mkdtemp, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { SiteRef } from '../db/caller.ts';
 import type { SiteIndexStore, StoredIndex } from '../db/sites.ts';
 
 /** The files of index artifacts on this worker; several processes may share the folder. */
@@ -7,7 +8,7 @@ export interface SiteArtifacts {
   /** A folder for one build, gone when it is disposed of. */
   openBuild(): Promise<ArtifactBuild>;
   /** Puts the artifact of a version into a folder: the one kept from its build, or else the stored one. */
-  fetch(siteId: string, stored: StoredIndex, folder: string): Promise<string>;
+  fetch(site: SiteRef, stored: StoredIndex, folder: string): Promise<string>;
   /** Keeps the artifact of a version that was just published, for the next build on this worker. */
   keep(siteId: string, version: number, file: string): Promise<void>;
   /** Drops what is kept of a site. */
@@ -40,18 +41,18 @@ export function createSiteArtifacts({
     return { folder, [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }) };
   }
 
-  async function fetch(siteId: string, { version, sizeBytes }: StoredIndex, folder: string): Promise<string> {
+  async function fetch(site: SiteRef, { version, sizeBytes }: StoredIndex, folder: string): Promise<string> {
     const file = join(folder, 'previous.sqlite');
     try {
       // a name of its own: another process may drop the kept one at any time
-      await link(join(directory, nameOf(siteId, version)), file);
+      await link(join(directory, nameOf(site.id, version)), file);
       await utimes(file, new Date(), new Date());
       if ((await stat(file)).size === sizeBytes) return file;
       await rm(file, { force: true });
     } catch {
       // none is kept, or this file system has no links
     }
-    await indexes.download(siteId, version, { file });
+    await indexes.download(site, version, { file });
     return file;
   }
 

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { ApplicationFailure, Context, log } from '@temporalio/activity';
-import type { SiteIndexStore, SiteRow, SiteStore, StoredIndex } from '../db/sites.ts';
+import type { SiteIndexStore, SiteRow, StoredIndex } from '../db/sites.ts';
+import type { SiteIndexing } from '../db/worker/site-indexing.ts';
 import { readKnownSources, sourceKey } from '../search/known-pages.ts';
 import { indexFormat } from '../search/site-index.ts';
 import { FailureType } from '../workflows/contract/failures.ts';
@@ -17,7 +18,7 @@ import { createSiteArtifacts } from './site-artifacts.ts';
 import { createSiteSource, type SiteSource, type SiteSourceDeps } from './site-source.ts';
 
 export interface SiteActivityDeps extends SiteSourceDeps {
-  sites: SiteStore;
+  sites: Pick<SiteIndexing, 'get' | 'requestIndex' | 'readIndexRequest' | 'answerIndexRequest' | 'recordIndexFailure'>;
   indexes: SiteIndexStore;
   attempt: Attempt;
   /** Folder for artifacts under construction. */
@@ -73,10 +74,10 @@ export function createSiteActivities(deps: SiteActivityDeps) {
 
   async function publishIndex(site: SiteRow, signal: AbortSignal): Promise<IndexSiteOutcome> {
     // read before the source: an index of an older state never replaces one of a newer
-    const current = await indexes.current(site.id);
+    const current = await indexes.current(site);
     const source = await openSource(site, signal);
     if (current !== null && current.format === indexFormat && current.revision === source.revision) {
-      await indexes.confirm(site.id);
+      await indexes.confirm(site);
       return { version: current.version, pages: current.pages, changedPages: 0 };
     }
     await using build = await artifacts.openBuild();
@@ -88,7 +89,7 @@ export function createSiteActivities(deps: SiteActivityDeps) {
     const { changedPages, ...index } = built;
     const { revision } = source;
     const replaces = current?.version ?? 0;
-    const { version, pages } = await indexes.publish(site.id, {
+    const { version, pages } = await indexes.publish(site, {
       ...index,
       format: indexFormat,
       file,
@@ -103,7 +104,7 @@ export function createSiteActivities(deps: SiteActivityDeps) {
 
   async function previousOf(site: SiteRow, current: StoredIndex | null, folder: string): Promise<string | undefined> {
     const isUsable = current !== null && current.format === indexFormat;
-    return isUsable ? artifacts.fetch(site.id, current, folder) : undefined;
+    return isUsable ? artifacts.fetch(site, current, folder) : undefined;
   }
 
   /** Reads what the previous artifact does not hold, or all where that is not enough. */

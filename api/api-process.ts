@@ -20,6 +20,7 @@ import { createOutboxSweeper } from './outbox-sweeper.ts';
 import { createPeriodicTasks } from './periodic-tasks.ts';
 import { createRequestHolders } from './request-holders.ts';
 import { createHttpServer } from './server.ts';
+import { createServiceStores } from './service-stores.ts';
 import { createApiStores } from './stores.ts';
 import { createTemporalClient } from './temporal.ts';
 
@@ -54,6 +55,7 @@ export async function runApiProcess({ config, log, signal, instrument = uninstru
   });
   cleanup.defer(() => pool.end());
   const stores = instrument('stores', createApiStores({ pool, config }));
+  const service = instrument('service', createServiceStores({ pool, config }));
   const temporal = createTemporalClient({
     settings: config.temporal,
     encryptionKeys: config.encryptionKeys,
@@ -113,6 +115,7 @@ export async function runApiProcess({ config, log, signal, instrument = uninstru
     pool,
     holders,
     stores,
+    service,
     models,
     assistant,
     log,
@@ -131,15 +134,15 @@ export async function runApiProcess({ config, log, signal, instrument = uninstru
         { name: 'request counts', everyMs: 5_000, run: () => keyUses.flush(), isRunAtEnd: true },
         { name: 'ended access', everyMs: openAnswers.lookEveryMs, run: () => openAnswers.endRevoked() },
         { name: 'request count sweep', everyMs: 3_600_000, run: () => stores.usage.sweep() },
-        { name: 'reply sweep', everyMs: 60_000, run: () => assistant.replies.sweep() },
-        { name: 'thread retention', everyMs: 3_600_000, run: async () => void (await assistant.threads.sweep()) },
+        { name: 'reply sweep', everyMs: 60_000, run: () => service.sweeps.replies() },
+        { name: 'thread retention', everyMs: 3_600_000, run: async () => void (await service.sweeps.threads()) },
         {
           name: 'gap checks',
           everyMs: 3_000,
-          run: createGapChecks({ ...stores, ...assistant, log, stopping: signal }),
+          run: createGapChecks({ ...stores, ...assistant, gaps: service.gapChecks, log, stopping: signal }),
         },
-        { name: 'empty search sweep', everyMs: 3_600_000, run: () => stores.emptySearches.sweep() },
-        { name: 'session sweep', everyMs: 3_600_000, run: () => stores.sessions.sweep() },
+        { name: 'empty search sweep', everyMs: 3_600_000, run: () => service.sweeps.emptySearches() },
+        { name: 'session sweep', everyMs: 3_600_000, run: () => service.sweeps.sessions() },
         { name: 'rate limit sweep', everyMs: 300_000, run: () => stores.rateLimits.sweep() },
       ],
     }),

@@ -6,6 +6,7 @@ import type { Tracer } from '../tracing/tracer.ts';
 import type { AssistantParts } from './assistant-parts.ts';
 import type { ApiConfig } from './config.ts';
 import type { RequestHolders } from './request-holders.ts';
+import type { ServiceStores } from './service-stores.ts';
 import type { ApiStores } from './stores.ts';
 
 export interface AppDeps {
@@ -26,6 +27,7 @@ export interface AppDeps {
   stores: ApiStores;
   /** Names the organizations that the connections of the pool are divided between. */
   holders?: RequestHolders;
+  service: Pick<ServiceStores, 'signedIn' | 'access'>;
   models: Pick<ModelRegistry, 'problemWith'>;
   assistant: AssistantParts;
   log: Logger;

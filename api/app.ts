@@ -52,11 +52,11 @@ export interface App {
 
 /** The application: middleware in order. It never listens. */
 export function createApp(deps: AppDeps): App {
-  const { config, pool, stores, log } = deps;
+  const { config, pool, stores, service, log } = deps;
   const { jobs } = stores;
-  const verifier = createKeyVerifier({ ...stores.access, ...stores, pepper: config.keyPepper });
+  const verifier = createKeyVerifier({ ...service.access, pepper: config.keyPepper });
   const holders = deps.holders ?? createRequestHolders();
-  const openAnswers = createOpenAnswers(stores);
+  const openAnswers = createOpenAnswers(service);
   const gate = createGate({ ...deps, verifier, holders, openAnswers });
   const keyUses = createKeyUses(stores);
   const readJob = createJobReader({ jobs });
@@ -80,6 +80,7 @@ export function createApp(deps: AppDeps): App {
     createSessionRouter({
       ...gate,
       ...stores,
+      signedIn: service.signedIn,
       defaults: { agentModel: config.models.agent, assistantModel: config.models.assistant },
       temporalUiUrl: config.temporalUiUrl,
       temporalNamespace: config.temporal.namespace,

@@ -144,7 +144,7 @@ function describeKeys(): Record<string, PathItem> {
     '/v1/audit': {
       get: {
         operationId: 'listAuditEntries',
-        summary: 'What was administered over HTTP, newest first',
+        summary: 'Lists the audit log: every change over HTTP and by the command line, newest first',
         security,
         parameters: pageParameters,
         responses: {

@@ -161,7 +161,7 @@ export function siteNotFound(): ApiError {
 }
 
 export function domainTaken(): ApiError {
-  return new ApiError(409, "The domain is another site's already; choose another one.");
+  return new ApiError(409, 'Another site of the organization has this domain. Choose another one.');
 }
 
 /** One body for a missing key and for one of another organization. */

@@ -1,14 +1,14 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { ClaimedGap, GapStore } from '../db/gaps.ts';
+import type { ClaimedGap, GapCheckStore } from '../db/service/gap-checks.ts';
 import type { SiteRow, SiteStore } from '../db/sites.ts';
 import { askOnce } from './assistant/ask-once.ts';
 import type { Assistant } from './assistant/assistant.ts';
 import type { IndexLease, SiteIndexes } from './assistant/site-indexes.ts';
 
 export interface GapCheckDeps {
-  gaps: Pick<GapStore, 'noteMerged' | 'claim' | 'recordAnswer' | 'conclude'>;
-  sites: Pick<SiteStore, 'get'>;
+  gaps: GapCheckStore;
+  sites: Pick<SiteStore, 'findByDomain'>;
   indexes: Pick<SiteIndexes, 'lease'>;
   assistant: Assistant;
   log: Logger;
@@ -57,7 +57,7 @@ export function createGapChecks(deps: GapCheckDeps): () => Promise<void> {
 }
 
 async function check({ gaps, sites, indexes, assistant, stopping }: GapCheckDeps, gap: ClaimedGap): Promise<boolean> {
-  const site = await sites.get(gap.siteId);
+  const site = await sites.findByDomain(gap, gap.domain);
   const lease = site === null ? null : await newestIndex(indexes, site);
   if (site === null || lease === null) return false;
   try {
@@ -76,7 +76,7 @@ async function check({ gaps, sites, indexes, assistant, stopping }: GapCheckDeps
 /** The index that the site says it has; this process may still be fetching it. */
 async function newestIndex(indexes: Pick<SiteIndexes, 'lease'>, site: SiteRow): Promise<IndexLease | null> {
   for (let waits = 0; waits < indexWaits; waits += 1) {
-    const lease = await indexes.lease(site.id);
+    const lease = await indexes.lease(site);
     if (lease !== null && lease.version >= site.indexVersion) return lease;
     lease?.release();
     await wait(indexWaitMs);

@@ -59,14 +59,14 @@ export function createGaps({ conversations, gaps, threadQueue }: GapsDeps): Gaps
     return clusters;
   }
 
-  async function list({ id: siteId }: SiteRow): Promise<Gap[]> {
+  async function list(site: SiteRow): Promise<Gap[]> {
     const [asked, stored] = await Promise.all([
-      conversations.listUnanswered(siteId, mostQuestions),
-      gaps.list(siteId, mostOfKind),
+      conversations.listUnanswered(site, mostQuestions),
+      gaps.list(site, mostOfKind),
     ]);
     const coveredUntil = coverageOf(stored);
     const limits = { mostClusters: mostOfKind, mostQuestions: mostOfGap };
-    const open = await clustersOf(siteId, { asked, coveredUntil, ...limits });
+    const open = await clustersOf(site.id, { asked, coveredUntil, ...limits });
     const openIds = new Set(open.map(({ id }) => id));
     const storedById = new Map(stored.map((gap) => [gap.id, gap]));
     return [
@@ -89,7 +89,7 @@ export function createGaps({ conversations, gaps, threadQueue }: GapsDeps): Gaps
 
   return {
     list,
-    find: async (site, id) => (await list(site)).find((gap) => gap.id === id) ?? (await gaps.find(site.id, id)),
+    find: async (site, id) => (await list(site)).find((gap) => gap.id === id) ?? (await gaps.find(site, id)),
   };
 }
 

@@ -9,6 +9,7 @@ import { createRateLimit, type EnforceRateLimit } from './middleware/rate-limit.
 import { createRateLimiter } from './rate-limiter.ts';
 import type { RequestHolders } from './request-holders.ts';
 import { createSessionCookie, type SessionCookie } from './session-cookie.ts';
+import type { ServiceStores } from './service-stores.ts';
 import type { ApiStores } from './stores.ts';
 import { createStreamSlots, type TakeStreamSlot } from './stream-slots.ts';
 import type { OpenAnswers } from './open-answers.ts';
@@ -28,7 +29,8 @@ export interface Gate {
 
 export interface GateDeps {
   config: Pick<ApiConfig, 'http' | 'keyPepper' | 'rateLimits'>;
-  stores: Pick<ApiStores, 'rateLimits' | 'sessions'>;
+  stores: Pick<ApiStores, 'rateLimits'>;
+  service: Pick<ServiceStores, 'signedIn'>;
   log: Logger;
   verifier: KeyVerifier;
   holders: RequestHolders;
@@ -36,7 +38,7 @@ export interface GateDeps {
 }
 
 /** Keys, sessions and limits, shared by all routers. */
-export function createGate({ config, stores, log, verifier, holders, openAnswers }: GateDeps): Gate {
+export function createGate({ config, stores, service, log, verifier, holders, openAnswers }: GateDeps): Gate {
   const addressOf = createAddressReader({ trustedProxies: config.http.trustedProxies });
   const limiter = createRateLimiter({
     store: stores.rateLimits,
@@ -46,7 +48,7 @@ export function createGate({ config, stores, log, verifier, holders, openAnswers
   const cookie = createSessionCookie({ pepper: config.keyPepper, baseUrl: config.http.baseUrl });
   const identify = createAuthentication({
     verifyKey,
-    sessions: stores.sessions,
+    sessions: service.signedIn,
     cookie,
     onExposedKey: (keyId) => log.warn({ keyId }, 'an admin key came from a browser: revoke it'),
   });

@@ -34,6 +34,7 @@ export const auditEntrySchema = z.object({
   actor: z.object({
     keyId: z.string().nullable(),
     sessionId: z.string().nullable().meta({ description: 'When it was done in the dashboard.' }),
+    person: z.string().nullable().meta({ description: 'Who had signed in, as their sign-in link named them.' }),
   }),
   action: z.string().meta({ description: 'Such as key.create.' }),
   subject: z.string().nullable().meta({ description: 'The id of what it was done to.' }),

@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { digestOf, idWithin, parseKey } from '../db/key-format.ts';
-import type { KeyRow, KeyStore, StoredKey } from '../db/keys.ts';
+import type { KeyRow } from '../db/keys.ts';
+import type { StoredKey } from '../db/service/access.ts';
 
 export interface KeyVerifier {
   /** The row of a valid key; null for everything else. The row's kind decides, never the text's prefix. */
@@ -11,7 +12,7 @@ export interface KeyVerifier {
 
 export interface KeyVerifierDeps {
   findKey: (id: string) => Promise<StoredKey | null>;
-  keys: Pick<KeyStore, 'touch'>;
+  touchKeys: (ids: string[]) => Promise<void>;
   pepper: string;
   now?: () => number;
 }
@@ -30,7 +31,7 @@ interface Entry {
 }
 
 /** Verifies keys against their stored digests, asking the store for each at most once every few seconds. */
-export function createKeyVerifier({ findKey, keys, pepper, now = Date.now }: KeyVerifierDeps): KeyVerifier {
+export function createKeyVerifier({ findKey, touchKeys, pepper, now = Date.now }: KeyVerifierDeps): KeyVerifier {
   const known = new Map<string, Entry>();
   // apart, so that a flood of ids that nobody has does not push out the keys that are in use
   const missing = new Map<string, { loadedAt: number }>();
@@ -92,7 +93,7 @@ export function createKeyVerifier({ findKey, keys, pepper, now = Date.now }: Key
       if (used.size === 0) return;
       const ids = [...used];
       used = new Set();
-      await keys.touch(ids);
+      await touchKeys(ids);
     },
   };
 }

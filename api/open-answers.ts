@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Caller } from '../db/caller.ts';
-import type { AccessStore } from '../db/unscoped/access.ts';
+import type { AccessStore } from '../db/service/access.ts';
 import type { AppMiddleware } from './app-context.ts';
 
 export interface OpenAnswers {

@@ -37,8 +37,8 @@ export function createSiteAccess({
   limits,
 }: SiteAccessDeps): SiteAccess {
   async function siteOf(domain: string, caller: ApiCaller): Promise<SiteRow> {
-    const site = await sites.findByDomain(domain);
-    if (site === null || site.organizationId !== caller.organizationId) throw siteNotFound();
+    const site = await sites.findByDomain(caller, domain);
+    if (site === null) throw siteNotFound();
     return site;
   }
 

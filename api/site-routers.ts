@@ -1,6 +1,5 @@
 import type { AppDeps } from './app-deps.ts';
 import type { AppRouter } from './app-context.ts';
-import { createAuditTrail } from './audit-trail.ts';
 import type { JobCreation } from './create-job.ts';
 import { createGaps } from './gaps.ts';
 import type { Gate } from './gate.ts';
@@ -22,8 +21,7 @@ type SiteRouterDeps = AppDeps & { keyUses: KeyUses; threadQueue: ThreadQueue };
 export function createAdministrationRouters(deps: SiteRouterDeps, gate: Gate, creation: JobCreation): AppRouter[] {
   const { config, stores } = deps;
   const access = createAccess(deps, gate);
-  const note = createAuditTrail(stores);
-  const shared = { ...gate, ...stores, note, repositories: config.repositories };
+  const shared = { ...gate, ...stores, repositories: config.repositories };
   return [
     createProjectsRouter({
       ...shared,
@@ -63,11 +61,11 @@ export function createAssistantRouters(deps: SiteRouterDeps, gate: Gate): AppRou
       access,
       indexes: parts.indexes,
       searchPassages: parts.searchPassages,
-      onEmpty: (siteId, query) =>
+      onEmpty: (site, query) =>
         void stores.emptySearches
-          .count(siteId, query)
+          .count(site, query)
           .catch((error: unknown) =>
-            log.warn({ err: error, site: siteId }, 'a search that found nothing was not counted'),
+            log.warn({ err: error, site: site.id }, 'a search that found nothing was not counted'),
           ),
     }),
     createFeedbackRouter({ ...stores, access }),

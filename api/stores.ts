@@ -18,8 +18,8 @@ import { createJobStore } from '../db/jobs.ts';
 import { createKeyStore } from '../db/keys.ts';
 import { createCancelStore, createOutboxStore } from '../db/outbox.ts';
 import { createOperationsStore } from '../db/operations.ts';
-import { createProjectCredentialStore } from '../db/project-credentials.ts';
-import { createOrganizationStore, createProjectStore } from '../db/projects.ts';
+import { createOrganizationStore } from '../db/organizations.ts';
+import { createProjectStore } from '../db/projects.ts';
 import { createPullRequestStore } from '../db/pull-requests.ts';
 import { createRateLimitStore } from '../db/rate-limits.ts';
 import { createReplyStore } from '../db/replies.ts';
@@ -31,7 +31,6 @@ import { createUsageStore } from '../db/usage.ts';
 import { createWebhookDeliveryStore } from '../db/webhook-deliveries.ts';
 import { createWorkerStore } from '../db/workers.ts';
 import { createWebhookStore } from '../db/webhook-endpoints.ts';
-import { createAccessStore } from '../db/unscoped/access.ts';
 import { createSecretBox } from '../encryption/secret-box.ts';
 import type { ApiConfig } from './config.ts';
 
@@ -59,12 +58,10 @@ export function createApiStores({
     outbox: createOutboxStore(pool),
     cancels: createCancelStore(pool),
     organizations: createOrganizationStore(pool),
-    projects: createProjectStore(pool),
-    credentials: createProjectCredentialStore(pool, createSecretBox(config.encryptionKeys)),
+    projects: createProjectStore(pool, createSecretBox(config.encryptionKeys)),
     pullRequests: createPullRequestStore(pool),
     keys: createKeyStore(pool, config.keyPepper),
     sessions: createSessionStore(pool, config.keyPepper),
-    access: createAccessStore(pool),
     audit: createAuditStore(pool),
     rateLimits: createRateLimitStore(pool),
     sites: createSiteStore(pool),

@@ -1,5 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
-import type { Caller } from './caller.ts';
+import type { Caller, Owner } from './caller.ts';
 import { newId } from './ids.ts';
 import { decodeCursor, encodeCursor } from './page-cursor.ts';
 import { toStoredJson } from './stored-text.ts';
@@ -13,13 +13,13 @@ export interface AuditedAction {
 
 /** Writes an entry of the audit log. A store calls it with the client of the transaction that makes the change. */
 export async function writeAudit(
-  client: Pool | PoolClient,
+  client: PoolClient,
   { organizationId, keyId, sessionId }: Caller,
   { action, subject, details = {} }: AuditedAction,
 ): Promise<void> {
   await client.query(
-    `insert into audit_entries (id, organization_id, key_id, session_id, action, subject, details)
-     values ($1, $2, $3, $4, $5, $6, $7)`,
+    `insert into audit_entries (id, organization_id, key_id, session_id, person, action, subject, details)
+     values ($1, $2, $3, $4, (select person from sessions where id = $4), $5, $6, $7)`,
     [newId('aud_'), organizationId, keyId, sessionId, action, subject, toStoredJson(details)],
   );
 }
@@ -28,6 +28,8 @@ export interface AuditEntry {
   id: string;
   keyId: string | null;
   sessionId: string | null;
+  /** Who had signed in to the session, as their link named them. */
+  person: string | null;
   /** Noun and verb, such as `key.create`. */
   action: string;
   /** The id of what it was done to. */
@@ -37,10 +39,9 @@ export interface AuditEntry {
 }
 
 export interface AuditStore {
-  write(caller: Caller, entry: AuditedAction): Promise<void>;
   /** Newest first. Throws InvalidCursorError. */
   list(
-    organizationId: string,
+    owner: Owner,
     query: { limit: number; cursor?: string },
   ): Promise<{ entries: AuditEntry[]; nextCursor: string | null }>;
 }
@@ -48,12 +49,10 @@ export interface AuditStore {
 /** What was administered in an organization. */
 export function createAuditStore(pool: Pool): AuditStore {
   return {
-    write: (caller, entry) => writeAudit(pool, caller, entry),
-
-    async list(organizationId, { limit, cursor }) {
+    async list({ organizationId }, { limit, cursor }) {
       const after = cursor === undefined ? null : decodeCursor(cursor);
       const { rows } = await pool.query<AuditEntry & { createdMicros: string }>(
-        `select id, key_id as "keyId", session_id as "sessionId", action, subject, details, created_at as "createdAt",
+        `select id, key_id as "keyId", session_id as "sessionId", person, action, subject, details, created_at as "createdAt",
                 (extract(epoch from created_at) * 1000000)::bigint::text as "createdMicros"
          from audit_entries
          where organization_id = $1

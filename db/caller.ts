@@ -3,6 +3,11 @@ export interface Owner {
   organizationId: string;
 }
 
+/** A site, whose id counts in its organization only. */
+export interface SiteRef extends Owner {
+  id: string;
+}
+
 /** Who makes a change, as the audit log names it. An operator at the command line has neither a key nor a session. */
 export interface Caller extends Owner {
   keyId: string | null;

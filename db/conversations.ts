@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import type { SiteRef } from './caller.ts';
 import { canBeId } from './ids.ts';
 import { decodeCursor, encodeCursor } from './page-cursor.ts';
 import { readWithin } from './pool.ts';
@@ -36,13 +37,13 @@ export interface ConversationQuery {
 export interface ConversationStore {
   /** Newest first. Throws InvalidCursorError. */
   list(
-    siteId: string,
+    site: SiteRef,
     query: ConversationQuery,
   ): Promise<{ conversations: ConversationRow[]; nextCursor: string | null }>;
   /** Replaces what was said of the answer before. False when the site has no such answer. */
-  rate(answer: { siteId: string; threadId: string; messageId: string; feedback: Feedback }): Promise<boolean>;
+  rate(site: SiteRef, answer: { threadId: string; messageId: string; feedback: Feedback }): Promise<boolean>;
   /** Questions without an answer, or with one that a reader voted down; the newest of the last 90 days. */
-  listUnanswered(siteId: string, limit: number): Promise<{ text: string; askedAt: Date }[]>;
+  listUnanswered(site: SiteRef, limit: number): Promise<{ text: string; askedAt: Date }[]>;
 }
 
 /** Who tries the assistant out in the dashboard. */
@@ -54,14 +55,14 @@ const mostLookedAt = 2_000;
 /** Conversations of a site's readers, and what they said of the answers. */
 export function createConversationStore(pool: Pool): ConversationStore {
   return {
-    async list(siteId, { answered, vote, search, limit, cursor }) {
+    async list({ id, organizationId }, { answered, vote, search, limit, cursor }) {
       const after = cursor === undefined ? null : decodeCursor(cursor);
       const time = (parameter: string) => `'epoch'::timestamptz + ${parameter}::bigint * interval '1 microsecond'`;
       const looked = `
         select * from threads
-        where site_id = $1 and ($2::bigint is null or (created_at, id) < (${time('$2')}, $3::text))
+        where site_id = $1 and organization_id = $4 and ($2::bigint is null or (created_at, id) < (${time('$2')}, $3::text))
         order by created_at desc, id desc`;
-      const where = [siteId, after?.createdMicros ?? null, after?.id ?? null];
+      const where = [id, after?.createdMicros ?? null, after?.id ?? null, organizationId];
       return readWithin(pool, 'search', async (client) => {
         const { rows } = await client.query<ConversationRow & { id: string; createdMicros: string }>(
           `select threads.id, threads.id as "threadId", fp, threads.created_at as "createdAt", threads.updated_at as "updatedAt",
@@ -83,12 +84,12 @@ export function createConversationStore(pool: Pool): ConversationStore {
              on message_feedback.thread_id = thread_messages.thread_id and message_id = thread_messages.id
            where thread_messages.thread_id = threads.id
          ) as counts
-         where ($4::boolean is null or (unanswered = 0 and questions > 0) = $4)
-           and ($5::text is null or ($5 = 'up' and up > 0) or ($5 = 'down' and down > 0))
-           and ($6::text is null or exists (
-             select from thread_messages where thread_id = threads.id and content ilike $6
+         where ($5::boolean is null or (unanswered = 0 and questions > 0) = $5)
+           and ($6::text is null or ($6 = 'up' and up > 0) or ($6 = 'down' and down > 0))
+           and ($7::text is null or exists (
+             select from thread_messages where thread_id = threads.id and content ilike $7
            ))
-         order by threads.created_at desc, threads.id desc limit $7`,
+         order by threads.created_at desc, threads.id desc limit $8`,
           [
             ...where,
             answered ?? null,
@@ -110,29 +111,30 @@ export function createConversationStore(pool: Pool): ConversationStore {
       });
     },
 
-    async rate({ siteId, threadId, messageId, feedback }) {
+    async rate({ id, organizationId }, { threadId, messageId, feedback }) {
       if (!canBeId(threadId)) return false;
       const { vote, reasons, comment } = feedback;
       const { rowCount } = await pool.query(
         `insert into message_feedback (thread_id, message_id, vote, reasons, comment)
          select thread_id, thread_messages.id, $4, $5, $6
          from thread_messages join threads on threads.id = thread_id
-         where thread_id = $1 and thread_messages.id = $2 and role = 'assistant' and site_id = $3
+         where thread_id = $1 and thread_messages.id = $2 and role = 'assistant' and site_id = $3 and organization_id = $7
          on conflict (thread_id, message_id) do update
          set vote = excluded.vote, reasons = excluded.reasons, comment = excluded.comment, updated_at = now()`,
         [
           threadId,
           toStoredText(messageId),
-          siteId,
+          id,
           vote,
           reasons.map(toStoredText),
           comment === null ? null : toStoredText(comment),
+          organizationId,
         ],
       );
       return rowCount === 1;
     },
 
-    async listUnanswered(siteId, limit) {
+    async listUnanswered({ id, organizationId }, limit) {
       const { rows } = await pool.query<{ text: string; askedAt: Date }>(
         `select left(question.content, 1000) as text, answer.created_at as "askedAt"
          from threads
@@ -143,10 +145,10 @@ export function createConversationStore(pool: Pool): ConversationStore {
            where thread_id = threads.id and role = 'user' and position < answer.position
            order by position desc limit 1
          ) as question on true
-         where threads.site_id = $1 and fp <> all($3) and answer.created_at > now() - interval '90 days'
+         where threads.site_id = $1 and organization_id = $4 and fp <> all($3) and answer.created_at > now() - interval '90 days'
            and ((answer.answered = false and answer.ending = 'finished') or vote = 'down')
          order by answer.position desc limit $2`,
-        [siteId, limit, ownFingerprints],
+        [id, limit, ownFingerprints, organizationId],
       );
       return rows;
     },

@@ -1,4 +1,6 @@
 import type { Pool } from 'pg';
+import { writeAudit } from './audit.ts';
+import type { Caller, SiteRef } from './caller.ts';
 import { canBeId } from './ids.ts';
 import { withTransaction } from './pool.ts';
 import { toStoredText } from './stored-text.ts';
@@ -38,29 +40,14 @@ export interface NewGap {
   questions: Omit<GapQuestion, 'answeredNow'>[];
 }
 
-/** A gap whose questions this process asks again. */
-export interface ClaimedGap {
-  siteId: string;
-  id: string;
-  questions: { key: string; text: string }[];
-}
-
 export interface GapStore {
   /** The newest. */
-  list(siteId: string, limit: number): Promise<GapRow[]>;
-  find(siteId: string, id: string): Promise<GapRow | null>;
+  list(site: SiteRef, limit: number): Promise<GapRow[]>;
+  find(site: SiteRef, id: string): Promise<GapRow | null>;
   /** Writes the gap, or goes on with the one that is there, with the job that answers it. */
-  begin(gap: NewGap, job: { id: string; attempt: number }): Promise<void>;
+  begin(caller: Caller, gap: NewGap, job: { id: string; attempt: number }): Promise<void>;
   /** Writes the gap, or goes on with the one that is there: its site is indexed, then its questions are asked again. Of a site that is gone nothing is written. */
-  recheck(gap: NewGap): Promise<void>;
-  /** Asks for an index of the sites of gaps whose pull request was merged; answers how many gaps. */
-  noteMerged(): Promise<number>;
-  /** A gap whose site has been indexed since; null: none waits. Another process may take it after `seconds`. */
-  claim(options: { seconds: number }): Promise<ClaimedGap | null>;
-  /** Holds the gap for `seconds` more. */
-  recordAnswer(ref: { siteId: string; gapId: string; key: string; answered: boolean; seconds: number }): Promise<void>;
-  /** Ends the check of a gap whose questions have all been asked. */
-  conclude(ref: { siteId: string; gapId: string }): Promise<void>;
+  recheck(caller: Caller, gap: NewGap): Promise<void>;
 }
 
 /** Of one gap, those that were asked most. */
@@ -74,19 +61,23 @@ const gapColumns = `
 
 /** Gaps in the documentation of sites that somebody has begun to close. */
 export function createGapStore(pool: Pool): GapStore {
-  async function read(siteId: string, id: string | null, limit: number): Promise<GapRow[]> {
+  async function read({ id: siteId, organizationId }: SiteRef, id: string | null, limit: number): Promise<GapRow[]> {
+    const listed = `
+      select gaps.* from gaps join sites on sites.id = site_id
+      where site_id = $1 and organization_id = $2 and ($3::text is null or gaps.id = $3)
+      order by gaps.created_at desc, gaps.id limit $4`;
     const [gaps, questions] = await Promise.all([
       pool.query<Omit<GapRow, 'questions'>>(
-        `select ${gapColumns} from gaps left join jobs on jobs.id = job_id
-         where gaps.site_id = $1 and ($2::text is null or gaps.id = $2) order by gaps.created_at desc, gaps.id limit $3`,
-        [siteId, id, limit],
+        `select ${gapColumns} from (${listed}) as gaps left join jobs on jobs.id = job_id
+         order by gaps.created_at desc, gaps.id`,
+        [siteId, organizationId, id, limit],
       ),
       pool.query<GapQuestion & { gapId: string }>(
         `select listed.id as "gapId", key, text, count, last_asked_at as "lastAskedAt", answered_now as "answeredNow"
-         from (select id from gaps where site_id = $1 and ($2::text is null or id = $2) order by created_at desc, id limit $3) as listed,
-         lateral (select * from gap_questions where site_id = $1 and gap_id = listed.id order by count desc, key limit $4) as asked
+         from (${listed}) as listed,
+         lateral (select * from gap_questions where site_id = $1 and gap_id = listed.id order by count desc, key limit $5) as asked
          order by count desc, key`,
-        [siteId, id, limit, mostQuestions],
+        [siteId, organizationId, id, limit, mostQuestions],
       ),
     ]);
     const byGap = Map.groupBy(questions.rows, ({ gapId }) => gapId);
@@ -96,11 +87,19 @@ export function createGapStore(pool: Pool): GapStore {
     }));
   }
 
-  async function write(gap: NewGap, next: { state: GapState; jobId: string | null; attempt: number | null }) {
+  async function write(
+    caller: Caller,
+    gap: NewGap,
+    next: { state: GapState; jobId: string | null; attempt: number | null; action: string },
+  ) {
     await withTransaction(pool, async (client) => {
       // the site before its gaps, in the order of whoever deletes them all
-      const { rowCount } = await client.query('select from sites where id = $1 for no key update', [gap.siteId]);
-      if (rowCount !== 1) return;
+      const { rows } = await client.query<{ domain: string }>(
+        'select domain from sites where id = $1 and organization_id = $2 for no key update',
+        [gap.siteId, caller.organizationId],
+      );
+      const [site] = rows;
+      if (site === undefined) return;
       await client.query(
         `insert into gaps (site_id, id, label, state, job_id, attempt) values ($1, $2, $3, $4, $5, coalesce($6, 0))
          on conflict (site_id, id) do update
@@ -123,75 +122,18 @@ export function createGapStore(pool: Pool): GapStore {
       ]);
       if (next.state === 'indexing')
         await client.query('update sites set index_requested_at = now() where id = $1', [gap.siteId]);
+      const details = { site: site.domain, ...(next.jobId !== null && { jobId: next.jobId }) };
+      await writeAudit(client, caller, { action: next.action, subject: gap.id, details });
     });
   }
 
   return {
-    list: (siteId, limit) => read(siteId, null, limit),
-    find: async (siteId, id) => (canBeId(id) ? ((await read(siteId, id, 1))[0] ?? null) : null),
-    begin: (gap, job) => write(gap, { state: 'working', jobId: job.id, attempt: job.attempt }),
-    recheck: (gap) => write(gap, { state: 'indexing', jobId: null, attempt: null }),
-
-    async noteMerged() {
-      const { rows } = await pool.query<{ count: number }>(
-        `with held as materialized (
-           select id from sites
-           where id in (select site_id from gaps join jobs on jobs.id = job_id
-                        where gaps.state = 'working' and jobs.pr_state = 'merged')
-           order by id for no key update
-         ), merged as (
-           update gaps set state = 'indexing' from jobs, held
-           where jobs.id = job_id and gaps.state = 'working' and jobs.pr_state = 'merged' and gaps.site_id = held.id
-           returning gaps.site_id
-         ), asked as (
-           update sites set index_requested_at = now() where id in (select site_id from merged)
-         )
-         select count(*)::integer as count from merged`,
-      );
-      return rows[0]?.count ?? 0;
-    },
-
-    async claim({ seconds }) {
-      const { rows } = await pool.query<{ siteId: string; id: string; questions: ClaimedGap['questions'] }>(
-        `with waiting as (
-           select gaps.site_id, gaps.id from gaps join sites on sites.id = gaps.site_id
-           where (state = 'asking' or (state = 'indexing' and index_requested_at is null and index_failure is null))
-             and (claimed_until is null or claimed_until < now())
-           order by gaps.created_at limit 1 for update of gaps skip locked
-         )
-         update gaps set state = 'asking', claimed_until = now() + $1::float8 * interval '1 second'
-         from waiting where gaps.site_id = waiting.site_id and gaps.id = waiting.id
-         returning gaps.site_id as "siteId", gaps.id, (
-           select coalesce(jsonb_agg(jsonb_build_object('key', key, 'text', text) order by count desc, key), '[]')
-           from gap_questions where gap_questions.site_id = gaps.site_id and gap_id = gaps.id and answered_now is null
-         ) as questions`,
-        [seconds],
-      );
-      return rows[0] ?? null;
-    },
-
-    async recordAnswer({ siteId, gapId, key, answered, seconds }) {
-      await pool.query(
-        `with held as (
-           update gaps set claimed_until = now() + $5::float8 * interval '1 second'
-           where site_id = $1 and id = $2 and state = 'asking'
-           returning id
-         )
-         update gap_questions set answered_now = $4 from held where site_id = $1 and gap_id = held.id and key = $3`,
-        [siteId, gapId, key, answered, seconds],
-      );
-    },
-
-    async conclude({ siteId, gapId }) {
-      await pool.query(
-        `update gaps set checked_at = now(), claimed_until = null,
-           state = case when exists (
-             select from gap_questions where site_id = $1 and gap_id = $2 and answered_now is distinct from true
-           ) then 'unanswered' else 'answered' end
-         where site_id = $1 and id = $2 and state = 'asking'`,
-        [siteId, gapId],
-      );
-    },
+    list: (site, limit) => read(site, null, limit),
+    find: async (site, id) => (canBeId(id) ? ((await read(site, id, 1))[0] ?? null) : null),
+    begin: (caller, gap, job) =>
+      write(caller, gap, { action: 'gap.job', state: 'working', jobId: job.id, attempt: job.attempt }),
+    recheck: (caller, gap) =>
+      write(caller, gap, { action: 'gap.check', state: 'indexing', jobId: null, attempt: null }),
   };
 }
 

@@ -1,6 +1,9 @@
 import type { Pool } from 'pg';
+import { writeAudit } from './audit.ts';
+import type { Caller, Owner } from './caller.ts';
 import { canBeId } from './ids.ts';
 import { createKeyText, digestOf } from './key-format.ts';
+import { withTransaction } from './pool.ts';
 import { onlyRow } from './rows.ts';
 
 export type KeyKind = 'admin' | 'assistant';
@@ -16,25 +19,18 @@ export interface KeyRow {
   lastUsedAt: Date | null;
 }
 
-export interface StoredKey extends KeyRow {
-  /** HMAC-SHA-256 of the secret under the pepper, 32 bytes. */
-  digest: Buffer;
+export interface NewKey {
+  kind: KeyKind;
+  name?: string;
+  expiresAt?: Date;
 }
 
 export interface KeyStore {
   /** `key` is the full text, shown once and stored nowhere. */
-  create(key: {
-    organizationId: string;
-    kind: KeyKind;
-    name?: string;
-    expiresAt?: Date;
-  }): Promise<{ key: string; row: KeyRow }>;
-  find(id: string): Promise<StoredKey | null>;
-  list(organizationId?: string): Promise<KeyRow[]>;
+  create(caller: Caller, key: NewKey): Promise<{ key: string; row: KeyRow }>;
+  list(owner: Owner): Promise<KeyRow[]>;
   /** False when there is no such key. Repeating it changes nothing. */
-  revoke(id: string): Promise<boolean>;
-  /** Batched by the caller. */
-  touch(ids: string[]): Promise<void>;
+  revoke(caller: Caller, id: string): Promise<boolean>;
 }
 
 export const keyColumns = `
@@ -43,57 +39,43 @@ export const keyColumns = `
 
 /** `pepper` is the secret of the installation (`DOCKET_KEY_PEPPER`). */
 export function createKeyStore(pool: Pool, pepper: string): KeyStore {
-  async function create(request: {
-    organizationId: string;
-    kind: KeyKind;
-    name?: string;
-    expiresAt?: Date;
-  }): Promise<{ key: string; row: KeyRow }> {
-    const { organizationId, kind, name, expiresAt } = request;
-    const { key, id, secret } = createKeyText(kind);
-    const { rows } = await pool.query<KeyRow>(
-      `insert into api_keys (id, organization_id, kind, name, digest, expires_at)
-       values ($1, $2, $3, $4, $5, $6) returning ${keyColumns}`,
-      [id, organizationId, kind, name ?? null, digestOf(pepper, secret), expiresAt ?? null],
-    );
-    return { key, row: onlyRow(rows) };
-  }
+  return {
+    create(caller, { kind, name, expiresAt }) {
+      const { key, id, secret } = createKeyText(kind);
+      return withTransaction(pool, async (client) => {
+        const { rows } = await client.query<KeyRow>(
+          `insert into api_keys (id, organization_id, kind, name, digest, expires_at)
+           values ($1, $2, $3, $4, $5, $6) returning ${keyColumns}`,
+          [id, caller.organizationId, kind, name ?? null, digestOf(pepper, secret), expiresAt ?? null],
+        );
+        await writeAudit(client, caller, { action: 'key.create', subject: id, details: { kind } });
+        return { key, row: onlyRow(rows) };
+      });
+    },
 
-  async function find(id: string): Promise<StoredKey | null> {
-    if (!canBeId(id)) return null;
-    const { rows } = await pool.query<StoredKey>({
-      name: 'find-key',
-      text: `select ${keyColumns}, digest from api_keys where id = $1`,
-      values: [id],
-    });
-    return rows[0] ?? null;
-  }
+    async list({ organizationId }) {
+      const { rows } = await pool.query<KeyRow>(
+        `select ${keyColumns} from api_keys where organization_id = $1 order by created_at, id`,
+        [organizationId],
+      );
+      return rows;
+    },
 
-  async function list(organizationId?: string): Promise<KeyRow[]> {
-    const { rows } = await pool.query<KeyRow>(
-      `select ${keyColumns} from api_keys where $1::text is null or organization_id = $1 order by created_at, id`,
-      [organizationId ?? null],
-    );
-    return rows;
-  }
-
-  async function revoke(id: string): Promise<boolean> {
-    if (!canBeId(id)) return false;
-    const { rowCount } = await pool.query(
-      'update api_keys set revoked_at = coalesce(revoked_at, now()) where id = $1',
-      [id],
-    );
-    return rowCount === 1;
-  }
-
-  /** A row that another process holds is being touched there already. */
-  async function touch(ids: string[]): Promise<void> {
-    await pool.query(
-      `with used as materialized (select id from api_keys where id = any($1::text[]) for update skip locked)
-       update api_keys set last_used_at = now() from used where api_keys.id = used.id`,
-      [ids],
-    );
-  }
-
-  return { create, find, list, revoke, touch };
+    async revoke(caller, id) {
+      if (!canBeId(id)) return false;
+      return withTransaction(pool, async (client) => {
+        const { rows } = await client.query<{ wasRevoked: boolean }>(
+          `select revoked_at is not null as "wasRevoked" from api_keys where id = $1 and organization_id = $2
+           for no key update`,
+          [id, caller.organizationId],
+        );
+        const [key] = rows;
+        if (key === undefined) return false;
+        if (key.wasRevoked) return true;
+        await client.query('update api_keys set revoked_at = now() where id = $1', [id]);
+        await writeAudit(client, caller, { action: 'key.revoke', subject: id });
+        return true;
+      });
+    },
+  };
 }

@@ -1,16 +1,15 @@
-import type { Pool } from 'pg';
+import type { Pool, PoolClient } from 'pg';
+import type { SecretBox } from '../encryption/secret-box.ts';
+import { writeAudit } from './audit.ts';
+import type { Caller, Owner } from './caller.ts';
 import { canBeId, newId } from './ids.ts';
+import { withTransaction } from './pool.ts';
+import { projectCredentialOwner, projectSshKeyOwner } from './project-secrets.ts';
 import { onlyRow } from './rows.ts';
 
 export const forgeKinds = ['local', 'github', 'gitlab', 'gitea'] as const;
 /** `gitea` is Forgejo too. */
 export type ForgeKind = (typeof forgeKinds)[number];
-
-export interface OrganizationRow {
-  id: string;
-  name: string;
-  createdAt: Date;
-}
 
 export interface ProjectRow {
   id: string;
@@ -64,15 +63,28 @@ type ProjectDefaults = Pick<
   | 'sshKnownHosts'
 >;
 
-export type NewProject = Omit<ProjectRow, 'id' | 'createdAt' | 'hasCredential' | 'hasSshKey' | keyof ProjectDefaults> &
-  Partial<ProjectDefaults>;
+/** What a project signs in to its forge with; null removes it. It is stored sealed, and no list shows it. */
+export interface ProjectSecrets {
+  forgeToken?: string | null;
+  sshKey?: string | null;
+}
 
-export type ProjectChange = Partial<
+export type NewProject = Omit<
+  ProjectRow,
+  'id' | 'organizationId' | 'createdAt' | 'hasCredential' | 'hasSshKey' | keyof ProjectDefaults
+> &
+  Partial<ProjectDefaults> &
+  ProjectSecrets;
+
+/** What is changed of the project's row. */
+export type ProjectSettings = Partial<
   ProjectDefaults & Pick<ProjectRow, 'name' | 'defaultRef' | 'model' | 'allowedRepositories'>
 >;
 
+export type ProjectChange = ProjectSettings & ProjectSecrets;
+
 /** The columns of what may be changed. */
-const changeable: Record<keyof ProjectChange, string> = {
+const changeable: Record<keyof ProjectSettings, string> = {
   name: 'name',
   defaultRef: 'default_ref',
   model: 'model',
@@ -90,23 +102,15 @@ const changeable: Record<keyof ProjectChange, string> = {
   sshKnownHosts: 'ssh_known_hosts',
 };
 
-export interface OrganizationStore {
-  create(organization: { name: string }): Promise<OrganizationRow>;
-  get(id: string): Promise<OrganizationRow | null>;
-  list(): Promise<OrganizationRow[]>;
-}
-
 export interface ProjectStore {
-  create(project: NewProject): Promise<ProjectRow>;
-  get(id: string): Promise<ProjectRow | null>;
-  list(organizationId?: string): Promise<ProjectRow[]>;
+  create(caller: Caller, project: NewProject): Promise<ProjectRow>;
+  get(owner: Owner, id: string): Promise<ProjectRow | null>;
+  list(owner: Owner): Promise<ProjectRow[]>;
   /** Changes what is given and leaves the rest; null: there is no such project. */
-  update(id: string, change: ProjectChange): Promise<ProjectRow | null>;
+  update(caller: Caller, id: string, change: ProjectChange): Promise<ProjectRow | null>;
 }
 
-const organizationColumns = 'id, name, created_at as "createdAt"';
-
-const projectColumns = `
+export const projectColumns = `
   id, organization_id as "organizationId", name, repository, default_ref as "defaultRef", model, forge,
   forge_url as "forgeUrl", allowed_repositories as "allowedRepositories", reviewers, labels, assignees,
   allowed_paths as "allowedPaths", may_change_workflows as "mayChangeWorkflows", job_budget_micros::float8 as "jobBudgetMicros",
@@ -114,97 +118,93 @@ const projectColumns = `
   ssh_known_hosts as "sshKnownHosts", ssh_key is not null as "hasSshKey",
   created_at as "createdAt"`;
 
-/** Organizations: who projects, sites and keys belong to. */
-export function createOrganizationStore(pool: Pool): OrganizationStore {
-  async function create({ name }: { name: string }): Promise<OrganizationRow> {
-    const { rows } = await pool.query<OrganizationRow>(
-      `insert into organizations (id, name) values ($1, $2) returning ${organizationColumns}`,
-      [newId('org_'), name],
-    );
-    return onlyRow(rows);
-  }
-
-  async function get(id: string): Promise<OrganizationRow | null> {
-    if (!canBeId(id)) return null;
-    const { rows } = await pool.query<OrganizationRow>(
-      `select ${organizationColumns} from organizations where id = $1`,
-      [id],
-    );
-    return rows[0] ?? null;
-  }
-
-  async function list(): Promise<OrganizationRow[]> {
-    const { rows } = await pool.query<OrganizationRow>(
-      `select ${organizationColumns} from organizations order by created_at, id`,
-    );
-    return rows;
-  }
-
-  return { create, get, list };
-}
-
 /** Projects: a repository, and how jobs on it are run. */
-export function createProjectStore(pool: Pool): ProjectStore {
-  async function create(project: NewProject): Promise<ProjectRow> {
-    const { organizationId, name, repository, defaultRef, model, forge, allowedRepositories } = project;
-    const { rows } = await pool.query<ProjectRow>(
-      `insert into projects (id, organization_id, name, repository, default_ref, model, forge, allowed_repositories,
-                             job_budget_micros, daily_budget_micros, forge_url, reviewers, labels, assignees,
-                             allowed_paths, may_change_workflows, may_run, check_command, ssh_known_hosts)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19) returning ${projectColumns}`,
-      [
-        newId('prj_'),
-        organizationId,
-        name,
-        repository,
-        defaultRef,
-        model,
-        forge,
-        allowedRepositories,
-        project.jobBudgetMicros ?? null,
-        project.dailyBudgetMicros ?? null,
-        project.forgeUrl ?? null,
-        project.reviewers ?? [],
-        project.labels ?? [],
-        project.assignees ?? [],
-        project.allowedPaths ?? [],
-        project.mayChangeWorkflows ?? false,
-        project.mayRun ?? true,
-        project.checkCommand ?? null,
-        project.sshKnownHosts ?? [],
-      ],
-    );
-    return onlyRow(rows);
+export function createProjectStore(pool: Pool, box: Pick<SecretBox, 'seal'>): ProjectStore {
+  function create(caller: Caller, project: NewProject): Promise<ProjectRow> {
+    const { name, repository, defaultRef, model, forge, allowedRepositories } = project;
+    return withTransaction(pool, async (client) => {
+      const inserted = await client.query<{ id: string }>(
+        `insert into projects (id, organization_id, name, repository, default_ref, model, forge, allowed_repositories,
+                               job_budget_micros, daily_budget_micros, forge_url, reviewers, labels, assignees,
+                               allowed_paths, may_change_workflows, may_run, check_command, ssh_known_hosts)
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19) returning id`,
+        [
+          newId('prj_'),
+          caller.organizationId,
+          name,
+          repository,
+          defaultRef,
+          model,
+          forge,
+          allowedRepositories,
+          project.jobBudgetMicros ?? null,
+          project.dailyBudgetMicros ?? null,
+          project.forgeUrl ?? null,
+          project.reviewers ?? [],
+          project.labels ?? [],
+          project.assignees ?? [],
+          project.allowedPaths ?? [],
+          project.mayChangeWorkflows ?? false,
+          project.mayRun ?? true,
+          project.checkCommand ?? null,
+          project.sshKnownHosts ?? [],
+        ],
+      );
+      const row = onlyRow(await write(client, caller, onlyRow(inserted.rows).id, project));
+      await writeAudit(client, caller, { action: 'project.create', subject: row.id, details: { repository } });
+      return row;
+    });
   }
 
-  async function get(id: string): Promise<ProjectRow | null> {
+  async function get({ organizationId }: Owner, id: string): Promise<ProjectRow | null> {
     if (!canBeId(id)) return null;
     const { rows } = await pool.query<ProjectRow>({
       name: 'find-project',
-      text: `select ${projectColumns} from projects where id = $1`,
-      values: [id],
+      text: `select ${projectColumns} from projects where id = $1 and organization_id = $2`,
+      values: [id, organizationId],
     });
     return rows[0] ?? null;
   }
 
-  async function list(organizationId?: string): Promise<ProjectRow[]> {
-    const { rows } = await pool.query<ProjectRow>(
-      `select ${projectColumns} from projects where $1::text is null or organization_id = $1 order by created_at, id`,
-      [organizationId ?? null],
+  async function update(caller: Caller, id: string, change: ProjectChange): Promise<ProjectRow | null> {
+    if (!canBeId(id)) return null;
+    return withTransaction(pool, async (client) => {
+      const [row] = await write(client, caller, id, change);
+      if (row === undefined) return null;
+      const fields = Object.keys(change).filter((name) => Reflect.get(change, name) !== undefined);
+      await writeAudit(client, caller, { action: 'project.change', subject: id, details: { fields } });
+      return row;
+    });
+  }
+
+  async function write(
+    client: PoolClient,
+    { organizationId }: Owner,
+    id: string,
+    change: ProjectChange,
+  ): Promise<ProjectRow[]> {
+    const { forgeToken, sshKey } = change;
+    const values: [column: string, value: unknown][] = [
+      ...Object.entries(changeable).map(([name, column]): [string, unknown] => [column, Reflect.get(change, name)]),
+      ['credential', forgeToken && box.seal(forgeToken, projectCredentialOwner(id))],
+      ['ssh_key', sshKey && box.seal(sshKey, projectSshKeyOwner(id))],
+    ];
+    const given = values.filter(([, value]) => value !== undefined);
+    const assignments = ['id = id', ...given.map(([column], position) => `${column} = $${position + 3}`)];
+    const { rows } = await client.query<ProjectRow>(
+      `update projects set ${assignments.join(', ')} where id = $1 and organization_id = $2 returning ${projectColumns}`,
+      [id, organizationId, ...given.map(([, value]) => value)],
     );
     return rows;
   }
 
-  async function update(id: string, change: ProjectChange): Promise<ProjectRow | null> {
-    if (!canBeId(id)) return null;
-    const given = Object.entries(changeable).filter(([name]) => Reflect.get(change, name) !== undefined);
-    const assignments = ['id = id', ...given.map(([, column], position) => `${column} = $${position + 2}`)];
-    const { rows } = await pool.query<ProjectRow>(
-      `update projects set ${assignments.join(', ')} where id = $1 returning ${projectColumns}`,
-      [id, ...given.map(([name]) => Reflect.get(change, name))],
-    );
-    return rows[0] ?? null;
-  }
+  return { create, get, list: (owner) => listProjects(pool, owner), update };
+}
 
-  return { create, get, list, update };
+export async function listProjects(pool: Pool, { organizationId }: Owner): Promise<ProjectRow[]> {
+  const { rows } = await pool.query<ProjectRow>(
+    `select ${projectColumns} from projects where organization_id = $1 order by created_at, id`,
+    [organizationId],
+  );
+  return rows;
 }

@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import type { SiteRef } from './caller.ts';
 import { withTransaction } from './pool.ts';
 import { toStoredText } from './stored-text.ts';
 
@@ -26,9 +27,8 @@ export interface ReplyStore {
   end(reply: { id: string; tail: string | null }): Promise<boolean>;
   markDelivered(id: string): Promise<void>;
   /** The newest reply of a chat that is not delivered. */
-  findResumable(query: { siteId: string; chatId: string; keyId: string }): Promise<ReplyRow | null>;
+  findResumable(site: SiteRef, query: { chatId: string; keyId: string }): Promise<ReplyRow | null>;
   read(id: string, fromPosition: number): Promise<{ chunks: string[]; ended: boolean; silentSeconds: number }>;
-  sweep(): Promise<void>;
 }
 
 const replyColumns = `
@@ -90,11 +90,16 @@ export function createReplyStore(pool: Pool): ReplyStore {
   }
 
   /** A chat has moved on when its newest reply was delivered: the ones before it are not offered again. */
-  async function findResumable(query: { siteId: string; chatId: string; keyId: string }): Promise<ReplyRow | null> {
+  async function findResumable(
+    { id, organizationId }: SiteRef,
+    query: { chatId: string; keyId: string },
+  ): Promise<ReplyRow | null> {
     const { rows } = await pool.query<ReplyRow>(
       `select ${replyColumns} from replies
-       where site_id = $1 and chat_id = $2 and key_id = $3 order by created_at desc, id desc limit 1`,
-      [query.siteId, toStoredText(query.chatId), query.keyId],
+       where site_id = $1 and chat_id = $2 and key_id = $3
+         and exists (select from sites where sites.id = site_id and organization_id = $4)
+       order by created_at desc, id desc limit 1`,
+      [id, toStoredText(query.chatId), query.keyId, organizationId],
     );
     const [newest] = rows;
     return newest === undefined || newest.delivered ? null : newest;
@@ -118,14 +123,5 @@ export function createReplyStore(pool: Pool): ReplyStore {
     return rows[0] ?? { chunks: [], ended: true, silentSeconds: 0 };
   }
 
-  async function sweep(): Promise<void> {
-    await pool.query(
-      `with old as materialized (
-         select id from replies where delete_after < now() and heartbeat_at < now() - interval '1 minute' for update skip locked
-       )
-       delete from replies using old where replies.id = old.id`,
-    );
-  }
-
-  return { create, append, heartbeat, end, markDelivered, findResumable, read, sweep };
+  return { create, append, heartbeat, end, markDelivered, findResumable, read };
 }

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import { SealedError } from '../encryption/cipher.ts';
 import { sealingKeyOf, type SecretBox } from '../encryption/secret-box.ts';
-import { projectCredentialOwner, projectSshKeyOwner } from './project-credentials.ts';
+import { projectCredentialOwner, projectSshKeyOwner } from './project-secrets.ts';
 import { onlyRow } from './rows.ts';
 import { webhookSecretOwner } from './webhook-endpoints.ts';
 

@@ -1,5 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
-import { canBeId } from './ids.ts';
+import type { SiteRef } from './caller.ts';
 import {
   IndexGoneError,
   type KnownFile,
@@ -46,20 +46,20 @@ export class IndexReplacedError extends Error {
 
 export interface SiteIndexStore {
   /** The version that serves now; null before the first. */
-  current(siteId: string): Promise<StoredIndex | null>;
+  current(site: SiteRef): Promise<StoredIndex | null>;
   /**
    * Stores the artifact in content-addressed blocks, and makes it the current version; older versions beyond two are
    * removed. An index of the same source and format as the current version keeps that one. Throws IndexReplacedError
    * when the current version is not the one it `replaces`.
    */
-  publish(siteId: string, index: NewIndex): Promise<StoredIndex>;
+  publish(site: SiteRef, index: NewIndex): Promise<StoredIndex>;
   /** Says that the current version was found to be up to date. */
-  confirm(siteId: string): Promise<void>;
+  confirm(site: SiteRef): Promise<void>;
   /**
    * Writes the artifact of a version to a file, taking blocks from `previous`, an earlier download, where it holds them
    * already. The file appears when it is whole. Throws IndexGoneError when the version is not stored any more.
    */
-  download(siteId: string, version: number, target: { file: string; previous?: KnownFile }): Promise<KnownFile>;
+  download(site: SiteRef, version: number, target: { file: string; previous?: KnownFile }): Promise<KnownFile>;
 }
 
 /** A process that learns of a new version late still finds the one it was told of. */
@@ -70,19 +70,13 @@ const indexColumns = `
 
 /** The search artifacts of sites, kept in blocks by content. */
 export function createSiteIndexStore(pool: Pool): SiteIndexStore {
-  async function current(siteId: string): Promise<StoredIndex | null> {
-    return canBeId(siteId) ? readCurrent(pool, siteId) : null;
-  }
-
   /** Blocks go in first, in short transactions; the version appears in one, under a lock on the site. */
-  async function publish(siteId: string, index: NewIndex): Promise<StoredIndex> {
+  async function publish(site: SiteRef, index: NewIndex): Promise<StoredIndex> {
     const published = await withBlocksKept(pool, async (client) => {
       for (;;) {
-        const unchanged = isSame(await readCurrent(client, siteId), index);
-        const stored = unchanged
-          ? null
-          : await storeBlocks(client, index.file, await previousOf(client, siteId, index));
-        const made = await inTransaction(client, () => makeCurrent(client, { siteId, index, stored }));
+        const unchanged = isSame(await readCurrent(client, site), index);
+        const stored = unchanged ? null : await storeBlocks(client, index.file, await previousOf(client, site, index));
+        const made = await inTransaction(client, () => makeCurrent(client, { site, index, stored }));
         if (made !== null) return made;
       }
     });
@@ -91,39 +85,41 @@ export function createSiteIndexStore(pool: Pool): SiteIndexStore {
   }
 
   async function download(
-    siteId: string,
+    { id, organizationId }: SiteRef,
     version: number,
     target: { file: string; previous?: KnownFile },
   ): Promise<KnownFile> {
     const { rows } = await pool.query<StoredBlocks>(
       `select size_bytes::float8 as "sizeBytes",
               array(select hash from site_index_layout where site_id = $1 and version = $2 order by position) as hashes
-       from site_indexes where site_id = $1 and version = $2`,
-      [siteId, version],
+       from site_indexes join sites on sites.id = site_id
+       where site_id = $1 and version = $2 and organization_id = $3`,
+      [id, version, organizationId],
     );
     const [stored] = rows;
     if (stored === undefined) throw new IndexGoneError(`Version ${version} of the index is not stored any more.`);
     return restoreBlocks(pool, stored, target);
   }
 
-  async function confirm(siteId: string): Promise<void> {
+  async function confirm({ id, organizationId }: SiteRef): Promise<void> {
     await pool.query(
-      'update sites set indexed_at = now(), index_failure = null, index_failure_message = null where id = $1',
-      [siteId],
+      `update sites set indexed_at = now(), index_failure = null, index_failure_message = null
+       where id = $1 and organization_id = $2`,
+      [id, organizationId],
     );
   }
 
-  return { current, publish, confirm, download };
+  return { current: (site) => readCurrent(pool, site), publish, confirm, download };
 }
 
-async function readCurrent(database: Pool | PoolClient, siteId: string): Promise<StoredIndex | null> {
+async function readCurrent(database: Pool | PoolClient, { id, organizationId }: SiteRef): Promise<StoredIndex | null> {
   const { rows } = await database.query<StoredIndex>({
     name: 'current-index',
     text: `
       select ${indexColumns} from sites
       join site_indexes on site_indexes.site_id = sites.id and site_indexes.version = sites.index_version
-      where sites.id = $1`,
-    values: [siteId],
+      where sites.id = $1 and organization_id = $2`,
+    values: [id, organizationId],
   });
   return rows[0] ?? null;
 }
@@ -135,13 +131,13 @@ function isSame(serving: StoredIndex | null, index: NewIndex): serving is Stored
 /** Read while no block is removed, so that those of the version stay stored. */
 async function previousOf(
   client: PoolClient,
-  siteId: string,
+  { id }: SiteRef,
   { previousFile, replaces }: NewIndex,
 ): Promise<{ file: string; hashes: Buffer[] } | null> {
   if (previousFile === undefined || replaces === undefined) return null;
   const { rows } = await client.query<{ hash: Buffer }>(
     'select hash from site_index_layout where site_id = $1 and version = $2 order by position',
-    [siteId, replaces],
+    [id, replaces],
   );
   return { file: previousFile, hashes: rows.map(({ hash }) => hash) };
 }
@@ -149,14 +145,15 @@ async function previousOf(
 /** Null when the version that was to be kept was replaced meanwhile. */
 async function makeCurrent(
   client: PoolClient,
-  { siteId, index, stored }: { siteId: string; index: NewIndex; stored: StoredBlocks | null },
+  { site, index, stored }: { site: SiteRef; index: NewIndex; stored: StoredBlocks | null },
 ): Promise<StoredIndex | null> {
   // leaves the key alone: conversations that refer to the site are recorded meanwhile
-  const site = await client.query<{ version: number }>(
-    'select index_version as version from sites where id = $1 for no key update',
-    [siteId],
+  const { id: siteId, organizationId } = site;
+  const locked = await client.query<{ version: number }>(
+    'select index_version as version from sites where id = $1 and organization_id = $2 for no key update',
+    [siteId, organizationId],
   );
-  const latest = onlyRow(site.rows).version;
+  const latest = onlyRow(locked.rows).version;
   const { rows } = await client.query<StoredIndex>(
     `select ${indexColumns} from site_indexes where site_id = $1 and version = $2`,
     [siteId, latest],

@@ -1,5 +1,7 @@
 import type { Pool } from 'pg';
-import { canBeId, newId } from './ids.ts';
+import { writeAudit } from './audit.ts';
+import type { Caller, Owner } from './caller.ts';
+import { newId } from './ids.ts';
 import { removeOrphanBlocks } from './index-blocks.ts';
 import { withTransaction } from './pool.ts';
 import { toStoredText } from './stored-text.ts';
@@ -36,7 +38,6 @@ export interface SiteRow {
 }
 
 export interface NewSite {
-  organizationId: string;
   domain: string;
   repository?: string;
   directory?: string;
@@ -52,32 +53,17 @@ export type SiteChange = Partial<
   Pick<SiteRow, 'repository' | 'directory' | 'ref' | 'path' | 'baseUrl' | 'retentionDays' | 'refreshMinutes'>
 >;
 
-export interface IndexRequest {
-  siteId: string;
-  organizationId: string;
-}
-
 export interface SiteStore {
-  /** Throws DomainTakenError when another site has the domain. */
-  create(site: NewSite): Promise<SiteRow>;
-  get(id: string): Promise<SiteRow | null>;
-  findByDomain(domain: string): Promise<SiteRow | null>;
-  list(organizationId?: string): Promise<SiteRow[]>;
+  /** Asks for the first index, too. Throws DomainTakenError when the organization has a site of the domain. */
+  create(caller: Caller, site: NewSite): Promise<SiteRow>;
+  findByDomain(owner: Owner, domain: string): Promise<SiteRow | null>;
+  list(owner: Owner): Promise<SiteRow[]>;
   /** Changes a site and, when its pages come from elsewhere now, asks for an index. Null when there is no such site. */
-  update(id: string, change: SiteChange): Promise<SiteRow | null>;
+  update(caller: Caller, id: string, change: SiteChange): Promise<SiteRow | null>;
   /** Removes a site with its index and its conversations. False when there is no such site. */
-  remove(id: string): Promise<boolean>;
-  /** Marks that an index is wanted; the worker's sweeper starts what nobody started. */
-  requestIndex(id: string): Promise<void>;
-  /** The request that stands, by a name of its own; null: none. */
-  readIndexRequest(id: string): Promise<string | null>;
-  /** Takes a request back that has been answered; a newer one stays. */
-  answerIndexRequest(id: string, request: string): Promise<void>;
-  /** Sites whose index is wanted: the longest waiting of each organization, then the next of each. */
-  listIndexRequests(limit: number): Promise<IndexRequest[]>;
-  /** Asks for an index of every site whose current one is of an older format than this. */
-  requestOutdated(format: number): Promise<void>;
-  recordIndexFailure(id: string, failure: { category: string; message: string }): Promise<void>;
+  remove(caller: Caller, id: string): Promise<boolean>;
+  /** Asks for an index; the worker starts it. Null when there is no such site. */
+  requestIndex(caller: Caller, id: string): Promise<SiteRow | null>;
 }
 
 export class DomainTakenError extends Error {
@@ -95,7 +81,7 @@ const changeable: Record<keyof SiteChange, { column: string; isSource: boolean }
   refreshMinutes: { column: 'refresh_minutes', isSource: false },
 };
 
-const siteColumns = `
+export const siteColumns = `
   id, organization_id as "organizationId", domain, repository, directory, ref, path, base_url as "baseUrl",
   retention_days as "retentionDays", refresh_minutes as "refreshMinutes", index_version as "indexVersion",
   index_pages as "indexPages", indexed_at as "indexedAt", index_requested_at as "indexRequestedAt",
@@ -103,143 +89,105 @@ const siteColumns = `
 
 /** Documentation sites. */
 export function createSiteStore(pool: Pool): SiteStore {
-  async function create(site: NewSite): Promise<SiteRow> {
-    const { rows } = await pool.query<SiteRow>(
-      `insert into sites (id, organization_id, domain, repository, directory, ref, path, base_url, retention_days,
-                          refresh_minutes)
-       values ($1, $2, $3, $4, $5, $6, coalesce($7, ''), $8, coalesce($9, 30), $10)
-       on conflict (domain) do nothing
-       returning ${siteColumns}`,
-      [
-        newId('site_'),
-        site.organizationId,
-        site.domain,
-        site.repository ?? null,
-        site.directory ?? null,
-        site.ref ?? null,
-        site.path ?? null,
-        site.baseUrl ?? null,
-        site.retentionDays ?? null,
-        site.refreshMinutes ?? null,
-      ],
-    );
-    const [created] = rows;
-    if (created === undefined) throw new DomainTakenError(`The domain ${site.domain} is another site's already.`);
-    return created;
+  function create(caller: Caller, site: NewSite): Promise<SiteRow> {
+    return withTransaction(pool, async (client) => {
+      const { rows } = await client.query<SiteRow>(
+        `insert into sites (id, organization_id, domain, repository, directory, ref, path, base_url, retention_days,
+                            refresh_minutes, index_requested_at)
+         values ($1, $2, $3, $4, $5, $6, coalesce($7, ''), $8, coalesce($9, 30), $10, now())
+         on conflict (organization_id, domain) do nothing
+         returning ${siteColumns}`,
+        [
+          newId('site_'),
+          caller.organizationId,
+          site.domain,
+          site.repository ?? null,
+          site.directory ?? null,
+          site.ref ?? null,
+          site.path ?? null,
+          site.baseUrl ?? null,
+          site.retentionDays ?? null,
+          site.refreshMinutes ?? null,
+        ],
+      );
+      const [created] = rows;
+      if (created === undefined) throw new DomainTakenError(`The organization has a site ${site.domain} already.`);
+      await writeAudit(client, caller, { action: 'site.create', subject: site.domain });
+      return created;
+    });
   }
 
-  async function get(id: string): Promise<SiteRow | null> {
-    if (!canBeId(id)) return null;
-    const { rows } = await pool.query<SiteRow>(`select ${siteColumns} from sites where id = $1`, [id]);
-    return rows[0] ?? null;
-  }
-
-  async function findByDomain(domain: string): Promise<SiteRow | null> {
+  async function findByDomain({ organizationId }: Owner, domain: string): Promise<SiteRow | null> {
     const { rows } = await pool.query<SiteRow>({
       name: 'find-site',
-      text: `select ${siteColumns} from sites where domain = $1`,
-      values: [toStoredText(domain)],
+      text: `select ${siteColumns} from sites where organization_id = $1 and domain = $2`,
+      values: [organizationId, toStoredText(domain)],
     });
     return rows[0] ?? null;
   }
 
-  async function list(organizationId?: string): Promise<SiteRow[]> {
+  async function list({ organizationId }: Owner): Promise<SiteRow[]> {
     const { rows } = await pool.query<SiteRow>(
-      `select ${siteColumns} from sites where $1::text is null or organization_id = $1 order by created_at, id`,
-      [organizationId ?? null],
+      `select ${siteColumns} from sites where organization_id = $1 order by created_at, id`,
+      [organizationId],
     );
     return rows;
   }
 
-  async function update(id: string, change: SiteChange): Promise<SiteRow | null> {
+  function update(caller: Caller, id: string, change: SiteChange): Promise<SiteRow | null> {
     const given = Object.entries(changeable).filter(([name]) => Object.hasOwn(change, name));
     const isElsewhere = given.some(([, { isSource }]) => isSource);
-    const assignments = [
-      'id = id',
-      ...given.map(([, { column }], position) => `${column} = $${position + 2}`),
-      ...(isElsewhere ? ['index_requested_at = now()'] : []),
-    ];
-    const { rows } = await pool.query<SiteRow>(
-      `update sites set ${assignments.join(', ')} where id = $1 returning ${siteColumns}`,
-      [id, ...given.map(([name]) => Reflect.get(change, name))],
-    );
-    return rows[0] ?? null;
+    return write(caller, id, {
+      action: 'site.change',
+      details: { fields: given.map(([name]) => name) },
+      assignments: [
+        'id = id',
+        ...given.map(([, { column }], position) => `${column} = $${position + 3}`),
+        ...(isElsewhere ? ['index_requested_at = now()'] : []),
+      ],
+      values: given.map(([name]) => Reflect.get(change, name)),
+    });
+  }
+
+  function requestIndex(caller: Caller, id: string): Promise<SiteRow | null> {
+    return write(caller, id, { action: 'site.index', assignments: ['index_requested_at = now()'], values: [] });
+  }
+
+  function write(
+    caller: Caller,
+    id: string,
+    change: { action: string; details?: Record<string, unknown>; assignments: string[]; values: unknown[] },
+  ): Promise<SiteRow | null> {
+    return withTransaction(pool, async (client) => {
+      const { rows } = await client.query<SiteRow>(
+        `update sites set ${change.assignments.join(', ')} where id = $1 and organization_id = $2 returning ${siteColumns}`,
+        [id, caller.organizationId, ...change.values],
+      );
+      const [site] = rows;
+      if (site === undefined) return null;
+      await writeAudit(client, caller, { action: change.action, subject: site.domain, details: change.details });
+      return site;
+    });
   }
 
   /** Holds the site first, so that no conversation and no index is added meanwhile. */
-  async function remove(id: string): Promise<boolean> {
+  async function remove(caller: Caller, id: string): Promise<boolean> {
     const isRemoved = await withTransaction(pool, async (client) => {
-      const { rowCount } = await client.query('select from sites where id = $1 for update', [id]);
-      if (rowCount !== 1) return false;
+      const { rows } = await client.query<{ domain: string }>(
+        'select domain from sites where id = $1 and organization_id = $2 for update',
+        [id, caller.organizationId],
+      );
+      const [site] = rows;
+      if (site === undefined) return false;
       for (const table of ['replies', 'threads', 'site_indexes'])
         await client.query(`delete from ${table} where site_id = $1`, [id]);
       await client.query('delete from sites where id = $1', [id]);
+      await writeAudit(client, caller, { action: 'site.delete', subject: site.domain });
       return true;
     });
     if (isRemoved) await removeOrphanBlocks(pool);
     return isRemoved;
   }
 
-  async function requestIndex(id: string): Promise<void> {
-    await pool.query('update sites set index_requested_at = now() where id = $1', [id]);
-  }
-
-  async function readIndexRequest(id: string): Promise<string | null> {
-    const { rows } = await pool.query<{ request: string | null }>(
-      'select index_requested_at::text as request from sites where id = $1',
-      [id],
-    );
-    return rows[0]?.request ?? null;
-  }
-
-  async function answerIndexRequest(id: string, request: string): Promise<void> {
-    await pool.query(
-      'update sites set index_requested_at = null where id = $1 and index_requested_at = $2::timestamptz',
-      [id, request],
-    );
-  }
-
-  async function listIndexRequests(limit: number): Promise<IndexRequest[]> {
-    const { rows } = await pool.query<IndexRequest>({
-      name: 'index-requests',
-      text: `select id as "siteId", organization_id as "organizationId" from sites where index_requested_at is not null
-             order by row_number() over (partition by organization_id order by index_requested_at), index_requested_at
-             limit $1`,
-      values: [limit],
-    });
-    return rows;
-  }
-
-  async function requestOutdated(format: number): Promise<void> {
-    await pool.query(
-      `update sites set index_requested_at = now()
-       from site_indexes as serving
-       where serving.site_id = sites.id and serving.version = sites.index_version and serving.format < $1
-         and sites.index_requested_at is null`,
-      [format],
-    );
-  }
-
-  async function recordIndexFailure(id: string, failure: { category: string; message: string }): Promise<void> {
-    await pool.query('update sites set index_failure = $2, index_failure_message = $3 where id = $1', [
-      id,
-      failure.category,
-      toStoredText(failure.message),
-    ]);
-  }
-
-  return {
-    create,
-    get,
-    findByDomain,
-    list,
-    update,
-    remove,
-    requestIndex,
-    readIndexRequest,
-    answerIndexRequest,
-    listIndexRequests,
-    requestOutdated,
-    recordIndexFailure,
-  };
+  return { create, findByDomain, list, update, remove, requestIndex };
 }

@@ -1,4 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
+import { writeAudit } from './audit.ts';
+import type { Caller, SiteRef } from './caller.ts';
 import type { Feedback } from './conversations.ts';
 import { canBeId, newId } from './ids.ts';
 import { withTransaction } from './pool.ts';
@@ -31,8 +33,6 @@ export interface Thread {
 
 export interface RecordedTurn {
   threadId: string;
-  siteId: string;
-  organizationId: string;
   fp: string;
   question: { id: string; content: string; currentPath: string | null };
   answer: {
@@ -48,55 +48,52 @@ export interface RecordedTurn {
 }
 
 export interface ThreadStore {
-  /** The id when the thread exists and is this site's and organization's, else a fresh id (nothing is written yet). */
-  resolve(request: {
-    threadId: string | null;
-    siteId: string;
-    organizationId: string;
-  }): Promise<{ threadId: string; isNew: boolean }>;
+  /** The id when the site has the thread, else a fresh id (nothing is written yet). */
+  resolve(site: SiteRef, threadId: string | null): Promise<{ threadId: string; isNew: boolean }>;
   /** Makes a new thread before its first answer ends, so that a client that breaks off can go on with it. */
-  open(thread: Pick<RecordedTurn, 'threadId' | 'siteId' | 'organizationId' | 'fp'>): Promise<void>;
+  open(site: SiteRef, thread: Pick<RecordedTurn, 'threadId' | 'fp'>): Promise<void>;
   /** Writes a turn of a conversation (question and answer) in one transaction, making the thread when it is new. */
-  recordTurn(turn: RecordedTurn): Promise<void>;
-  /** Null when unknown or of another organization. */
-  get(organizationId: string, threadId: string): Promise<Thread | null>;
-  /** False when unknown or of another organization. */
-  remove(organizationId: string, threadId: string): Promise<boolean>;
-  /** Deletes what is older than its site's retention; answers how many threads went. */
-  sweep(): Promise<number>;
+  recordTurn(site: SiteRef, turn: RecordedTurn): Promise<void>;
+  /** Null when the site has no such thread. */
+  get(site: SiteRef, threadId: string): Promise<Thread | null>;
+  /** False when the site has no such thread. */
+  remove(caller: Caller, siteId: string, threadId: string): Promise<boolean>;
 }
 
 /** Conversations, kept for as long as their site says. */
 export function createThreadStore(pool: Pool): ThreadStore {
-  async function resolve(request: { threadId: string | null; siteId: string; organizationId: string }) {
-    const { threadId, siteId, organizationId } = request;
+  async function resolve({ id, organizationId }: SiteRef, threadId: string | null) {
     const fresh = { threadId: newId('thr_'), isNew: true };
     if (threadId === null || !canBeId(threadId)) return fresh;
     const { rowCount } = await pool.query({
       name: 'find-thread',
       text: 'select from threads where id = $1 and site_id = $2 and organization_id = $3',
-      values: [threadId, siteId, organizationId],
+      values: [threadId, id, organizationId],
     });
     return rowCount === 1 ? { threadId, isNew: false } : fresh;
   }
 
-  async function open({ threadId, siteId, organizationId, fp }: Parameters<ThreadStore['open']>[0]): Promise<void> {
-    await pool.query({ ...holdThread, values: [threadId, siteId, organizationId, toStoredText(fp)] });
+  async function open(
+    { id, organizationId }: SiteRef,
+    { threadId, fp }: Pick<RecordedTurn, 'threadId' | 'fp'>,
+  ): Promise<void> {
+    await pool.query({ ...holdThread, values: [threadId, id, organizationId, toStoredText(fp)] });
   }
 
-  async function recordTurn(turn: RecordedTurn): Promise<void> {
+  async function recordTurn({ id, organizationId }: SiteRef, turn: RecordedTurn): Promise<void> {
     await withTransaction(pool, async (client) => {
-      const values = [turn.threadId, turn.siteId, turn.organizationId, toStoredText(turn.fp)];
+      const values = [turn.threadId, id, organizationId, toStoredText(turn.fp)];
       const { rowCount } = await client.query({ ...holdThread, values });
       if (rowCount === 1) await insertMessages(client, turn);
     });
   }
 
-  async function get(organizationId: string, threadId: string): Promise<Thread | null> {
+  async function get({ id, organizationId }: SiteRef, threadId: string): Promise<Thread | null> {
     if (!canBeId(threadId)) return null;
     const { rows } = await pool.query<Omit<Thread, 'messages'>>(
-      'select id, site_id as "siteId", created_at as "createdAt" from threads where id = $1 and organization_id = $2',
-      [threadId, organizationId],
+      `select id, site_id as "siteId", created_at as "createdAt" from threads
+       where id = $1 and site_id = $2 and organization_id = $3`,
+      [threadId, id, organizationId],
     );
     const [thread] = rows;
     if (thread === undefined) return null;
@@ -112,43 +109,22 @@ export function createThreadStore(pool: Pool): ThreadStore {
     return { ...thread, messages: messages.rows };
   }
 
-  async function remove(organizationId: string, threadId: string): Promise<boolean> {
+  async function remove(caller: Caller, siteId: string, threadId: string): Promise<boolean> {
     if (!canBeId(threadId)) return false;
-    const { rows } = await pool.query<{ removed: boolean }>(
-      `with thread as (
-         delete from threads where id = $1 and organization_id = $2 returning id
-       ), recorded as (
-         delete from replies using thread where replies.thread_id = thread.id
-       )
-       select count(*) = 1 as removed from thread`,
-      [threadId, organizationId],
-    );
-    return rows[0]?.removed ?? false;
+    return withTransaction(pool, async (client) => {
+      const { rowCount } = await client.query(
+        'delete from threads where id = $1 and site_id = $2 and organization_id = $3',
+        [threadId, siteId, caller.organizationId],
+      );
+      if (rowCount !== 1) return false;
+      await client.query('delete from replies where thread_id = $1', [threadId]);
+      await writeAudit(client, caller, { action: 'thread.delete', subject: threadId });
+      return true;
+    });
   }
 
-  /** In batches: each is a short transaction, and a thread that is being continued is left alone. */
-  async function sweep(): Promise<number> {
-    let removed = 0;
-    for (;;) {
-      const { rowCount } = await pool.query(sweepStatement, [sweepBatch]);
-      removed += rowCount ?? 0;
-      if ((rowCount ?? 0) < sweepBatch) return removed;
-    }
-  }
-
-  return { resolve, open, recordTurn, get, remove, sweep };
+  return { resolve, open, recordTurn, get, remove };
 }
-
-const sweepBatch = 1_000;
-
-const sweepStatement = `
-  with old as materialized (
-    select threads.id from threads join sites on sites.id = threads.site_id
-    where threads.updated_at < now() - make_interval(days => sites.retention_days)
-    limit $1
-    for update of threads skip locked
-  )
-  delete from threads using old where threads.id = old.id`;
 
 // makes or locks the thread; no row when the site keeps nothing, or when the id is another one's thread
 const holdThread = {

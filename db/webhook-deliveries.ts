@@ -1,7 +1,10 @@
 import type { Pool } from 'pg';
-import type { DeliverWebhookInput } from '../workflows/contract/webhook.ts';
+import { writeAudit } from './audit.ts';
+import type { Caller, Owner } from './caller.ts';
 import { canBeId } from './ids.ts';
 import { decodeCursor, encodeCursor } from './page-cursor.ts';
+import { withTransaction } from './pool.ts';
+import { isOwnWebhook, type WebhookRef } from './webhook-endpoints.ts';
 
 export type DeliveryStatus = 'pending' | 'delivered' | 'failed';
 
@@ -28,29 +31,16 @@ export interface DeliveryRow {
   attempts: AttemptRow[];
 }
 
-export interface StartableDelivery extends DeliverWebhookInput {
-  messageId: string;
-  webhookId: string;
-  organizationId: string;
-}
-
 export interface WebhookDeliveryStore {
   /** Newest first. `cursor` is what the page before gave; a malformed one throws `InvalidCursorError`. */
   list(
-    webhookId: string,
+    owner: Owner,
+    webhook: WebhookRef,
     page: { limit: number; cursor?: string },
   ): Promise<{ deliveries: DeliveryRow[]; nextCursor: string | null }>;
-  find(webhookId: string, id: string): Promise<DeliveryRow | null>;
+  find(owner: Owner, webhook: WebhookRef, id: string): Promise<DeliveryRow | null>;
   /** Sends the message again from the first attempt on, whatever became of it; false when there is no such delivery. */
-  redeliver(webhookId: string, id: string): Promise<boolean>;
-  /** Deliveries that the engine is to be asked for now, left to this process for `leaseMs`. */
-  claimStarts(options: { limit: number; leaseMs: number }): Promise<StartableDelivery[]>;
-  /** The engine has it. */
-  confirmStart(delivery: DeliverWebhookInput): Promise<void>;
-  /** Begins a new round for deliveries whose next attempt is overdue by `overdueMs`: their execution is gone. */
-  restartLost(options: { overdueMs: number }): Promise<number>;
-  /** Deletes messages older than `days` that are on their way to nobody, and what was noted of them; answers how many. */
-  sweep(options: { days: number; limit: number }): Promise<number>;
+  redeliver(caller: Caller, webhook: WebhookRef, id: string): Promise<boolean>;
 }
 
 const deliveryColumns = `
@@ -62,6 +52,7 @@ const deliveryColumns = `
 /** The log beside each delivery; times as numbers, because JSON has no other. */
 const deliveryTables = `
   webhook_deliveries as delivery
+  join webhook_endpoints on webhook_endpoints.id = delivery.endpoint_id
   join webhook_messages as message on message.id = delivery.message_id
   cross join lateral (
     select coalesce(jsonb_agg(attempt order by attempt."startedMs" desc), '[]') as list from (
@@ -79,92 +70,50 @@ type StoredDelivery = Omit<DeliveryRow, 'attempts'> & {
 /** Messages on their way to the webhooks, and what became of them. */
 export function createWebhookDeliveryStore(pool: Pool): WebhookDeliveryStore {
   return {
-    async list(webhookId, { limit, cursor }) {
+    async list({ organizationId }, webhook, { limit, cursor }) {
       const after = cursor === undefined ? null : decodeCursor(cursor);
       const { rows } = await pool.query<StoredDelivery>(
         `select ${deliveryColumns} from ${deliveryTables}
-         where delivery.endpoint_id = $1
-           and ($2::bigint is null or (delivery.created_at, delivery.id)
-                < ('epoch'::timestamptz + $2::bigint * interval '1 microsecond', $3::text))
-         order by delivery.created_at desc, delivery.id desc limit $4`,
-        [webhookId, after?.createdMicros ?? null, after?.id ?? null, limit + 1],
+         where ${isOwnWebhook}
+           and ($4::bigint is null or (delivery.created_at, delivery.id)
+                < ('epoch'::timestamptz + $4::bigint * interval '1 microsecond', $5::text))
+         order by delivery.created_at desc, delivery.id desc limit $6`,
+        [webhook.projectId, webhook.id, organizationId, after?.createdMicros ?? null, after?.id ?? null, limit + 1],
       );
       const page = rows.slice(0, limit);
       const last = rows.length > limit ? page.at(-1) : undefined;
       return { deliveries: page.map(deliveryOf), nextCursor: last === undefined ? null : encodeCursor(last) };
     },
 
-    async find(webhookId, id) {
+    async find({ organizationId }, webhook, id) {
       if (!canBeId(id)) return null;
       const { rows } = await pool.query<StoredDelivery>(
-        `select ${deliveryColumns} from ${deliveryTables} where delivery.endpoint_id = $1 and delivery.id = $2`,
-        [webhookId, id],
+        `select ${deliveryColumns} from ${deliveryTables} where ${isOwnWebhook} and delivery.id = $4`,
+        [webhook.projectId, webhook.id, organizationId, id],
       );
       const [row] = rows;
       return row === undefined ? null : deliveryOf(row);
     },
 
-    async redeliver(webhookId, id) {
+    async redeliver(caller, webhook, id) {
       if (!canBeId(id)) return false;
-      const { rowCount } = await pool.query(
-        `update webhook_deliveries
-         set round = round + 1, status = 'pending', tries = 0, start_at = now(), next_attempt_at = now(), error = null,
-             ended_at = null
-         where endpoint_id = $1 and id = $2`,
-        [webhookId, id],
-      );
-      return rowCount === 1;
-    },
-
-    async claimStarts({ limit, leaseMs }) {
-      const { rows } = await pool.query<StartableDelivery>({
-        name: 'claim-webhook-starts',
-        text: `
-          with due as materialized (
-            select id from webhook_deliveries where start_at <= now() order by start_at limit $1 for update skip locked
-          )
-          update webhook_deliveries as delivery set start_at = now() + $2::float8 * interval '1 millisecond'
-          from due, webhook_endpoints as endpoint, projects
-          where delivery.id = due.id and endpoint.id = delivery.endpoint_id and projects.id = endpoint.project_id
-          returning delivery.id as "deliveryId", round, message_id as "messageId", endpoint_id as "webhookId",
-                    projects.organization_id as "organizationId"`,
-        values: [limit, leaseMs],
+      return withTransaction(pool, async (client) => {
+        const { rowCount } = await client.query(
+          `update webhook_deliveries
+           set round = round + 1, status = 'pending', tries = 0, start_at = now(), next_attempt_at = now(), error = null,
+               ended_at = null
+           from webhook_endpoints
+           where ${isOwnWebhook} and endpoint_id = webhook_endpoints.id and webhook_deliveries.id = $4`,
+          [webhook.projectId, webhook.id, caller.organizationId, id],
+        );
+        if (rowCount !== 1) return false;
+        await writeAudit(client, caller, {
+          action: 'webhook.redeliver',
+          subject: id,
+          details: { projectId: webhook.projectId, webhookId: webhook.id },
+        });
+        return true;
       });
-      return rows;
-    },
-
-    async confirmStart({ deliveryId, round }) {
-      await pool.query('update webhook_deliveries set start_at = null where id = $1 and round = $2', [
-        deliveryId,
-        round,
-      ]);
-    },
-
-    async restartLost({ overdueMs }) {
-      const { rowCount } = await pool.query(
-        `update webhook_deliveries set round = round + 1, start_at = now(), next_attempt_at = now()
-         where id in (
-           select id from webhook_deliveries
-           where status = 'pending' and start_at is null
-             and next_attempt_at < now() - $1::float8 * interval '1 millisecond'
-           for update skip locked
-         )`,
-        [overdueMs],
-      );
-      return rowCount ?? 0;
-    },
-
-    async sweep({ days, limit }) {
-      const { rowCount } = await pool.query(
-        `delete from webhook_messages where id in (
-           select id from webhook_messages as message
-           where created_at < now() - $1::float8 * interval '1 day'
-             and not exists (select from webhook_deliveries where message_id = message.id and status = 'pending')
-           order by created_at limit $2 for update skip locked
-         )`,
-        [days, limit],
-      );
-      return rowCount ?? 0;
     },
   };
 }

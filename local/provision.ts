@@ -1,12 +1,16 @@
-import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
 import type { Pool } from 'pg';
 import { digestOf, parseKey } from '../db/key-format.ts';
 import { createGrantAdministration } from '../db/grants.ts';
 import { createKeyStore } from '../db/keys.ts';
-import type { KeyKind, KeyStore } from '../db/keys.ts';
-import { createOrganizationStore, createProjectStore } from '../db/projects.ts';
-import type { OrganizationRow, ProjectRow } from '../db/projects.ts';
+import type { KeyKind } from '../db/keys.ts';
+import { operatorOf } from '../db/caller.ts';
+import { listProjects, createProjectStore, type ProjectRow } from '../db/projects.ts';
+import { createOrganizationDirectory } from '../db/operator/organizations.ts';
+import { createProjectReader } from '../db/worker/projects.ts';
+import { createAccessStore, type AccessStore } from '../db/service/access.ts';
 import { createSiteStore } from '../db/sites.ts';
+import { createSecretBox } from '../encryption/secret-box.ts';
 import { everything } from '../workflows/contract/grants.ts';
 import type { LocalJson } from './local-json.ts';
 import { createSampleRepository, sampleDocsPath } from './sample-repository.ts';
@@ -35,8 +39,9 @@ export async function provision({ pool, keyPepper, repositories, known }: Provis
   const domain = await ensureSite(pool, { organizationId, repository, known: known?.domain ?? null });
   const keys = createKeyStore(pool, keyPepper);
   const keyOf = async (kind: KeyKind, text: string | undefined) => {
-    if (text !== undefined && (await works({ keys, keyPepper, text, kind, organizationId }))) return text;
-    return (await keys.create({ organizationId, kind, name: 'npm start' })).key;
+    if (text !== undefined && (await works({ keys: createAccessStore(pool), keyPepper, text, kind, organizationId })))
+      return text;
+    return (await keys.create(operatorOf({ organizationId }), { kind, name: 'npm start' })).key;
   };
   return {
     projectId,
@@ -51,27 +56,28 @@ async function ensureProject(
   repository: string,
   knownId: string | null,
 ): Promise<{ organizationId: string; projectId: string }> {
-  const projects = createProjectStore(pool);
-  const known = knownId === null ? null : await projects.get(knownId);
+  const known = knownId === null ? null : await createProjectReader(pool).get(knownId);
   const project = known ?? (await findSample(pool, repository)) ?? (await createSample(pool, repository));
   return { organizationId: project.organizationId, projectId: project.id };
 }
 
 async function findSample(pool: Pool, repository: string): Promise<ProjectRow | null> {
-  const own = (await createOrganizationStore(pool).list()).filter(({ name }) => name === organizationName);
+  const own = (await createOrganizationDirectory(pool).list()).filter(({ name }) => name === organizationName);
   for (const { id } of own) {
-    const project = (await createProjectStore(pool).list(id)).find((candidate) => candidate.repository === repository);
+    const project = (await listProjects(pool, { organizationId: id })).find(
+      (candidate) => candidate.repository === repository,
+    );
     if (project !== undefined) return project;
   }
   return null;
 }
 
 async function createSample(pool: Pool, repository: string): Promise<ProjectRow> {
-  const organization: OrganizationRow = await createOrganizationStore(pool).create({ name: organizationName });
+  const { id: organizationId } = await createOrganizationDirectory(pool).create({ name: organizationName });
   // whoever starts it on a machine of his own is the operator, too
-  await createGrantAdministration(pool).grant({ organizationId: organization.id }, everything);
-  return createProjectStore(pool).create({
-    organizationId: organization.id,
+  await createGrantAdministration(pool).grant({ organizationId }, everything);
+  // the sample has no secret that would have to be sealed
+  return createProjectStore(pool, createSecretBox([])).create(operatorOf({ organizationId }), {
     name: 'Sample',
     repository,
     defaultRef: null,
@@ -86,20 +92,16 @@ async function ensureSite(
   { organizationId, repository, known }: { organizationId: string; repository: string; known: string | null },
 ): Promise<string> {
   const sites = createSiteStore(pool);
+  const operator = operatorOf({ organizationId });
   for (const domain of [known ?? sampleDomain, sampleDomain]) {
-    const site = await sites.findByDomain(domain);
-    if (site?.organizationId === organizationId) return site.domain;
+    const site = await sites.findByDomain(operator, domain);
+    if (site !== null) return site.domain;
   }
-  // a database that others use, too, may know the domain already
-  const isTaken = (await sites.findByDomain(sampleDomain)) !== null;
-  const domain = isTaken ? `${sampleDomain}-${randomBytes(4).toString('hex')}` : sampleDomain;
-  const site = await sites.create({ organizationId, domain, repository, path: sampleDocsPath });
-  await sites.requestIndex(site.id);
-  return site.domain;
+  return (await sites.create(operator, { domain: sampleDomain, repository, path: sampleDocsPath })).domain;
 }
 
 interface KeyToCheck {
-  keys: KeyStore;
+  keys: Pick<AccessStore, 'findKey'>;
   keyPepper: string;
   text: string;
   kind: KeyKind;
@@ -108,7 +110,7 @@ interface KeyToCheck {
 
 async function works({ keys, keyPepper, text, kind, organizationId }: KeyToCheck): Promise<boolean> {
   const parsed = parseKey(text);
-  const stored = parsed === null ? null : await keys.find(parsed.id);
+  const stored = parsed === null ? null : await keys.findKey(parsed.id);
   if (parsed === null || stored === null) return false;
   const isValid = stored.revokedAt === null && (stored.expiresAt === null || stored.expiresAt > new Date());
   const isOwn = stored.kind === kind && parsed.kind === kind && stored.organizationId === organizationId;

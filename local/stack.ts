@@ -1,6 +1,8 @@
 import { resolve } from 'node:path';
 import { parseKey } from '../db/key-format.ts';
 import { createPool } from '../db/pool.ts';
+import { operatorOf } from '../db/caller.ts';
+import { createOrganizationDirectory } from '../db/operator/organizations.ts';
 import { createSessionStore } from '../db/sessions.ts';
 import { followMovedFolders } from './moved-folders.ts';
 import { openHome, readEncryptionKey, readKeyPepper } from './home.ts';
@@ -140,7 +142,10 @@ async function provisionOnce(
   try {
     const provisioned = await provision({ pool, ...options });
     const keyId = parseKey(provisioned.adminKey)?.id ?? '';
-    return { provisioned, signInLink: await createSessionStore(pool, options.keyPepper).createLink(keyId) };
+    const owner = await createOrganizationDirectory(pool).ownerOfKey(keyId);
+    if (owner === null) throw new Error('The admin key that was just provisioned is not there.');
+    const sessions = createSessionStore(pool, options.keyPepper);
+    return { provisioned, signInLink: await sessions.createLink(operatorOf(owner), { keyId }) };
   } finally {
     await pool.end();
   }

@@ -1,7 +1,8 @@
 import { ScheduleAlreadyRunning, ScheduleNotFoundError, ScheduleOverlapPolicy } from '@temporalio/client';
 import type { Client, ScheduleOptions } from '@temporalio/client';
 import type { Logger } from 'pino';
-import type { SiteRow, SiteStore } from '../db/sites.ts';
+import type { SiteRow } from '../db/sites.ts';
+import type { SiteIndexing } from '../db/worker/site-indexing.ts';
 import {
   indexSiteWorkflowId,
   indexSiteWorkflowName,
@@ -14,7 +15,7 @@ import { repeat } from './repeat.ts';
 import type { IndexSiteInput } from '../workflows/contract/site.ts';
 
 export interface SiteChoresDeps {
-  sites: Pick<SiteStore, 'list' | 'listIndexRequests' | 'requestOutdated'>;
+  sites: Pick<SiteIndexing, 'listAll' | 'listIndexRequests' | 'requestOutdated'>;
   client: Pick<Client, 'workflow' | 'schedule'>;
   log: Logger;
   /** Format that this worker builds; sites with an older one are indexed anew. */
@@ -57,7 +58,7 @@ export function createSiteChores(deps: SiteChoresDeps): AsyncDisposable {
     const failures: unknown[] = [];
     // looked up before the sites are: a schedule without a site is one of a site that was removed
     const earlier = await scheduledSites();
-    const present = await sites.list();
+    const present = await sites.listAll();
     for (const id of earlier.difference(new Set(present.map((site) => site.id)))) {
       try {
         if (await isOurs(id)) await dropSchedule(id);

@@ -10,16 +10,16 @@ import { createWorkerMessageStore } from '../db/worker/job-messages.ts';
 import { createWorkerHistoryStore } from '../db/worker/job-histories.ts';
 import { createWorkerJobStore } from '../db/worker/jobs.ts';
 import { createGrantStore } from '../db/grants.ts';
-import { createProjectCredentialStore } from '../db/project-credentials.ts';
-import { createProjectStore } from '../db/projects.ts';
 import { createPullRequestMergeStore } from '../db/worker/pull-request-merges.ts';
 import { createWorkerPullRequestStore } from '../db/worker/pull-requests.ts';
-import { createSiteIndexStore, createSiteStore } from '../db/sites.ts';
+import { createSiteIndexStore } from '../db/sites.ts';
+import { createSiteIndexing } from '../db/worker/site-indexing.ts';
 import { createEffectStore } from '../db/worker/effects.ts';
 import { createStepStore } from '../db/worker/steps.ts';
 import { createWebhookAttemptStore } from '../db/worker/webhook-attempts.ts';
+import { createProjectCredentialReader, createProjectReader } from '../db/worker/projects.ts';
 import { createWorkerStore } from '../db/workers.ts';
-import { createWebhookDeliveryStore } from '../db/webhook-deliveries.ts';
+import { createWebhookStarts } from '../db/worker/webhook-starts.ts';
 import type { SecretBox } from '../encryption/secret-box.ts';
 
 export type WorkerStores = ReturnType<typeof createWorkerStores>;
@@ -36,15 +36,15 @@ export function createWorkerStores({ pool, box }: { pool: Pool; box: SecretBox }
     asked: createAskedSteps(pool),
     events: createWorkerEventStore(pool),
     effects: createEffectStore(pool),
-    projects: createProjectStore(pool),
-    credentials: createProjectCredentialStore(pool, box),
+    projects: createProjectReader(pool),
+    credentials: createProjectCredentialReader(pool, box),
     pullRequests: createWorkerPullRequestStore(pool),
     grants: createGrantStore(pool),
     merges: createPullRequestMergeStore(pool),
-    sites: createSiteStore(pool),
+    sites: createSiteIndexing(pool),
     indexes: createSiteIndexStore(pool),
     idleJobs: createIdleJobs(pool),
-    deliveries: createWebhookDeliveryStore(pool),
+    deliveries: createWebhookStarts(pool),
     webhookAttempts: createWebhookAttemptStore(pool, box),
     context: createJobContextStore(pool),
     budgets: createBudgetStore(pool),

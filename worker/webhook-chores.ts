@@ -1,6 +1,6 @@
 import { WorkflowExecutionAlreadyStartedError, type Client } from '@temporalio/client';
 import type { Logger } from 'pino';
-import type { StartableDelivery, WebhookDeliveryStore } from '../db/webhook-deliveries.ts';
+import type { StartableDelivery, WebhookStarts } from '../db/worker/webhook-starts.ts';
 import {
   deliverWebhookWorkflowId,
   deliverWebhookWorkflowName,
@@ -10,7 +10,7 @@ import type { DeliverWebhookInput } from '../workflows/contract/webhook.ts';
 import { repeat } from './repeat.ts';
 
 export interface WebhookChoresDeps {
-  deliveries: Pick<WebhookDeliveryStore, 'claimStarts' | 'confirmStart' | 'restartLost' | 'sweep'>;
+  deliveries: WebhookStarts;
   client: Pick<Client, 'workflow'>;
   log: Logger;
   taskQueue?: string;

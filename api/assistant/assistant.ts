@@ -52,11 +52,7 @@ const failureSentence = 'The answer broke off because of an error in the service
 export function createAssistant(deps: AssistantDeps): Assistant {
   return {
     async reply({ site, index, request, signal }) {
-      const { threadId, isNew } = await deps.threads.resolve({
-        threadId: request.threadId,
-        siteId: site.id,
-        organizationId: site.organizationId,
-      });
+      const { threadId, isNew } = await deps.threads.resolve(site, request.threadId);
       const opened = isNew ? openThread(deps, site, { threadId, fp: request.fp }) : null;
       const hits = await retrieve(deps.searchPassages, { index, request, signal });
       await opened;
@@ -221,7 +217,7 @@ async function openThread(
 ): Promise<void> {
   if (site.retentionDays === 0) return;
   try {
-    await threads.open({ ...thread, siteId: site.id, organizationId: site.organizationId });
+    await threads.open(site, thread);
   } catch (error) {
     logger.error({ err: error, site: site.id }, 'a thread could not be opened');
   }
@@ -241,10 +237,8 @@ async function store(
 ): Promise<void> {
   if (site.retentionDays === 0) return;
   try {
-    await deps.threads.recordTurn({
+    await deps.threads.recordTurn(site, {
       threadId,
-      siteId: site.id,
-      organizationId: site.organizationId,
       fp: request.fp,
       question: { id: newId('msg_'), content: request.question, currentPath: request.currentPath },
       answer: {

@@ -1,12 +1,13 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
+import type { SiteRef } from '../../db/caller.ts';
 import type { KnownFile, SiteIndexStore } from '../../db/sites.ts';
 import { indexFormat, openSiteIndex } from '../../search/site-index.ts';
 import type { SiteIndex } from '../../search/site-index.ts';
 
 export interface SiteIndexesDeps {
-  store: SiteIndexStore;
+  store: Pick<SiteIndexStore, 'current' | 'download'>;
   /** Folder for the files of this process; it is made, and emptied at the end. */
   directory: string;
   logger: Logger;
@@ -30,6 +31,7 @@ interface OpenIndex {
 }
 
 interface Entry {
+  site: SiteRef;
   current: OpenIndex | null;
   loading: Promise<void> | null;
   retryAt: number;
@@ -54,9 +56,9 @@ export class SiteIndexes {
   }
 
   /** The newest index of a site; null while it has none. Errors: the database's, on the first use of a site. */
-  async lease(siteId: string): Promise<IndexLease | null> {
-    const entry = this.#entryOf(siteId);
-    if (entry.current === null) await this.#refresh(siteId, entry);
+  async lease(site: SiteRef): Promise<IndexLease | null> {
+    const entry = this.#entryOf(site);
+    if (entry.current === null) await this.#refresh(entry);
     const open = entry.current;
     if (open === null) return null;
     open.users += 1;
@@ -82,44 +84,48 @@ export class SiteIndexes {
     if (folder !== null) await rm(folder, { recursive: true, force: true });
   }
 
-  #entryOf(siteId: string): Entry {
-    const known = this.#entries.get(siteId);
+  #entryOf({ id, organizationId }: SiteRef): Entry {
+    const known = this.#entries.get(keyOf({ id, organizationId }));
     if (known !== undefined) return known;
-    const entry: Entry = { current: null, loading: null, retryAt: 0 };
-    this.#entries.set(siteId, entry);
+    const entry: Entry = { site: { id, organizationId }, current: null, loading: null, retryAt: 0 };
+    this.#entries.set(keyOf(entry.site), entry);
     return entry;
   }
 
   async #refreshAll(): Promise<void> {
-    for (const [siteId, entry] of this.#entries) {
+    for (const entry of this.#entries.values()) {
       if (entry.retryAt > Date.now()) continue;
       try {
-        await this.#refresh(siteId, entry);
+        await this.#refresh(entry);
       } catch (error) {
         entry.retryAt = Date.now() + retryAfterMs;
-        this.#deps.logger.warn({ err: error, site: siteId }, 'the index of a site could not be brought up to date');
+        this.#deps.logger.warn(
+          { err: error, site: entry.site.id },
+          'the index of a site could not be brought up to date',
+        );
       }
     }
   }
 
   /** One download at a time for each site; the index in use serves on meanwhile, and after a failure. */
-  #refresh(siteId: string, entry: Entry): Promise<void> {
-    entry.loading ??= this.#load(siteId, entry).finally(() => {
+  #refresh(entry: Entry): Promise<void> {
+    entry.loading ??= this.#load(entry).finally(() => {
       entry.loading = null;
     });
     return entry.loading;
   }
 
-  async #load(siteId: string, entry: Entry): Promise<void> {
-    const stored = await this.#deps.store.current(siteId);
+  async #load(entry: Entry): Promise<void> {
+    const { site } = entry;
+    const stored = await this.#deps.store.current(site);
     if (stored === null && entry.current !== null) {
-      this.#entries.delete(siteId);
+      this.#entries.delete(keyOf(site));
       await this.#retire(entry.current);
       return;
     }
     if (stored === null || stored.format !== indexFormat || stored.version === entry.current?.version) return;
-    const file = join(await this.#folder, `${siteId}-${stored.version}.sqlite`);
-    const copy = await this.#deps.store.download(siteId, stored.version, { file, previous: entry.current?.copy });
+    const file = join(await this.#folder, `${site.id}-${stored.version}.sqlite`);
+    const copy = await this.#deps.store.download(site, stored.version, { file, previous: entry.current?.copy });
     const index = openSiteIndex(file);
     const previous = entry.current;
     entry.current = { version: stored.version, copy, index, users: 0, isRetired: false };
@@ -136,4 +142,8 @@ export class SiteIndexes {
     open.index[Symbol.dispose]();
     await rm(open.copy.file, { force: true }).catch(() => {});
   }
+}
+
+function keyOf({ id, organizationId }: SiteRef): string {
+  return `${organizationId}/${id}`;
 }

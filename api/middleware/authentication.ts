@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { SessionStore } from '../../db/sessions.ts';
+import type { SessionLookup } from '../../db/service/session-lookup.ts';
 import { hasSeveral } from '../repeated-header.ts';
 import { foreignPage, unauthorized, wrongKeyKind } from '../errors.ts';
 import type { SessionCookie } from '../session-cookie.ts';
@@ -14,7 +14,7 @@ export type Authenticate = (request: IncomingMessage, kind: ApiCaller['kind']) =
 
 export interface AuthenticationDeps {
   verifyKey: VerifyKey;
-  sessions: Pick<SessionStore, 'find'>;
+  sessions: Pick<SessionLookup, 'find'>;
   cookie: SessionCookie;
   /** Told of a secret key that came with an Origin header: it has been published in a page. */
   onExposedKey?: (keyId: string) => void;

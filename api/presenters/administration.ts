@@ -71,7 +71,7 @@ export function presentAuditEntry(entry: AuditEntry): PublicAuditEntry {
   return {
     id: entry.id,
     at: entry.createdAt.toISOString(),
-    actor: { keyId: entry.keyId, sessionId: entry.sessionId },
+    actor: { keyId: entry.keyId, sessionId: entry.sessionId, person: entry.person },
     action: entry.action,
     subject: entry.subject,
     details: entry.details,

@@ -76,7 +76,7 @@ async function answer(deps: AssistantRouteDeps, ctx: AppContext, protocol: Proto
   if (deps.streams.isDraining) throw draining();
   if (deps.shedder.isOverloaded) throw overloaded();
   const request = parseMessageRequest(await readJsonBody(ctx.req, { maxBytes: largestBody }));
-  const lease = await deps.indexes.lease(site.id);
+  const lease = await deps.indexes.lease(site);
   if (lease === null) throw siteNotIndexed();
 
   const ending = new AbortController();
@@ -132,7 +132,7 @@ async function resume(
   { domain = '', chatId = '' }: Record<string, string>,
 ): Promise<void> {
   const { site, caller } = await deps.access.forReader(ctx, domain);
-  const reply = await deps.replies.findResumable({ siteId: site.id, chatId, keyId: caller.keyId });
+  const reply = await deps.replies.findResumable(site, { chatId, keyId: caller.keyId });
   if (reply === null || reply.protocol !== protocol) {
     ctx.status = 204;
     return;

@@ -29,7 +29,7 @@ export function createFeedbackRouter({ access, conversations, emptySearches }: F
       const body = feedbackSchema.parse(await readJsonBody(ctx.req, { maxBytes: largestBody }));
       const { threadId, messageId, vote, reasons, comment } = body;
       const feedback = { vote, reasons, comment: comment === '' ? null : comment };
-      if (!(await conversations.rate({ siteId: site.id, threadId, messageId, feedback }))) throw messageNotFound();
+      if (!(await conversations.rate(site, { threadId, messageId, feedback }))) throw messageNotFound();
       ctx.set('Cache-Control', 'no-store');
       ctx.body = { threadId, messageId, ...feedback };
     },
@@ -38,7 +38,7 @@ export function createFeedbackRouter({ access, conversations, emptySearches }: F
   router.get('/v1/sites/:domain/conversations', async (ctx) => {
     const { site } = await access.forAdmin(ctx, ctx.params['domain'] ?? '');
     const { q, ...query } = conversationQuerySchema.parse({ ...ctx.query });
-    const page = await pageOf(() => conversations.list(site.id, { ...query, search: q || undefined }));
+    const page = await pageOf(() => conversations.list(site, { ...query, search: q || undefined }));
     ctx.set('Cache-Control', 'no-store');
     ctx.body = { conversations: page.conversations.map(presentConversation), nextCursor: page.nextCursor };
   });
@@ -46,7 +46,7 @@ export function createFeedbackRouter({ access, conversations, emptySearches }: F
   router.get('/v1/sites/:domain/searches', async (ctx) => {
     const { site } = await access.forAdmin(ctx, ctx.params['domain'] ?? '');
     const { days } = searchesQuerySchema.parse({ ...ctx.query });
-    const found = await emptySearches.list(site.id, { days, limit: mostSearches });
+    const found = await emptySearches.list(site, { days, limit: mostSearches });
     ctx.set('Cache-Control', 'no-store');
     ctx.body = { searches: found.map(({ query, count, lastAt }) => ({ query, count, lastAt: lastAt.toISOString() })) };
   });

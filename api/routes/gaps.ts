@@ -6,7 +6,6 @@ import type { SiteRow } from '../../db/sites.ts';
 import { presentJob } from '../../workflows/contract/agent-job.ts';
 import type { AppContext, AppRouter } from '../app-context.ts';
 import { createRouter } from '../create-router.ts';
-import type { NoteAction } from '../audit-trail.ts';
 import type { JobCreation } from '../create-job.ts';
 import { gapNotFound, idempotencyConflict, invalidRequest, jobNotFound, projectNotFound } from '../errors.ts';
 import { gapJobSchema } from '../gap-schemas.ts';
@@ -25,7 +24,6 @@ export interface GapRouteDeps {
   projects: Pick<ProjectStore, 'get' | 'list'>;
   jobs: Pick<JobStore, 'find'>;
   creation: JobCreation;
-  note: NoteAction;
   onCreated: () => void;
 }
 
@@ -34,7 +32,7 @@ const base = '/v1/sites/:domain/gaps';
 
 /** Gaps of a site's documentation: what readers asked in vain, and the jobs that answer it. */
 export function createGapsRouter(deps: GapRouteDeps): AppRouter {
-  const { access, gapReader, gaps, creation, note } = deps;
+  const { access, gapReader, gaps, creation } = deps;
   const router = createRouter();
 
   async function gapOf(
@@ -49,7 +47,7 @@ export function createGapsRouter(deps: GapRouteDeps): AppRouter {
 
   /** The project that is named, else the one on the site's repository, else the only one. */
   async function projectOf(site: SiteRow, id: string | undefined): Promise<ProjectRow> {
-    const all = await deps.projects.list(site.organizationId);
+    const all = await deps.projects.list(site);
     const named = all.find((project) => project.id === id);
     if (id !== undefined && named === undefined) throw projectNotFound();
     const found =
@@ -92,13 +90,12 @@ export function createGapsRouter(deps: GapRouteDeps): AppRouter {
     });
     if (created.kind === 'unknown') throw projectNotFound();
     if (created.kind === 'conflict') throw idempotencyConflict('job');
-    await gaps.begin({ ...gap, siteId: site.id }, { id: created.job.id, attempt });
+    await gaps.begin(caller, { ...gap, siteId: site.id }, { id: created.job.id, attempt });
     if (created.kind === 'created') {
       ctx.state.turn = { jobId: created.job.id, turn: created.job.turn };
       if (created.allowance !== null) ctx.set(rateLimitFields([{ ...counter, answer: created.allowance }]));
       deps.onCreated();
     }
-    await note(caller, { action: 'gap.job', subject: gap.id, details: { jobId: created.job.id, site: site.domain } });
     ctx.status = 201;
     ctx.set('Location', `/v2/agent/${project.id}/job/${created.job.id}`);
     ctx.body = presentJob(created.job);
@@ -106,8 +103,7 @@ export function createGapsRouter(deps: GapRouteDeps): AppRouter {
 
   router.post(`${base}/:id/check`, async (ctx) => {
     const { site, caller, gap } = await gapOf(ctx);
-    await gaps.recheck({ ...gap, siteId: site.id });
-    await note(caller, { action: 'gap.check', subject: gap.id, details: { site: site.domain } });
+    await gaps.recheck(caller, { ...gap, siteId: site.id });
     ctx.status = 202;
     ctx.body = presentGap((await gapReader.find(site, gap.id)) ?? gap);
   });

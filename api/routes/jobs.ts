@@ -1,4 +1,3 @@
-import { canBeId } from '../../db/ids.ts';
 import type { JobStore } from '../../db/jobs.ts';
 import type { ProjectRow, ProjectStore } from '../../db/projects.ts';
 import type { RateLimitPolicy } from '../../db/rate-limits.ts';
@@ -36,8 +35,8 @@ export function createJobsRouter(deps: JobRouteDeps): AppRouter {
   const router = createRouter({ prefix: '/v2/agent/:projectId' });
 
   async function projectOf(caller: ApiCaller, projectId: string): Promise<ProjectRow> {
-    const project = canBeId(projectId) ? await deps.projects.get(projectId) : null;
-    if (project === null || project.organizationId !== caller.organizationId) throw projectNotFound();
+    const project = await deps.projects.get(caller, projectId);
+    if (project === null) throw projectNotFound();
     return project;
   }
 

@@ -1,13 +1,10 @@
-import { canBeId } from '../../db/ids.ts';
 import type { GrantStore } from '../../db/grants.ts';
-import type { ProjectCredentialStore } from '../../db/project-credentials.ts';
 import type { ForgeKind, ProjectChange, ProjectRow, ProjectStore } from '../../db/projects.ts';
 import { nameOfRepository, wellKnownForges } from '../../workflows/contract/administration.ts';
 import { parseRepository, type RepositoryRules } from '../../workflows/contract/repository.ts';
 import { problemWithSsh } from '../../workflows/contract/ssh-keys.ts';
 import type { AppContext, AppRouter } from '../app-context.ts';
 import { createRouter } from '../create-router.ts';
-import type { NoteAction } from '../audit-trail.ts';
 import { checkBudgets, type BudgetCeilings } from '../budget-ceilings.ts';
 import { invalidRequest, projectNotFound } from '../errors.ts';
 import { createGrantChecks } from '../grant-checks.ts';
@@ -20,12 +17,10 @@ import { changeProjectSchema, createProjectSchema, type ChangeProjectBody } from
 export interface ProjectRouteDeps {
   authenticate: Authenticate;
   projects: ProjectStore;
-  credentials: Pick<ProjectCredentialStore, 'write' | 'writeSshKey'>;
   grants: GrantStore;
   repositories: RepositoryRules;
   problemWithModel: (name: string) => string | null;
   budgets: BudgetCeilings;
-  note: NoteAction;
 }
 
 const largestBody = 256 * 1024;
@@ -33,14 +28,14 @@ const base = '/v1/projects';
 
 /** Projects of the organization: a repository, and how jobs on it are run. */
 export function createProjectsRouter(deps: ProjectRouteDeps): AppRouter {
-  const { authenticate, projects, credentials, note } = deps;
+  const { authenticate, projects } = deps;
   const { checkRepositories } = createGrantChecks(deps);
   const router = createRouter();
 
   async function projectOf(ctx: AppContext, id = ''): Promise<{ caller: ApiCaller; project: ProjectRow }> {
     const caller = await authenticate(ctx.req, 'admin');
-    const project = canBeId(id) ? await projects.get(id) : null;
-    if (project === null || project.organizationId !== caller.organizationId) throw projectNotFound();
+    const project = await projects.get(caller, id);
+    if (project === null) throw projectNotFound();
     ctx.set('Cache-Control', 'no-store');
     return { caller, project };
   }
@@ -52,7 +47,7 @@ export function createProjectsRouter(deps: ProjectRouteDeps): AppRouter {
   }
 
   function changeOf(body: ChangeProjectBody): ProjectChange {
-    const { allowedRepositories, jobBudgetUsd, dailyBudgetUsd, forgeToken: _, sshKey: __, ...change } = body;
+    const { allowedRepositories, jobBudgetUsd, dailyBudgetUsd, ...change } = body;
     const problem = typeof body.model === 'string' ? deps.problemWithModel(body.model) : null;
     if (problem !== null) throw invalidRequest(problem);
     const checked = {
@@ -68,43 +63,40 @@ export function createProjectsRouter(deps: ProjectRouteDeps): AppRouter {
   }
 
   router.get(base, async (ctx) => {
-    const { organizationId } = await authenticate(ctx.req, 'admin');
+    const caller = await authenticate(ctx.req, 'admin');
     ctx.set('Cache-Control', 'no-store');
-    ctx.body = { projects: (await projects.list(organizationId)).map(presentProject) };
+    ctx.body = { projects: (await projects.list(caller)).map(presentProject) };
   });
 
   router.post(base, async (ctx) => {
     const caller = await authenticate(ctx.req, 'admin');
     const body = createProjectSchema.parse(await readJsonBody(ctx.req, { maxBytes: largestBody }));
-    const { repository: address, forge: named, forgeToken = null, sshKey = null, ...settings } = body;
+    const { repository: address, forge: named, ...settings } = body;
     const parsed = repositoryOf(address);
     const forge = parsed.kind === 'local' ? 'local' : (named ?? wellKnownForges[parsed.host]);
     if (forge === undefined) throw invalidRequest('forge is missing; the host of the repository does not tell it.');
-    checkForge({ kind: parsed.kind, forge: named ?? forge, token: forgeToken });
+    checkForge({ kind: parsed.kind, forge: named ?? forge, token: body.forgeToken ?? null });
     const change = changeOf(settings);
-    checkSsh({ repository: parsed.repository, allowedRepositories: [], sshKnownHosts: [], ...change }, sshKey !== null);
+    const hasKey = (body.sshKey ?? null) !== null;
+    checkSsh({ repository: parsed.repository, allowedRepositories: [], sshKnownHosts: [], ...change }, hasKey);
     await checkRepositories(caller, {
       repositories: [parsed.repository, ...(change.allowedRepositories ?? [])],
       forgeUrl: change.forgeUrl,
-      needsCredential: forgeToken === null,
+      needsCredential: (body.forgeToken ?? null) === null,
     });
-    const project = await projects.create({
+    const project = await projects.create(caller, {
       name: nameOfRepository(parsed.repository),
       defaultRef: null,
       model: null,
       allowedRepositories: [],
       ...change,
-      organizationId: caller.organizationId,
       repository: parsed.repository,
       forge,
     });
-    if (forgeToken !== null) await credentials.write(project.id, forgeToken);
-    if (sshKey !== null) await credentials.writeSshKey(project.id, sshKey);
-    await note(caller, { action: 'project.create', subject: project.id, details: { repository: project.repository } });
     ctx.status = 201;
     ctx.set('Location', `/v1/projects/${project.id}`);
     ctx.set('Cache-Control', 'no-store');
-    ctx.body = presentProject({ ...project, hasCredential: forgeToken !== null, hasSshKey: sshKey !== null });
+    ctx.body = presentProject(project);
   });
 
   router.get(`${base}/:id`, async (ctx) => {
@@ -126,11 +118,8 @@ export function createProjectsRouter(deps: ProjectRouteDeps): AppRouter {
         needsCredential: forgeToken === undefined ? !project.hasCredential : forgeToken === null,
       });
     }
-    if (sshKey !== undefined) await credentials.writeSshKey(project.id, sshKey);
-    if (forgeToken !== undefined) await credentials.write(project.id, forgeToken);
-    const changed = await projects.update(project.id, change);
+    const changed = await projects.update(caller, project.id, change);
     if (changed === null) throw projectNotFound();
-    await note(caller, { action: 'project.change', subject: project.id, details: { fields: Object.keys(body) } });
     ctx.body = presentProject(changed);
   });
 

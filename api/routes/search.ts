@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { SiteRef } from '../../db/caller.ts';
 import type { AppRouter } from '../app-context.ts';
 import { createRouter } from '../create-router.ts';
 import { filterSchema, toSearchFilter } from '../assistant/message-request.ts';
@@ -33,14 +34,14 @@ export function createSearchRouter({
   indexes: SiteIndexes;
   searchPassages: SearchPassages;
   /** Told of a search that found nothing. */
-  onEmpty: (siteId: string, query: string) => void;
+  onEmpty: (site: SiteRef, query: string) => void;
 }): AppRouter {
   const router = createRouter();
 
   router.post('/discovery/v1/search/:domain', async (ctx) => {
     const { site } = await access.forReader(ctx, ctx.params['domain'] ?? '');
     const { query, pageSize, filter } = searchBodySchema.parse(await readJsonBody(ctx.req, { maxBytes: largestBody }));
-    const lease = await indexes.lease(site.id);
+    const lease = await indexes.lease(site);
     if (lease === null) throw siteNotIndexed();
     const gone = new AbortController();
     const leave = () => gone.abort();
@@ -48,7 +49,7 @@ export function createSearchRouter({
     try {
       const request = { query, limit: pageSize, filter: toSearchFilter(filter) };
       const hits = await searchPassages(lease.index, request, gone.signal);
-      if (hits.length === 0 && !gone.signal.aborted) onEmpty(site.id, query);
+      if (hits.length === 0 && !gone.signal.aborted) onEmpty(site, query);
       ctx.body = hits.map(presentHit);
     } finally {
       ctx.res.off('close', leave);
@@ -59,7 +60,7 @@ export function createSearchRouter({
   router.post('/discovery/v1/page/:domain', async (ctx) => {
     const { site } = await access.forReader(ctx, ctx.params['domain'] ?? '');
     const { path } = pageBodySchema.parse(await readJsonBody(ctx.req, { maxBytes: largestBody }));
-    const lease = await indexes.lease(site.id);
+    const lease = await indexes.lease(site);
     if (lease === null) throw siteNotIndexed();
     try {
       const page = lease.index.page(path);

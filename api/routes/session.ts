@@ -1,5 +1,6 @@
-import type { AuditStore } from '../../db/audit.ts';
-import type { OrganizationStore, ProjectStore } from '../../db/projects.ts';
+import type { OrganizationStore } from '../../db/organizations.ts';
+import type { ProjectStore } from '../../db/projects.ts';
+import type { SessionLookup } from '../../db/service/session-lookup.ts';
 import type { SessionRow, SessionStore } from '../../db/sessions.ts';
 import type { SiteStore } from '../../db/sites.ts';
 import type { AppContext, AppRouter } from '../app-context.ts';
@@ -15,8 +16,8 @@ export interface SessionRouteDeps {
   authenticate: Authenticate;
   verifyKey: VerifyKey;
   cookie: SessionCookie;
-  sessions: SessionStore;
-  audit: Pick<AuditStore, 'write'>;
+  sessions: Pick<SessionStore, 'open' | 'revoke' | 'revokeAll'>;
+  signedIn: SessionLookup;
   organizations: Pick<OrganizationStore, 'get'>;
   projects: Pick<ProjectStore, 'list'>;
   sites: Pick<SiteStore, 'list'>;
@@ -29,7 +30,7 @@ const largestBody = 4_096;
 
 /** Signing in to the dashboard and out of it: an admin key, or a link that works once, for a session cookie. */
 export function createSessionRouter(deps: SessionRouteDeps): AppRouter {
-  const { authenticate, cookie, sessions, audit } = deps;
+  const { authenticate, cookie, sessions, signedIn } = deps;
   const router = createRouter();
 
   async function open(ctx: AppContext): Promise<SessionRow> {
@@ -37,10 +38,10 @@ export function createSessionRouter(deps: SessionRouteDeps): AppRouter {
     if (key !== undefined) {
       const verified = await deps.verifyKey(ctx.req, key);
       if (verified.kind !== 'admin') throw wrongKeyKind('admin');
-      const session = await sessions.open(verified.keyId);
+      const session = await sessions.open(verified);
       if (session !== null) return session;
     }
-    const session = link === undefined ? null : await sessions.openByLink(link);
+    const session = link === undefined ? null : await signedIn.openByLink(link);
     // a wrong link counts as a wrong key does
     if (session === null && link !== undefined) await deps.verifyKey(ctx.req, null).catch(refuseLink);
     if (session === null) throw unauthorized('The API key is unknown, expired or revoked.');
@@ -49,9 +50,9 @@ export function createSessionRouter(deps: SessionRouteDeps): AppRouter {
 
   async function present({ organizationId, expiresAt }: SessionRow): Promise<PublicSession> {
     const [organization, projects, sites] = await Promise.all([
-      deps.organizations.get(organizationId),
-      deps.projects.list(organizationId),
-      deps.sites.list(organizationId),
+      deps.organizations.get({ organizationId }),
+      deps.projects.list({ organizationId }),
+      deps.sites.list({ organizationId }),
     ]);
     return {
       organization: { id: organizationId, name: organization?.name ?? organizationId },
@@ -68,8 +69,6 @@ export function createSessionRouter(deps: SessionRouteDeps): AppRouter {
     const { origin, 'sec-fetch-site': site } = ctx.req.headers;
     if ((origin !== undefined || site !== undefined) && !cookie.isFromOurPage(ctx.req)) throw foreignPage();
     const session = await open(ctx);
-    const { organizationId, keyId, id: sessionId } = session;
-    await audit.write({ organizationId, keyId, sessionId }, { action: 'session.open', subject: sessionId });
     ctx.status = 201;
     ctx.set('Set-Cookie', cookie.set(session.id));
     ctx.set('Cache-Control', 'no-store');
@@ -78,7 +77,7 @@ export function createSessionRouter(deps: SessionRouteDeps): AppRouter {
 
   router.get('/v1/session', async (ctx) => {
     const sessionId = cookie.read(ctx.req);
-    const session = sessionId === null ? null : await sessions.find(sessionId);
+    const session = sessionId === null ? null : await signedIn.find(sessionId);
     if (session === null) throw unauthorized('Nobody is signed in: there is no session, or it has ended.');
     ctx.set('Cache-Control', 'no-store');
     ctx.body = await present(session);
@@ -88,16 +87,14 @@ export function createSessionRouter(deps: SessionRouteDeps): AppRouter {
     const caller = await authenticate(ctx.req, 'admin');
     const { sessionId } = caller;
     if (sessionId === null) throw unauthorized('Nobody is signed in: there is no session, or it has ended.');
-    await sessions.revoke(sessionId);
-    await audit.write(caller, { action: 'session.close', subject: sessionId });
+    await sessions.revoke({ ...caller, sessionId });
     ctx.status = 204;
     ctx.set('Set-Cookie', cookie.clear());
   });
 
   router.delete('/v1/sessions', async (ctx) => {
     const caller = await authenticate(ctx.req, 'admin');
-    const closed = await sessions.revokeAll(caller.organizationId);
-    await audit.write(caller, { action: 'session.close-all', subject: null, details: { closed } });
+    await sessions.revokeAll(caller);
     ctx.status = 204;
     ctx.set('Set-Cookie', cookie.clear());
   });

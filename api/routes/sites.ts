@@ -1,10 +1,9 @@
-import type { Owner } from '../../db/caller.ts';
+import type { Caller, Owner } from '../../db/caller.ts';
 import type { GrantStore } from '../../db/grants.ts';
-import { DomainTakenError, type SiteChange, type SiteRow, type SiteStore } from '../../db/sites.ts';
+import { DomainTakenError, type NewSite, type SiteChange, type SiteRow, type SiteStore } from '../../db/sites.ts';
 import { parseRepository, type RepositoryRules } from '../../workflows/contract/repository.ts';
 import type { AppContext, AppRouter } from '../app-context.ts';
 import { createRouter } from '../create-router.ts';
-import type { NoteAction } from '../audit-trail.ts';
 import { domainTaken, invalidRequest, siteNotFound } from '../errors.ts';
 import { createGrantChecks } from '../grant-checks.ts';
 import { readJsonBody } from '../json-body.ts';
@@ -19,7 +18,6 @@ export interface SiteRouteDeps {
   sites: SiteStore;
   grants: GrantStore;
   repositories: RepositoryRules;
-  note: NoteAction;
 }
 
 const largestBody = 64 * 1024;
@@ -27,7 +25,7 @@ const base = '/v1/sites';
 
 /** Sites of the organization: where their pages come from, and their index. */
 export function createSitesRouter(deps: SiteRouteDeps): AppRouter {
-  const { authenticate, access, sites, repositories, note } = deps;
+  const { authenticate, access, sites, repositories } = deps;
   const { checkRepositories, checkDirectory } = createGrantChecks(deps);
   const router = createRouter();
 
@@ -44,16 +42,10 @@ export function createSitesRouter(deps: SiteRouteDeps): AppRouter {
     if (typeof directory === 'string') await checkDirectory(owner, directory);
   }
 
-  async function current({ id }: SiteRow): Promise<SiteRow> {
-    const site = await sites.get(id);
-    if (site === null) throw siteNotFound();
-    return site;
-  }
-
   router.get(base, async (ctx) => {
-    const { organizationId } = await authenticate(ctx.req, 'admin');
+    const caller = await authenticate(ctx.req, 'admin');
     ctx.set('Cache-Control', 'no-store');
-    ctx.body = { sites: (await sites.list(organizationId)).map(presentSite) };
+    ctx.body = { sites: (await sites.list(caller)).map(presentSite) };
   });
 
   router.post(base, async (ctx) => {
@@ -64,20 +56,17 @@ export function createSitesRouter(deps: SiteRouteDeps): AppRouter {
       repository: repository === undefined ? undefined : repositoryOf(repository),
     };
     await checkSource(caller, source);
-    const site = await createOrRefuse({
+    const site = await createOrRefuse(caller, {
       ...body,
       ...source,
-      organizationId: caller.organizationId,
       ref: ref ?? undefined,
       baseUrl: baseUrl ?? undefined,
       refreshMinutes: refreshMinutes ?? undefined,
     });
-    await sites.requestIndex(site.id);
-    await note(caller, { action: 'site.create', subject: site.domain });
     ctx.status = 201;
     ctx.set('Location', `/v1/sites/${site.domain}`);
     ctx.set('Cache-Control', 'no-store');
-    ctx.body = presentSite(await current(site));
+    ctx.body = presentSite(site);
   });
 
   router.get(`${base}/:domain`, async (ctx) => {
@@ -95,32 +84,30 @@ export function createSitesRouter(deps: SiteRouteDeps): AppRouter {
       ...(directory !== undefined && { directory, repository: null }),
     };
     await checkSource(caller, change);
-    const changed = await sites.update(site.id, change);
+    const changed = await sites.update(caller, site.id, change);
     if (changed === null) throw siteNotFound();
-    await note(caller, { action: 'site.change', subject: site.domain });
     ctx.set('Cache-Control', 'no-store');
     ctx.body = presentSite(changed);
   });
 
   router.delete(`${base}/:domain`, async (ctx) => {
     const { site, caller } = await access.forAdmin(ctx, ctx.params['domain'] ?? '');
-    await sites.remove(site.id);
-    await note(caller, { action: 'site.delete', subject: site.domain });
+    if (!(await sites.remove(caller, site.id))) throw siteNotFound();
     ctx.status = 204;
   });
 
   router.post(`${base}/:domain/index`, async (ctx) => {
     const { site, caller } = await access.forAdmin(ctx, ctx.params['domain'] ?? '');
-    await sites.requestIndex(site.id);
-    await note(caller, { action: 'site.index', subject: site.domain });
+    const requested = await sites.requestIndex(caller, site.id);
+    if (requested === null) throw siteNotFound();
     ctx.status = 202;
     ctx.set('Cache-Control', 'no-store');
-    ctx.body = presentSite(await current(site));
+    ctx.body = presentSite(requested);
   });
 
-  async function createOrRefuse(site: Parameters<SiteStore['create']>[0]): Promise<SiteRow> {
+  async function createOrRefuse(caller: Caller, site: NewSite): Promise<SiteRow> {
     try {
-      return await sites.create(site);
+      return await sites.create(caller, site);
     } catch (error) {
       throw error instanceof DomainTakenError ? domainTaken() : error;
     }

@@ -6,24 +6,31 @@ import { presentThread } from '../presenters/thread.ts';
 import type { SiteAccess } from '../site-access.ts';
 
 /** `GET` and `DELETE /discovery/v1/assistant/{domain}/thread/{threadId}`, with the admin key. */
-export function createThreadsRouter({ access, threads }: { access: SiteAccess; threads: ThreadStore }): AppRouter {
+export function createThreadsRouter({
+  access,
+  threads,
+}: {
+  access: Pick<SiteAccess, 'forAdmin'>;
+  threads: Pick<ThreadStore, 'get' | 'remove'>;
+}): AppRouter {
   const router = createRouter();
   const path = '/discovery/v1/assistant/:domain/thread/:threadId';
 
   async function threadOf(ctx: AppContext, { domain = '', threadId = '' }: Record<string, string>) {
     const { site } = await access.forAdmin(ctx, domain);
-    const thread = await threads.get(site.organizationId, threadId);
-    if (thread === null || thread.siteId !== site.id) throw threadNotFound();
-    return { site, thread };
+    const thread = await threads.get(site, threadId);
+    if (thread === null) throw threadNotFound();
+    return thread;
   }
 
   router.get(path, async (ctx) => {
-    ctx.body = presentThread((await threadOf(ctx, ctx.params)).thread);
+    ctx.body = presentThread(await threadOf(ctx, ctx.params));
   });
 
   router.delete(path, async (ctx) => {
-    const { site, thread } = await threadOf(ctx, ctx.params);
-    await threads.remove(site.organizationId, thread.id);
+    const { domain = '', threadId = '' } = ctx.params;
+    const { site, caller } = await access.forAdmin(ctx, domain);
+    if (!(await threads.remove(caller, site.id, threadId))) throw threadNotFound();
     ctx.status = 204;
   });
 

@@ -1,9 +1,10 @@
-import { canBeId } from '../../db/ids.ts';
-import type { ProjectRow, ProjectStore } from '../../db/projects.ts';
+import type { ProjectStore } from '../../db/projects.ts';
+import type { Owner } from '../../db/caller.ts';
 import type { RateLimitPolicy } from '../../db/rate-limits.ts';
 import type { DeliveryRow, WebhookDeliveryStore } from '../../db/webhook-deliveries.ts';
-import { mostWebhooks, type WebhookRow, type WebhookStore } from '../../db/webhook-endpoints.ts';
+import { mostWebhooks, type WebhookRef, type WebhookRow, type WebhookStore } from '../../db/webhook-endpoints.ts';
 import { parseWebhookAddress } from '../../workflows/contract/webhook-address.ts';
+import type { ApiCaller } from '../api-caller.ts';
 import type { AppContext, AppRouter } from '../app-context.ts';
 import { createRouter } from '../create-router.ts';
 import {
@@ -31,7 +32,7 @@ export interface WebhookRouteDeps {
   enforceRateLimit: EnforceRateLimit;
   projects: Pick<ProjectStore, 'get'>;
   webhooks: WebhookStore;
-  deliveries: Pick<WebhookDeliveryStore, 'list' | 'find' | 'redeliver'>;
+  deliveries: WebhookDeliveryStore;
   /** `host` or `host:port` that webhooks may lead to though it is private, and without TLS. */
   allowedHosts: readonly string[];
 }
@@ -50,20 +51,19 @@ export function createWebhooksRouter(deps: WebhookRouteDeps): AppRouter {
   const { webhooks, deliveries } = deps;
   const router = createRouter();
 
-  async function projectOf(ctx: AppContext & Params): Promise<ProjectRow> {
-    const key = await deps.authenticate(ctx.req, 'admin');
-    const projectId = ctx.params['projectId'] ?? '';
-    const project = canBeId(projectId) ? await deps.projects.get(projectId) : null;
-    if (project === null || project.organizationId !== key.organizationId) throw projectNotFound();
+  async function projectOf(ctx: AppContext & Params): Promise<{ caller: ApiCaller; projectId: string }> {
+    const caller = await deps.authenticate(ctx.req, 'admin');
+    const project = await deps.projects.get(caller, ctx.params['projectId'] ?? '');
+    if (project === null) throw projectNotFound();
     ctx.set('Cache-Control', 'no-store');
-    return project;
+    return { caller, projectId: project.id };
   }
 
-  async function webhookOf(ctx: AppContext & Params): Promise<WebhookRow> {
-    const project = await projectOf(ctx);
-    const webhook = await webhooks.find(project.id, ctx.params['id'] ?? '');
+  async function webhookOf(ctx: AppContext & Params): Promise<{ caller: ApiCaller; webhook: WebhookRow }> {
+    const { caller, projectId } = await projectOf(ctx);
+    const webhook = await webhooks.find(caller, { projectId, id: ctx.params['id'] ?? '' });
     if (webhook === null) throw webhookNotFound();
-    return webhook;
+    return { caller, webhook };
   }
 
   function addressOf(text: string): string {
@@ -72,80 +72,80 @@ export function createWebhooksRouter(deps: WebhookRouteDeps): AppRouter {
     return parsed.url;
   }
 
-  async function deliveryOf(webhook: WebhookRow, id: string | undefined): Promise<DeliveryRow> {
-    const delivery = await deliveries.find(webhook.id, id ?? '');
+  async function deliveryOf(owner: Owner, webhook: WebhookRef, id: string | undefined): Promise<DeliveryRow> {
+    const delivery = await deliveries.find(owner, webhook, id ?? '');
     if (delivery === null) throw deliveryNotFound();
     return delivery;
   }
 
   router.post(base, async (ctx) => {
-    const { id: projectId } = await projectOf(ctx);
+    const { caller, projectId } = await projectOf(ctx);
     const { url, description = null, eventTypes = [], secret } = createWebhookSchema.parse(await bodyOf(ctx));
-    const created = await webhooks.create({ projectId, url: addressOf(url), description, eventTypes, secret });
-    if (created === null) throw tooManyWebhooks(mostWebhooks);
+    const created = await webhooks.create(caller, projectId, { url: addressOf(url), description, eventTypes, secret });
+    if (created === 'no-project') throw projectNotFound();
+    if (created === 'too-many') throw tooManyWebhooks(mostWebhooks);
     ctx.status = 201;
     ctx.set('Location', `/v2/agent/${projectId}/webhooks/${created.webhook.id}`);
     ctx.body = { ...presentWebhook(created.webhook), secret: created.secret };
   });
 
   router.get(base, async (ctx) => {
-    const { id } = await projectOf(ctx);
-    ctx.body = { webhooks: (await webhooks.list(id)).map(presentWebhook) };
+    const { caller, projectId } = await projectOf(ctx);
+    ctx.body = { webhooks: (await webhooks.list(caller, projectId)).map(presentWebhook) };
   });
 
   router.get(`${base}/:id`, async (ctx) => {
-    ctx.body = presentWebhook(await webhookOf(ctx));
+    ctx.body = presentWebhook((await webhookOf(ctx)).webhook);
   });
 
   router.patch(`${base}/:id`, async (ctx) => {
-    const { projectId, id } = await webhookOf(ctx);
+    const { caller, webhook } = await webhookOf(ctx);
     const { url, ...change } = changeWebhookSchema.parse(await bodyOf(ctx));
     const address = url === undefined ? {} : { url: addressOf(url) };
-    const webhook = await webhooks.update({ projectId, id, change: { ...change, ...address } });
-    if (webhook === null) throw webhookNotFound();
-    ctx.body = presentWebhook(webhook);
+    const changed = await webhooks.update(caller, webhook, { ...change, ...address });
+    if (changed === null) throw webhookNotFound();
+    ctx.body = presentWebhook(changed);
   });
 
   router.delete(`${base}/:id`, async (ctx) => {
-    const { projectId, id } = await webhookOf(ctx);
-    await webhooks.remove(projectId, id);
+    const { caller, webhook } = await webhookOf(ctx);
+    if (!(await webhooks.remove(caller, webhook))) throw webhookNotFound();
     ctx.status = 204;
   });
 
   router.post(`${base}/:id/secret`, async (ctx) => {
-    const { projectId, id } = await webhookOf(ctx);
-    const { secret: wanted } = rotateSecretSchema.parse(hasBody(ctx.req) ? await bodyOf(ctx) : {});
-    const rotated = await webhooks.rotateSecret({ projectId, id, secret: wanted, overlapMs: secretOverlapMs });
+    const { caller, webhook } = await webhookOf(ctx);
+    const { secret } = rotateSecretSchema.parse(hasBody(ctx.req) ? await bodyOf(ctx) : {});
+    const rotated = await webhooks.rotateSecret(caller, webhook, { secret, overlapMs: secretOverlapMs });
     if (rotated === null) throw webhookNotFound();
     ctx.body = { secret: rotated.secret, previousValidUntil: rotated.previousValidUntil.toISOString() };
   });
 
   router.post(`${base}/:id/ping`, async (ctx) => {
-    const webhook = await webhookOf(ctx);
-    const { projectId, id } = webhook;
+    const { caller, webhook } = await webhookOf(ctx);
     if (!webhook.enabled) throw webhookDisabled();
-    await deps.enforceRateLimit(ctx, [{ key: `webhook:${projectId}`, policy: askedPolicy }]);
-    const deliveryId = await webhooks.ping(projectId, id);
+    await deps.enforceRateLimit(ctx, [{ key: `webhook:${webhook.projectId}`, policy: askedPolicy }]);
+    const deliveryId = await webhooks.ping(caller, webhook);
     if (deliveryId === null) throw webhookDisabled();
     ctx.status = 202;
-    ctx.body = presentDelivery(await deliveryOf(webhook, deliveryId));
+    ctx.body = presentDelivery(await deliveryOf(caller, webhook, deliveryId));
   });
 
   router.get(`${base}/:id/deliveries`, async (ctx) => {
-    const { id } = await webhookOf(ctx);
+    const { caller, webhook } = await webhookOf(ctx);
     const query = listDeliveriesSchema.parse({ ...ctx.query });
-    const page = await pageOf(() => deliveries.list(id, query));
+    const page = await pageOf(() => deliveries.list(caller, webhook, query));
     ctx.body = { deliveries: page.deliveries.map(presentDelivery), nextCursor: page.nextCursor };
   });
 
   router.post(`${base}/:id/deliveries/:deliveryId/redeliver`, async (ctx) => {
-    const webhook = await webhookOf(ctx);
-    const { id } = await deliveryOf(webhook, ctx.params['deliveryId']);
+    const { caller, webhook } = await webhookOf(ctx);
+    const { id } = await deliveryOf(caller, webhook, ctx.params['deliveryId']);
     if (!webhook.enabled) throw webhookDisabled();
     await deps.enforceRateLimit(ctx, [{ key: `webhook:${webhook.projectId}`, policy: askedPolicy }]);
-    await deliveries.redeliver(webhook.id, id);
+    await deliveries.redeliver(caller, webhook, id);
     ctx.status = 202;
-    ctx.body = presentDelivery(await deliveryOf(webhook, id));
+    ctx.body = presentDelivery(await deliveryOf(caller, webhook, id));
   });
 
   return router;

@@ -21,10 +21,10 @@ export function AuditPage() {
     <Loaded query={audit} problem="The log could not be read">
       {({ pages }) => {
         const entries = pages.flatMap((page) => page.entries);
-        if (entries.length === 0) return <EmptyNote title="Nothing has been administered yet" />;
+        if (entries.length === 0) return <EmptyNote title="No changes yet" />;
         return (
           <>
-            <Table name="What was administered" columns={['When', 'What', 'To what', 'By']}>
+            <Table name="Audit log" columns={['When', 'What', 'To what', 'By']}>
               {entries.map(({ id, at, action, subject, actor }) => (
                 <tr key={id}>
                   <td>
@@ -37,6 +37,7 @@ export function AuditPage() {
                     <code>{subject}</code>
                   </td>
                   <td className="one-line">
+                    {actor.person !== null && `${actor.person} `}
                     <code>{actor.keyId ?? 'the command line'}</code>
                     {actor.sessionId !== null && <span className="quiet"> in the dashboard</span>}
                   </td>

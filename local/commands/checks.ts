@@ -1,7 +1,8 @@
 import { InvalidArgumentError } from 'commander';
 import type { z } from 'zod';
-import { createOrganizationStore } from '../../db/projects.ts';
-import type { OrganizationRow } from '../../db/projects.ts';
+import { operatorOf, type Caller } from '../../db/caller.ts';
+import { createOrganizationDirectory } from '../../db/operator/organizations.ts';
+import { createOrganizationStore, type OrganizationRow } from '../../db/organizations.ts';
 import { parseRepository, type RepositoryRules } from '../../workflows/contract/repository.ts';
 import { nameSchema } from '../../workflows/contract/administration.ts';
 import { CommandError } from './context.ts';
@@ -9,11 +10,25 @@ import type { CommandContext } from './context.ts';
 
 /** An organization by its id. */
 export async function organizationOf({ pool }: CommandContext, id: string): Promise<OrganizationRow> {
-  const organization = await createOrganizationStore(pool).get(id);
+  const organization = await createOrganizationStore(pool).get({ organizationId: id });
   if (organization === null) {
     throw new CommandError(`There is no organization ${JSON.stringify(id)}; "docket org list" shows those that exist.`);
   }
   return organization;
+}
+
+/** Organizations to list from: the one that is named, or all. */
+export async function ownersOf(context: CommandContext, id: string | undefined): Promise<Caller[]> {
+  const organizations =
+    id === undefined ? await createOrganizationDirectory(context.pool).list() : [await organizationOf(context, id)];
+  return organizations.map((organization) => operatorOf({ organizationId: organization.id }));
+}
+
+/** The operator, acting for the organization of a project. */
+export async function operatorOfProject({ pool }: CommandContext, id: string): Promise<Caller> {
+  const owner = await createOrganizationDirectory(pool).ownerOfProject(id);
+  if (owner !== null) return operatorOf(owner);
+  throw new CommandError(`There is no project ${JSON.stringify(id)}; "docket project list" shows the ids.`);
 }
 
 /** A repository of a project that this installation allows. */

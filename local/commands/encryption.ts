@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { createSealedValueStore } from '../../db/sealed-values.ts';
-import { createSiteStore } from '../../db/sites.ts';
+import { createSiteIndexing } from '../../db/worker/site-indexing.ts';
 import { createSecretBox } from '../../encryption/secret-box.ts';
 import { archiveJobsScheduleId, refreshSiteScheduleId } from '../../workflows/contract/messages.ts';
 import { CommandError } from './context.ts';
@@ -52,7 +52,7 @@ async function rotate({ pool, encryptionKeys, temporal }: CommandContext): Promi
     );
   }
   const resealed = await sealedValues.reseal();
-  const sites = await createSiteStore(pool).list();
+  const sites = await createSiteIndexing(pool).listAll();
   const scheduleIds = [archiveJobsScheduleId, ...sites.map(({ id }) => refreshSiteScheduleId(id))];
   // the client of the engine weighs more than all that other commands need
   const { resealEngine } = await import('../engine-keys.ts');

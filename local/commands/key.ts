@@ -1,8 +1,10 @@
 import { Option } from 'commander';
 import type { Command } from 'commander';
+import { operatorOf } from '../../db/caller.ts';
 import { createKeyStore } from '../../db/keys.ts';
+import { createOrganizationDirectory } from '../../db/operator/organizations.ts';
 import type { KeyKind, KeyRow } from '../../db/keys.ts';
-import { organizationOf, readExpiry, readName } from './checks.ts';
+import { organizationOf, ownersOf, readExpiry, readName } from './checks.ts';
 import { CommandError } from './context.ts';
 import type { WithContext } from './context.ts';
 import { printList, printRecord } from './output.ts';
@@ -30,12 +32,14 @@ export function addKeyCommands(program: Command, withContext: WithContext): void
     .action((options: CreateOptions, command: Command) =>
       withContext(async (context) => {
         const organization = await organizationOf(context, options.org);
-        const { key, row } = await createKeyStore(context.pool, context.keyPepper).create({
-          organizationId: organization.id,
-          kind: options.kind,
-          name: options.name,
-          expiresAt: options.expires || undefined,
-        });
+        const { key, row } = await createKeyStore(context.pool, context.keyPepper).create(
+          operatorOf({ organizationId: organization.id }),
+          {
+            kind: options.kind,
+            name: options.name,
+            expiresAt: options.expires || undefined,
+          },
+        );
         printRecord(command, { key, ...row });
       }),
     );
@@ -45,16 +49,19 @@ export function addKeyCommands(program: Command, withContext: WithContext): void
     .description('list keys, without their secrets')
     .option('--org <id>', 'of one organization')
     .action((options: { org?: string }, command: Command) =>
-      withContext(async ({ pool, keyPepper }) =>
-        printList(command, await createKeyStore(pool, keyPepper).list(options.org), {
+      withContext(async (context) => {
+        const keys = createKeyStore(context.pool, context.keyPepper);
+        const owners = await ownersOf(context, options.org);
+        const rows = await Promise.all(owners.map((owner) => keys.list(owner)));
+        printList(command, rows.flat(), {
           id: (row) => row.id,
           kind: (row) => row.kind,
           name: (row) => row.name,
           organization: (row) => row.organizationId,
           state: stateOf,
           'last used': (row) => row.lastUsedAt,
-        }),
-      ),
+        });
+      }),
     );
 
   group
@@ -63,8 +70,10 @@ export function addKeyCommands(program: Command, withContext: WithContext): void
     .argument('<id>', 'the id of the key, 12 characters')
     .action((id: string, _options: unknown, command: Command) =>
       withContext(async ({ pool, keyPepper }) => {
-        const isKnown = await createKeyStore(pool, keyPepper).revoke(id);
-        if (!isKnown) throw new CommandError(`There is no key ${JSON.stringify(id)}; "docket key list" shows the ids.`);
+        const owner = await createOrganizationDirectory(pool).ownerOfKey(id);
+        if (owner === null)
+          throw new CommandError(`There is no key ${JSON.stringify(id)}; "docket key list" shows the ids.`);
+        await createKeyStore(pool, keyPepper).revoke(operatorOf(owner), id);
         printRecord(command, { id, revoked: true });
       }),
     );

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { operatorOf } from '../../db/caller.ts';
 import { createErasure } from '../../db/erasure.ts';
-import { createOrganizationStore } from '../../db/projects.ts';
+import { createOrganizationDirectory } from '../../db/operator/organizations.ts';
 import { readName } from './checks.ts';
 import { CommandError, type WithContext } from './context.ts';
 import { addGrantCommands } from './grant.ts';
@@ -17,7 +17,7 @@ export function addOrganizationCommands(program: Command, withContext: WithConte
     .requiredOption('--name <name>', 'its name', readName)
     .action((options: { name: string }, command: Command) =>
       withContext(async ({ pool }) =>
-        printRecord(command, { ...(await createOrganizationStore(pool).create(options)) }),
+        printRecord(command, { ...(await createOrganizationDirectory(pool).create(options)) }),
       ),
     );
 
@@ -41,7 +41,7 @@ export function addOrganizationCommands(program: Command, withContext: WithConte
     .description('list all organizations')
     .action((_options: unknown, command: Command) =>
       withContext(async ({ pool }) =>
-        printList(command, await createOrganizationStore(pool).list(), {
+        printList(command, await createOrganizationDirectory(pool).list(), {
           id: (row) => row.id,
           name: (row) => row.name,
           created: (row) => row.createdAt,

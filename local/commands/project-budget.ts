@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { ProjectChange } from '../../db/projects.ts';
+import type { ProjectSettings } from '../../db/projects.ts';
 import { readDollars } from './checks.ts';
 
 /** What the jobs of a project may spend, in millionths of a US dollar. */
@@ -16,7 +16,7 @@ export function addBudgetOptions(command: Command): Command {
 }
 
 /** The change that the options ask for; commander gives an empty text for a null. */
-export function budgetsOf({ jobBudget, dailyBudget }: BudgetOptions): ProjectChange {
+export function budgetsOf({ jobBudget, dailyBudget }: BudgetOptions): ProjectSettings {
   return {
     ...(jobBudget === undefined ? {} : { jobBudgetMicros: jobBudget || null }),
     ...(dailyBudget === undefined ? {} : { dailyBudgetMicros: dailyBudget || null }),

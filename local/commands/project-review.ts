@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import type { Command } from 'commander';
-import type { ProjectChange } from '../../db/projects.ts';
+import type { ProjectSettings } from '../../db/projects.ts';
 import { compileGlob } from '../../search/glob.ts';
 import { forgeUrlSchema, markSchema } from '../../workflows/contract/administration.ts';
 import { messageOf } from '../start-error.ts';
@@ -33,7 +33,7 @@ export function addReviewOptions(command: Command): Command {
 }
 
 /** The change that the options ask for. */
-export function reviewOf({ forgeUrl, reviewer, label, assignee, path, workflows }: ReviewOptions): ProjectChange {
+export function reviewOf({ forgeUrl, reviewer, label, assignee, path, workflows }: ReviewOptions): ProjectSettings {
   return {
     ...(forgeUrl === undefined ? {} : { forgeUrl: forgeUrl || null }),
     ...(reviewer === undefined ? {} : { reviewers: reviewer }),

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { ProjectChange } from '../../db/projects.ts';
+import type { ProjectSettings } from '../../db/projects.ts';
 import { checkCommandSchema } from '../../workflows/contract/administration.ts';
 import { readOrNone } from './checks.ts';
 
@@ -22,7 +22,7 @@ export function addRunOptions(command: Command): Command {
 }
 
 /** The change that the options ask for. */
-export function runOf({ run, check }: RunOptions): ProjectChange {
+export function runOf({ run, check }: RunOptions): ProjectSettings {
   return {
     ...(run === undefined ? {} : { mayRun: run }),
     ...(check === undefined ? {} : { checkCommand: check === '' ? null : check }),

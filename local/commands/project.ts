@@ -2,9 +2,8 @@ import { Option } from 'commander';
 import type { Command } from 'commander';
 import { operatorOf } from '../../db/caller.ts';
 import { createErasure } from '../../db/erasure.ts';
-import { createProjectCredentialStore } from '../../db/project-credentials.ts';
 import { createProjectStore, forgeKinds } from '../../db/projects.ts';
-import type { ForgeKind, ProjectChange } from '../../db/projects.ts';
+import type { ForgeKind, ProjectSettings, ProjectStore } from '../../db/projects.ts';
 import { createSecretBox } from '../../encryption/secret-box.ts';
 import {
   branchSchema,
@@ -14,7 +13,7 @@ import {
   nameSchema,
 } from '../../workflows/contract/administration.ts';
 import { sshPlaceOf } from '../../workflows/contract/ssh-keys.ts';
-import { organizationOf, readBy, readName, readOrNone, repositoryOf } from './checks.ts';
+import { operatorOfProject, organizationOf, ownersOf, readBy, readName, readOrNone, repositoryOf } from './checks.ts';
 import { CommandError } from './context.ts';
 import type { CommandContext, WithContext } from './context.ts';
 import { checkRepositories } from './grant.ts';
@@ -81,16 +80,15 @@ export function addProjectCommands(program: Command, withContext: WithContext): 
           knownHosts: sshKnownHosts,
         });
         const forge = options.forge ?? (kind === 'local' ? 'local' : await forgeOf(repository));
-        const token = options.tokenStdin === true ? await readToken(context, forge) : null;
+        const forgeToken = options.tokenStdin === true ? await readToken(context, forge) : null;
         const review = reviewOf(options);
         await checkRepositories(context, {
           organizationId: organization.id,
           repositories: [repository, ...allowedRepositories],
           forgeUrl: review.forgeUrl,
-          needsCredential: token === null,
+          needsCredential: forgeToken === null,
         });
-        const project = await createProjectStore(context.pool).create({
-          organizationId: organization.id,
+        const project = await storeOf(context).create(operatorOf({ organizationId: organization.id }), {
           name: options.name ?? nameOfRepository(repository),
           repository,
           defaultRef: options.ref ?? null,
@@ -98,13 +96,13 @@ export function addProjectCommands(program: Command, withContext: WithContext): 
           forge,
           allowedRepositories,
           sshKnownHosts,
+          forgeToken,
+          sshKey,
           ...review,
           ...budgetsOf(options),
           ...runOf(options),
         });
-        if (token !== null) await credentialsOf(context).write(project.id, token);
-        if (sshKey !== null) await credentialsOf(context).writeSshKey(project.id, sshKey);
-        printRecord(command, { ...project, hasCredential: token !== null, hasSshKey: sshKey !== null });
+        printRecord(command, { ...project });
       }),
   );
 
@@ -121,37 +119,34 @@ export function addProjectCommands(program: Command, withContext: WithContext): 
   addRemoveSshKey(addSshOptions(addRunOptions(addBudgetOptions(addReviewOptions(update))))).action(
     (id: string, options: UpdateOptions, command: Command) =>
       withContext(async (context) => {
-        const projects = createProjectStore(context.pool);
-        const project = await projects.get(id);
-        if (project === null) {
-          throw new CommandError(`There is no project ${JSON.stringify(id)}; "docket project list" shows the ids.`);
-        }
-        const { sshKey, ...known } = await sshOf(context, options);
-        const change = {
-          ...known,
+        const projects = storeOf(context);
+        const operator = await operatorOfProject(context, id);
+        const project = await projects.get(operator, id);
+        if (project === null) throw new CommandError('The project was deleted meanwhile.');
+        const settings = {
+          ...(await sshOf(context, options)),
           ...settingsOf(context, options),
           ...reviewOf(options),
           ...budgetsOf(options),
           ...runOf(options),
         };
         const isTokenGiven = options.tokenStdin === true || options.removeToken === true;
-        if (!isTokenGiven && sshKey === undefined && Object.keys(change).length === 0) {
+        if (!isTokenGiven && Object.keys(settings).length === 0) {
           throw new CommandError(
             'Say what to change, such as --token-stdin or --reviewer; --help shows what there is.',
           );
         }
-        const token = options.tokenStdin === true ? await readToken(context, project.forge) : null;
+        const forgeToken = options.tokenStdin === true ? await readToken(context, project.forge) : null;
+        const change = { ...settings, ...(isTokenGiven && { forgeToken }) };
         const { organizationId, repository, allowedRepositories, forgeUrl, sshKnownHosts } = { ...project, ...change };
         const repositories = [repository, ...allowedRepositories];
-        const hasKey = sshKey === undefined ? project.hasSshKey : sshKey !== null;
+        const hasKey = change.sshKey === undefined ? project.hasSshKey : change.sshKey !== null;
         checkSsh({ repositories, hasKey, knownHosts: sshKnownHosts });
         if (isTokenGiven || 'allowedRepositories' in change || 'forgeUrl' in change) {
-          const needsCredential = isTokenGiven ? token === null : !project.hasCredential;
+          const needsCredential = isTokenGiven ? forgeToken === null : !project.hasCredential;
           await checkRepositories(context, { organizationId, repositories, forgeUrl, needsCredential });
         }
-        if (sshKey !== undefined) await credentialsOf(context).writeSshKey(id, sshKey);
-        if (isTokenGiven) await credentialsOf(context).write(id, token);
-        printRecord(command, { ...(await projects.update(id, change)) });
+        printRecord(command, { ...(await projects.update(operator, id, change)) });
       }),
   );
 
@@ -161,10 +156,9 @@ export function addProjectCommands(program: Command, withContext: WithContext): 
     .argument('<id>', 'its id')
     .requiredOption('--yes', 'there is no way back')
     .action((id: string, _options: unknown, command: Command) =>
-      withContext(async ({ pool }) => {
-        const project = await createProjectStore(pool).get(id);
-        const isDeleted = project !== null && (await createErasure(pool).project(operatorOf(project), id));
-        if (!isDeleted) throw new CommandError(`There is no project ${id}.`);
+      withContext(async (context) => {
+        const operator = await operatorOfProject(context, id);
+        await createErasure(context.pool).project(operator, id);
         printRecord(command, { id, deleted: true });
       }),
     );
@@ -174,8 +168,10 @@ export function addProjectCommands(program: Command, withContext: WithContext): 
     .description('list projects')
     .option('--org <id>', 'of one organization')
     .action((options: { org?: string }, command: Command) =>
-      withContext(async ({ pool }) =>
-        printList(command, await createProjectStore(pool).list(options.org), {
+      withContext(async (context) => {
+        const owners = await ownersOf(context, options.org);
+        const projects = await Promise.all(owners.map((owner) => storeOf(context).list(owner)));
+        printList(command, projects.flat(), {
           id: (row) => row.id,
           name: (row) => row.name,
           repository: (row) => row.repository,
@@ -183,12 +179,12 @@ export function addProjectCommands(program: Command, withContext: WithContext): 
           token: (row) => (row.hasCredential ? 'set' : null),
           ssh: (row) => (row.hasSshKey ? 'set' : null),
           organization: (row) => row.organizationId,
-        }),
-      ),
+        });
+      }),
     );
 }
 
-function settingsOf(context: CommandContext, { name, ref, model, allow }: UpdateOptions): ProjectChange {
+function settingsOf(context: CommandContext, { name, ref, model, allow }: UpdateOptions): ProjectSettings {
   return {
     ...(name === undefined ? {} : { name }),
     ...(ref === undefined ? {} : { defaultRef: ref || null }),
@@ -199,8 +195,8 @@ function settingsOf(context: CommandContext, { name, ref, model, allow }: Update
   };
 }
 
-function credentialsOf({ pool, encryptionKeys }: CommandContext) {
-  return createProjectCredentialStore(pool, createSecretBox(encryptionKeys));
+function storeOf({ pool, encryptionKeys }: CommandContext): ProjectStore {
+  return createProjectStore(pool, createSecretBox(encryptionKeys));
 }
 
 async function readToken({ readInput }: CommandContext, forge: ForgeKind): Promise<string> {

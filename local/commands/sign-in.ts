@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
+import { operatorOf } from '../../db/caller.ts';
 import { createKeyStore } from '../../db/keys.ts';
 import type { KeyRow } from '../../db/keys.ts';
-import { createOrganizationStore } from '../../db/projects.ts';
+import { createOrganizationDirectory } from '../../db/operator/organizations.ts';
 import { createSessionStore } from '../../db/sessions.ts';
-import { organizationOf } from './checks.ts';
+import { organizationOf, readName } from './checks.ts';
 import { CommandError } from './context.ts';
 import type { CommandContext, WithContext } from './context.ts';
 import { printRecord } from './output.ts';
@@ -14,25 +15,29 @@ export function addSignInCommand(program: Command, withContext: WithContext): vo
     .command('sign-in')
     .description('print a link that signs in to the dashboard, once and within 15 minutes')
     .option('--org <id>', 'the organization; needed when there are several')
-    .action((options: { org?: string }, command: Command) =>
+    .option('--name <name>', 'who signs in, for the audit log', readName)
+    .action((options: { org?: string; name?: string }, command: Command) =>
       withContext(async (context) => {
         const { pool, keyPepper, baseUrl } = context;
-        const organizationId = await organizationIdOf(context, options.org);
-        const key = (await createKeyStore(pool, keyPepper).list(organizationId)).findLast(isValidAdminKey);
+        const operator = operatorOf({ organizationId: await organizationIdOf(context, options.org) });
+        const key = (await createKeyStore(pool, keyPepper).list(operator)).findLast(isValidAdminKey);
         if (key === undefined) {
           throw new CommandError(
-            `The organization has no valid admin key; make one with "docket key create --org ${organizationId} --kind admin".`,
+            `The organization has no valid admin key; make one with "docket key create --org ${operator.organizationId} --kind admin".`,
           );
         }
-        const link = await createSessionStore(pool, keyPepper).createLink(key.id);
-        printRecord(command, { url: `${baseUrl}/sign-in#link=${link}`, organization: organizationId });
+        const link = await createSessionStore(pool, keyPepper).createLink(operator, {
+          keyId: key.id,
+          person: options.name,
+        });
+        printRecord(command, { url: `${baseUrl}/sign-in#link=${link}`, organization: operator.organizationId });
       }),
     );
 }
 
 async function organizationIdOf(context: CommandContext, id: string | undefined): Promise<string> {
   if (id !== undefined) return (await organizationOf(context, id)).id;
-  const organizations = await createOrganizationStore(context.pool).list();
+  const organizations = await createOrganizationDirectory(context.pool).list();
   const [only] = organizations;
   if (only !== undefined && organizations.length === 1) return only.id;
   throw new CommandError('Name the organization with --org; "docket org list" shows the ids.');

@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { createSiteStore } from '../../db/sites.ts';
 import type { SiteChange } from '../../db/sites.ts';
 import {
   branchSchema,
@@ -14,7 +13,7 @@ import { CommandError } from './context.ts';
 import type { CommandContext, WithContext } from './context.ts';
 import { checkSource } from './grant.ts';
 import { printRecord } from './output.ts';
-import { siteOf } from './site-checks.ts';
+import { addSiteOwnerOption, siteOf } from './site-checks.ts';
 
 /** Where a site's pages are and how it is kept. */
 export interface SiteOptions {
@@ -29,10 +28,12 @@ export interface SiteOptions {
 
 /** `docket site update|delete` */
 export function addSiteChangeCommands(group: Command, withContext: WithContext): void {
-  group
-    .command('update')
-    .description('change a site; it is indexed again when its pages come from elsewhere')
-    .argument('<domain>', 'its identifier')
+  addSiteOwnerOption(
+    group
+      .command('update')
+      .description('change a site; it is indexed again when its pages come from elsewhere')
+      .argument('<domain>', 'its identifier'),
+  )
     .option('--repository <url>', 'git repository of the pages, instead of what they came from')
     .option(
       '--directory <path>',
@@ -48,33 +49,34 @@ export function addSiteChangeCommands(group: Command, withContext: WithContext):
       integerBetween(daysRule.minimum, daysRule.maximum),
     )
     .option('--refresh-minutes <minutes>', 'index again so often; 0 is never', integerBetween(0, minutesRule.maximum))
-    .action((domain: string, options: SiteOptions, command: Command) =>
+    .action((domain: string, { org, ...options }: SiteOptions & { org?: string }, command: Command) =>
       withContext(async (context) => {
-        const sites = createSiteStore(context.pool);
-        const { id, organizationId } = await siteOf(sites, domain);
+        const { sites, operator, site } = await siteOf(context, domain, org);
         const change = changeOf(options, context);
-        await checkSource(context, organizationId, change);
-        const updated = await sites.update(id, change);
+        await checkSource(context, site.organizationId, change);
+        const updated = await sites.update(operator, site.id, change);
         if (updated === null) throw new CommandError('The site was removed meanwhile.');
         printRecord(command, { ...updated });
       }),
     );
 
-  group
-    .command('delete')
-    .description('remove a site with its index and its conversations')
-    .argument('<domain>', 'its identifier')
+  addSiteOwnerOption(
+    group
+      .command('delete')
+      .description('remove a site with its index and its conversations')
+      .argument('<domain>', 'its identifier'),
+  )
     .option('--yes', 'really remove it')
-    .action((domain: string, options: { yes?: boolean }, command: Command) =>
-      withContext(async ({ pool }) => {
-        const sites = createSiteStore(pool);
-        const { id, indexPages } = await siteOf(sites, domain);
+    .action((domain: string, options: { org?: string; yes?: boolean }, command: Command) =>
+      withContext(async (context) => {
+        const { sites, operator, site } = await siteOf(context, domain, options.org);
+        const { id, indexPages } = site;
         if (options.yes !== true) {
           throw new CommandError(
             `This removes the site ${domain}, the index of its ${indexPages} pages and all its conversations for good; say --yes to do it.`,
           );
         }
-        printRecord(command, { id, domain, deleted: await sites.remove(id) });
+        printRecord(command, { id, domain, deleted: await sites.remove(operator, id) });
       }),
     );
 }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
+import { operatorOf, type Owner } from '../../db/caller.ts';
 import { createSiteStore, DomainTakenError } from '../../db/sites.ts';
 import type { SiteRow, SiteStore } from '../../db/sites.ts';
 import {
@@ -11,13 +12,13 @@ import {
   retentionDays,
   siteUrlSchema,
 } from '../../workflows/contract/administration.ts';
-import { integerBetween, organizationOf, readBy, siteRepositoryOf } from './checks.ts';
+import { integerBetween, organizationOf, ownersOf, readBy, siteRepositoryOf } from './checks.ts';
 import { CommandError } from './context.ts';
 import type { WithContext } from './context.ts';
 import { checkSource } from './grant.ts';
 import { printList, printRecord } from './output.ts';
 import { addSiteChangeCommands, type SiteOptions } from './site-change.ts';
-import { siteOf } from './site-checks.ts';
+import { addSiteOwnerOption, siteOf } from './site-checks.ts';
 
 interface CreateOptions extends SiteOptions {
   org: string;
@@ -63,8 +64,8 @@ export function addSiteCommands(program: Command, withContext: WithContext): voi
           options.repository === undefined ? undefined : siteRepositoryOf(context, options.repository).repository;
         await checkSource(context, organization.id, { ...site, repository });
         try {
-          const created = await sites.create({ ...site, organizationId: organization.id, repository });
-          await sites.requestIndex(created.id);
+          const operator = operatorOf({ organizationId: organization.id });
+          const created = await sites.create(operator, { ...site, repository });
           printRecord(command, { ...created });
         } catch (error) {
           throw error instanceof DomainTakenError ? new CommandError(error.message, { cause: error }) : error;
@@ -77,30 +78,29 @@ export function addSiteCommands(program: Command, withContext: WithContext): voi
     .description('list sites')
     .option('--org <id>', 'of one organization')
     .action((options: { org?: string }, command: Command) =>
-      withContext(async ({ pool }) =>
-        printList(command, await createSiteStore(pool).list(options.org), {
+      withContext(async (context) => {
+        const owners = await ownersOf(context, options.org);
+        const sites = await Promise.all(owners.map((owner) => createSiteStore(context.pool).list(owner)));
+        printList(command, sites.flat(), {
           domain: (row) => row.domain,
+          organization: (row) => row.organizationId,
           source: (row) => row.repository ?? row.directory,
           path: (row) => row.path,
           version: (row) => row.indexVersion,
           pages: (row) => row.indexPages,
           indexed: (row) => row.indexedAt,
           failure: (row) => row.indexFailureMessage,
-        }),
-      ),
+        });
+      }),
     );
 
-  group
-    .command('index')
-    .description('index a site again')
-    .argument('<domain>', 'its identifier')
+  addSiteOwnerOption(group.command('index').description('index a site again').argument('<domain>', 'its identifier'))
     .option('--wait', 'until it is done')
-    .action((domain: string, options: { wait?: boolean }, command: Command) =>
-      withContext(async ({ pool }) => {
-        const sites = createSiteStore(pool);
-        const site = await siteOf(sites, domain);
-        await sites.requestIndex(site.id);
-        printRecord(command, { ...(options.wait === true ? await indexed(sites, site.id) : site) });
+    .action((domain: string, options: { org?: string; wait?: boolean }, command: Command) =>
+      withContext(async (context) => {
+        const { sites, operator, site } = await siteOf(context, domain, options.org);
+        await sites.requestIndex(operator, site.id);
+        printRecord(command, { ...(options.wait === true ? await indexed(sites, site) : site) });
       }),
     );
 
@@ -108,10 +108,10 @@ export function addSiteCommands(program: Command, withContext: WithContext): voi
 }
 
 /** Waits until no request stands: what the site then says is the answer to it. */
-async function indexed(sites: SiteStore, id: string): Promise<SiteRow> {
+async function indexed(sites: SiteStore, { organizationId, domain }: Owner & { domain: string }): Promise<SiteRow> {
   const deadline = Date.now() + longestWaitMs;
   for (;;) {
-    const site = await sites.get(id);
+    const site = await sites.findByDomain({ organizationId }, domain);
     if (site === null) throw new CommandError('The site was removed meanwhile.');
     if (site.indexRequestedAt === null) {
       if (site.indexFailureMessage === null) return site;

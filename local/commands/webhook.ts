@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
-import { createProjectStore } from '../../db/projects.ts';
 import { createWebhookDeliveryStore } from '../../db/webhook-deliveries.ts';
+import type { Caller } from '../../db/caller.ts';
 import { createWebhookStore, mostWebhooks, type WebhookRow, type WebhookStore } from '../../db/webhook-endpoints.ts';
 import { createSecretBox } from '../../encryption/secret-box.ts';
 import { parseWebhookAddress } from '../../workflows/contract/webhook-address.ts';
 import { webhookEventTypes } from '../../workflows/contract/webhook.ts';
-import { integerBetween } from './checks.ts';
+import { integerBetween, operatorOfProject } from './checks.ts';
 import { CommandError } from './context.ts';
 import type { CommandContext, WithContext } from './context.ts';
 import { printList, printRecord } from './output.ts';
@@ -40,16 +40,16 @@ function addEndpointCommands(group: Command, withContext: WithContext): void {
     )
     .action((options: OfProject & { url: string; description?: string; event: string[] }, command: Command) =>
       withContext(async (context) => {
-        const projectId = await projectOf(context, options.project);
+        const operator = await operatorOfProject(context, options.project);
         const parsed = parseWebhookAddress(options.url, context.webhookAllowedHosts);
         if (!parsed.ok) throw new CommandError(parsed.problem);
-        const created = await storeOf(context).create({
-          projectId,
+        const created = await storeOf(context).create(operator, options.project, {
           url: parsed.url,
           description: options.description ?? null,
           eventTypes: options.event.map(readEventType),
         });
-        if (created === null) {
+        if (created === 'no-project') throw new CommandError('The project was deleted meanwhile.');
+        if (created === 'too-many') {
           throw new CommandError(`A project has at most ${mostWebhooks} webhooks; delete one first.`);
         }
         printRecord(command, { secret: created.secret, ...created.webhook });
@@ -61,15 +61,16 @@ function addEndpointCommands(group: Command, withContext: WithContext): void {
     .description('list the webhooks of a project, without their secrets')
     .requiredOption(...projectOption)
     .action((options: OfProject, command: Command) =>
-      withContext(async (context) =>
-        printList(command, await storeOf(context).list(await projectOf(context, options.project)), {
+      withContext(async (context) => {
+        const operator = await operatorOfProject(context, options.project);
+        printList(command, await storeOf(context).list(operator, options.project), {
           id: (row) => row.id,
           url: (row) => row.url,
           events: (row) => row.eventTypes.join(', ') || 'all',
           state: stateOf,
           description: (row) => row.description,
-        }),
-      ),
+        });
+      }),
     );
 
   group
@@ -79,10 +80,8 @@ function addEndpointCommands(group: Command, withContext: WithContext): void {
     .requiredOption(...projectOption)
     .action((id: string, options: OfProject, command: Command) =>
       withContext(async (context) => {
-        const change = { enabled: true };
-        const webhook = await storeOf(context).update({ projectId: options.project, id, change });
-        if (webhook === null) throw noWebhook(id);
-        printRecord(command, { ...webhook });
+        const { operator, webhook } = await webhookOf(context, options.project, id);
+        printRecord(command, { ...(await storeOf(context).update(operator, webhook, { enabled: true })) });
       }),
     );
 
@@ -93,7 +92,8 @@ function addEndpointCommands(group: Command, withContext: WithContext): void {
     .requiredOption(...projectOption)
     .action((id: string, options: OfProject, command: Command) =>
       withContext(async (context) => {
-        if (!(await storeOf(context).remove(options.project, id))) throw noWebhook(id);
+        const { operator, webhook } = await webhookOf(context, options.project, id);
+        await storeOf(context).remove(operator, webhook);
         printRecord(command, { id, deleted: true });
       }),
     );
@@ -107,8 +107,8 @@ function addDeliveryCommands(group: Command, withContext: WithContext): void {
     .requiredOption(...projectOption)
     .action((id: string, options: OfProject, command: Command) =>
       withContext(async (context) => {
-        await enabledWebhook(context, options.project, id);
-        const delivery = await storeOf(context).ping(options.project, id);
+        const { operator, webhook } = await enabledWebhook(context, options.project, id);
+        const delivery = await storeOf(context).ping(operator, webhook);
         printRecord(command, { id, delivery });
       }),
     );
@@ -121,8 +121,9 @@ function addDeliveryCommands(group: Command, withContext: WithContext): void {
     .option('--limit <number>', 'how many', integerBetween(1, 100), 20)
     .action((id: string, options: OfProject & { limit: number }, command: Command) =>
       withContext(async (context) => {
-        const webhook = await webhookOf(context, options.project, id);
-        const page = await createWebhookDeliveryStore(context.pool).list(webhook.id, { limit: options.limit });
+        const { operator, webhook } = await webhookOf(context, options.project, id);
+        const { limit } = options;
+        const page = await createWebhookDeliveryStore(context.pool).list(operator, webhook, { limit });
         printList(command, page.deliveries, {
           id: (row) => row.id,
           type: (row) => row.type,
@@ -145,8 +146,8 @@ function addDeliveryCommands(group: Command, withContext: WithContext): void {
     .requiredOption(...projectOption)
     .action((id: string, delivery: string, options: OfProject, command: Command) =>
       withContext(async (context) => {
-        const webhook = await enabledWebhook(context, options.project, id);
-        if (!(await createWebhookDeliveryStore(context.pool).redeliver(webhook.id, delivery))) {
+        const { operator, webhook } = await enabledWebhook(context, options.project, id);
+        if (!(await createWebhookDeliveryStore(context.pool).redeliver(operator, webhook, delivery))) {
           throw new CommandError(`There is no delivery ${JSON.stringify(delivery)} to this webhook.`);
         }
         printRecord(command, { id: delivery, status: 'pending' });
@@ -158,22 +159,23 @@ function storeOf({ pool, encryptionKeys }: CommandContext): WebhookStore {
   return createWebhookStore(pool, createSecretBox(encryptionKeys));
 }
 
-async function projectOf({ pool }: CommandContext, id: string): Promise<string> {
-  const project = await createProjectStore(pool).get(id);
-  if (project !== null) return project.id;
-  throw new CommandError(`There is no project ${JSON.stringify(id)}; "docket project list" shows those that exist.`);
+/** A webhook, and the operator acting for its organization. */
+interface FoundWebhook {
+  operator: Caller;
+  webhook: WebhookRow;
 }
 
-async function webhookOf(context: CommandContext, projectId: string, id: string): Promise<WebhookRow> {
-  const webhook = await storeOf(context).find(projectId, id);
+async function webhookOf(context: CommandContext, projectId: string, id: string): Promise<FoundWebhook> {
+  const operator = await operatorOfProject(context, projectId);
+  const webhook = await storeOf(context).find(operator, { projectId, id });
   if (webhook === null) throw noWebhook(id);
-  return webhook;
+  return { operator, webhook };
 }
 
-async function enabledWebhook(context: CommandContext, projectId: string, id: string): Promise<WebhookRow> {
-  const webhook = await webhookOf(context, projectId, id);
-  if (!webhook.enabled) throw new CommandError('The webhook is disabled; run "docket webhook enable" first.');
-  return webhook;
+async function enabledWebhook(context: CommandContext, projectId: string, id: string): Promise<FoundWebhook> {
+  const found = await webhookOf(context, projectId, id);
+  if (!found.webhook.enabled) throw new CommandError('The webhook is disabled; run "docket webhook enable" first.');
+  return found;
 }
 
 function noWebhook(id: string): CommandError {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool } from 'pg';
-import { createSiteStore } from '../../db/sites.ts';
+import { createSiteIndexing } from '../../db/worker/site-indexing.ts';
 import { buildKey, buildOrganization, buildSite } from '../support/build.ts';
 import { createTestRepository } from '../support/git-repository.ts';
 import { loadCore, serverCore, startService } from './support/bench-process.ts';
@@ -81,7 +81,7 @@ async function measure(
   const organization = await buildOrganization(pool);
   const site = await buildSite(pool, { organizationId: organization.id, repository: path });
   const { key } = await buildKey(pool, { organizationId: organization.id, kind: 'assistant' });
-  const sites = createSiteStore(pool);
+  const sites = createSiteIndexing(pool);
 
   async function untilFound(word: string): Promise<void> {
     const deadline = Date.now() + longestWaitMs;

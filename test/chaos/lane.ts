@@ -2,12 +2,11 @@ import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Pool } from 'pg';
-import { createKeyStore } from '../../db/keys.ts';
 import { parseLogLine } from '../../local/log-lines.ts';
 import { findFreePort } from '../../local/ports.ts';
 import { superviseProcess, type ProcessSpec } from '../../local/supervised-process.ts';
 import { untilSuccess } from '../../local/until-success.ts';
-import { buildOrganization, testPepper } from '../support/build.ts';
+import { buildKey, buildOrganization, testPepper } from '../support/build.ts';
 import type { Member } from './members.ts';
 import type { ChaosServers } from './servers.ts';
 
@@ -57,11 +56,7 @@ export async function startLane(options: LaneOptions): Promise<Lane> {
   pool.on('error', () => undefined); // the server is killed
   started.defer(() => pool.end());
   const organization = await buildOrganization(pool, { name: 'Chaos' });
-  const { key } = await createKeyStore(pool, testPepper).create({
-    organizationId: organization.id,
-    kind: 'admin',
-    name: 'chaos',
-  });
+  const { key } = await buildKey(pool, { organizationId: organization.id });
   const port = await findFreePort();
   const baseUrl = `http://127.0.0.1:${port}`;
   const shared: NodeJS.ProcessEnv = {

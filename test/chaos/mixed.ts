@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { createPool } from '../../db/pool.ts';
-import { createProjectStore } from '../../db/projects.ts';
+import { createProjectReader } from '../../db/worker/projects.ts';
 import type { ScriptedModelServer } from '../support/scripted-model-server.ts';
 import type { TestStack } from '../support/stack.ts';
 import { checkEnd } from './check-end.ts';
@@ -53,7 +53,7 @@ function readOptions(args: string[]): Options {
 async function organizationOf({ localJson }: TestStack): Promise<string> {
   const pool = createPool({ url: localJson.databaseUrl, maxConnections: 1, applicationName: 'chaos' });
   try {
-    return (await createProjectStore(pool).get(localJson.projectId))!.organizationId;
+    return (await createProjectReader(pool).get(localJson.projectId))!.organizationId;
   } finally {
     await pool.end();
   }

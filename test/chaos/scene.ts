@@ -1,6 +1,6 @@
+import { buildProject } from '../support/build.ts';
 import { join } from 'node:path';
 import { Pool } from 'pg';
-import { createProjectStore } from '../../db/projects.ts';
 import type { FakeGithub } from '../support/forges/fake-github.ts';
 import { createTestRepository, type TestRepository } from '../support/git-repository.ts';
 
@@ -43,21 +43,13 @@ export async function setScene(place: Place, contents: ReadonlyMap<string, strin
   const pool = new Pool({ connectionString: place.databaseUrl, max: 3 });
   pool.on('error', () => undefined); // the server is killed
   made.defer(() => pool.end());
-  const projects = createProjectStore(pool);
   const { organizationId } = place;
   const repositories: SceneRepository[] = [];
   for (const [index, files] of contents.entries()) {
     const path = join(place.home, 'repositories', `notes-${index}.git`);
     const repository = made.use(await createTestRepository(Object.fromEntries(files), { path }));
-    const project = await projects.create({
-      organizationId,
-      name: `Notes ${index}`,
-      repository: repository.path,
-      defaultRef: null,
-      model: null,
-      forge: 'local',
-      allowedRepositories: [],
-    });
+    const name = `Notes ${index}`;
+    const project = await buildProject(pool, { organizationId, name, repository: repository.path, forge: 'local' });
     const baseCommit = await repository.git('rev-parse', 'refs/heads/main');
     const pullRequests = async () => {
       const { rows } = await pool.query<{ head: string; body: string; link: string }>(
@@ -81,14 +73,11 @@ export async function setGithubScene(
   const pool = new Pool({ connectionString: place.databaseUrl, max: 3 });
   pool.on('error', () => undefined);
   const repository = await github.addRepository('acme/notes', Object.fromEntries(files));
-  const project = await createProjectStore(pool).create({
+  const project = await buildProject(pool, {
     organizationId: place.organizationId,
     name: 'Notes',
     repository: `${origin}/acme/notes`,
-    defaultRef: null,
-    model: null,
     forge: 'github',
-    allowedRepositories: [],
   });
   const baseCommit = await repository.git('rev-parse', 'refs/heads/main');
   const pullRequests = () =>

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Pool } from 'pg';
 import { expect, it } from 'vitest';
-import { createProjectStore } from '../../db/projects.ts';
+import { createProjectReader } from '../../db/worker/projects.ts';
+import { buildProject } from '../support/build.ts';
 import { createTestRepository } from '../support/git-repository.ts';
 import { startScriptedModelServer } from '../support/scripted-model-server.ts';
 import { mountSmallDisk } from '../support/small-disk.ts';
@@ -38,10 +39,8 @@ async function runJob({ localJson }: TestStack, projectId: string, body: object)
 async function createProject({ localJson }: TestStack, repository: string): Promise<string> {
   const pool = new Pool({ connectionString: localJson.databaseUrl, max: 1 });
   try {
-    const projects = createProjectStore(pool);
-    const { organizationId } = (await projects.get(localJson.projectId))!;
-    const own = { organizationId, name: 'Own', repository, defaultRef: null, model: null };
-    return (await projects.create({ ...own, forge: 'local', allowedRepositories: [] })).id;
+    const { organizationId } = (await createProjectReader(pool).get(localJson.projectId))!;
+    return (await buildProject(pool, { organizationId, repository, forge: 'local' })).id;
   } finally {
     await pool.end();
   }

@@ -1,4 +1,5 @@
 import { createKeyText } from '../../db/key-format.ts';
+import { operatorOf } from '../../db/caller.ts';
 import { createKeyStore } from '../../db/keys.ts';
 import { createSiteStore } from '../../db/sites.ts';
 import { untilSuccess } from '../../local/until-success.ts';
@@ -61,8 +62,7 @@ export async function startFuzzStage(): Promise<FuzzStage> {
 
   const sites = createSiteStore(pool);
   const addSite = async (organizationId: string, domain: string, repository: string) => {
-    const { id } = await sites.create({ organizationId, domain, repository, path: 'docs' });
-    await sites.requestIndex(id);
+    await sites.create(operatorOf({ organizationId }), { domain, repository, path: 'docs' });
   };
   await addSite(lane.organizationId, 'own-docs', own.repository.path);
   const second = await buildProject(pool, {
@@ -79,7 +79,7 @@ export async function startFuzzStage(): Promise<FuzzStage> {
   const expiresAt = new Date(Date.now() - 1_000);
   const expired = await buildKey(pool, { organizationId: lane.organizationId, expiresAt });
   const revoked = await buildKey(pool, { organizationId: lane.organizationId });
-  await createKeyStore(pool, testPepper).revoke(revoked.row.id);
+  await createKeyStore(pool, testPepper).revoke(operatorOf(lane), revoked.row.id);
   const keys = { admin: lane.adminKey, assistant: await keyOf(lane.organizationId, 'assistant') };
   const foreignKeys = {
     admin: await keyOf(organizationId, 'admin'),

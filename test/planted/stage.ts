@@ -1,12 +1,12 @@
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { createProjectStore } from '../../db/projects.ts';
 import { createSiteStore } from '../../db/sites.ts';
 import { untilSuccess } from '../../local/until-success.ts';
 import { startLane, type Lane } from '../chaos/lane.ts';
 import { startServers, type ChaosServers } from '../chaos/servers.ts';
 import { startReceiver, type Receiver } from '../integration/webhooks/receiver.ts';
-import { buildKey, testPepper } from '../support/build.ts';
+import { operatorOf } from '../../db/caller.ts';
+import { buildKey, buildProject, testPepper } from '../support/build.ts';
 import { testKeys, testKeysText } from '../support/encryption.ts';
 import { createFakeGithub, type FakeGithub } from '../support/forges/fake-github.ts';
 import type { TestRepository } from '../support/git-repository.ts';
@@ -114,11 +114,8 @@ export async function startPlantedStage(planter: Planter, jobs: number): Promise
   ssh.add('acme/silent', silent.path);
   ssh.add('acme/ssh-locked', lockedBySsh.path);
 
-  const projects = createProjectStore(pool);
-  const addProject = async (name: string, repository: string) => {
-    const defaults = { defaultRef: null, model: null, forge: 'github' as const, allowedRepositories: [] };
-    return (await projects.create({ organizationId, name, repository, ...defaults })).id;
-  };
+  const addProject = async (name: string, repository: string) =>
+    (await buildProject(pool, { organizationId, name, repository, forge: 'github' })).id;
   const ids = { open: await addProject('Open', open.url), locked: await addProject('Locked', locked.url) };
 
   async function ask(path: string, { key = adminKey, json, body, method, headers }: AskOptions = {}) {
@@ -143,15 +140,10 @@ export async function startPlantedStage(planter: Planter, jobs: number): Promise
 
   const domain = 'planted-docs';
   const sites = createSiteStore(pool);
-  const { id } = await sites.create({ organizationId, domain, repository: open.url, path: 'docs' });
-  await sites.requestIndex(id);
-  const broken = await sites.create({
-    organizationId,
-    domain: 'broken-docs',
-    repository: open.url,
-    path: `docs/${planter.plain()}`,
-  });
-  await sites.requestIndex(broken.id);
+  const operator = operatorOf({ organizationId });
+  await sites.create(operator, { domain, repository: open.url, path: 'docs' });
+  const path = `docs/${planter.plain()}`;
+  await sites.create(operator, { domain: 'broken-docs', repository: open.url, path });
   const assistantKey = (await buildKey(pool, { organizationId, kind: 'assistant' })).key;
   await untilSuccess(async () => {
     const { status } = await ask(`/discovery/v1/search/${domain}`, { key: assistantKey, json: { query: 'page' } });

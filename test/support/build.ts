@@ -5,11 +5,14 @@ import type { JobRow, NewJob } from '../../db/jobs.ts';
 import { createWorkerJobStore } from '../../db/worker/jobs.ts';
 import { createKeyStore } from '../../db/keys.ts';
 import type { KeyRow } from '../../db/keys.ts';
-import { createOrganizationStore, createProjectStore } from '../../db/projects.ts';
-import type { OrganizationRow, ProjectRow } from '../../db/projects.ts';
+import { operatorOf, type Caller } from '../../db/caller.ts';
+import { createOrganizationDirectory } from '../../db/operator/organizations.ts';
+import type { OrganizationRow } from '../../db/organizations.ts';
+import { createProjectStore, type NewProject, type ProjectChange, type ProjectRow } from '../../db/projects.ts';
+import { createSecretBox } from '../../encryption/secret-box.ts';
 import { createSiteStore } from '../../db/sites.ts';
+import { createSiteIndexing } from '../../db/worker/site-indexing.ts';
 import type { NewSite, SiteRow } from '../../db/sites.ts';
-import { operatorOf } from '../../db/caller.ts';
 
 /** The pepper of keys that tests make. */
 export const testPepper = 'a pepper for tests only';
@@ -19,7 +22,7 @@ export async function buildOrganization(
   pool: Pool,
   { name = 'Acme', grants = ['*'] }: { name?: string; grants?: string[] } = {},
 ): Promise<OrganizationRow> {
-  const organization = await createOrganizationStore(pool).create({ name });
+  const organization = await createOrganizationDirectory(pool).create({ name });
   // the audit log of a test is its own
   await pool.query('insert into grants (organization_id, resource) select $1, unnest($2::text[])', [
     organization.id,
@@ -31,9 +34,10 @@ export async function buildOrganization(
 /** Makes an organization too, unless one is named. */
 export async function buildProject(
   pool: Pool,
-  project: Partial<Omit<ProjectRow, 'id' | 'createdAt'>> = {},
+  { organizationId, ...project }: Partial<NewProject> & { organizationId?: string } = {},
 ): Promise<ProjectRow> {
-  return createProjectStore(pool).create({
+  const owner = { organizationId: organizationId ?? (await buildOrganization(pool)).id };
+  return createProjectStore(pool, createSecretBox([])).create(operatorOf(owner), {
     name: 'Docs',
     repository: 'https://github.com/acme/docs',
     defaultRef: null,
@@ -41,16 +45,27 @@ export async function buildProject(
     forge: 'github',
     allowedRepositories: [],
     ...project,
-    organizationId: project.organizationId ?? (await buildOrganization(pool)).id,
   });
+}
+
+/** Changes a project as the operator does. */
+export async function changeProject(pool: Pool, id: string, change: ProjectChange, box = createSecretBox([])) {
+  return createProjectStore(pool, box).update(await operatorOfProject(pool, id), id, change);
+}
+
+/** The operator, acting for the organization of a project. */
+export async function operatorOfProject(pool: Pool, id: string): Promise<Caller> {
+  const owner = await createOrganizationDirectory(pool).ownerOfProject(id);
+  if (owner === null) throw new Error('There is no such project.');
+  return operatorOf(owner);
 }
 
 /** `key` is the full text of the key. */
 export function buildKey(
   pool: Pool,
-  key: { organizationId: string; kind?: KeyRow['kind']; expiresAt?: Date },
+  { organizationId, ...key }: { organizationId: string; kind?: KeyRow['kind']; expiresAt?: Date },
 ): Promise<{ key: string; row: KeyRow }> {
-  return createKeyStore(pool, testPepper).create({ kind: 'admin', ...key });
+  return createKeyStore(pool, testPepper).create(operatorOf({ organizationId }), { kind: 'admin', ...key });
 }
 
 /** A job of the project; any column of its row may be given. */
@@ -77,11 +92,21 @@ export async function buildJob(pool: Pool, project: ProjectRow, job: Partial<New
   return row;
 }
 
-export async function buildSite(pool: Pool, site: Partial<NewSite> = {}): Promise<SiteRow> {
-  return createSiteStore(pool).create({
-    domain: newId('site_').replace('_', '-'),
-    repository: 'https://github.com/acme/docs',
-    ...site,
-    organizationId: site.organizationId ?? (await buildOrganization(pool)).id,
-  });
+/** A site that no worker is to index: the test does, or asks for it. */
+export async function buildSite(
+  pool: Pool,
+  { organizationId, ...site }: Partial<NewSite> & { organizationId?: string } = {},
+): Promise<SiteRow> {
+  const owner = { organizationId: organizationId ?? (await buildOrganization(pool)).id };
+  const source = site.directory === undefined ? { repository: 'https://github.com/acme/docs' } : {};
+  const domain = newId('site_').replace('_', '-');
+  const { id } = await createSiteStore(pool).create(operatorOf(owner), { domain, ...source, ...site });
+  await pool.query('update sites set index_requested_at = null where id = $1', [id]);
+  return readSite(pool, id);
+}
+
+export async function readSite(pool: Pool, id: string): Promise<SiteRow> {
+  const site = await createSiteIndexing(pool).get(id);
+  if (site === null) throw new Error('There is no such site.');
+  return site;
 }

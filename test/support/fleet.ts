@@ -1,3 +1,4 @@
+import { buildProject } from './build.ts';
 import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { inject } from 'vitest';
@@ -5,9 +6,7 @@ import { createJobStarter } from '../../api/job-starter.ts';
 import { newId } from '../../db/ids.ts';
 import { createWorkerJobStore } from '../../db/worker/jobs.ts';
 import { createJobStore, type JobRow } from '../../db/jobs.ts';
-import { createProjectStore } from '../../db/projects.ts';
 import { jobWorkflowId } from '../../workflows/contract/messages.ts';
-import { buildOrganization } from './build.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 import { createTestRepository, type TestRepository } from './git-repository.ts';
 import { startScriptedModelServer, type ScriptedModelServer } from './scripted-model-server.ts';
@@ -45,16 +44,7 @@ export async function createFleet({ maxSteps = standardLimits.maxSteps } = {}): 
   const model = resources.use(await startScriptedModelServer());
   const jobs = createWorkerJobStore(database.pool);
   const startExecution = createJobStarter({ client, limits: { ...standardLimits, maxSteps } });
-  const organization = await buildOrganization(database.pool, { name: 'Fleet' });
-  const project = await createProjectStore(database.pool).create({
-    organizationId: organization.id,
-    name: 'Fleet',
-    defaultRef: null,
-    model: null,
-    repository: repository.path,
-    forge: 'local',
-    allowedRepositories: [],
-  });
+  const project = await buildProject(database.pool, { repository: repository.path, forge: 'local' });
   const made = resources.move();
 
   return {
@@ -93,7 +83,7 @@ export async function createFleet({ maxSteps = standardLimits.maxSteps } = {}): 
       });
       for (;;) {
         try {
-          await startExecution({ jobId: id, turn: 1, organizationId: organization.id });
+          await startExecution({ jobId: id, turn: 1, organizationId: project.organizationId });
           return id;
         } catch (error) {
           // a namespace is known to all of the engine a moment after it was made

@@ -24,8 +24,9 @@ import { createIdleEndings } from '../../db/worker/idle-endings.ts';
 import { createWorkerMessageStore } from '../../db/worker/job-messages.ts';
 import { createWorkerJobStore } from '../../db/worker/jobs.ts';
 import { createJobStore, type JobRow } from '../../db/jobs.ts';
-import { createProjectCredentialStore } from '../../db/project-credentials.ts';
-import { createProjectStore, type ForgeKind } from '../../db/projects.ts';
+import type { ForgeKind } from '../../db/projects.ts';
+import { createProjectCredentialReader, createProjectReader } from '../../db/worker/projects.ts';
+import { buildProject } from './build.ts';
 import { createWorkerPullRequestStore } from '../../db/worker/pull-requests.ts';
 import { createEffectStore } from '../../db/worker/effects.ts';
 import { createStepStore } from '../../db/worker/steps.ts';
@@ -38,7 +39,6 @@ import { createWorker, jobQueue } from '../../worker/create-worker.ts';
 import { prepareWorkflowBundle } from '../../worker/workflow-bundle.ts';
 import type { JobLimits } from '../../workflows/contract/job.ts';
 import { jobWorkflowId, jobWorkflowName } from '../../workflows/contract/messages.ts';
-import { buildOrganization } from './build.ts';
 import type { TestDatabase } from './database.ts';
 import { loopbackEgress } from './loopback.ts';
 import { asOperator } from './operator.ts';
@@ -127,14 +127,7 @@ export async function startTestWorker(options: TestWorkerOptions): Promise<TestW
   const { pool } = options.database;
 
   async function createJob({ forge = 'local', requestedRef, draft = false, model, ...job }: TestJob): Promise<string> {
-    const organization = await buildOrganization(pool, { name: 'Test' });
-    const owner = { organizationId: organization.id, name: 'Test', defaultRef: null, model: null };
-    const project = await createProjectStore(pool).create({
-      ...owner,
-      repository: job.repository,
-      forge,
-      allowedRepositories: [],
-    });
+    const project = await buildProject(pool, { repository: job.repository, forge });
     const id = newId('job_');
     await createJobStore(pool).create(operatorOf(project), {
       ...job,
@@ -207,8 +200,8 @@ function depsOf(
     asked: createAskedSteps(pool),
     events: createWorkerEventStore(pool),
     effects: createEffectStore(pool),
-    projects: createProjectStore(pool),
-    credentials: createProjectCredentialStore(pool, createSecretBox(encryptionKeys ?? [])),
+    projects: createProjectReader(pool),
+    credentials: createProjectCredentialReader(pool, createSecretBox(encryptionKeys ?? [])),
     models: createModelRegistry({
       compatible: modelUrl === undefined ? undefined : { baseUrl: modelUrl, apiKey: 'model-key-0123456789' },
     }),

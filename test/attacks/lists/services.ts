@@ -152,7 +152,7 @@ const endless: Attack[] = [
       const id = await theirThread();
       const threads = createThreadStore(database.pool);
       // it is stored a moment behind the answer
-      while ((await threads.get(theirs.site.organizationId, id)) === null) await delay(50);
+      while ((await threads.get(theirs.site.site, id)) === null) await delay(50);
       return id !== '';
     },
     async product() {

@@ -1,3 +1,4 @@
+import type { SiteRef } from '../../../db/caller.ts';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { jobDirectoryOf } from '../../../activities/clients/job-directory.ts';
@@ -17,10 +18,10 @@ const poisoned: Attack[] = [
       return bytes.length > 0 && (await readFile(file)).equals(bytes);
     },
     async product(scene) {
-      const { siteId, version } = await changedIndex();
+      const { site, version } = await changedIndex();
       const { database } = await serviceStage();
       const file = join(scene.directory, 'index.sqlite');
-      return (await answered(createSiteIndexStore(database.pool).download(siteId, version, { file }))) !== null;
+      return (await answered(createSiteIndexStore(database.pool).download(site, version, { file }))) !== null;
     },
     contained: 'each block is compared with its hash',
   },
@@ -40,17 +41,17 @@ const poisoned: Attack[] = [
 ];
 
 /** A site whose newest index has a byte of each block flipped. */
-async function changedIndex(): Promise<{ siteId: string; version: number; bytes: Buffer }> {
+async function changedIndex(): Promise<{ site: SiteRef; version: number; bytes: Buffer }> {
   const { database, theirs } = await serviceStage();
-  const siteId = theirs.site.site.id;
-  const stored = await createSiteIndexStore(database.pool).current(siteId);
+  const { site } = theirs.site;
+  const stored = await createSiteIndexStore(database.pool).current(site);
   await database.pool.query('update site_index_blocks set data = set_byte(data, 100, (get_byte(data, 100) + 1) % 256)');
   const { rows } = await database.pool.query(
     `select string_agg(data, ''::bytea order by position) as bytes from site_index_layout
      join site_index_blocks using (hash) where site_id = $1 and version = $2`,
-    [siteId, stored?.version],
+    [site.id, stored?.version],
   );
-  return { siteId, version: stored?.version ?? 0, bytes: rows[0].bytes };
+  return { site, version: stored?.version ?? 0, bytes: rows[0].bytes };
 }
 
 const workerCopies: Attack[] = [

@@ -6,6 +6,7 @@ import { createApp } from '../../../api/app.ts';
 import { createAssistantParts } from '../../../api/assistant-parts.ts';
 import { readConfig } from '../../../api/config.ts';
 import { createHttpServer } from '../../../api/server.ts';
+import { createServiceStores } from '../../../api/service-stores.ts';
 import { createApiStores } from '../../../api/stores.ts';
 import { createJobEventWakeups } from '../../../db/job-event-wakeups.ts';
 import { createPriceBook } from '../../../models/prices.ts';
@@ -19,6 +20,7 @@ const config = readConfig(process.env);
 const log = pino({ level: 'silent' });
 const pool = createPool({ url: config.database.url, maxConnections: 10, applicationName: 'bench-api' });
 const stores = createApiStores({ pool, config });
+const service = createServiceStores({ pool, config });
 const cacheDirectory = await mkdtemp(join(tmpdir(), 'docket-bench-api-'));
 /** When the model was told that an answer is not wanted any more, in milliseconds since the epoch. */
 const abortedAt: number[] = [];
@@ -35,6 +37,7 @@ const { koa } = createApp({
   config,
   pool,
   stores,
+  service,
   models,
   assistant,
   log,

@@ -23,7 +23,7 @@ export async function seedSite(pool: Pool, pages: number): Promise<{ domain: str
   const organization = await buildOrganization(pool);
   const site = await buildSite(pool, { organizationId: organization.id });
   const files = generateSite(pages, 0).files.map((file) => [file.path, file.read()]);
-  await publishPages(pool, site.id, { ...Object.fromEntries(files), 'guide.md': '# Guide\n\nA guide to retries.\n' });
+  await publishPages(pool, site, { ...Object.fromEntries(files), 'guide.md': '# Guide\n\nA guide to retries.\n' });
   const { key } = await buildKey(pool, { organizationId: organization.id, kind: 'assistant' });
   return { domain: site.domain, key };
 }

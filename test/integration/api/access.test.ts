@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createKeyText } from '../../../db/key-format.ts';
+import { operatorOf } from '../../../db/caller.ts';
 import { createKeyStore } from '../../../db/keys.ts';
 import { buildJob, buildKey, buildProject, testPepper } from '../../support/build.ts';
 import { createTestDatabase } from '../../support/database.ts';
@@ -116,7 +117,7 @@ describe('keys', () => {
     const { key, row } = await buildKey(database.pool, mine);
     const poll = async () => (await api.ask(`/v2/agent/${mine.id}/job/${myJob.id}`, { key })).status;
     expect(await poll()).toBe(200);
-    await createKeyStore(database.pool, testPepper).revoke(row.id);
+    await createKeyStore(database.pool, testPepper).revoke(operatorOf(row), row.id);
     await expect.poll(poll, { timeout: 10_000, interval: 250 }).toBe(401);
   });
 

@@ -2,13 +2,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { auditPageSchema, createdKeySchema, keyListSchema } from '../../../api/key-schemas.ts';
 import { projectListSchema, projectSchema } from '../../../api/project-schemas.ts';
 import { siteListSchema, siteSchema } from '../../../api/site-schemas.ts';
-import { createProjectCredentialStore } from '../../../db/project-credentials.ts';
+import { createProjectCredentialReader } from '../../../db/worker/projects.ts';
 import { createSecretBox } from '../../../encryption/secret-box.ts';
-import { buildKey, buildOrganization, buildProject, buildSite } from '../../support/build.ts';
+import { buildKey, buildOrganization } from '../../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { testKeys, testKeysText } from '../../support/encryption.ts';
 import { createKeyPair } from '../../support/ssh/ssh-server.ts';
-import { comparable, serveApi, type ServedApi } from './serve.ts';
+import { serveApi, type ServedApi } from './serve.ts';
 
 let database: TestDatabase;
 let api: ServedApi;
@@ -32,7 +32,9 @@ async function newAdmin(): Promise<{ organizationId: string; key: string }> {
 
 async function actions(key: string): Promise<string[]> {
   const { body } = await api.ask('/v1/audit', { key });
-  return auditPageSchema.parse(body).entries.map(({ action }) => action);
+  const { entries } = auditPageSchema.parse(body);
+  // the operator made the organization and its first key
+  return entries.filter(({ actor }) => actor.keyId !== null).map(({ action }) => action);
 }
 
 describe('projects', () => {
@@ -98,7 +100,7 @@ describe('projects', () => {
     const listed = await api.ask('/v1/projects', { key });
     expect(projectListSchema.parse(listed.body).projects).toEqual([changed.body]);
 
-    const credentials = createProjectCredentialStore(database.pool, createSecretBox(testKeys('k1')));
+    const credentials = createProjectCredentialReader(database.pool, createSecretBox(testKeys('k1')));
     expect(await credentials.read(created.body.id)).toBe(token);
     const removed = await api.ask(path, { key, method: 'PATCH', json: { forgeToken: null } });
     expect(removed.body.hasForgeToken).toBe(false);
@@ -131,7 +133,7 @@ describe('projects', () => {
       sshKnownHosts: [hostKey],
       hasSshKey: true,
     });
-    const credentials = createProjectCredentialStore(database.pool, createSecretBox(testKeys('k1')));
+    const credentials = createProjectCredentialReader(database.pool, createSecretBox(testKeys('k1')));
     expect(await credentials.readSshKey(created.body.id)).toBe(sshKey);
     const path = created.headers.get('location') ?? '';
     const change = (json: object) => api.ask(path, { key, method: 'PATCH', json });
@@ -266,28 +268,4 @@ describe('keys', () => {
     expect(body.key).toMatch(/^svc_dsc_/);
     expect((await api.ask('/v1/keys', { key: body.key })).status).toBe(403);
   });
-});
-
-it('hides what belongs to another organization as if it were not there', async () => {
-  const { pool } = database;
-  const { key } = await newAdmin();
-  const theirs = await buildProject(pool);
-  const site = await buildSite(pool, { organizationId: theirs.organizationId });
-  const { row } = await buildKey(pool, theirs);
-  const pairs = [
-    [`/v1/projects/${theirs.id}`, '/v1/projects/prj_none'],
-    [`/v1/sites/${site.domain}`, '/v1/sites/none'],
-    [`/v1/keys/${row.id}`, '/v1/keys/none'],
-  ] as const;
-  for (const [foreign, missing] of pairs) {
-    for (const method of foreign.startsWith('/v1/keys') ? ['DELETE'] : ['GET', 'PATCH']) {
-      const json = method === 'PATCH' ? { name: 'mine' } : undefined;
-      const answers = [await api.ask(foreign, { key, method, json }), await api.ask(missing, { key, method, json })];
-      expect(answers[0]?.status).toBe(404);
-      expect(comparable(answers[0]!)).toEqual(comparable(answers[1]!));
-    }
-  }
-  expect((await api.ask(`/v1/sites/${site.domain}`, { key, method: 'DELETE' })).status).toBe(404);
-  for (const path of ['/v1/projects', '/v1/sites', '/v1/audit'])
-    expect(Object.values((await api.ask(path, { key })).body)[0]).toEqual([]);
 });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createKeyText } from '../../../db/key-format.ts';
+import { operatorOf } from '../../../db/caller.ts';
 import { createKeyStore } from '../../../db/keys.ts';
 import { readDescription, type Operation } from '../../fuzz/description.ts';
 import { buildKey, testPepper } from '../../support/build.ts';
@@ -44,7 +45,7 @@ beforeAll(async () => {
     (await buildKey(pool, { organizationId, kind, expiresAt: new Date(Date.now() - 1_000) })).key;
   const revoked = async (kind: Kind) => {
     const { key, row } = await buildKey(pool, { organizationId, kind });
-    await createKeyStore(pool, testPepper).revoke(row.id);
+    await createKeyStore(pool, testPepper).revoke(operatorOf(row), row.id);
     return key;
   };
   const ofBoth = async (make: (kind: Kind) => Promise<string>) => ({

@@ -198,7 +198,7 @@ describe('gaps', () => {
     expect(await gaps()).toMatchObject([{ state: 'indexing', checkedAt: null }]);
     expect((await api.ask(`/v1/sites/${site.domain}`, { key: adminKey })).body.index.requestedAt).not.toBeNull();
 
-    await publishPages(database.pool, site.id, {
+    await publishPages(database.pool, site, {
       ...pages,
       'gearbox.md': '# Paint the gearbox\n\nTo paint the gearbox, use a brush and the paint of the gearbox.\n',
     });

@@ -11,6 +11,7 @@ import { createGapChecks } from '../../../api/gap-checks.ts';
 import { createPeriodicTasks } from '../../../api/periodic-tasks.ts';
 import type { RequestHolders } from '../../../api/request-holders.ts';
 import { createHttpServer } from '../../../api/server.ts';
+import { createServiceStores } from '../../../api/service-stores.ts';
 import { createApiStores } from '../../../api/stores.ts';
 import { createJobEventWakeups } from '../../../db/job-event-wakeups.ts';
 import { createPriceBook } from '../../../models/prices.ts';
@@ -69,6 +70,7 @@ export async function serveApi(
   const lines: string[] = [];
   const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
   const stores = createApiStores({ pool, config });
+  const service = createServiceStores({ pool, config });
   const models = createModelRegistry(config.models.settings);
   const assistant = cleanup.use(
     createAssistantParts({
@@ -92,6 +94,7 @@ export async function serveApi(
     pool,
     holders,
     stores,
+    service,
     models,
     assistant,
     log,
@@ -117,7 +120,7 @@ export async function serveApi(
     routes: () => koa.middleware.flatMap(routesOf),
     keyUses,
     stop: () => stopping.abort(),
-    checkGaps: createGapChecks({ ...stores, ...assistant, log, stopping: stopping.signal }),
+    checkGaps: createGapChecks({ ...stores, ...assistant, gaps: service.gapChecks, log, stopping: stopping.signal }),
     log: () => lines.join(''),
     async ask(path, { key, method, json, body, headers = {} } = {}) {
       const content = json === undefined ? body : JSON.stringify(json);

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { brotliCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createKeyStore } from '../../../db/keys.ts';
+import { operatorOf } from '../../../db/caller.ts';
+import { createKeyStore, type KeyRow } from '../../../db/keys.ts';
 import type { ProjectRow } from '../../../db/projects.ts';
 import { createSessionStore } from '../../../db/sessions.ts';
 import { buildJob, buildKey, buildProject, buildSite, testPepper } from '../../support/build.ts';
@@ -83,7 +84,7 @@ describe('signing in', () => {
   it('takes a link once, whatever number of browsers try at the same time', async () => {
     const { api, database } = shared;
     const { row } = await newKey();
-    const link = await createSessionStore(database.pool, testPepper).createLink(row.id);
+    const link = await createSessionStore(database.pool, testPepper).createLink(operatorOf(row), { keyId: row.id });
     const answers = await Promise.all(Array.from({ length: 5 }, () => api.ask('/v1/session', { json: { link } })));
     expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 401, 401, 401, 401]);
     const refused = answers.find(({ status }) => status === 401);
@@ -96,11 +97,12 @@ describe('signing in', () => {
   it('takes no link that is too old, or whose key was revoked', async () => {
     const { api, database } = shared;
     const store = createSessionStore(database.pool, testPepper);
-    const old = await store.createLink((await newKey()).row.id);
+    const linkFor = (row: KeyRow) => store.createLink(operatorOf(row), { keyId: row.id });
+    const old = await linkFor((await newKey()).row);
     await database.pool.query(`update sign_in_links set expires_at = now()`);
     const { row } = await newKey();
-    const orphan = await store.createLink(row.id);
-    await createKeyStore(database.pool, testPepper).revoke(row.id);
+    const orphan = await linkFor(row);
+    await createKeyStore(database.pool, testPepper).revoke(operatorOf(row), row.id);
     for (const link of [old, orphan]) expect((await api.ask('/v1/session', { json: { link } })).status).toBe(401);
   });
 });
@@ -159,7 +161,7 @@ describe('a session', () => {
     const endings: ((session: { cookie: string; keyId: string }) => Promise<unknown>)[] = [
       ({ cookie }) => api.ask('/v1/session', { method: 'DELETE', headers: { cookie, ...ours() } }),
       ({ cookie }) => api.ask('/v1/sessions', { method: 'DELETE', headers: { cookie, ...ours() } }),
-      ({ keyId }) => createKeyStore(database.pool, testPepper).revoke(keyId),
+      ({ keyId }) => createKeyStore(database.pool, testPepper).revoke(operatorOf(project), keyId),
       () => database.pool.query('update sessions set expires_at = now()'),
     ];
     for (const end of endings) {

@@ -114,7 +114,7 @@ describe('a thread', () => {
     const threadId = first.headers.get('x-thread-id') ?? '';
     const second = await ask('Which chocolate cake recipe wins prizes in Vienna?', { threadId });
     expect(second.headers.get('x-thread-id')).toBe(threadId);
-    const thread = await createThreadStore(database.pool).get(docs.organizationId, threadId);
+    const thread = await createThreadStore(database.pool).get(docs.site, threadId);
     expect(thread?.messages.map(({ role, answered }) => [role, answered])).toEqual([
       ['user', null],
       ['assistant', true],
@@ -150,7 +150,7 @@ describe('a thread', () => {
     const address = `/discovery/v2/assistant/${silent.site.domain}/message`;
     const answer = await api.ask(address, { key: silent.assistantKey, json: question('retry limit?') });
     const threadId = answer.headers.get('x-thread-id') ?? '';
-    expect(await createThreadStore(database.pool).get(silent.organizationId, threadId)).toBeNull();
+    expect(await createThreadStore(database.pool).get(silent.site, threadId)).toBeNull();
   });
 
   async function foreignThread(): Promise<string> {
@@ -248,7 +248,7 @@ describe('search and page', () => {
     const address = `/discovery/v1/page/${live.site.domain}`;
     const read = async () => (await api.ask(address, { key: live.assistantKey, json: { path: 'new' } })).status;
     expect(await read()).toBe(404);
-    await publishPages(database.pool, live.site.id, { 'new.md': '# New\n\nA new page.\n' });
+    await publishPages(database.pool, live.site, { 'new.md': '# New\n\nA new page.\n' });
     await expect.poll(read, { timeout: 10_000 }).toBe(200);
   });
 });

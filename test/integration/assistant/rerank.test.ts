@@ -48,7 +48,7 @@ it('ranks by meaning as well when an embedding model is configured, and by words
   await using api = await serveApi(database.pool, env);
   await using plain = await serveApi(database.pool);
   const docs = await buildIndexedSite(database.pool);
-  await publishPages(database.pool, docs.site.id, pages);
+  await publishPages(database.pool, docs.site, pages);
   const best = async (at: typeof api) => {
     const json = { query: 'limit of the queue or of large birds', pageSize: 1 };
     const answer = await at.ask(`/discovery/v1/search/${docs.site.domain}`, { key: docs.assistantKey, json });

@@ -77,10 +77,7 @@ describe.each(protocols)('a reply of %s whose reader was cut off', (protocol) =>
     expect(await third.ended).toBe('complete');
     expect([endingOf(third.text()), answerOf(third.text())]).toEqual(['finished', 'one two three four']);
     expect(withoutKeepAlive(third.text()).startsWith(withoutKeepAlive(first.text()))).toBe(true);
-    const thread = await createThreadStore(api.database.pool).get(
-      api.docs.organizationId,
-      String(first.headers['x-thread-id']),
-    );
+    const thread = await createThreadStore(api.database.pool).get(api.docs.site, String(first.headers['x-thread-id']));
     expect(thread?.messages.map(({ content }) => content)).toEqual([
       'How do I change the retry limit?',
       'one two three four',

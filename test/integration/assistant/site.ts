@@ -1,3 +1,4 @@
+import type { SiteRef } from '../../../db/caller.ts';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -30,14 +31,14 @@ The delay between two retries is set by \`retryDelayMs\`.
 };
 
 /** Publishes an index of the pages as the site's newest version. */
-export async function publishPages(pool: Pool, siteId: string, files: Record<string, string>): Promise<void> {
+export async function publishPages(pool: Pool, site: SiteRef, files: Record<string, string>): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'docket-index-'));
   try {
     const file = join(folder, 'index.sqlite');
     const built = buildIndex(readPages(Object.entries(files).map(([path, text]) => ({ path, read: () => text }))), {
       file,
     });
-    await createSiteIndexStore(pool).publish(siteId, { ...built, format: indexFormat, file });
+    await createSiteIndexStore(pool).publish(site, { ...built, format: indexFormat, file });
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -54,7 +55,7 @@ export interface TestSite {
 export async function buildIndexedSite(pool: Pool, site: Partial<NewSite> = {}): Promise<TestSite> {
   const organization = await buildOrganization(pool);
   const row = await buildSite(pool, { organizationId: organization.id, ...site });
-  await publishPages(pool, row.id, pages);
+  await publishPages(pool, row, pages);
   const key = async (kind: 'admin' | 'assistant') =>
     (await buildKey(pool, { organizationId: organization.id, kind })).key;
   return {

@@ -21,7 +21,7 @@ afterEach(() => {
 });
 
 async function lastMessage(threadId: unknown) {
-  const thread = await createThreadStore(api.database.pool).get(api.docs.organizationId, String(threadId));
+  const thread = await createThreadStore(api.database.pool).get(api.docs.site, String(threadId));
   return thread?.messages.at(-1);
 }
 

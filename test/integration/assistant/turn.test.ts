@@ -2,6 +2,7 @@ import { connect } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createSweeps } from '../../../db/service/sweeps.ts';
 import { createThreadStore } from '../../../db/threads.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import type { TestDatabase } from '../../support/database.ts';
@@ -32,7 +33,7 @@ beforeAll(async () => {
   database = await createTestDatabase();
   api = await serveApi(database.pool, {}, { indexPollMs: 50, maxLoopDelayMs: 60_000 });
   docs = await buildIndexedSite(database.pool);
-  await publishPages(database.pool, docs.site.id, manyPages);
+  await publishPages(database.pool, docs.site, manyPages);
 });
 
 afterAll(async () => {
@@ -111,7 +112,7 @@ describe('a conversation', () => {
       scripted.model.script({ text });
       const stream = await scripted.ask('v2');
       await stream.ended;
-      const thread = await threads.get(scripted.docs.organizationId, String(stream.headers['x-thread-id']));
+      const thread = await threads.get(scripted.docs.site, String(stream.headers['x-thread-id']));
       return thread?.messages.at(-1)?.answered;
     };
     expect(await answeredAfter('Set it in [settings](/guides/retries).')).toBe(true);
@@ -135,8 +136,8 @@ describe('a conversation', () => {
       ]);
       ids.push(id);
     }
-    await threads.sweep();
-    const kept = await Promise.all(ids.map((id) => threads.get(own.organizationId, id)));
+    await createSweeps(database.pool).threads();
+    const kept = await Promise.all(ids.map((id) => threads.get(own.site, id)));
     expect(kept.map((thread) => thread !== null)).toEqual([false, true]);
   });
 

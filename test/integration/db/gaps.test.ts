@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { operatorOf } from '../../../db/caller.ts';
+import { createGapCheckStore } from '../../../db/service/gap-checks.ts';
 import { createGapStore, type NewGap } from '../../../db/gaps.ts';
 import { withTransaction } from '../../../db/pool.ts';
 import { createTestDatabase, untilBlocked, type TestDatabase } from '../../support/database.ts';
@@ -30,22 +32,23 @@ async function deletedBeneath(siteId: string, work: () => Promise<unknown>) {
 describe('a site that is deleted while its gaps', () => {
   it('are asked again is gone with them', async () => {
     const gaps = createGapStore(database.pool);
-    const { id } = await seedSite(database.pool);
-    await gaps.recheck(gapOf(id));
-    const { working } = await deletedBeneath(id, () => gaps.recheck(gapOf(id)));
+    const site = await seedSite(database.pool);
+    const recheck = () => gaps.recheck(operatorOf(site), gapOf(site.id));
+    await recheck();
+    const { working } = await deletedBeneath(site.id, recheck);
     await working;
-    expect(await gaps.list(id, 10)).toEqual([]);
+    expect(await gaps.list(site, 10)).toEqual([]);
   });
 
   it('are found to be merged is gone with them', async () => {
     const { pool } = database;
     const gaps = createGapStore(pool);
-    const { id } = await seedSite(pool);
+    const site = await seedSite(pool);
     const { jobId } = await seedJob(pool);
     await pool.query(`update jobs set pr_state = 'merged' where id = $1`, [jobId]);
-    await gaps.begin(gapOf(id), { id: jobId, attempt: 1 });
-    const { working } = await deletedBeneath(id, () => gaps.noteMerged());
+    await gaps.begin(operatorOf(site), gapOf(site.id), { id: jobId, attempt: 1 });
+    const { working } = await deletedBeneath(site.id, () => createGapCheckStore(pool).noteMerged());
     expect(await working).toBe(0);
-    expect(await gaps.list(id, 10)).toEqual([]);
+    expect(await gaps.list(site, 10)).toEqual([]);
   });
 });

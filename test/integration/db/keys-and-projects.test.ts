@@ -1,7 +1,12 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { digestOf, parseKey } from '../../../db/key-format.ts';
+import { operatorOf } from '../../../db/caller.ts';
 import { createKeyStore } from '../../../db/keys.ts';
-import { createOrganizationStore, createProjectStore } from '../../../db/projects.ts';
+import { createOrganizationDirectory } from '../../../db/operator/organizations.ts';
+import { createOrganizationStore } from '../../../db/organizations.ts';
+import { createProjectStore } from '../../../db/projects.ts';
+import { createAccessStore } from '../../../db/service/access.ts';
+import { createSecretBox } from '../../../encryption/secret-box.ts';
 import { createWorkerPullRequestStore } from '../../../db/worker/pull-requests.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { seedProject } from './seed.ts';
@@ -14,12 +19,12 @@ afterAll(() => database[Symbol.asyncDispose]());
 
 it('stores of a key only what cannot be turned back into it', async () => {
   const keys = createKeyStore(database.pool, 'pepper');
-  const { organizationId } = await seedProject(database.pool);
+  const operator = operatorOf(await seedProject(database.pool));
   const expiresAt = new Date('2030-01-01T00:00:00Z');
-  const { key, row } = await keys.create({ organizationId, kind: 'assistant', name: 'site', expiresAt });
+  const { key, row } = await keys.create(operator, { kind: 'assistant', name: 'site', expiresAt });
   const parsed = parseKey(key);
   if (parsed === null) throw new Error('the key does not parse');
-  const stored = await keys.find(parsed.id);
+  const stored = await createAccessStore(database.pool).findKey(parsed.id);
   expect(stored).toMatchObject({ ...row, kind: 'assistant', expiresAt, revokedAt: null, lastUsedAt: null });
   expect(stored?.digest).toEqual(digestOf('pepper', parsed.secret));
   const dump = JSON.stringify((await database.pool.query('select * from api_keys')).rows);
@@ -27,30 +32,33 @@ it('stores of a key only what cannot be turned back into it', async () => {
   expect(row).not.toHaveProperty('digest');
 });
 
-it('revokes once and touches in batches', async () => {
-  const keys = createKeyStore(database.pool, 'pepper');
-  const { organizationId } = await seedProject(database.pool);
-  const { row } = await keys.create({ organizationId, kind: 'admin' });
-  await keys.touch([row.id, 'unknown']);
-  expect(await keys.revoke(row.id)).toBe(true);
-  const revoked = await keys.find(row.id);
+it('revokes once, for its own organization, and touches in batches', async () => {
+  const [keys, lookup] = [createKeyStore(database.pool, 'pepper'), createAccessStore(database.pool)];
+  const operator = operatorOf(await seedProject(database.pool));
+  const { row } = await keys.create(operator, { kind: 'admin' });
+  await lookup.touchKeys([row.id, 'unknown']);
+  const other = operatorOf(await seedProject(database.pool));
+  expect(await keys.revoke(other, row.id)).toBe(false);
+  expect((await lookup.findKey(row.id))?.revokedAt).toBeNull();
+  expect(await keys.revoke(operator, row.id)).toBe(true);
+  const revoked = await lookup.findKey(row.id);
   expect(revoked).toMatchObject({ revokedAt: expect.any(Date), lastUsedAt: expect.any(Date) });
-  expect(await keys.revoke(row.id)).toBe(true);
-  expect((await keys.find(row.id))?.revokedAt).toEqual(revoked?.revokedAt);
-  expect(await keys.revoke('unknown')).toBe(false);
-  expect(await keys.find('un\0known')).toBeNull();
-  expect(await keys.list(organizationId)).toHaveLength(1);
-  expect((await keys.list()).length).toBeGreaterThan(1);
+  expect(await keys.revoke(operator, row.id)).toBe(true);
+  expect((await lookup.findKey(row.id))?.revokedAt).toEqual(revoked?.revokedAt);
+  expect(await keys.revoke(operator, 'unknown')).toBe(false);
+  expect(await lookup.findKey('un\0known')).toBeNull();
+  expect(await keys.list(operator)).toHaveLength(1);
+  expect(await keys.list(other)).toEqual([]);
 });
 
-it('keeps organizations and projects as they were made', async () => {
-  const organizations = createOrganizationStore(database.pool);
-  const projects = createProjectStore(database.pool);
-  const organization = await organizations.create({ name: 'Acme' });
-  expect(await organizations.get(organization.id)).toEqual(organization);
-  expect(await organizations.list()).toContainEqual(organization);
-  const project = await projects.create({
-    organizationId: organization.id,
+it('keeps organizations and projects as they were made, and each project for its own organization', async () => {
+  const directory = createOrganizationDirectory(database.pool);
+  const projects = createProjectStore(database.pool, createSecretBox([]));
+  const organization = await directory.create({ name: 'Acme' });
+  const operator = operatorOf({ organizationId: organization.id });
+  expect(await createOrganizationStore(database.pool).get(operator)).toEqual(organization);
+  expect(await directory.list()).toContainEqual(organization);
+  const project = await projects.create(operator, {
     name: 'web',
     repository: 'https://github.com/acme/web',
     defaultRef: 'main',
@@ -58,11 +66,16 @@ it('keeps organizations and projects as they were made', async () => {
     forge: 'github',
     allowedRepositories: ['https://github.com/acme/docs', 'with "quotes", commas'],
   });
-  expect(await projects.get(project.id)).toEqual(project);
+  expect(await projects.get(operator, project.id)).toEqual(project);
   expect(project.allowedRepositories).toEqual(['https://github.com/acme/docs', 'with "quotes", commas']);
-  expect(await projects.list(organization.id)).toEqual([project]);
-  expect(await projects.get('prj_unknown')).toBeNull();
-  expect(await projects.get('%00\0')).toBeNull();
+  expect(await projects.list(operator)).toEqual([project]);
+  expect(await projects.get(operator, 'prj_unknown')).toBeNull();
+  expect(await projects.get(operator, '%00\0')).toBeNull();
+  const other = operatorOf(await seedProject(database.pool));
+  expect(await projects.get(other, project.id)).toBeNull();
+  expect(await projects.list(other)).not.toContainEqual(project);
+  expect(await projects.update(other, project.id, { name: 'stolen', forgeToken: 'token' })).toBeNull();
+  expect(await projects.get(operator, project.id)).toEqual(project);
 });
 
 it('makes one pull request of a head, numbered within its repository', async () => {

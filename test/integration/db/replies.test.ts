@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { SiteRef } from '../../../db/caller.ts';
 import { newId } from '../../../db/ids.ts';
 import { createReplyStore } from '../../../db/replies.ts';
+import { createSweeps } from '../../../db/service/sweeps.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { seedSite } from './seed.ts';
 
@@ -10,12 +12,13 @@ beforeAll(async () => {
 });
 afterAll(() => database[Symbol.asyncDispose]());
 
-async function beginReply(chat: { siteId?: string; chatId?: string } = {}) {
+async function beginReply(chat: { site?: SiteRef; chatId?: string } = {}) {
   const replies = createReplyStore(database.pool);
-  const siteId = chat.siteId ?? (await seedSite(database.pool)).id;
+  const site = chat.site ?? (await seedSite(database.pool));
+  const siteId = site.id;
   const reply = { id: newId('rpl_'), siteId, chatId: chat.chatId ?? 'chat', keyId: 'key', threadId: newId('thr_') };
   await replies.create({ ...reply, protocol: 'v2' });
-  return { replies, reply, query: { siteId, chatId: reply.chatId, keyId: 'key' } };
+  return { replies, reply, site, query: { chatId: reply.chatId, keyId: 'key' } };
 }
 
 it('gives back what was written, from any chunk on, and says when it has ended', async () => {
@@ -63,28 +66,30 @@ it('takes a repeated append as the one it was', async () => {
 });
 
 it('offers the newest reply of a chat to its key until it is delivered', async () => {
-  const { replies, reply, query } = await beginReply();
-  expect(await replies.findResumable(query)).toMatchObject({ ...reply, protocol: 'v2', endedAt: null });
-  expect(await replies.findResumable({ ...query, keyId: 'other' })).toBeNull();
-  expect(await replies.findResumable({ ...query, chatId: 'other' })).toBeNull();
-  const { reply: newer } = await beginReply({ siteId: reply.siteId });
-  expect((await replies.findResumable(query))?.id).toBe(newer.id);
+  const { replies, reply, site, query } = await beginReply();
+  expect(await replies.findResumable(site, query)).toMatchObject({ ...reply, protocol: 'v2', endedAt: null });
+  expect(await replies.findResumable(site, { ...query, keyId: 'other' })).toBeNull();
+  expect(await replies.findResumable(site, { ...query, chatId: 'other' })).toBeNull();
+  const { organizationId } = await seedSite(database.pool);
+  expect(await replies.findResumable({ id: site.id, organizationId }, query)).toBeNull();
+  const { reply: newer } = await beginReply({ site });
+  expect((await replies.findResumable(site, query))?.id).toBe(newer.id);
   await replies.end({ id: newer.id, tail: null });
-  expect((await replies.findResumable(query))?.id).toBe(newer.id);
+  expect((await replies.findResumable(site, query))?.id).toBe(newer.id);
   await replies.markDelivered(newer.id);
-  expect(await replies.findResumable(query)).toBeNull();
+  expect(await replies.findResumable(site, query)).toBeNull();
 });
 
 it('measures the silence of the writer, and sweeps what is past its time but never a running reply', async () => {
-  const { replies, reply, query } = await beginReply();
-  const { reply: running } = await beginReply({ siteId: reply.siteId, chatId: 'running' });
+  const { replies, site, query } = await beginReply();
+  const { reply: running } = await beginReply({ site, chatId: 'running' });
   await database.pool.query(
     `update replies set heartbeat_at = now() - interval '90 seconds', delete_after = now() - interval '1 second'`,
   );
-  expect((await replies.findResumable(query))?.silentSeconds).toBeGreaterThanOrEqual(90);
+  expect((await replies.findResumable(site, query))?.silentSeconds).toBeGreaterThanOrEqual(90);
   await replies.heartbeat(running.id);
   expect((await replies.read(running.id, 0)).silentSeconds).toBeLessThan(60);
-  await replies.sweep();
-  expect(await replies.findResumable(query)).toBeNull();
+  await createSweeps(database.pool).replies();
+  expect(await replies.findResumable(site, query)).toBeNull();
   expect(await replies.append({ id: running.id, position: 0, data: 'x' })).toBe(true);
 });

@@ -1,23 +1,15 @@
 import type { Pool } from 'pg';
+import { operatorOf } from '../../../db/caller.ts';
 import { newId } from '../../../db/ids.ts';
 import { createJobStore, type NewJob } from '../../../db/jobs.ts';
-import { createOrganizationStore, createProjectStore } from '../../../db/projects.ts';
-import { createSiteStore, type NewSite } from '../../../db/sites.ts';
-import { operatorOf } from '../../../db/caller.ts';
+import type { NewSite } from '../../../db/sites.ts';
+import { buildProject, buildSite } from '../../support/build.ts';
 
 /** An organization with a project. */
 export async function seedProject(pool: Pool) {
-  const organization = await createOrganizationStore(pool).create({ name: 'Acme' });
-  const project = await createProjectStore(pool).create({
-    organizationId: organization.id,
-    name: 'web',
-    repository: 'https://example.com/acme/web.git',
-    defaultRef: null,
-    model: null,
-    forge: 'local',
-    allowedRepositories: [],
-  });
-  return { organizationId: organization.id, projectId: project.id };
+  const repository = 'https://example.com/acme/web.git';
+  const { organizationId, id } = await buildProject(pool, { name: 'web', repository, forge: 'local' });
+  return { organizationId, projectId: id };
 }
 
 /** A job as a request makes it, not written yet. */
@@ -43,8 +35,8 @@ export async function seedJob(pool: Pool) {
   return { jobId: job.id, turn: 1 };
 }
 
-export async function seedSite(pool: Pool, change: Partial<NewSite> = {}) {
+export async function seedSite(pool: Pool, change: Partial<NewSite> & { organizationId?: string } = {}) {
   const { organizationId } = await seedProject(pool);
   const domain = newId('site_').slice(5);
-  return createSiteStore(pool).create({ organizationId, domain, directory: '/docs', ...change });
+  return buildSite(pool, { organizationId, domain, directory: '/docs', ...change });
 }

@@ -4,13 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Pool } from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import {
-  createSiteIndexStore,
-  createSiteStore,
-  DomainTakenError,
-  type SiteStore,
-  IndexGoneError,
-} from '../../../db/sites.ts';
+import { createSiteIndexStore, createSiteStore, DomainTakenError, IndexGoneError } from '../../../db/sites.ts';
+import { operatorOf } from '../../../db/caller.ts';
+import { createSiteIndexing, type SiteIndexing } from '../../../db/worker/site-indexing.ts';
 import { createReplyStore } from '../../../db/replies.ts';
 import { createThreadStore } from '../../../db/threads.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
@@ -42,39 +38,42 @@ async function countBlocks(pool: Pool): Promise<number> {
   return rows[0].blocks;
 }
 
-it('keeps a site as it was made, and gives a domain to one site only', async () => {
+it('keeps a site as it was made, and gives a domain once in each organization', async () => {
   const sites = createSiteStore(database.pool);
   const site = await seedSite(database.pool, { path: 'docs', baseUrl: 'https://docs.example.com', refreshMinutes: 5 });
   expect(site).toMatchObject({ path: 'docs', retentionDays: 30, refreshMinutes: 5, indexVersion: 0, repository: null });
-  expect(await sites.findByDomain(site.domain)).toEqual(site);
-  expect(await sites.get(site.id)).toEqual(site);
-  expect(await sites.list(site.organizationId)).toEqual([site]);
-  expect(await sites.findByDomain('a\0b')).toBeNull();
-  await expect(seedSite(database.pool, { domain: site.domain })).rejects.toThrow(DomainTakenError);
+  expect(await sites.findByDomain(site, site.domain)).toEqual(site);
+  expect(await sites.list(site)).toEqual([site]);
+  expect(await sites.findByDomain(site, 'a\0b')).toBeNull();
+  const { organizationId, domain } = site;
+  await expect(seedSite(database.pool, { organizationId, domain })).rejects.toThrow(DomainTakenError);
+  const other = await seedSite(database.pool, { domain });
+  expect(await sites.findByDomain(other, domain)).toEqual(other);
+  expect(await sites.findByDomain(site, domain)).toEqual(site);
 });
 
 it('remembers that an index is wanted until the newest request is answered', async () => {
-  const sites = createSiteStore(database.pool);
-  const { id } = await seedSite(database.pool);
-  expect(await wantedBy(sites, 100)).not.toContain(id);
-  await sites.requestIndex(id);
-  expect((await sites.get(id))?.indexRequestedAt).toBeInstanceOf(Date);
-  expect(await wantedBy(sites, 100)).toContain(id);
-  const first = await sites.readIndexRequest(id);
-  await sites.requestIndex(id);
-  await sites.answerIndexRequest(id, first!);
-  expect(await wantedBy(sites, 100)).toContain(id);
-  await sites.answerIndexRequest(id, (await sites.readIndexRequest(id))!);
-  expect(await wantedBy(sites, 100)).not.toContain(id);
-  expect(await sites.readIndexRequest(id)).toBeNull();
+  const sites = createSiteIndexing(database.pool);
+  const site = await seedSite(database.pool);
+  expect(await wantedBy(sites, 100)).not.toContain(site.id);
+  await sites.requestIndex(site.id);
+  expect((await sites.get(site.id))?.indexRequestedAt).toBeInstanceOf(Date);
+  expect(await wantedBy(sites, 100)).toContain(site.id);
+  const first = await sites.readIndexRequest(site.id);
+  await sites.requestIndex(site.id);
+  await sites.answerIndexRequest(site.id, first!);
+  expect(await wantedBy(sites, 100)).toContain(site.id);
+  await sites.answerIndexRequest(site.id, (await sites.readIndexRequest(site.id))!);
+  expect(await wantedBy(sites, 100)).not.toContain(site.id);
+  expect(await sites.readIndexRequest(site.id)).toBeNull();
 });
 
 it('asks for an index of the sites whose own is of an older format', async () => {
-  const sites = createSiteStore(database.pool);
+  const sites = createSiteIndexing(database.pool);
   const [old, current] = [await seedSite(database.pool), await seedSite(database.pool)];
   const indexes = createSiteIndexStore(database.pool);
-  await indexes.publish(old.id, await build(randomBytes(10)));
-  await indexes.publish(current.id, { ...(await build(randomBytes(10))), format: 2 });
+  await indexes.publish(old, await build(randomBytes(10)));
+  await indexes.publish(current, { ...(await build(randomBytes(10))), format: 2 });
   await sites.requestOutdated(2);
   const wanted = await wantedBy(sites, 1_000);
   expect(wanted).toContain(old.id);
@@ -82,34 +81,34 @@ it('asks for an index of the sites whose own is of an older format', async () =>
 });
 
 it('keeps a failure until an index is made or found up to date, and a newer request beyond both', async () => {
-  const sites = createSiteStore(database.pool);
+  const sites = createSiteIndexing(database.pool);
   const indexes = createSiteIndexStore(database.pool);
-  const { id } = await seedSite(database.pool);
-  const fail = () => sites.recordIndexFailure(id, { category: 'site_unreadable', message: 'No pages.' });
+  const site = await seedSite(database.pool);
+  const fail = () => sites.recordIndexFailure(site.id, { category: 'site_unreadable', message: 'No pages.' });
   const failed = { indexFailure: 'site_unreadable', indexFailureMessage: 'No pages.' };
   const served = { indexFailure: null, indexFailureMessage: null, indexVersion: 1, indexPages: 3 };
   await fail();
-  expect(await sites.get(id)).toMatchObject(failed);
-  await sites.requestIndex(id);
-  await indexes.publish(id, await build(Buffer.from('x')));
-  expect(await sites.get(id)).toMatchObject({ ...served, indexRequestedAt: expect.any(Date) });
+  expect(await sites.get(site.id)).toMatchObject(failed);
+  await sites.requestIndex(site.id);
+  await indexes.publish(site, await build(Buffer.from('x')));
+  expect(await sites.get(site.id)).toMatchObject({ ...served, indexRequestedAt: expect.any(Date) });
   await fail();
-  await indexes.confirm(id);
-  expect(await sites.get(id)).toMatchObject(served);
+  await indexes.confirm(site);
+  expect(await sites.get(site.id)).toMatchObject(served);
 });
 
 it('gives back the bytes of a version, of any length', async () => {
   const indexes = createSiteIndexStore(database.pool);
-  const { id } = await seedSite(database.pool);
-  expect(await indexes.current(id)).toBeNull();
+  const site = await seedSite(database.pool);
+  expect(await indexes.current(site)).toBeNull();
   const zeros = Buffer.alloc(3 * block);
   const contents = [0, 1, block - 1, block, block + 1, 17 * block + 5, 32 * block].map((size) => randomBytes(size));
   for (const [index, content] of [...contents, zeros].entries()) {
-    const published = await indexes.publish(id, await build(content));
+    const published = await indexes.publish(site, await build(content));
     expect(published).toMatchObject({ version: index + 1, sizeBytes: content.length, pages: 3, chunks: 9 });
-    expect(await indexes.current(id)).toEqual(published);
+    expect(await indexes.current(site)).toEqual(published);
     const file = join(folder, 'copy');
-    await indexes.download(id, published.version, { file });
+    await indexes.download(site, published.version, { file });
     expect(content.equals(await readFile(file))).toBe(true);
   }
   expect((await readdir(folder)).filter((name) => name.endsWith('.part'))).toEqual([]);
@@ -117,15 +116,15 @@ it('gives back the bytes of a version, of any length', async () => {
 
 it('stores and fetches only the blocks that changed', async () => {
   const indexes = createSiteIndexStore(database.pool);
-  const { id } = await seedSite(database.pool);
+  const site = await seedSite(database.pool);
   const content = randomBytes(40 * block);
-  const first = await indexes.publish(id, await build(content));
-  const previous = await indexes.download(id, first.version, { file: join(folder, 'previous') });
+  const first = await indexes.publish(site, await build(content));
+  const previous = await indexes.download(site, first.version, { file: join(folder, 'previous') });
   const before = await countBlocks(database.pool);
 
   const changed = Buffer.from(content);
   changed.write('changed', 20 * block + 7);
-  const second = await indexes.publish(id, await build(changed));
+  const second = await indexes.publish(site, await build(changed));
   expect(await countBlocks(database.pool)).toBe(before + 1);
   const reads: unknown[] = [];
   const counting = new Proxy(database.pool, {
@@ -139,11 +138,11 @@ it('stores and fetches only the blocks that changed', async () => {
     },
   });
   const file = join(folder, 'next');
-  await createSiteIndexStore(counting).download(id, second.version, { file, previous });
+  await createSiteIndexStore(counting).download(site, second.version, { file, previous });
   expect(changed.equals(await readFile(file))).toBe(true);
   expect(reads).toHaveLength(1);
   // a previous file that is gone is no reason to fail
-  await indexes.download(id, second.version, { file, previous: { ...previous, file: join(folder, 'nowhere') } });
+  await indexes.download(site, second.version, { file, previous: { ...previous, file: join(folder, 'nowhere') } });
   expect(changed.equals(await readFile(file))).toBe(true);
 });
 
@@ -153,73 +152,87 @@ it.each([
   ['shorter', 2 * block + 7],
 ])('gives back an index %s that was stored beside the one it replaces', async (_form, length) => {
   const indexes = createSiteIndexStore(database.pool);
-  const { id } = await seedSite(database.pool);
+  const site = await seedSite(database.pool);
   const first = randomBytes(4 * block + 7);
   const { file: previousFile, ...rest } = await build(first);
-  const { version } = await indexes.publish(id, { ...rest, file: previousFile });
+  const { version } = await indexes.publish(site, { ...rest, file: previousFile });
   const second = Buffer.concat([first, randomBytes(3 * block)]).subarray(0, length);
   second[block + 5]! ^= 1;
-  const made = await indexes.publish(id, { ...(await build(second)), replaces: version, previousFile });
-  const { file } = await indexes.download(id, made.version, { file: join(folder, `beside-${length}`) });
+  const made = await indexes.publish(site, { ...(await build(second)), replaces: version, previousFile });
+  const { file } = await indexes.download(site, made.version, { file: join(folder, `beside-${length}`) });
   expect((await readFile(file)).equals(second)).toBe(true);
 });
 
 it('keeps the version of an index whose source is the same, and clears the failure', async () => {
-  const sites = createSiteStore(database.pool);
+  const sites = createSiteIndexing(database.pool);
   const indexes = createSiteIndexStore(database.pool);
-  const { id } = await seedSite(database.pool);
+  const site = await seedSite(database.pool);
   const index = await build(randomBytes(100));
-  const first = await indexes.publish(id, index);
-  await sites.recordIndexFailure(id, { category: 'internal', message: 'x' });
-  expect(await indexes.publish(id, index)).toEqual(first);
-  expect(await sites.get(id)).toMatchObject({ indexVersion: 1, indexFailure: null });
-  const named = await indexes.publish(id, { ...index, revision: 'abc' });
+  const first = await indexes.publish(site, index);
+  await sites.recordIndexFailure(site.id, { category: 'internal', message: 'x' });
+  expect(await indexes.publish(site, index)).toEqual(first);
+  expect(await sites.get(site.id)).toMatchObject({ indexVersion: 1, indexFailure: null });
+  const named = await indexes.publish(site, { ...index, revision: 'abc' });
   expect(named).toEqual({ ...first, revision: 'abc' });
-  expect(await indexes.current(id)).toEqual(named);
-  expect((await indexes.publish(id, { ...index, format: 2 })).version).toBe(2);
+  expect(await indexes.current(site)).toEqual(named);
+  expect((await indexes.publish(site, { ...index, format: 2 })).version).toBe(2);
 });
 
 it('keeps two older versions, and no block that none needs', async () => {
   const indexes = createSiteIndexStore(database.pool);
-  const { id } = await seedSite(database.pool);
+  const site = await seedSite(database.pool);
   const before = await countBlocks(database.pool);
-  for (let version = 1; version <= 5; version += 1) await indexes.publish(id, await build(randomBytes(2 * block)));
+  for (let version = 1; version <= 5; version += 1) await indexes.publish(site, await build(randomBytes(2 * block)));
   expect(await countBlocks(database.pool)).toBe(before + 6);
   const file = join(folder, 'old');
-  await indexes.download(id, 3, { file });
-  await expect(indexes.download(id, 2, { file })).rejects.toThrow(IndexGoneError);
+  await indexes.download(site, 3, { file });
+  await expect(indexes.download(site, 2, { file })).rejects.toThrow(IndexGoneError);
 });
 
 it('goes with its index, the blocks that no other site needs, and its conversations', async () => {
   const [sites, indexes] = [createSiteStore(database.pool), createSiteIndexStore(database.pool)];
+  const threads = createThreadStore(database.pool);
   const [gone, kept] = [await seedSite(database.pool), await seedSite(database.pool)];
   const before = await countBlocks(database.pool);
   const shared = randomBytes(block);
-  await indexes.publish(gone.id, await build(Buffer.concat([shared, randomBytes(2 * block)])));
+  await indexes.publish(gone, await build(Buffer.concat([shared, randomBytes(2 * block)])));
   const index = await build(Buffer.concat([shared, randomBytes(block)]));
-  await indexes.publish(kept.id, index);
-  for (const { id, organizationId } of [gone, kept]) {
-    const thread = { threadId: `thr_${id}`, siteId: id, organizationId, fp: 'anonymous' };
-    await createThreadStore(database.pool).open(thread);
-    await createReplyStore(database.pool).create({
-      ...thread,
-      id: `rpl_${id}`,
-      chatId: 'chat',
-      keyId: 'key',
-      protocol: 'v2',
-    });
+  await indexes.publish(kept, index);
+  for (const site of [gone, kept]) {
+    const threadId = `thr_${site.id}`;
+    await threads.open(site, { threadId, fp: 'anonymous' });
+    const reply = { id: `rpl_${site.id}`, siteId: site.id, threadId, chatId: 'chat', keyId: 'key' };
+    await createReplyStore(database.pool).create({ ...reply, protocol: 'v2' });
   }
 
-  expect(await sites.remove(gone.id)).toBe(true);
-  expect(await sites.remove(gone.id)).toBe(false);
-  expect(await sites.get(gone.id)).toBeNull();
-  expect(await indexes.current(gone.id)).toBeNull();
-  expect(await createThreadStore(database.pool).get(gone.organizationId, `thr_${gone.id}`)).toBeNull();
+  expect(await sites.remove(operatorOf(kept), gone.id)).toBe(false);
+  expect(await sites.remove(operatorOf(gone), gone.id)).toBe(true);
+  expect(await sites.remove(operatorOf(gone), gone.id)).toBe(false);
+  expect(await sites.findByDomain(gone, gone.domain)).toBeNull();
+  expect(await indexes.current(gone)).toBeNull();
+  expect(await threads.get(gone, `thr_${gone.id}`)).toBeNull();
   expect(await countBlocks(database.pool)).toBe(before + 2);
   const file = join(folder, 'kept');
-  await indexes.download(kept.id, 1, { file });
+  await indexes.download(kept, 1, { file });
   expect(await readFile(file)).toEqual(await readFile(index.file));
-  expect(await createThreadStore(database.pool).get(kept.organizationId, `thr_${kept.id}`)).not.toBeNull();
+  expect(await threads.get(kept, `thr_${kept.id}`)).not.toBeNull();
+});
+
+it('shows and changes the index of a site to its organization only', async () => {
+  const [sites, indexes] = [createSiteStore(database.pool), createSiteIndexStore(database.pool)];
+  const [site, other] = [await seedSite(database.pool), await seedSite(database.pool)];
+  const published = await indexes.publish(site, await build(Buffer.from('x')));
+  const foreign = { id: site.id, organizationId: other.organizationId };
+  const file = join(folder, 'foreign');
+  expect(await indexes.current(foreign)).toBeNull();
+  await expect(indexes.download(foreign, 1, { file })).rejects.toThrow(IndexGoneError);
+  await expect(indexes.publish(foreign, await build(Buffer.from('y')))).rejects.toThrow('gave none');
+  await indexes.confirm(foreign);
+  expect(await indexes.current(site)).toEqual(published);
+  const operator = operatorOf(other);
+  expect(await sites.update(operator, site.id, { path: 'stolen' })).toBeNull();
+  expect(await sites.requestIndex(operator, site.id)).toBeNull();
+  expect(await sites.findByDomain(site, site.domain)).toMatchObject({ path: '', indexRequestedAt: null });
 });
 
 it('publishes for many sites at once, with shared blocks, and loses none of them', async () => {
@@ -228,23 +241,23 @@ it('publishes for many sites at once, with shared blocks, and loses none of them
   const sites = [await seedSite(database.pool), await seedSite(database.pool), await seedSite(database.pool)];
   for (let round = 0; round < 4; round += 1) {
     const made = await Promise.all(
-      [...sites, ...sites.slice(0, 1)].map(async ({ id }, index) => {
+      [...sites, ...sites.slice(0, 1)].map(async (site, index) => {
         const order = index % 2 === 0 ? shared : shared.toReversed();
         const content = Buffer.concat([...order, randomBytes(block + index)]);
-        return { id, content, published: await indexes.publish(id, await build(content)) };
+        return { site, content, published: await indexes.publish(site, await build(content)) };
       }),
     );
-    for (const [index, { id, content, published }] of made.entries()) {
+    for (const [index, { site, content, published }] of made.entries()) {
       const file = join(folder, `parallel-${index}`);
-      await indexes.download(id, published.version, { file });
+      await indexes.download(site, published.version, { file });
       expect(content.equals(await readFile(file))).toBe(true);
     }
   }
-  expect((await indexes.current(sites[0]!.id))?.version).toBe(8);
+  expect((await indexes.current(sites[0]!))?.version).toBe(8);
 });
 
 it('lists requests for an index by turns of their organizations', async () => {
-  const sites = createSiteStore(database.pool);
+  const sites = createSiteIndexing(database.pool);
   await database.pool.query('update sites set index_requested_at = null');
   const busy = await seedSite(database.pool);
   const more = await Promise.all([1, 2].map(() => seedSite(database.pool, { organizationId: busy.organizationId })));
@@ -256,6 +269,6 @@ it('lists requests for an index by turns of their organizations', async () => {
   ]);
 });
 
-async function wantedBy(sites: SiteStore, limit: number): Promise<string[]> {
+async function wantedBy(sites: SiteIndexing, limit: number): Promise<string[]> {
   return (await sites.listIndexRequests(limit)).map(({ siteId }) => siteId);
 }

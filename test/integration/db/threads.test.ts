@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { operatorOf, type SiteRef } from '../../../db/caller.ts';
 import { newId } from '../../../db/ids.ts';
+import { createSweeps } from '../../../db/service/sweeps.ts';
 import { createThreadStore, type RecordedTurn } from '../../../db/threads.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { seedSite } from './seed.ts';
@@ -10,12 +12,9 @@ beforeAll(async () => {
 });
 afterAll(() => database[Symbol.asyncDispose]());
 
-function turnOf(
-  thread: { threadId: string; siteId: string; organizationId: string },
-  question = newId('msg_'),
-): RecordedTurn {
+function turnOf(threadId: string, question = newId('msg_')): RecordedTurn {
   return {
-    ...thread,
+    threadId,
     fp: 'anonymous',
     question: { id: question, content: 'How?\0', currentPath: '/install' },
     answer: {
@@ -34,37 +33,37 @@ function turnOf(
 it('continues a thread of the same site, and begins a fresh one for any other id', async () => {
   const threads = createThreadStore(database.pool);
   const site = await seedSite(database.pool);
-  const owner = { siteId: site.id, organizationId: site.organizationId };
-  const { threadId, isNew } = await threads.resolve({ threadId: null, ...owner });
+  const { threadId, isNew } = await threads.resolve(site, null);
   expect(isNew).toBe(true);
-  expect(await threads.get(site.organizationId, threadId)).toBeNull();
-  await threads.recordTurn(turnOf({ threadId, ...owner }));
-  expect(await threads.resolve({ threadId, ...owner })).toEqual({ threadId, isNew: false });
+  expect(await threads.get(site, threadId)).toBeNull();
+  await threads.recordTurn(site, turnOf(threadId));
+  expect(await threads.resolve(site, threadId)).toEqual({ threadId, isNew: false });
 
   const other = await seedSite(database.pool);
-  const foreign = { siteId: other.id, organizationId: other.organizationId };
-  for (const asked of [
-    { threadId, ...foreign },
-    { threadId, siteId: other.id, organizationId: site.organizationId },
-    { threadId: 'a\0b', ...owner },
-    { threadId: 'x'.repeat(3_000), ...owner },
-  ]) {
-    const answer = await threads.resolve(asked);
+  const mixed = { id: site.id, organizationId: other.organizationId };
+  for (const [at, asked] of [
+    [other, threadId],
+    [mixed, threadId],
+    [{ id: other.id, organizationId: site.organizationId }, threadId],
+    [site, 'a\0b'],
+    [site, 'x'.repeat(3_000)],
+  ] as const) {
+    const answer = await threads.resolve(at, asked);
     expect(answer.isNew).toBe(true);
-    expect(answer.threadId).not.toBe(asked.threadId);
+    expect(answer.threadId).not.toBe(asked);
   }
   // a turn under another one's thread id is not written
-  await threads.recordTurn(turnOf({ threadId, ...foreign }));
-  expect((await threads.get(site.organizationId, threadId))?.messages).toHaveLength(2);
+  for (const at of [other, mixed]) await threads.recordTurn(at, turnOf(threadId));
+  expect((await threads.get(site, threadId))?.messages).toHaveLength(2);
 });
 
 it('keeps the messages in the order they were said, each question once', async () => {
   const threads = createThreadStore(database.pool);
   const site = await seedSite(database.pool);
-  const thread = { threadId: newId('thr_'), siteId: site.id, organizationId: site.organizationId };
-  const turns = [turnOf(thread, 'q1'), turnOf(thread, 'q2'), turnOf(thread, 'q2')];
-  for (const turn of turns) await threads.recordTurn(turn);
-  const stored = await threads.get(site.organizationId, thread.threadId);
+  const threadId = newId('thr_');
+  const turns = [turnOf(threadId, 'q1'), turnOf(threadId, 'q2'), turnOf(threadId, 'q2')];
+  for (const turn of turns) await threads.recordTurn(site, turn);
+  const stored = await threads.get(site, threadId);
   expect(stored?.messages.map(({ id }) => id)).toEqual([
     'q1',
     turns[0]!.answer.id,
@@ -93,17 +92,17 @@ it('keeps the messages in the order they were said, each question once', async (
     },
   ]);
   // an id of the client's is its own within its thread only
-  const elsewhere = { ...thread, threadId: newId('thr_') };
-  await threads.recordTurn(turnOf(elsewhere, 'q1'));
-  expect((await threads.get(site.organizationId, elsewhere.threadId))?.messages).toHaveLength(2);
+  const elsewhere = newId('thr_');
+  await threads.recordTurn(site, turnOf(elsewhere, 'q1'));
+  expect((await threads.get(site, elsewhere))?.messages).toHaveLength(2);
 });
 
 it('keeps turns of one new thread that end at once next to each other', async () => {
   const threads = createThreadStore(database.pool);
   const site = await seedSite(database.pool);
-  const thread = { threadId: newId('thr_'), siteId: site.id, organizationId: site.organizationId };
-  await Promise.all(Array.from({ length: 6 }, () => threads.recordTurn(turnOf(thread))));
-  const stored = await threads.get(site.organizationId, thread.threadId);
+  const threadId = newId('thr_');
+  await Promise.all(Array.from({ length: 6 }, () => threads.recordTurn(site, turnOf(threadId))));
+  const stored = await threads.get(site, threadId);
   expect(stored?.messages.map(({ role }) => role)).toEqual(
     Array.from({ length: 6 }, () => ['user', 'assistant']).flat(),
   );
@@ -114,28 +113,31 @@ it('shows and removes a thread to its organization only', async () => {
   const site = await seedSite(database.pool);
   const other = await seedSite(database.pool);
   const threadId = newId('thr_');
-  await threads.recordTurn(turnOf({ threadId, siteId: site.id, organizationId: site.organizationId }));
-  expect(await threads.get(other.organizationId, threadId)).toBeNull();
-  expect(await threads.remove(other.organizationId, threadId)).toBe(false);
-  expect(await threads.remove(site.organizationId, threadId)).toBe(true);
-  expect(await threads.remove(site.organizationId, threadId)).toBe(false);
+  await threads.recordTurn(site, turnOf(threadId));
+  const foreign = { id: site.id, organizationId: other.organizationId };
+  const sibling = await seedSite(database.pool, { organizationId: site.organizationId });
+  for (const at of [other, foreign, sibling]) {
+    expect(await threads.get(at, threadId)).toBeNull();
+    expect(await threads.remove(operatorOf(at), at.id, threadId)).toBe(false);
+  }
+  expect(await threads.remove(operatorOf(site), site.id, threadId)).toBe(true);
+  expect(await threads.remove(operatorOf(site), site.id, threadId)).toBe(false);
   const { rows } = await database.pool.query('select from thread_messages where thread_id = $1', [threadId]);
   expect(rows).toHaveLength(0);
 });
 
 it('opens a thread before its first answer has ended, unless its site keeps nothing', async () => {
   const threads = createThreadStore(database.pool);
-  const open = async (site: { retentionDays?: number } = {}) => {
-    const { id: siteId, organizationId } = await seedSite(database.pool, site);
-    const owner = { siteId, organizationId };
-    const { threadId } = await threads.resolve({ threadId: null, ...owner });
-    await threads.open({ threadId, fp: 'anonymous', ...owner });
-    return { ...(await threads.resolve({ threadId, ...owner })), opened: threadId, owner };
+  const open = async (change: { retentionDays?: number } = {}) => {
+    const site = await seedSite(database.pool, change);
+    const { threadId } = await threads.resolve(site, null);
+    await threads.open(site, { threadId, fp: 'anonymous' });
+    return { ...(await threads.resolve(site, threadId)), opened: threadId, site };
   };
-  const { isNew, threadId, opened, owner } = await open();
+  const { isNew, threadId, opened, site } = await open();
   expect({ isNew, threadId }).toEqual({ isNew: false, threadId: opened });
-  await threads.recordTurn(turnOf({ threadId, ...owner }));
-  expect((await threads.get(owner.organizationId, threadId))?.messages).toHaveLength(2);
+  await threads.recordTurn(site, turnOf(threadId));
+  expect((await threads.get(site, threadId))?.messages).toHaveLength(2);
   expect((await open({ retentionDays: 0 })).isNew).toBe(true);
 });
 
@@ -143,22 +145,22 @@ it('stores nothing for a site that keeps nothing, and sweeps what is older than 
   const threads = createThreadStore(database.pool);
   const silent = await seedSite(database.pool, { retentionDays: 0 });
   const unkept = newId('thr_');
-  await threads.recordTurn(turnOf({ threadId: unkept, siteId: silent.id, organizationId: silent.organizationId }));
-  expect(await threads.get(silent.organizationId, unkept)).toBeNull();
+  await threads.recordTurn(silent, turnOf(unkept));
+  expect(await threads.get(silent, unkept)).toBeNull();
 
   const [brief, long] = [await seedSite(database.pool, { retentionDays: 1 }), await seedSite(database.pool)];
-  const record = async ({ id, organizationId }: { id: string; organizationId: string }, days: number) => {
-    const thread = { threadId: newId('thr_'), siteId: id, organizationId };
-    await threads.recordTurn(turnOf(thread));
+  const record = async (site: SiteRef, days: number) => {
+    const threadId = newId('thr_');
+    await threads.recordTurn(site, turnOf(threadId));
     await database.pool.query(`update threads set updated_at = now() - make_interval(days => $2) where id = $1`, [
-      thread.threadId,
+      threadId,
       days,
     ]);
-    return { organizationId, threadId: thread.threadId };
+    return { site, threadId };
   };
   const gone = [await record(brief, 2), await record(long, 31)];
   const kept = [await record(brief, 0), await record(long, 29)];
-  expect(await threads.sweep()).toBe(2);
-  for (const each of gone) expect(await threads.get(each.organizationId, each.threadId)).toBeNull();
-  for (const each of kept) expect(await threads.get(each.organizationId, each.threadId)).not.toBeNull();
+  expect(await createSweeps(database.pool).threads()).toBe(2);
+  for (const each of gone) expect(await threads.get(each.site, each.threadId)).toBeNull();
+  for (const each of kept) expect(await threads.get(each.site, each.threadId)).not.toBeNull();
 });

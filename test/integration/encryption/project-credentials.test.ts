@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createProjectCredentialStore } from '../../../db/project-credentials.ts';
+import { changeProject } from '../../support/build.ts';
 import { createSecretBox } from '../../../encryption/secret-box.ts';
 import { jobWorkflowId } from '../../../workflows/contract/messages.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
@@ -35,8 +35,8 @@ async function createJobWithToken(
 ) {
   const jobId = await worker.createJob(job);
   const { projectId } = (await worker.deps.jobs.get(jobId))!;
-  const credentials = createProjectCredentialStore(database.pool, createSecretBox(testKeys(...keys)));
-  expect(await credentials.write(projectId, token)).toBe(true);
+  const box = createSecretBox(testKeys(...keys));
+  expect(await changeProject(database.pool, projectId, { forgeToken: token }, box)).not.toBeNull();
   return { jobId, projectId };
 }
 

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, it, vi } from 'vitest';
-import { createProjectCredentialStore } from '../../../db/project-credentials.ts';
+import { operatorOf } from '../../../db/caller.ts';
+import { createProjectCredentialReader } from '../../../db/worker/projects.ts';
 import { createSealedValueStore } from '../../../db/sealed-values.ts';
 import { createWebhookStore } from '../../../db/webhook-endpoints.ts';
 import { createDataConverter } from '../../../encryption/data-converter.ts';
@@ -9,7 +10,7 @@ import type { EncryptionKey } from '../../../encryption/keys.ts';
 import { createSecretBox } from '../../../encryption/secret-box.ts';
 import { jobTaskQueue, jobWorkflowName, refreshSiteScheduleId } from '../../../workflows/contract/messages.ts';
 import { readTemporalSettings } from '../../../lib/temporal-credentials.ts';
-import { buildProject, buildSite } from '../../support/build.ts';
+import { buildProject, buildSite, changeProject } from '../../support/build.ts';
 import { createTestCommands } from '../../support/commands.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { readableDatabase, testKeys } from '../../support/encryption.ts';
@@ -64,17 +65,18 @@ it(
     const projects = await Promise.all(Array.from({ length: 7 }, () => buildProject(database.pool)));
     const ids = projects.map(({ id }) => id);
     const write = async (key: string[], id: string) =>
-      createProjectCredentialStore(database.pool, boxOf(...key)).write(id, `token-of-${id}`);
+      changeProject(database.pool, id, { forgeToken: `token-of-${id}` }, boxOf(...key));
     for (const id of ids.slice(0, 5)) await write([k1], id);
     await write([], ids[5]!);
     const webhooks = createWebhookStore(database.pool, boxOf(k1));
-    const made = await webhooks.create({
-      projectId: ids[0]!,
+    const operator = operatorOf(projects[0]!);
+    const made = await webhooks.create(operator, ids[0]!, {
       url: 'https://a.example/',
       description: null,
       eventTypes: [],
     });
-    await webhooks.rotateSecret({ projectId: ids[0]!, id: made!.webhook.id, overlapMs: 60_000 });
+    if (typeof made === 'string') throw new Error(made);
+    await webhooks.rotateSecret(operator, made.webhook, { overlapMs: 60_000 });
     const site = await buildSite(database.pool);
     const action = { type: 'startWorkflow' as const, workflowType: 'refreshSite', taskQueue: randomUUID() };
     const schedule = await clientOf(k1).schedule.create({
@@ -96,8 +98,8 @@ it(
       expect(said).toEqual(['Sealed anew: 0 secrets, 0 schedules.']);
 
       const readable = await readableDatabase(database.pool);
-      for (const words of [`enc:v1:${k1}`, 'token-of-', made!.secret]) expect(readable).not.toContain(words);
-      const read = createProjectCredentialStore(database.pool, boxOf(k2));
+      for (const words of [`enc:v1:${k1}`, 'token-of-', made.secret]) expect(readable).not.toContain(words);
+      const read = createProjectCredentialReader(database.pool, boxOf(k2));
       expect(await Promise.all(ids.map((id) => read.read(id)))).toEqual([
         ...ids.slice(0, 6).map((id) => `token-of-${id}`),
         null,
@@ -118,18 +120,18 @@ it(
 
 it('leaves what it cannot open, and names the key that is missing', { timeout: 60_000 }, async () => {
   const { id } = await buildProject(database.pool);
-  await createProjectCredentialStore(database.pool, boxOf('lost')).write(id, 'token');
+  await changeProject(database.pool, id, { forgeToken: 'token' }, boxOf('lost'));
   const states = await rotate(['k9']);
   expect(states['lost']).toMatchObject({ values: 1, state: 'needed and missing: add it to DOCKET_ENCRYPTION_KEYS' });
-  expect(await createProjectCredentialStore(database.pool, boxOf('lost')).read(id)).toBe('token');
+  expect(await createProjectCredentialReader(database.pool, boxOf('lost')).read(id)).toBe('token');
   await rotate(['k9', 'lost']);
-  expect(await createProjectCredentialStore(database.pool, boxOf('k9')).read(id)).toBe('token');
+  expect(await createProjectCredentialReader(database.pool, boxOf('k9')).read(id)).toBe('token');
 });
 
 it('leaves what a key with another value cannot open, and says so', { timeout: 60_000 }, async () => {
   const { id } = await buildProject(database.pool);
-  const store = createProjectCredentialStore(database.pool, boxOf('mistaken'));
-  await store.write(id, 'token');
+  const store = createProjectCredentialReader(database.pool, boxOf('mistaken'));
+  await changeProject(database.pool, id, { forgeToken: 'token' }, boxOf('mistaken'));
   const [other] = testKeys('other');
   const mistaken = { ...other!, id: 'mistaken' };
   const states = await rotateWith([...testKeys('k9'), mistaken]);
@@ -157,11 +159,15 @@ it('refuses to rotate without a key', async () => {
 it('seals each value once when two run at the same time, and keeps one that is changed meanwhile', async () => {
   await using own = await createTestDatabase();
   const projects = await Promise.all(Array.from({ length: 20 }, () => buildProject(own.pool)));
-  const under = (...keys: string[]) => createProjectCredentialStore(own.pool, boxOf(...keys));
-  for (const { id } of projects) await under('ka').write(id, id);
+  const under = (...keys: string[]) => createProjectCredentialReader(own.pool, boxOf(...keys));
+  for (const { id } of projects) await changeProject(own.pool, id, { forgeToken: id }, boxOf('ka'));
   const [first] = projects;
   const rotation = () => createSealedValueStore(own.pool, boxOf('kb', 'ka')).reseal({ batch: 3 });
-  const [one, other] = await Promise.all([rotation(), rotation(), under('kb').write(first!.id, 'new')]);
+  const [one, other] = await Promise.all([
+    rotation(),
+    rotation(),
+    changeProject(own.pool, first!.id, { forgeToken: 'new' }, boxOf('kb')),
+  ]);
   expect([19, 20]).toContain(one + other);
   expect(await under('kb').read(first!.id)).toBe('new');
   for (const { id } of projects.slice(1)) expect(await under('kb').read(id)).toBe(id);

@@ -5,13 +5,12 @@ import { expect, inject, it } from 'vitest';
 import { createKnownSecrets } from '../../../redaction/known-secrets.ts';
 import { createGrantedAccess } from '../../../activities/granted-access.ts';
 import { createGrantStore } from '../../../db/grants.ts';
-import { createProjectCredentialStore } from '../../../db/project-credentials.ts';
+import { createProjectCredentialReader, createProjectReader } from '../../../db/worker/projects.ts';
 import { createSecretBox } from '../../../encryption/secret-box.ts';
 import { createForges } from '../../../activities/clients/forges.ts';
 import { createLocalForge } from '../../../activities/clients/local-forge.ts';
 import { createJobBranchStore } from '../../../db/worker/job-branches.ts';
 import { createWorkerJobStore } from '../../../db/worker/jobs.ts';
-import { createProjectStore } from '../../../db/projects.ts';
 import { createWorkerPullRequestStore } from '../../../db/worker/pull-requests.ts';
 import { createJobChores } from '../../../worker/job-chores.ts';
 import { archiveJobsScheduleId, archiveJobsWorkflowName } from '../../../workflows/contract/messages.ts';
@@ -48,8 +47,8 @@ it('the chores of jobs keep the daily schedule and see what became of pull reque
       grants: createGrantStore(database.pool),
       problemWithRepository: () => null,
       roots: { repositories: '/', directories: null },
-      projects: createProjectStore(database.pool),
-      credentials: createProjectCredentialStore(database.pool, createSecretBox([])),
+      projects: createProjectReader(database.pool),
+      credentials: createProjectCredentialReader(database.pool, createSecretBox([])),
       forges: createForges({ local, github: null, gitlab: null, gitea: null }),
       secrets: createKnownSecrets([]),
     }),

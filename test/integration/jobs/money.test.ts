@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAnswerSpendingStore } from '../../../db/answer-spending.ts';
-import { createProjectStore } from '../../../db/projects.ts';
+import { changeProject } from '../../support/build.ts';
 import { createPriceBook } from '../../../models/prices.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
@@ -62,11 +62,10 @@ describe('a limit on money', () => {
     const ceilings = { jobMicros: 3_000, dayMicros: null, organizationMicros: null };
     await using stack = await startStack(() => ({ budgetCeilings: ceilings }));
     const id = await stack.worker.createJob(stack.job);
-    const projects = createProjectStore(database.pool);
-    await projects.update(await projectOf(id), { jobBudgetMicros: 2_000 });
+    await changeProject(database.pool, await projectOf(id), { jobBudgetMicros: 2_000 });
     await stack.worker.startJob(id);
     expect(await stack.worker.ended(id)).toMatchObject({ failureCategory: 'budget_limit', steps: 2 });
-    await projects.update(await projectOf(id), { jobBudgetMicros: 999_999_999_000_000 });
+    await changeProject(database.pool, await projectOf(id), { jobBudgetMicros: 999_999_999_000_000 });
     expect(await stack.worker.followUp(id, 'Go on')).toMatchObject({ failureCategory: 'budget_limit', steps: 5 });
   });
 
@@ -86,7 +85,7 @@ describe('a limit on money', () => {
     const budget = 10_000;
     const ids = [await stack.worker.createJob(stack.job)];
     const project = await projectOf(ids[0]!);
-    await createProjectStore(database.pool).update(project, { dailyBudgetMicros: budget });
+    await changeProject(database.pool, project, { dailyBudgetMicros: budget });
     for (let more = 0; more < 5; more += 1) ids.push(await stack.worker.createJob(stack.job));
     await database.pool.query('update jobs set project_id = $1 where id = any($2)', [project, ids]);
     await Promise.all(ids.map((id) => stack.worker.startJob(id)));

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createProjectCredentialStore } from '../../../db/project-credentials.ts';
-import { createProjectStore } from '../../../db/projects.ts';
+import { changeProject } from '../../support/build.ts';
 import { createSecretBox } from '../../../encryption/secret-box.ts';
 import { jobWorkflowId } from '../../../workflows/contract/messages.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
@@ -41,9 +40,8 @@ async function startScene({ keyOfProject = createKeyPair(), isKeySet = true } = 
   );
   const jobId = await worker.createJob({ prompt: 'Add', repository: server.url('acme/lamp'), forge: 'github' });
   const { projectId } = (await worker.deps.jobs.get(jobId))!;
-  await createProjectStore(database.pool).update(projectId, { sshKnownHosts: [server.hostKey] });
-  const credentials = createProjectCredentialStore(database.pool, createSecretBox(testKeys('k1')));
-  if (isKeySet) expect(await credentials.writeSshKey(projectId, keyOfProject.private)).toBe(true);
+  const change = { sshKnownHosts: [server.hostKey], ...(isKeySet && { sshKey: keyOfProject.private }) };
+  await changeProject(database.pool, projectId, change, createSecretBox(testKeys('k1')));
   const running = resources.move();
   return {
     github,

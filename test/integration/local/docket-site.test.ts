@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createSiteStore } from '../../../db/sites.ts';
+import { createSiteIndexing } from '../../../db/worker/site-indexing.ts';
 import { buildOrganization, buildSite } from '../../support/build.ts';
 import { createTestCommands } from '../../support/commands.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
@@ -17,7 +17,7 @@ describe('docket site', () => {
     const org = (await buildOrganization(database.pool)).id;
     const source = ['--repository', '/srv/git/docs.git', '--ref', 'next', '--refresh-minutes', '30'];
     const site = await docketJson('site', 'create', '--org', org, '--domain', 'changing', ...source);
-    const sites = createSiteStore(database.pool);
+    const sites = createSiteIndexing(database.pool);
     const answerRequest = async () => sites.answerIndexRequest(site.id, (await sites.readIndexRequest(site.id)) ?? '');
     await answerRequest();
 
@@ -54,7 +54,7 @@ describe('docket site', () => {
   it('removes a site only when it is told to for certain', async () => {
     const { id, domain } = await buildSite(database.pool);
     await expect(docket('site', 'delete', domain)).rejects.toThrow(/say --yes/);
-    expect(await createSiteStore(database.pool).get(id)).not.toBeNull();
+    expect(await createSiteIndexing(database.pool).get(id)).not.toBeNull();
     expect(await docketJson('site', 'delete', domain, '--yes')).toEqual({ id, domain, deleted: true });
     await expect(docket('site', 'delete', domain, '--yes')).rejects.toThrow(/no site/);
   });

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
-import { createProjectCredentialStore } from '../../../db/project-credentials.ts';
+import { createProjectCredentialReader } from '../../../db/worker/projects.ts';
 import { createSecretBox } from '../../../encryption/secret-box.ts';
 import { buildOrganization } from '../../support/build.ts';
 import { testKeys } from '../../support/encryption.ts';
@@ -39,7 +39,7 @@ it('docket project takes a key for ssh from a file or standard input, with the h
   const created = await docket(...create, '--ssh-key', files.key, '--ssh-known-hosts', files.hosts, '--json');
   const { id, ...project } = JSON.parse(created);
   expect(project).toMatchObject({ repository: 'ssh://git@github.com/acme/docs', forge: 'github', hasSshKey: true });
-  const credentials = createProjectCredentialStore(database.pool, createSecretBox(testKeys('k1')));
+  const credentials = createProjectCredentialReader(database.pool, createSecretBox(testKeys('k1')));
   expect(await credentials.readSshKey(id)).toBe(first);
 
   input = second;

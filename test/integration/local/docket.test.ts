@@ -4,10 +4,10 @@ import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseKey } from '../../../db/key-format.ts';
-import { createKeyStore } from '../../../db/keys.ts';
-import { createProjectCredentialStore } from '../../../db/project-credentials.ts';
-import { createSessionStore } from '../../../db/sessions.ts';
-import { createSiteStore } from '../../../db/sites.ts';
+import { createAccessStore } from '../../../db/service/access.ts';
+import { createProjectCredentialReader } from '../../../db/worker/projects.ts';
+import { createSessionLookup } from '../../../db/service/session-lookup.ts';
+import { createSiteIndexing } from '../../../db/worker/site-indexing.ts';
 import { createSecretBox } from '../../../encryption/secret-box.ts';
 import { buildOrganization, buildSite, testPepper } from '../../support/build.ts';
 import { testKeys, testKeysText } from '../../support/encryption.ts';
@@ -74,7 +74,7 @@ describe('docket', () => {
     const source = ['--repository', '/srv/git/docs.git', '--path', '/docs/./v2/', '--refresh-minutes', '30'];
     const site = await docketJson('site', 'create', '--org', org, '--domain', 'acme', ...source);
     expect(site).toMatchObject({ domain: 'acme', path: 'docs/v2', retentionDays: 30, refreshMinutes: 30 });
-    expect((await createSiteStore(database.pool).get(site.id))?.indexRequestedAt).toBeInstanceOf(Date);
+    expect((await createSiteIndexing(database.pool).get(site.id))?.indexRequestedAt).toBeInstanceOf(Date);
     const listed = await docketJson('site', 'list', '--org', org);
     expect(listed.map(({ id }: { id: string }) => id)).toEqual([site.id]);
 
@@ -98,7 +98,7 @@ describe('docket', () => {
     const created = await docket('project', 'create', '--org', org, ...hosted, '--json');
     const { id, hasCredential } = JSON.parse(created);
     expect(hasCredential).toBe(true);
-    const credentials = createProjectCredentialStore(database.pool, createSecretBox(testKeys('k1')));
+    const credentials = createProjectCredentialReader(database.pool, createSecretBox(testKeys('k1')));
     expect(await credentials.read(id)).toBe('ghp_first-token');
     const listed = await docket('project', 'list', '--org', org);
     expect(listed).toMatch(/ token .*\n.* set /);
@@ -147,12 +147,12 @@ describe('docket', () => {
       expect(list).not.toContain('digest');
     }
     await docket('key', 'revoke', created.id);
-    expect((await createKeyStore(database.pool, testPepper).find(created.id))?.revokedAt).toBeInstanceOf(Date);
+    expect((await createAccessStore(database.pool).findKey(created.id))?.revokedAt).toBeInstanceOf(Date);
     expect(await docket('key', 'list')).toMatch(new RegExp(`^${created.id} .* revoked`, 'm'));
   });
 
   it('waits for an index that was asked for, and tells how it ended', async () => {
-    const sites = createSiteStore(database.pool);
+    const sites = createSiteIndexing(database.pool);
     const { id, domain } = await buildSite(database.pool);
     await sites.recordIndexFailure(id, { category: 'internal', message: 'An old failure.' });
     const finish = async (message: string | null) => {
@@ -201,7 +201,7 @@ describe('docket', () => {
     const { url } = await docketJson('sign-in', '--org', org);
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:8080\/sign-in#link=[0-9A-Za-z]{43}$/);
     const link = url.split('=')[1];
-    const sessions = createSessionStore(database.pool, testPepper);
+    const sessions = createSessionLookup(database.pool, testPepper);
     expect(await sessions.openByLink(link)).toMatchObject({ organizationId: org });
     expect(await sessions.openByLink(link)).toBeNull();
   });
@@ -237,7 +237,7 @@ describe('docket', () => {
     ],
     ['a relative directory', 'site create --org ORG --domain x --directory d', 'absolute'],
     ['a domain with a slash', 'site create --org ORG --domain a/b --directory /d', 'lower-case'],
-    ['a domain of another site', 'site create --org ORG --domain taken --directory /d', 'taken'],
+    ['a domain that the organization has', 'site create --org ORG --domain taken --directory /d', 'taken'],
     ['a folder that climbs', 'site create --org ORG --domain x --directory /d --path ../x', '--path'],
     [
       'a base address that is a script',
@@ -250,8 +250,8 @@ describe('docket', () => {
     ['an unknown kind of key', 'key create --org ORG --kind root', 'Allowed choices'],
     ['an unknown command', 'frobnicate', 'unknown command'],
   ])('refuses %s', async (_name, line, words) => {
-    await buildSite(database.pool, { domain: 'taken' }).catch(() => {});
     const org = await newOrganization();
+    await buildSite(database.pool, { organizationId: org, domain: 'taken' });
     const args = line.split(' ').map((arg) => (arg === 'ORG' ? org : arg));
     await expect(docket(...args)).rejects.toThrow(words);
     expect(printed()).toEqual([]);

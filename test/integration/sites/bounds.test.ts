@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createSiteStore } from '../../../db/sites.ts';
+import { createSiteIndexing } from '../../../db/worker/site-indexing.ts';
 import { watchEventLoop } from '../../../threads/watch-event-loop.ts';
 import { indexSiteWorkflowId } from '../../../workflows/contract/messages.ts';
 import { buildSite } from '../../support/build.ts';
@@ -20,7 +20,7 @@ it('fails on a few objects that list as a billion pages, at once and without hol
 
   await using worker = await startSiteWorker({ database });
   const site = await buildSite(database.pool, { repository: repository.path, path: '' });
-  const sites = createSiteStore(database.pool);
+  const sites = createSiteIndexing(database.pool);
   await sites.requestIndex(site.id);
   const holds: number[] = [];
   using _ = watchEventLoop({ heldMs: 250, onHeld: ({ cpuMs }) => holds.push(cpuMs) });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createSiteStore } from '../../../db/sites.ts';
+import { createSiteIndexing } from '../../../db/worker/site-indexing.ts';
 import { indexSiteWorkflowId } from '../../../workflows/contract/messages.ts';
 import { buildSite } from '../../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
@@ -35,7 +35,7 @@ it('builds what changed of a folder, and nothing when nothing did', async () => 
     }),
   });
   const site = await buildSite(database.pool, { repository: repository.path, path: 'docs' });
-  const sites = createSiteStore(database.pool);
+  const sites = createSiteIndexing(database.pool);
   await sites.requestIndex(site.id);
 
   expect(await worker.index(site)).toEqual({ version: 1, pages: 2, changedPages: 2 });

@@ -2,7 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { Context } from '@temporalio/activity';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SiteActivityDeps } from '../../../activities/site-index.ts';
-import { createSiteStore, type SiteRow } from '../../../db/sites.ts';
+import { type SiteRow } from '../../../db/sites.ts';
+import { operatorOf } from '../../../db/caller.ts';
+import { createSiteStore } from '../../../db/sites.ts';
+import { createSiteIndexing } from '../../../db/worker/site-indexing.ts';
 import { indexSiteWorkflowId, refreshSiteScheduleId } from '../../../workflows/contract/messages.ts';
 import { buildSite } from '../../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
@@ -20,7 +23,7 @@ afterAll(() => database[Symbol.asyncDispose]());
 const pages = { 'a.md': '# Page\n\nThe heron waits.\n' };
 const patience = { timeout: 45_000, interval: 50 };
 
-const get = async ({ id }: SiteRow): Promise<SiteRow> => (await createSiteStore(database.pool).get(id))!;
+const get = async ({ id }: SiteRow): Promise<SiteRow> => (await createSiteIndexing(database.pool).get(id))!;
 
 /** Waits until no request stands. */
 async function answered(site: SiteRow): Promise<SiteRow> {
@@ -36,11 +39,11 @@ function holdPublish() {
   const change = ({ indexes }: SiteActivityDeps): Partial<SiteActivityDeps> => ({
     indexes: {
       ...indexes,
-      async publish(id, index) {
+      async publish(site, index) {
         reached.resolve();
         await Promise.race([released.promise, Context.current().cancelled]);
-        const made = await indexes.publish(id, index);
-        published.push(`${id} ${made.version}`);
+        const made = await indexes.publish(site, index);
+        published.push(`${site.id} ${made.version}`);
         return made;
       },
     },
@@ -57,7 +60,7 @@ describe('a request for an index', () => {
     await using _one = await startSiteWorker(options);
     await using _two = await startSiteWorker(options);
     const sites = await Promise.all([1, 2, 3].map(() => buildSite(database.pool, { repository: repository.path })));
-    await Promise.all(sites.map(({ id }) => createSiteStore(database.pool).requestIndex(id)));
+    await Promise.all(sites.map(({ id }) => createSiteIndexing(database.pool).requestIndex(id)));
     for (const site of sites) expect(await answered(site)).toMatchObject({ indexVersion: 1, indexFailure: null });
     expect(publishing.published.sort()).toEqual(sites.map(({ id }) => `${id} 1`).sort());
   });
@@ -66,7 +69,7 @@ describe('a request for an index', () => {
     await using repository = await createTestRepository(pages);
     const publishing = holdPublish();
     await using _worker = await startSiteWorker({ database, hasChores: true, change: publishing.change });
-    const sites = createSiteStore(database.pool);
+    const sites = createSiteIndexing(database.pool);
     const site = await buildSite(database.pool, { repository: repository.path });
     await sites.requestIndex(site.id);
     await publishing.reached;
@@ -82,7 +85,7 @@ describe('a request for an index', () => {
     const publishing = holdPublish();
     await using worker = await startSiteWorker({ database, hasChores: true, change: publishing.change });
     const site = await buildSite(database.pool, { repository: repository.path });
-    await createSiteStore(database.pool).requestIndex(site.id);
+    await createSiteIndexing(database.pool).requestIndex(site.id);
     await publishing.reached;
     await worker.client.workflow.getHandle(indexSiteWorkflowId(site.id)).terminate();
     publishing.release();
@@ -96,7 +99,7 @@ describe('a request for an index', () => {
     const site = await buildSite(database.pool, { repository: repository.path });
     {
       await using _first = await startSiteWorker({ database, taskQueue, hasChores: true, change: publishing.change });
-      await createSiteStore(database.pool).requestIndex(site.id);
+      await createSiteIndexing(database.pool).requestIndex(site.id);
       await publishing.reached;
     }
     expect(publishing.published).toEqual([]);
@@ -150,7 +153,6 @@ describe('a site that is refreshed by itself', () => {
 
   it('loses its schedule with itself, also when no worker ran meanwhile', async () => {
     const taskQueue = `test-${randomUUID()}`;
-    const sites = createSiteStore(database.pool);
     const [first, second] = [
       await buildSite(database.pool, { refreshMinutes: 7 }),
       await buildSite(database.pool, { refreshMinutes: 7 }),
@@ -166,11 +168,11 @@ describe('a site that is refreshed by itself', () => {
     {
       await using worker = await startSiteWorker({ database, taskQueue, hasChores: true });
       for (const site of [first, second]) await expect.poll(() => hasSchedule(worker, site), patience).toBe(true);
-      await sites.remove(first.id);
+      await createSiteStore(database.pool).remove(operatorOf(first), first.id);
       await expect.poll(() => hasSchedule(worker, first), patience).toBe(false);
       expect(await hasSchedule(worker, second)).toBe(true);
     }
-    await sites.remove(second.id);
+    await createSiteStore(database.pool).remove(operatorOf(second), second.id);
     await using later = await startSiteWorker({ database, taskQueue, hasChores: true });
     await expect.poll(() => hasSchedule(later, second), patience).toBe(false);
   });

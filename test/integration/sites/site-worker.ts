@@ -15,9 +15,9 @@ import { createWorkspaces } from '../../../activities/clients/workspaces.ts';
 import { createSiteActivities, type SiteActivityDeps } from '../../../activities/site-index.ts';
 import { SiteIndexes } from '../../../api/assistant/site-indexes.ts';
 import { createGrantStore } from '../../../db/grants.ts';
-import { createProjectCredentialStore } from '../../../db/project-credentials.ts';
-import { createProjectStore } from '../../../db/projects.ts';
-import { createSiteIndexStore, createSiteStore, type SiteRow } from '../../../db/sites.ts';
+import { createProjectCredentialReader, createProjectReader } from '../../../db/worker/projects.ts';
+import { createSiteIndexing } from '../../../db/worker/site-indexing.ts';
+import { createSiteIndexStore, type SiteRow } from '../../../db/sites.ts';
 import { createSecretBox } from '../../../encryption/secret-box.ts';
 import { createKnownSecrets } from '../../../redaction/known-secrets.ts';
 import { indexFormat } from '../../../search/site-index.ts';
@@ -101,22 +101,22 @@ export async function startSiteWorker(options: SiteWorkerOptions): Promise<SiteW
   return { client, taskQueue, index, failure, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
-function depsOf({ database: { pool }, siteDirectories }: SiteWorkerOptions, directory: string): SiteActivityDeps {
+function depsOf({ database: { pool }, siteDirectories }: SiteWorkerOptions, directory: string) {
   const git = createGit({ home: join(directory, 'home'), transports: ['file'] });
   return {
-    sites: createSiteStore(pool),
+    sites: createSiteIndexing(pool),
     indexes: createSiteIndexStore(pool),
     workspaces: createWorkspaces({ git, directory }),
     grants: createGrantStore(pool),
-    projects: createProjectStore(pool),
-    credentials: createProjectCredentialStore(pool, createSecretBox([])),
+    projects: createProjectReader(pool),
+    credentials: createProjectCredentialReader(pool, createSecretBox([])),
     forges: createForges({ local: {} as Forge, github: null, gitlab: null, gitea: null }),
     secrets: createKnownSecrets([]),
     roots: { repositories: '/', directories: siteDirectories ?? null },
     problemWithRepository: () => null,
     attempt: createAttempt({ redact: (text) => text, retryBaseMs: 10 }),
     directory: join(directory, 'indexes'),
-  };
+  } satisfies SiteActivityDeps;
 }
 
 /** Titles of the pages that the API finds on a site with a query; null while it has no index. */
@@ -125,7 +125,7 @@ export async function search({ pool }: TestDatabase, site: SiteRow, query: strin
   try {
     const store = createSiteIndexStore(pool);
     await using indexes = new SiteIndexes({ store, directory, logger: silent, pollMs: 1_000 });
-    const lease = await indexes.lease(site.id);
+    const lease = await indexes.lease(site);
     const found = lease?.index.search({ query, limit: 5 }).map(({ title }) => title) ?? null;
     lease?.release();
     return found;

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { GitError } from '../../../activities/clients/git.ts';
-import { createSiteIndexStore, createSiteStore } from '../../../db/sites.ts';
+import { createSiteIndexStore } from '../../../db/sites.ts';
+import { createSiteIndexing } from '../../../db/worker/site-indexing.ts';
 import { indexSiteWorkflowId } from '../../../workflows/contract/messages.ts';
 import { buildSite } from '../../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
@@ -30,7 +31,7 @@ describe('a site that cannot be indexed any more', () => {
   it('serves its old index, says why, and recovers', async () => {
     await using repository = await createTestRepository({ 'docs/a.md': page });
     const site = await buildSite(database.pool, { repository: repository.path, path: 'docs' });
-    const sites = createSiteStore(database.pool);
+    const sites = createSiteIndexing(database.pool);
     await worker.index(site);
     await repository.commit({ 'docs/a.md': null, 'docs/logo.svg': '<svg/>' });
     await sites.requestIndex(site.id);
@@ -79,7 +80,9 @@ describe('a repository site', () => {
     await rename(repository.path, `${repository.path}.gone`);
     expect(await worker.failure(site)).toMatchObject({ type: 'repository_unreachable' });
     expect(await search(database, site, 'heron')).toEqual(['Page']);
-    expect(await createSiteStore(database.pool).get(site.id)).toMatchObject({ indexFailure: 'repository_unreachable' });
+    expect(await createSiteIndexing(database.pool).get(site.id)).toMatchObject({
+      indexFailure: 'repository_unreachable',
+    });
   });
 
   it('is refused when this worker may not use its repository', async () => {
@@ -149,7 +152,7 @@ describe('a directory site', () => {
     await symlink(join(root, 'outside'), join(root, 'allowed/link')).catch(() => {});
     const site = await buildSite(database.pool, { repository: undefined, directory: join(root, directory), path });
     expect(await worker.failure(site)).toMatchObject({ type: 'site_unreadable' });
-    expect(await createSiteIndexStore(database.pool).current(site.id)).toBeNull();
+    expect(await createSiteIndexStore(database.pool).current(site)).toBeNull();
   });
 
   it('is refused by a worker that reads no directories', async () => {

@@ -1,13 +1,15 @@
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createWorkerJobStore } from '../../../db/worker/jobs.ts';
+import { operatorOf } from '../../../db/caller.ts';
 import { createWebhookDeliveryStore } from '../../../db/webhook-deliveries.ts';
+import { createWebhookStore } from '../../../db/webhook-endpoints.ts';
 import { presentJob } from '../../../workflows/contract/agent-job.ts';
 import { buildJob, buildProject } from '../../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { recordHistory } from '../../support/histories.ts';
 import { answerWith, startReceiver } from './receiver.ts';
-import { startWebhookWorker } from './webhook-worker.ts';
+import { startWebhookWorker, testBox } from './webhook-worker.ts';
 import { asOperator } from '../../support/operator.ts';
 
 let database: TestDatabase;
@@ -22,9 +24,9 @@ async function scene({ timeoutMs = 15_000 } = {}) {
   const receiver = resources.use(await startReceiver());
   const worker = resources.use(await startWebhookWorker({ database, allowedHosts: [receiver.host], timeoutMs }));
   const project = await buildProject(database.pool);
-  const { webhook, secret } = await worker.createWebhook({ projectId: project.id, url: receiver.url });
+  const { webhook, secret } = await worker.createWebhook(project, { url: receiver.url });
   const all = resources.move();
-  const ping = async () => worker.webhooks.ping(project.id, webhook.id);
+  const ping = async () => worker.ping(webhook);
   return { receiver, worker, project, webhook, secret, ping, [Symbol.asyncDispose]: () => all.disposeAsync() };
 }
 
@@ -101,7 +103,7 @@ describe('a delivery', () => {
     const [failed] = await at.worker.settled(at.webhook);
     expect(failed).toMatchObject({ status: 'failed', nextAttemptAt: null, endedAt: expect.any(Date) });
     expect(failed!.attempts).toHaveLength(4);
-    await createWebhookDeliveryStore(database.pool).redeliver(at.webhook.id, failed!.id);
+    await createWebhookDeliveryStore(database.pool).redeliver(operatorOf(at.project), at.webhook, failed!.id);
     const [delivered] = await at.worker.settled(at.webhook);
     expect(delivered).toMatchObject({ id: failed!.id, status: 'delivered' });
     expect(delivered!.attempts).toHaveLength(5);
@@ -114,13 +116,11 @@ describe('a delivery', () => {
     await at.ping();
     const [delivery] = await at.worker.settled(at.webhook);
     expect(delivery).toMatchObject({ status: 'failed', attempts: [{ statusCode: 410 }] });
-    const webhook = await at.worker.webhooks.find(at.project.id, at.webhook.id);
+    const webhook = await createWebhookStore(database.pool, testBox).find(at.project, at.webhook);
     expect(webhook).toMatchObject({ enabled: false, disabledReason: expect.stringContaining('410') });
     await buildJob(database.pool, at.project);
     expect(await at.worker.deliveriesOf(at.webhook)).toHaveLength(1);
-    expect(
-      await at.worker.webhooks.update({ projectId: at.project.id, id: at.webhook.id, change: { enabled: true } }),
-    ).toMatchObject({
+    expect(await at.worker.change(at.webhook, { enabled: true })).toMatchObject({
       enabled: true,
       disabledReason: null,
       failingSince: null,
@@ -140,7 +140,9 @@ describe('a delivery', () => {
   it('is signed with the secret so far and the new one after a rotation', async () => {
     await using at = await scene();
     const { id } = at.webhook;
-    const rotated = await at.worker.webhooks.rotateSecret({ projectId: at.project.id, id, overlapMs: 60_000 });
+    const rotated = await createWebhookStore(database.pool, testBox).rotateSecret(operatorOf(at.project), at.webhook, {
+      overlapMs: 60_000,
+    });
     await at.ping();
     const [message] = await at.receiver.until(1);
     const headers = message!.headers as Record<string, string>;
@@ -173,8 +175,7 @@ describe('a delivery', () => {
 
   it('ends when the webhook was disabled meanwhile', async () => {
     await using at = await scene();
-    const change = (enabled: boolean) =>
-      at.worker.webhooks.update({ projectId: at.project.id, id: at.webhook.id, change: { enabled } });
+    const change = (enabled: boolean) => at.worker.change(at.webhook, { enabled });
     at.receiver.answers.push((response) => void change(false).then(() => answerWith(500)(response)));
     await at.ping();
     const [unsent] = await at.worker.settled(at.webhook);

@@ -6,15 +6,15 @@ import { createJobStore } from '../../../db/jobs.ts';
 import type { ProjectRow } from '../../../db/projects.ts';
 import { createWorkerJobStore } from '../../../db/worker/jobs.ts';
 import { createWebhookAttemptStore } from '../../../db/worker/webhook-attempts.ts';
-import { createWebhookDeliveryStore } from '../../../db/webhook-deliveries.ts';
+import { operatorOf } from '../../../db/caller.ts';
+import { createWebhookStarts } from '../../../db/worker/webhook-starts.ts';
 import { createWebhookStore, mostWebhooks } from '../../../db/webhook-endpoints.ts';
 import { presentJob } from '../../../workflows/contract/agent-job.ts';
 import { buildJob, buildProject } from '../../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { testBox } from './webhook-worker.ts';
+import { buildWebhook, listDeliveries, testBox } from './webhook-worker.ts';
 import { untilBlocked } from '../../support/database.ts';
 import { asOperator } from '../../support/operator.ts';
-import { operatorOf } from '../../../db/caller.ts';
 
 let database: TestDatabase;
 let pool: Pool;
@@ -24,22 +24,14 @@ beforeAll(async () => {
 });
 afterAll(() => database[Symbol.asyncDispose]());
 
-const webhooks = () => createWebhookStore(pool, testBox);
-
 async function watchedProject(eventTypes: string[] = []): Promise<{ project: ProjectRow; webhookId: string }> {
   const project = await buildProject(pool);
-  const created = await webhooks().create({
-    projectId: project.id,
-    url: 'https://a.example',
-    description: null,
-    eventTypes,
-  });
-  return { project, webhookId: created!.webhook.id };
+  const { webhook } = await buildWebhook(pool, project, { eventTypes });
+  return { project, webhookId: webhook.id };
 }
 
 async function typesOf(webhookId: string): Promise<string[]> {
-  const { deliveries } = await createWebhookDeliveryStore(pool).list(webhookId, { limit: 100 });
-  return deliveries.map(({ type }) => type).toReversed();
+  return (await listDeliveries(pool, webhookId)).map(({ type }) => type).toReversed();
 }
 
 const finish = (jobId: string, status: 'completed' | 'failed', turn = 1) =>
@@ -124,26 +116,16 @@ describe('what happens to a job is told once', () => {
   it('to enabled webhooks of its own project that ask for it, and nothing is written where nobody listens', async () => {
     const { project, webhookId } = await watchedProject();
     const other = await watchedProject();
-    const disabled = await webhooks().create({
-      projectId: project.id,
-      url: 'https://b.example',
-      description: null,
-      eventTypes: [],
-    });
-    await webhooks().update({ projectId: project.id, id: disabled!.webhook.id, change: { enabled: false } });
-    const choosy = await webhooks().create({
-      projectId: project.id,
-      url: 'https://c.example',
-      description: null,
-      eventTypes: ['job.failed'],
-    });
+    const disabled = await buildWebhook(pool, project, {});
+    await createWebhookStore(pool, testBox).update(operatorOf(project), disabled.webhook, { enabled: false });
+    const choosy = await buildWebhook(pool, project, { eventTypes: ['job.failed'] });
     await buildJob(pool, project);
     const unheard = await buildProject(pool);
     await buildJob(pool, unheard);
     expect(await typesOf(webhookId)).toEqual(['job.created']);
     expect(await typesOf(other.webhookId)).toEqual([]);
-    expect(await typesOf(disabled!.webhook.id)).toEqual([]);
-    expect(await typesOf(choosy!.webhook.id)).toEqual([]);
+    expect(await typesOf(disabled.webhook.id)).toEqual([]);
+    expect(await typesOf(choosy.webhook.id)).toEqual([]);
     const { rows } = await pool.query('select from webhook_messages where project_id = $1', [unheard.id]);
     expect(rows).toEqual([]);
   });
@@ -158,8 +140,7 @@ describe('what happens to a job is told once', () => {
     await finish(id, 'failed');
     const then = presentJob((await createWorkerJobStore(pool).get(id))!);
     await asOperator(pool).send({ jobId: id, prompt: 'On.', idempotency: null });
-    const { deliveries } = await createWebhookDeliveryStore(pool).list(webhookId, { limit: 10 });
-    const failed = deliveries.find(({ type }) => type === 'job.failed')!;
+    const failed = (await listDeliveries(pool, webhookId)).find(({ type }) => type === 'job.failed')!;
     expect(presentJob((await createWebhookAttemptStore(pool, testBox).jobOf(failed.messageId))!)).toEqual(then);
     const { rows } = await pool.query('select job from webhook_messages where project_id = $1', [project.id]);
     expect(JSON.stringify(rows)).not.toContain('secret-key');
@@ -184,20 +165,20 @@ describe('what is kept of messages', () => {
     const { project, webhookId } = await watchedProject();
     await buildJob(pool, project);
     await buildJob(pool, project);
-    const deliveries = createWebhookDeliveryStore(pool);
+    const deliveries = createWebhookStarts(pool);
     await pool.query(`update webhook_messages set created_at = now() - interval '31 days' where project_id = $1`, [
       project.id,
     ]);
-    const [first] = (await deliveries.list(webhookId, { limit: 2 })).deliveries;
+    const [first] = await listDeliveries(pool, webhookId);
     await pool.query(`update webhook_deliveries set status = 'delivered' where id = $1`, [first!.id]);
     expect(await deliveries.sweep({ days: 30, limit: 10 })).toBe(1);
-    expect((await deliveries.list(webhookId, { limit: 2 })).deliveries.map(({ id }) => id)).not.toContain(first!.id);
+    expect((await listDeliveries(pool, webhookId)).map(({ id }) => id)).not.toContain(first!.id);
   });
 
   it('is begun anew when its execution is gone, and by one process', async () => {
     const { project, webhookId } = await watchedProject();
     await buildJob(pool, project);
-    const deliveries = createWebhookDeliveryStore(pool);
+    const deliveries = createWebhookStarts(pool);
     const mine = async () =>
       (await deliveries.claimStarts({ limit: 100, leaseMs: 60_000 })).filter((start) => start.webhookId === webhookId);
     const [[start], rest] = [await mine(), await mine()];
@@ -219,8 +200,7 @@ describe('a webhook that fails', () => {
   async function failingSince(days: number, lastFailedDaysAgo: number) {
     const { project, webhookId } = await watchedProject();
     await buildJob(pool, project);
-    const deliveries = createWebhookDeliveryStore(pool);
-    const [delivery] = (await deliveries.list(webhookId, { limit: 1 })).deliveries;
+    const [delivery] = await listDeliveries(pool, webhookId);
     await pool.query(
       `update webhook_endpoints set failing_since = now() - $2::integer * interval '1 day',
        last_failed_at = now() - $3::integer * interval '1 day' where id = $1`,
@@ -240,8 +220,8 @@ describe('a webhook that fails', () => {
     expect(await attempts.record(ref, { ...result, verdict: 'delivered' })).toEqual(recorded);
     return {
       recorded,
-      webhook: (await webhooks().find(project.id, webhookId))!,
-      delivery: (await deliveries.find(webhookId, delivery!.id))!,
+      webhook: (await createWebhookStore(pool, testBox).find(project, { projectId: project.id, id: webhookId }))!,
+      delivery: (await listDeliveries(pool, webhookId)).find(({ id }) => id === delivery!.id)!,
     };
   }
 
@@ -271,10 +251,14 @@ describe('the webhooks of a project', () => {
     const project = await buildProject(pool);
     const made = await Promise.all(
       Array.from({ length: mostWebhooks + 5 }, () =>
-        webhooks().create({ projectId: project.id, url: 'https://a.example', description: null, eventTypes: [] }),
+        createWebhookStore(pool, testBox).create(operatorOf(project), project.id, {
+          url: 'https://a.example',
+          description: null,
+          eventTypes: [],
+        }),
       ),
     );
-    expect(made.filter((one) => one !== null)).toHaveLength(mostWebhooks);
-    expect(await webhooks().list(project.id)).toHaveLength(mostWebhooks);
+    expect(made.filter((one) => one !== 'too-many')).toHaveLength(mostWebhooks);
+    expect(await createWebhookStore(pool, testBox).list(project, project.id)).toHaveLength(mostWebhooks);
   });
 });

@@ -6,13 +6,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Connection } from '@temporalio/client';
 import { expect, inject, it } from 'vitest';
-import { createWebhookDeliveryStore } from '../../../db/webhook-deliveries.ts';
+import { operatorOf } from '../../../db/caller.ts';
 import { createWebhookStore } from '../../../db/webhook-endpoints.ts';
 import { buildProject } from '../../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { testKeysText } from '../../support/encryption.ts';
 import { startReceiver } from './receiver.ts';
-import { testBox } from './webhook-worker.ts';
+import { buildWebhook, listDeliveries, testBox } from './webhook-worker.ts';
 import { untilBlocked } from '../../support/database.ts';
 
 const main = join(import.meta.dirname, '../../../worker/main.ts');
@@ -52,7 +52,7 @@ async function startWorker(env: NodeJS.ProcessEnv) {
 
 async function delivered({ pool }: TestDatabase, webhookId: string) {
   for (;;) {
-    const [delivery] = (await createWebhookDeliveryStore(pool).list(webhookId, { limit: 1 })).deliveries;
+    const [delivery] = await listDeliveries(pool, webhookId);
     if (delivery?.status === 'delivered') return delivery;
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
@@ -72,20 +72,14 @@ it(
       DOCKET_ENCRYPTION_KEYS: testKeysText('test'),
     };
     const project = await buildProject(database.pool);
-    const webhooks = createWebhookStore(database.pool, testBox);
-    const created = await webhooks.create({
-      projectId: project.id,
-      url: receiver.url,
-      description: null,
-      eventTypes: [],
-    });
-    const { id } = created!.webhook;
+    const { webhook } = await buildWebhook(database.pool, project, { url: receiver.url });
+    const { id } = webhook;
 
     // holds the record back
     const holder = await database.pool.connect();
     await holder.query('begin');
     await holder.query('select from webhook_endpoints where id = $1 for no key update', [id]);
-    await webhooks.ping(project.id, id);
+    await createWebhookStore(database.pool, testBox).ping(operatorOf(project), webhook);
     {
       await using worker = await startWorker(env);
       await receiver.until(1);
@@ -94,9 +88,7 @@ it(
     }
     await holder.query('rollback');
     holder.release();
-    expect(await createWebhookDeliveryStore(database.pool).list(id, { limit: 1 })).toMatchObject({
-      deliveries: [{ status: 'pending', attempts: [] }],
-    });
+    expect(await listDeliveries(database.pool, id)).toMatchObject([{ status: 'pending', attempts: [] }]);
 
     await using _worker = await startWorker(env);
     const delivery = await delivered(database, id);

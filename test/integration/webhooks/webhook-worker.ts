@@ -11,14 +11,19 @@ import { createWebhookDeliveryStore, type DeliveryRow } from '../../../db/webhoo
 import {
   createWebhookStore,
   type NewWebhook,
+  type WebhookChange,
   type WebhookRow,
-  type WebhookStore,
 } from '../../../db/webhook-endpoints.ts';
 import { createSecretBox } from '../../../encryption/secret-box.ts';
 import { createWorker, webhookQueue } from '../../../worker/create-worker.ts';
 import { createWebhookChores } from '../../../worker/webhook-chores.ts';
 import { prepareWorkflowBundle } from '../../../worker/workflow-bundle.ts';
 import { deliverWebhookWorkflowId } from '../../../workflows/contract/messages.ts';
+import type { Pool } from 'pg';
+import { operatorOf } from '../../../db/caller.ts';
+import type { ProjectRow } from '../../../db/projects.ts';
+import { createWebhookStarts } from '../../../db/worker/webhook-starts.ts';
+import { operatorOfProject } from '../../support/build.ts';
 import type { TestDatabase } from '../../support/database.ts';
 import { testKeys } from '../../support/encryption.ts';
 import { quietRuntime } from '../../support/worker.ts';
@@ -30,16 +35,47 @@ export interface WebhookWorkerOptions extends Partial<WebhookSenderOptions> {
 
 export interface WebhookWorker extends AsyncDisposable {
   client: Client;
-  webhooks: WebhookStore;
+  /** What the operator does to a webhook. */
+  ping(webhook: WebhookRow): Promise<string | null>;
+  change(webhook: WebhookRow, change: WebhookChange): Promise<WebhookRow | null>;
   /** A webhook with its secret. */
   createWebhook(
-    webhook: Partial<NewWebhook> & { projectId: string; url: string },
+    project: ProjectRow,
+    webhook: Partial<NewWebhook> & { url: string },
   ): Promise<{ webhook: WebhookRow; secret: string }>;
   /** Waits until the executions of the webhook's deliveries have ended, and answers these, newest first. */
   settled(webhook: WebhookRow): Promise<DeliveryRow[]>;
   deliveriesOf(webhook: WebhookRow): Promise<DeliveryRow[]>;
   /** The execution of a delivery. */
   handleOf(webhook: WebhookRow, delivery: DeliveryRow, round?: number): ReturnType<Client['workflow']['getHandle']>;
+}
+
+export async function buildWebhook(
+  pool: Pool,
+  project: ProjectRow,
+  webhook: Partial<NewWebhook>,
+): Promise<{ webhook: WebhookRow; secret: string }> {
+  const defaults = { url: 'https://a.example', description: null, eventTypes: [] };
+  const created = await createWebhookStore(pool, testBox).create(operatorOf(project), project.id, {
+    ...defaults,
+    ...webhook,
+  });
+  if (typeof created === 'string') throw new Error(`The webhook was not created: ${created}.`);
+  return created;
+}
+
+/** Newest first. */
+export async function listDeliveries(pool: Pool, webhookId: string): Promise<DeliveryRow[]> {
+  const { rows } = await pool.query<{ projectId: string }>(
+    'select project_id as "projectId" from webhook_endpoints where id = $1',
+    [webhookId],
+  );
+  const [webhook] = rows;
+  if (webhook === undefined) return [];
+  const { projectId } = webhook;
+  const operator = await operatorOfProject(pool, projectId);
+  const ref = { projectId, id: webhookId };
+  return (await createWebhookDeliveryStore(pool).list(operator, ref, { limit: 100 })).deliveries;
 }
 
 export const testBox = createSecretBox(testKeys('test'));
@@ -76,15 +112,14 @@ export async function startWebhookWorker(options: WebhookWorkerOptions): Promise
     worker.shutdown();
     await run;
   });
-  const deliveries = createWebhookDeliveryStore(pool);
+  const deliveries = createWebhookStarts(pool);
   const log = pino({ level: 'silent' });
   resources.use(createWebhookChores({ deliveries, client, log, taskQueue, startsEveryMs: 50 }));
   const webhooks = createWebhookStore(pool, testBox);
   const running = resources.move();
 
-  async function deliveriesOf({ id }: WebhookRow): Promise<DeliveryRow[]> {
-    return (await deliveries.list(id, { limit: 100 })).deliveries;
-  }
+  const deliveriesOf = ({ id }: WebhookRow) => listDeliveries(pool, id);
+  const operator = async ({ projectId }: WebhookRow) => operatorOfProject(pool, projectId);
 
   async function hasEnded(webhookId: string): Promise<boolean> {
     const { rows } = await pool.query(
@@ -96,13 +131,10 @@ export async function startWebhookWorker(options: WebhookWorkerOptions): Promise
 
   return {
     client,
-    webhooks,
     deliveriesOf,
-    async createWebhook(webhook) {
-      const created = await webhooks.create({ description: null, eventTypes: [], ...webhook });
-      if (created === null) throw new Error('There are too many webhooks.');
-      return created;
-    },
+    ping: async (webhook) => webhooks.ping(await operator(webhook), webhook),
+    change: async (webhook, change) => webhooks.update(await operator(webhook), webhook, change),
+    createWebhook: (project, webhook) => buildWebhook(pool, project, webhook),
     async settled(webhook) {
       const { promise, resolve, reject } = Promise.withResolvers<void>();
       const timer = setInterval(() => {

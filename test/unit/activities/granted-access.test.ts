@@ -34,7 +34,7 @@ function accessWith({ grants = [], worker = 'of-the-worker', root = '/srv', ...c
     grants: { resources: async ({ organizationId }) => (organizationId === 'org_1' ? grants : []) },
     projects: {
       get: async () => row,
-      list: async (organizationId) => (organizationId === row.organizationId ? [row] : []),
+      list: async ({ organizationId }) => (organizationId === row.organizationId ? [row] : []),
     },
     credentials: { read: async () => (row.hasCredential ? 'of-the-project' : null), readSshKey: async () => 'ssh key' },
     forges: createForges({

@@ -1,3 +1,4 @@
+import type { SiteRef } from '../../../db/caller.ts';
 import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,7 +17,7 @@ beforeEach(async () => {
 afterEach(() => rm(directory, { recursive: true, force: true }));
 
 function makeArtifacts(): SiteArtifacts {
-  const download = async (_siteId: string, version: number, { file }: { file: string }) => {
+  const download = async (_site: SiteRef, version: number, { file }: { file: string }) => {
     downloads.push(version);
     await writeFile(file, 'stored');
     return { file, blocks: [] };
@@ -35,7 +36,10 @@ async function keep(siteId: string, version: number, content: string): Promise<v
 
 async function fetch(siteId: string, version: number): Promise<string> {
   await using build = await artifacts.openBuild();
-  return await readFile(await artifacts.fetch(siteId, stored(version), build.folder), 'utf8');
+  return await readFile(
+    await artifacts.fetch({ id: siteId, organizationId: 'org_1' }, stored(version), build.folder),
+    'utf8',
+  );
 }
 
 it('uses the artifact kept from a build, and fetches every other', async () => {
@@ -63,7 +67,7 @@ it('keeps one version of a site, and nothing of a build', async () => {
 it('is not disturbed by another process that drops the kept artifact', async () => {
   await keep('site_a', 3, 'kept!!');
   await using build = await artifacts.openBuild();
-  const file = await artifacts.fetch('site_a', stored(3), build.folder);
+  const file = await artifacts.fetch({ id: 'site_a', organizationId: 'org_1' }, stored(3), build.folder);
   await makeArtifacts().forget('site_a');
   expect(await readFile(file, 'utf8')).toBe('kept!!');
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createKeyVerifier } from '../../../api/key-verifier.ts';
 import { createKeyText, digestOf } from '../../../db/key-format.ts';
-import type { StoredKey } from '../../../db/keys.ts';
+import type { StoredKey } from '../../../db/service/access.ts';
 
 function stage(change: Partial<StoredKey> = {}, kind: 'admin' | 'assistant' = 'admin') {
   const { key, id, secret } = createKeyText(kind);
@@ -27,10 +27,8 @@ function stage(change: Partial<StoredKey> = {}, kind: 'admin' | 'assistant' = 'a
       if (state.failure !== null) throw state.failure;
       return asked === id ? state.stored : null;
     },
-    keys: {
-      async touch(ids) {
-        touched.push(ids);
-      },
+    async touchKeys(ids) {
+      touched.push(ids);
     },
   });
   return { key, id, row, state, verifier };

@@ -34,7 +34,6 @@ function memoryStore() {
     },
     findResumable: () => Promise.resolve(null),
     read: (_id, from) => Promise.resolve({ chunks: chunks.slice(from), ended: state.ended, silentSeconds: 0 }),
-    sweep: () => Promise.resolve(),
   };
   return { store, state, kept: () => chunks.join('') };
 }

@@ -1,11 +1,18 @@
 import type { Pool } from 'pg';
 import { createBatchLoader } from '../batch-loader.ts';
 import { canBeId } from '../ids.ts';
-import { keyColumns, type StoredKey } from '../keys.ts';
+import { keyColumns, type KeyRow } from '../keys.ts';
+
+export interface StoredKey extends KeyRow {
+  /** HMAC-SHA-256 of the secret under the pepper, 32 bytes. */
+  digest: Buffer;
+}
 
 export interface AccessStore {
   /** The key by the id that its text names. A flood of unknown ids takes one connection. */
   findKey(id: string): Promise<StoredKey | null>;
+  /** Notes that keys were used. Batched by the caller. */
+  touchKeys(ids: string[]): Promise<void>;
   /** Those of the keys and sessions that still let somebody in, by id. */
   valid(ids: string[]): Promise<Set<string>>;
 }
@@ -26,6 +33,15 @@ export function createAccessStore(pool: Pool): AccessStore {
   });
   return {
     findKey: async (id) => (canBeId(id) ? loader.load({ id }) : null),
+
+    /** A row that another process holds is being touched there already. */
+    async touchKeys(ids) {
+      await pool.query(
+        `with used as materialized (select id from api_keys where id = any($1::text[]) for update skip locked)
+         update api_keys set last_used_at = now() from used where api_keys.id = used.id`,
+        [ids],
+      );
+    },
 
     async valid(ids) {
       const { rows } = await pool.query<{ id: string }>({
