@@ -47,6 +47,8 @@ export interface ApiConfig {
   jobLimits: JobLimits;
   /** Address of Temporal's web interface, for links. */
   temporalUiUrl: string | null;
+  /** The organizations that see the machines of the service. */
+  operatorOrganizations: string[];
   /** How long the process goes on serving after the signal to stop, so that proxies turn away. */
   drainMs: number;
 }
@@ -80,6 +82,7 @@ const environmentSchema = z.object({
   DOCKET_CACHE_DIR: z.string().optional(),
   ...temporalVariables.shape,
   DOCKET_TEMPORAL_UI_URL: httpAddress.optional(),
+  DOCKET_OPERATOR_ORGANIZATIONS: z.string().default(''),
   OTEL_EXPORTER_OTLP_ENDPOINT: httpAddress.optional(),
   OTEL_EXPORTER_OTLP_HEADERS: z.string().transform(parseOtlpHeaders).default({}),
   LOG_LEVEL: z
@@ -180,6 +183,9 @@ function configOf(env: z.infer<typeof environmentSchema>): Omit<ApiConfig, 'quot
       maxDurationMs: env.DOCKET_MAX_JOB_MINUTES * 60_000,
     },
     temporalUiUrl: env.DOCKET_TEMPORAL_UI_URL ?? null,
+    operatorOrganizations: env.DOCKET_OPERATOR_ORGANIZATIONS.split(',').flatMap((id) =>
+      id.trim() === '' ? [] : [id.trim()],
+    ),
     drainMs: env.DOCKET_DRAIN_SECONDS * 1000,
   };
 }

@@ -30,6 +30,9 @@ export const operationsSchema = z.object({
     oldestSeconds: z.number().nullable(),
     active: count,
   }),
+  workerCount: count.meta({
+    description: 'Worker processes that reported in the last 10 minutes; one that runs reports every 5 seconds.',
+  }),
   workers: z
     .array(
       z.object({
@@ -42,7 +45,11 @@ export const operationsSchema = z.object({
         seenAt: time,
       }),
     )
-    .meta({ description: 'Those heard of in the last ten minutes; one that runs reports every five seconds.' }),
+    .nullable()
+    .meta({
+      description:
+        'The same, one by one. null: the machines are shown only to the organizations that the operator names (DOCKET_OPERATOR_ORGANIZATIONS), or to the only one.',
+    }),
   latency: z.object({
     jobs: percentilesSchema.meta({ description: 'From the beginning of a turn to its end.' }),
     model: percentilesSchema.meta({ description: 'Of one call of the model for a job.' }),

@@ -15,10 +15,10 @@ export const sessionSchema = z.object({
   ),
   sites: z.array(z.object({ domain: z.string() })),
   defaults: z.object({ agentModel: z.string(), assistantModel: z.string() }),
-  temporalUiUrl: z
-    .string()
-    .nullable()
-    .meta({ description: "Address of Temporal's web interface, where one is known." }),
+  temporalUiUrl: z.string().nullable().meta({
+    description:
+      "Address of Temporal's web interface; null where none is known, or where the machines of the service are not shown.",
+  }),
   temporalNamespace: z.string().meta({ description: 'Where the executions of jobs are.' }),
 });
 export type PublicSession = z.infer<typeof sessionSchema>;

@@ -17,6 +17,7 @@ import { createJobStoryStore } from '../db/job-story.ts';
 import { createJobStore } from '../db/jobs.ts';
 import { createKeyStore } from '../db/keys.ts';
 import { createCancelStore, createOutboxStore } from '../db/outbox.ts';
+import { createOperatorView } from '../db/operator-view.ts';
 import { createOperationsStore } from '../db/operations.ts';
 import { createOrganizationStore } from '../db/organizations.ts';
 import { createProjectStore } from '../db/projects.ts';
@@ -29,7 +30,6 @@ import { createSiteIndexStore, createSiteStore } from '../db/sites.ts';
 import { createThreadStore } from '../db/threads.ts';
 import { createUsageStore } from '../db/usage.ts';
 import { createWebhookDeliveryStore } from '../db/webhook-deliveries.ts';
-import { createWorkerStore } from '../db/workers.ts';
 import { createWebhookStore } from '../db/webhook-endpoints.ts';
 import { createSecretBox } from '../encryption/secret-box.ts';
 import type { ApiConfig } from './config.ts';
@@ -42,7 +42,7 @@ export function createApiStores({
   config,
 }: {
   pool: Pool;
-  config: Pick<ApiConfig, 'keyPepper' | 'encryptionKeys'>;
+  config: Pick<ApiConfig, 'keyPepper' | 'encryptionKeys' | 'operatorOrganizations'>;
 }) {
   return {
     jobs: createJobStore(pool),
@@ -78,6 +78,6 @@ export function createApiStores({
     operations: createOperationsStore(pool),
     usage: createUsageStore(pool),
     figures: createServiceFigureStore(pool),
-    workers: createWorkerStore(pool),
+    operatorView: createOperatorView(pool, config.operatorOrganizations),
   };
 }

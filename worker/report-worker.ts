@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Worker } from '@temporalio/worker';
 import type { Logger } from 'pino';
-import type { WorkerStore } from '../db/workers.ts';
+import type { WorkerStore } from '../db/worker/workers.ts';
 import { repeat } from './repeat.ts';
 
 const everyMs = 5_000;

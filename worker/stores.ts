@@ -18,7 +18,7 @@ import { createEffectStore } from '../db/worker/effects.ts';
 import { createStepStore } from '../db/worker/steps.ts';
 import { createWebhookAttemptStore } from '../db/worker/webhook-attempts.ts';
 import { createProjectCredentialReader, createProjectReader } from '../db/worker/projects.ts';
-import { createWorkerStore } from '../db/workers.ts';
+import { createWorkerStore } from '../db/worker/workers.ts';
 import { createWebhookStarts } from '../db/worker/webhook-starts.ts';
 import type { SecretBox } from '../encryption/secret-box.ts';
 

@@ -78,6 +78,12 @@ async function mergeIn(
 
   // they come from outside: nothing lists them before
   for (const one of [head, base]) await checkTree(git, { gitDir, tree: one, limits, signal });
+  const common = { gitDir, args: ['merge-base', base, head], acceptedExitCodes: [1], signal };
+  if ((await git.run(common)).exitCode === 1) {
+    return refused(
+      `The branch and ${merge.base} have no commit in common. Close the pull request, and ask for the change in a new job.`,
+    );
+  }
   const tree = await git.run({
     gitDir,
     args: ['merge-tree', '--write-tree', '--no-messages', base, head],

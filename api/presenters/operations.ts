@@ -1,12 +1,12 @@
 import type { Operations } from '../../db/operations.ts';
-import type { WorkerRow } from '../../db/workers.ts';
+import type { OperatorView } from '../../db/operator-view.ts';
 import { failureOf } from '../../workflows/contract/failures.ts';
 import type { PublicOperations } from '../operations-schemas.ts';
 
 /** The figures as series without holes: a step in which nothing happened is there with zeros. */
 export function presentOperations(
   { from, to, ...read }: Operations,
-  { bucketSeconds, workers }: { bucketSeconds: number; workers: WorkerRow[] },
+  { bucketSeconds, workers }: { bucketSeconds: number; workers: Awaited<ReturnType<OperatorView['workers']>> },
 ): PublicOperations {
   const times = bucketsOf({ from, to, bucketSeconds });
   const turnsAt = byTime(read.turns);
@@ -26,15 +26,17 @@ export function presentOperations(
       oldestSeconds: read.queue.oldestSeconds,
       active: read.queue.active,
     },
-    workers: workers.map(({ id, host, pid, version, activeTasks, startedAt, seenAt }) => ({
-      id,
-      host,
-      pid,
-      version,
-      activeTasks,
-      startedAt: startedAt.toISOString(),
-      seenAt: seenAt.toISOString(),
-    })),
+    workerCount: workers.count,
+    workers:
+      workers.rows?.map(({ id, host, pid, version, activeTasks, startedAt, seenAt }) => ({
+        id,
+        host,
+        pid,
+        version,
+        activeTasks,
+        startedAt: startedAt.toISOString(),
+        seenAt: seenAt.toISOString(),
+      })) ?? null,
     latency: {
       jobs: read.jobs,
       model: read.model,

@@ -1,6 +1,6 @@
 import type { OperationsStore } from '../../db/operations.ts';
 import type { UsageStore } from '../../db/usage.ts';
-import type { WorkerStore } from '../../db/workers.ts';
+import type { OperatorView } from '../../db/operator-view.ts';
 import type { AppRouter } from '../app-context.ts';
 import { createRouter } from '../create-router.ts';
 import type { Metrics } from '../metrics.ts';
@@ -13,7 +13,7 @@ import { usageQuerySchema } from '../usage-schemas.ts';
 export interface OperationsRouteDeps {
   authenticate: Authenticate;
   operations: OperationsStore;
-  workers: Pick<WorkerStore, 'list'>;
+  operatorView: Pick<OperatorView, 'workers'>;
   metrics: Pick<Metrics, 'text' | 'contentType'>;
   usage: Pick<UsageStore, 'read'>;
   limits: { assistantPerHour: number; dayMicros: number | null };
@@ -23,7 +23,7 @@ const workersWithinMinutes = 10;
 
 /** Figures for whoever runs the service: of an organization as JSON, of the whole service for Prometheus. */
 export function createOperationsRouter(deps: OperationsRouteDeps): AppRouter {
-  const { authenticate, operations, workers, metrics, usage, limits } = deps;
+  const { authenticate, operations, operatorView, metrics, usage, limits } = deps;
   const router = createRouter();
 
   router.get('/v1/operations', async (ctx) => {
@@ -31,7 +31,7 @@ export function createOperationsRouter(deps: OperationsRouteDeps): AppRouter {
     const { hours } = operationsQuerySchema.parse({ ...ctx.query });
     const bucketSeconds = bucketSecondsOf(hours);
     const read = await operations.read(caller, { hours, bucketSeconds });
-    const present = await workers.list({ withinMinutes: workersWithinMinutes });
+    const present = await operatorView.workers(caller, { withinMinutes: workersWithinMinutes });
     ctx.set('Cache-Control', 'no-store');
     ctx.body = presentOperations(read, { bucketSeconds, workers: present });
   });

@@ -2,6 +2,7 @@ import type { OrganizationStore } from '../../db/organizations.ts';
 import type { ProjectStore } from '../../db/projects.ts';
 import type { SessionLookup } from '../../db/service/session-lookup.ts';
 import type { SessionRow, SessionStore } from '../../db/sessions.ts';
+import type { OperatorView } from '../../db/operator-view.ts';
 import type { SiteStore } from '../../db/sites.ts';
 import type { AppContext, AppRouter } from '../app-context.ts';
 import { createRouter } from '../create-router.ts';
@@ -21,6 +22,7 @@ export interface SessionRouteDeps {
   organizations: Pick<OrganizationStore, 'get'>;
   projects: Pick<ProjectStore, 'list'>;
   sites: Pick<SiteStore, 'list'>;
+  operatorView: Pick<OperatorView, 'isOpenTo'>;
   defaults: PublicSession['defaults'];
   temporalUiUrl: string | null;
   temporalNamespace: string;
@@ -49,10 +51,11 @@ export function createSessionRouter(deps: SessionRouteDeps): AppRouter {
   }
 
   async function present({ organizationId, expiresAt }: SessionRow): Promise<PublicSession> {
-    const [organization, projects, sites] = await Promise.all([
+    const [organization, projects, sites, isOpen] = await Promise.all([
       deps.organizations.get({ organizationId }),
       deps.projects.list({ organizationId }),
       deps.sites.list({ organizationId }),
+      deps.operatorView.isOpenTo({ organizationId }),
     ]);
     return {
       organization: { id: organizationId, name: organization?.name ?? organizationId },
@@ -60,7 +63,7 @@ export function createSessionRouter(deps: SessionRouteDeps): AppRouter {
       projects: projects.map(({ id, name, repository, model }) => ({ id, name, repository, model })),
       sites: sites.map(({ domain }) => ({ domain })),
       defaults: deps.defaults,
-      temporalUiUrl: deps.temporalUiUrl,
+      temporalUiUrl: isOpen ? deps.temporalUiUrl : null,
       temporalNamespace: deps.temporalNamespace,
     };
   }

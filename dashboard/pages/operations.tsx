@@ -51,7 +51,7 @@ export function OperationsPage() {
           <Plots operations={operations.data} />
           <UsageOverTime />
           <Failures failures={operations.data.failures} />
-          <Workers workers={operations.data.workers} />
+          <Workers operations={operations.data} />
         </>
       )}
     </>
@@ -169,12 +169,13 @@ function Failures({ failures }: { failures: Operations['failures'] }) {
   );
 }
 
-function Workers({ workers }: { workers: Operations['workers'] }) {
+function Workers({ operations: { workers, workerCount } }: { operations: Operations }) {
   return (
     <>
       <h2 className="section-head">Workers</h2>
-      {workers.length === 0 && <p className="field-error">No worker was heard of in the last ten minutes.</p>}
-      {workers.length > 0 && (
+      {workerCount === 0 && <p className="field-error">No worker has reported in the last 10 minutes.</p>}
+      {workers === null && workerCount > 0 && <p>{plural(workerCount, 'worker')}</p>}
+      {workers !== null && workerCount > 0 && (
         <div className="table-scroll" tabIndex={0} role="group" aria-label="Workers">
           <table className="table">
             <thead>

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createMetrics } from '../../../api/metrics.ts';
 import { operationsSchema } from '../../../api/operations-schemas.ts';
 import { createServiceFigureStore } from '../../../db/service-figures.ts';
-import { createWorkerStore } from '../../../db/workers.ts';
+import { createOperatorView } from '../../../db/operator-view.ts';
+import { createWorkerStore } from '../../../db/worker/workers.ts';
 import { buildJob, buildKey, buildProject } from '../../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { buildIndexedSite, question } from '../assistant/site.ts';
@@ -97,18 +98,37 @@ it('is empty for an organization without anything, over any time', async () => {
     expect((await api.ask(`/v1/operations?hours=${hours}`, { key })).status).toBe(400);
 });
 
-it('lists the workers that were heard of lately', async () => {
-  const store = createWorkerStore(database.pool);
-  const worker = { host: 'host', pid: 1, version: '1', activeTasks: 0, startedAt: new Date() };
+it('shows the workers and the address of Temporal to the organizations that the operator names, else to the only one', async () => {
+  await using own = await createTestDatabase();
+  const store = createWorkerStore(own.pool);
+  const worker = { host: 'host-of-operator', pid: 4_711, version: '1', activeTasks: 0, startedAt: new Date() };
   await store.report({ id: 'one', ...worker });
   await store.report({ id: 'two', ...worker });
   await store.report({ id: 'one', ...worker, activeTasks: 3 });
-  await database.pool.query(`update workers set seen_at = now() - interval '1 hour' where id = 'two'`);
-  const { key } = await buildKey(database.pool, { organizationId: (await buildProject(database.pool)).organizationId });
-  const told = operationsSchema.parse((await api.ask('/v1/operations', { key })).body);
-  expect(told.workers).toMatchObject([{ id: 'one', activeTasks: 3 }]);
+  await own.pool.query(`update workers set seen_at = now() - interval '1 hour' where id = 'two'`);
+  const env = { DOCKET_TEMPORAL_UI_URL: 'http://temporal.test' };
+  const seenBy = async (organizationId: string, more: Record<string, string> = {}) => {
+    await using served = await serveApi(own.pool, { ...env, ...more });
+    const { key } = await buildKey(own.pool, { organizationId });
+    const { text, body } = await served.ask('/v1/operations', { key });
+    const signedIn = await served.ask('/v1/session', { json: { key } });
+    const isTold =
+      text.includes('host-of-operator') || text.includes('4711') || signedIn.text.includes('temporal.test');
+    return { ...operationsSchema.parse(body), isTold, url: signedIn.body.temporalUiUrl };
+  };
+  const { organizationId: first } = await buildProject(own.pool);
+  const shown = { workerCount: 1, workers: [{ id: 'one', activeTasks: 3 }], url: 'http://temporal.test' };
+  const hidden = { workerCount: 1, workers: null, url: null, isTold: false };
+  expect(await seenBy(first)).toMatchObject(shown);
+  const { organizationId: second } = await buildProject(own.pool);
+  expect([await seenBy(first), await seenBy(second)]).toMatchObject([hidden, hidden]);
+  const named = { DOCKET_OPERATOR_ORGANIZATIONS: `org_other, ${second}` };
+  expect([await seenBy(first, named), await seenBy(second, named)]).toMatchObject([hidden, shown]);
   await store.remove('one');
-  expect(await store.list({ withinMinutes: 1_000 })).toMatchObject([{ id: 'two' }]);
+  const view = createOperatorView(own.pool, [first]);
+  expect(await view.workers({ organizationId: first }, { withinMinutes: 1_000 })).toMatchObject({
+    rows: [{ id: 'two' }],
+  });
 });
 
 it('gives Prometheus figures by route and never by address, of the database when it answers', async () => {

@@ -62,3 +62,15 @@ it('refuses a branch that is gone', async () => {
     problem: 'The branch docket/gone is no longer in the repository.',
   });
 });
+
+it('says that two branches have nothing in common', async () => {
+  await using repository = await createTestRepository({ 'a.txt': 'a\n' });
+  const tree = await repository.git('rev-parse', 'main^{tree}');
+  const other = await repository.git('commit-tree', tree, '-m', 'Another beginning');
+  await repository.git('update-ref', 'refs/heads/docket/fix', other);
+  expect(await merge(repository.path)).toEqual({
+    kind: 'refused',
+    problem: expect.stringContaining('have no commit in common'),
+  });
+  expect(await readdir(join(directory, 'merges'))).toEqual([]);
+});

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { describe, expect, inject, it } from 'vitest';
-import { createWorkerStore } from '../../../db/workers.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { startWorkerProcess } from '../../support/worker-process.ts';
 
@@ -70,8 +69,7 @@ describe('the worker process', () => {
     await gate.open();
     await worker.said('"msg":"worker ready"');
     expect([await health('/healthz'), await health('/readyz'), await health('/')]).toEqual([200, 200, 404]);
-    const present = createWorkerStore(database.pool);
-    const pids = async () => (await present.list({ withinMinutes: 10 })).map(({ pid }) => pid);
+    const pids = async () => (await database.pool.query('select pid from workers')).rows.map(({ pid }) => pid);
     await expect.poll(pids, { timeout: 60_000 }).toEqual([worker.child.pid]);
     worker.child.kill('SIGTERM');
     expect(await worker.closed).toBe(0);

@@ -42,7 +42,10 @@ it('has a place for every function of every store and for every activity', () =>
     const secrets = createKnownSecrets([]);
     const wiring = { config, stores: instrument('stores', stores), clients, secrets, commands: null, instrument };
     const activities = { ...createJobActivities(wiring), ...createIndexActivities(wiring) };
-    const apiStores = createApiStores({ pool, config: { keyPepper: 'pepper', encryptionKeys: [] } });
+    const apiStores = createApiStores({
+      pool,
+      config: { keyPepper: 'pepper', encryptionKeys: [], operatorOrganizations: [] },
+    });
     createFailpoints('api', createFailpointFile(folder))('stores', apiStores);
 
     const places = new Set(await placesIn(folder));
