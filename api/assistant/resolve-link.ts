@@ -1,5 +1,5 @@
 import type { SiteIndex } from '../../search/site-index.ts';
-import type { LinkTarget } from './check-links.ts';
+import type { LinkTarget } from './links/check-links.ts';
 import type { MessageFilter } from './message-request.ts';
 import { matchesFilter } from './page-filter.ts';
 import { urlOf } from './retrieve.ts';

@@ -70,7 +70,7 @@ describe.each(protocols)('a model that fails, seen by a reader of %s', (protocol
     expect(await stream.ended).toBe('complete');
     await api.model.nextRequest();
     expect(endingOf(stream.text())).toBe('failed');
-    expect(answerOf(stream.text())).toBe('Set it in [the settings](/guides');
+    expect(answerOf(stream.text())).toBe(String.raw`Set it in [the settings]\(/guides`);
     expect(await lastMessage(stream.headers['x-thread-id'])).toMatchObject({ answered: false });
   });
 });

