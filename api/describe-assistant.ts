@@ -1,5 +1,5 @@
 import { messageBodySchema } from './assistant/message-request.ts';
-import { errorResponses, jsonResponse, schemaOf } from './openapi.ts';
+import { errorResponses, jsonResponse, queryParameter, schemaOf } from './openapi.ts';
 import type { PathItem } from './openapi.ts';
 import { pageBodySchema, searchBodySchema } from './routes/search.ts';
 import { threadSchema } from './thread-schemas.ts';
@@ -49,10 +49,20 @@ export function describeAssistant(): Record<string, PathItem> {
       get: {
         operationId: 'getThread',
         summary: 'A conversation with its sources',
+        description:
+          'Pages hold at most about 1 MB of text. A conversation of 200 messages, or 1 MB, goes on as a new one.',
         security: [{ adminKey: [] }, { session: [] }],
+        parameters: [
+          queryParameter('limit', { type: 'integer', minimum: 1, maximum: 200, default: 200 }),
+          queryParameter(
+            'cursor',
+            { type: 'string', pattern: String.raw`^\d{1,18}$` },
+            'nextCursor of the page before.',
+          ),
+        ],
         responses: {
-          200: jsonResponse('The conversation.', schemaOf(threadSchema)),
-          ...errorResponses(401, 403, 404, 429, 503),
+          200: jsonResponse('A page of the conversation.', schemaOf(threadSchema)),
+          ...errorResponses(400, 401, 403, 404, 429, 503),
         },
       },
       delete: {

@@ -29,7 +29,17 @@ export interface Thread {
   siteId: string;
   createdAt: Date;
   messages: ThreadMessage[];
+  /** Where the next page begins; null when there is none. */
+  nextAfter: string | null;
 }
+
+/** A conversation of so many messages, or bytes of text, is full: it goes on as a new thread. */
+const mostMessages = 200;
+const mostBytes = 1_000_000;
+/** Answers that were under way when their thread became full. */
+const mostUnderWay = 50;
+/** Texts of one page; a page has one message at least. */
+const pageBytes = 1_000_000;
 
 export interface RecordedTurn {
   threadId: string;
@@ -48,14 +58,14 @@ export interface RecordedTurn {
 }
 
 export interface ThreadStore {
-  /** The id when the site has the thread, else a fresh id (nothing is written yet). */
+  /** The id when the site has the thread and it is not full, else a fresh id (nothing is written yet). */
   resolve(site: SiteRef, threadId: string | null): Promise<{ threadId: string; isNew: boolean }>;
   /** Makes a new thread before its first answer ends, so that a client that breaks off can go on with it. */
   open(site: SiteRef, thread: Pick<RecordedTurn, 'threadId' | 'fp'>): Promise<void>;
   /** Writes a turn of a conversation (question and answer) in one transaction, making the thread when it is new. */
   recordTurn(site: SiteRef, turn: RecordedTurn): Promise<void>;
-  /** Null when the site has no such thread. */
-  get(site: SiteRef, threadId: string): Promise<Thread | null>;
+  /** The beginning of a thread, or what comes after a place in it. Null when the site has no such thread. */
+  get(site: SiteRef, threadId: string, page?: { after: string; limit: number }): Promise<Thread | null>;
   /** False when the site has no such thread. */
   remove(caller: Caller, siteId: string, threadId: string): Promise<boolean>;
 }
@@ -67,8 +77,11 @@ export function createThreadStore(pool: Pool): ThreadStore {
     if (threadId === null || !canBeId(threadId)) return fresh;
     const { rowCount } = await pool.query({
       name: 'find-thread',
-      text: 'select from threads where id = $1 and site_id = $2 and organization_id = $3',
-      values: [threadId, id, organizationId],
+      text: `
+        select from threads where id = $1 and site_id = $2 and organization_id = $3 and (
+          select count(*) < $4 and coalesce(sum(octet_length(content)), 0) < $5 from thread_messages where thread_id = $1
+        )`,
+      values: [threadId, id, organizationId, mostMessages, mostBytes],
     });
     return rowCount === 1 ? { threadId, isNew: false } : fresh;
   }
@@ -84,29 +97,42 @@ export function createThreadStore(pool: Pool): ThreadStore {
     await withTransaction(pool, async (client) => {
       const values = [turn.threadId, id, organizationId, toStoredText(turn.fp)];
       const { rowCount } = await client.query({ ...holdThread, values });
-      if (rowCount === 1) await insertMessages(client, turn);
+      if (rowCount === 1 && (await fitsMessages(client, turn.threadId))) await insertMessages(client, turn);
     });
   }
 
-  async function get({ id, organizationId }: SiteRef, threadId: string): Promise<Thread | null> {
+  async function get(
+    { id, organizationId }: SiteRef,
+    threadId: string,
+    { after, limit } = { after: '0', limit: mostMessages },
+  ): Promise<Thread | null> {
     if (!canBeId(threadId)) return null;
-    const { rows } = await pool.query<Omit<Thread, 'messages'>>(
+    const { rows } = await pool.query<Omit<Thread, 'messages' | 'nextAfter'>>(
       `select id, site_id as "siteId", created_at as "createdAt" from threads
        where id = $1 and site_id = $2 and organization_id = $3`,
       [threadId, id, organizationId],
     );
     const [thread] = rows;
     if (thread === undefined) return null;
-    const messages = await pool.query<ThreadMessage>(
-      `select id, role, content, sources, answered, thread_messages.created_at as "createdAt",
+    const page = await pool.query<ThreadMessage & { position: string; bytes: number }>(
+      `select id, role, content, sources, answered, messages.created_at as "createdAt", position, bytes,
               case when vote is not null
                    then jsonb_build_object('vote', vote, 'reasons', reasons, 'comment', comment) end as feedback
-       from thread_messages left join message_feedback
-         on message_feedback.thread_id = thread_messages.thread_id and message_id = thread_messages.id
-       where thread_messages.thread_id = $1 order by position`,
-      [threadId],
+       from (
+         select *, (sum(octet_length(content)) over (order by position))::float8 as bytes
+         from thread_messages where thread_id = $1 and position > $2 order by position limit $3
+       ) as messages left join message_feedback
+         on message_feedback.thread_id = messages.thread_id and message_id = messages.id
+       where bytes - octet_length(content) < $4 order by position`,
+      [threadId, after, limit, pageBytes],
     );
-    return { ...thread, messages: messages.rows };
+    const last = page.rows.at(-1);
+    const isLast = last === undefined || (page.rows.length < limit && last.bytes < pageBytes);
+    return {
+      ...thread,
+      messages: page.rows.map(({ position: _position, bytes: _bytes, ...message }) => message),
+      nextAfter: isLast ? null : last.position,
+    };
   }
 
   async function remove(caller: Caller, siteId: string, threadId: string): Promise<boolean> {
@@ -135,6 +161,16 @@ const holdThread = {
     on conflict (id) do update set updated_at = now()
     where threads.site_id = excluded.site_id and threads.organization_id = excluded.organization_id`,
 };
+
+/** Counted while the thread is held, so that answers that end at the same time do not pass the limit together. */
+async function fitsMessages(client: PoolClient, threadId: string): Promise<boolean> {
+  const { rows } = await client.query<{ fits: boolean }>({
+    name: 'count-messages',
+    text: 'select count(*) < $2 as fits from (select from thread_messages where thread_id = $1 limit $2) as messages',
+    values: [threadId, mostMessages + 2 * mostUnderWay],
+  });
+  return rows[0]?.fits ?? false;
+}
 
 /** A question that is answered again keeps its one row. */
 async function insertMessages(client: PoolClient, { threadId, question, answer }: RecordedTurn): Promise<void> {

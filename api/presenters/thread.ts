@@ -2,7 +2,7 @@ import type { Thread } from '../../db/threads.ts';
 import type { PublicThread } from '../thread-schemas.ts';
 
 /** A conversation as the API shows it to an admin key. */
-export function presentThread({ id, createdAt, messages }: Thread): PublicThread {
+export function presentThread({ id, createdAt, messages, nextAfter }: Thread): PublicThread {
   return {
     threadId: id,
     createdAt: createdAt.toISOString(),
@@ -15,5 +15,6 @@ export function presentThread({ id, createdAt, messages }: Thread): PublicThread
       feedback: message.feedback,
       createdAt: message.createdAt.toISOString(),
     })),
+    nextCursor: nextAfter,
   };
 }

@@ -4,6 +4,7 @@ import { createRouter } from '../create-router.ts';
 import { threadNotFound } from '../errors.ts';
 import { presentThread } from '../presenters/thread.ts';
 import type { SiteAccess } from '../site-access.ts';
+import { threadQuerySchema } from '../thread-schemas.ts';
 
 /** `GET` and `DELETE /discovery/v1/assistant/{domain}/thread/{threadId}`, with the admin key. */
 export function createThreadsRouter({
@@ -17,8 +18,9 @@ export function createThreadsRouter({
   const path = '/discovery/v1/assistant/:domain/thread/:threadId';
 
   async function threadOf(ctx: AppContext, { domain = '', threadId = '' }: Record<string, string>) {
+    const { cursor = '0', limit } = threadQuerySchema.parse({ ...ctx.query });
     const { site } = await access.forAdmin(ctx, domain);
-    const thread = await threads.get(site, threadId);
+    const thread = await threads.get(site, threadId, { after: cursor, limit });
     if (thread === null) throw threadNotFound();
     return thread;
   }

@@ -145,7 +145,7 @@ function ThreadView({ domain, threadId }: { domain: string; threadId: string }) 
   });
   return (
     <Loaded query={thread} problem="The conversation could not be read">
-      {({ messages }) => (
+      {({ messages, nextCursor }) => (
         <div className="thread">
           {messages.map(({ id, role, content, sources, feedback }) =>
             role === 'user' ? (
@@ -166,6 +166,7 @@ function ThreadView({ domain, threadId }: { domain: string; threadId: string }) 
               </article>
             ),
           )}
+          {nextCursor !== null && <p className="note">The rest of this long conversation is available from the API.</p>}
         </div>
       )}
     </Loaded>

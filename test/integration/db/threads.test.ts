@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { operatorOf, type SiteRef } from '../../../db/caller.ts';
 import { newId } from '../../../db/ids.ts';
 import { createSweeps } from '../../../db/service/sweeps.ts';
-import { createThreadStore, type RecordedTurn } from '../../../db/threads.ts';
+import { createThreadStore, type RecordedTurn, type Thread } from '../../../db/threads.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { seedSite } from './seed.ts';
 
@@ -106,6 +106,56 @@ it('keeps turns of one new thread that end at once next to each other', async ()
   expect(stored?.messages.map(({ role }) => role)).toEqual(
     Array.from({ length: 6 }, () => ['user', 'assistant']).flat(),
   );
+});
+
+it('goes on in a new thread when one is full, by messages or by bytes, and stops what ends together beyond', async () => {
+  const threads = createThreadStore(database.pool);
+  const site = await seedSite(database.pool);
+  const fill = async (count: number, content: string) => {
+    const threadId = newId('thr_');
+    for (let at = 0; at < count; at += 1) {
+      const turn = turnOf(threadId);
+      await threads.recordTurn(site, { ...turn, answer: { ...turn.answer, content } });
+    }
+    return threadId;
+  };
+  const continued = async (threadId: string) => (await threads.resolve(site, threadId)).threadId === threadId;
+  const nearlyFull = await fill(99, 'So.');
+  expect(await continued(nearlyFull)).toBe(true);
+  await Promise.all(Array.from({ length: 80 }, () => threads.recordTurn(site, turnOf(nearlyFull))));
+  expect(await continued(nearlyFull)).toBe(false);
+  const { rows } = await database.pool.query('select from thread_messages where thread_id = $1', [nearlyFull]);
+  expect(rows.length).toBe(300);
+  expect(await continued(await fill(5, 'ä'.repeat(90_000)))).toBe(true);
+  expect(await continued(await fill(6, 'ä'.repeat(90_000)))).toBe(false);
+});
+
+it('pages a thread by messages and by bytes, whatever it holds from before', async () => {
+  const threads = createThreadStore(database.pool);
+  const site = await seedSite(database.pool);
+  const threadId = newId('thr_');
+  await threads.recordTurn(site, turnOf(threadId, 'q'));
+  await database.pool.query(
+    `insert into thread_messages (thread_id, id, role, content)
+     select $1, 'm' || at, 'user', repeat(chr(1), case when at > 700 then 400000 else 1 end) from generate_series(1, 710) as at`,
+    [threadId],
+  );
+  const pages: number[][] = [];
+  let after: string | null = '0';
+  let all = 0;
+  while (after !== null) {
+    const page: Thread | null = await threads.get(site, threadId, { after, limit: 200 });
+    const { messages, nextAfter } = page!;
+    pages.push([messages.length, messages.reduce((sum, { content }) => sum + content.length, 0)]);
+    all += messages.length;
+    after = nextAfter;
+  }
+  expect(all).toBe(712);
+  expect(pages.length).toBeGreaterThan(5);
+  for (const [count, bytes] of pages) {
+    expect(count).toBeLessThanOrEqual(200);
+    expect(bytes).toBeLessThan(1_400_001);
+  }
 });
 
 it('shows and removes a thread to its organization only', async () => {
