@@ -13,6 +13,9 @@ export interface Mutation {
 
 const temporal = { project: 'integration', tests: ['jobs/temporal-tls'] } as const;
 const outcomes = { project: 'integration', tests: ['jobs/stopped', 'jobs/check'] } as const;
+const grants = { project: 'unit', tests: ['workflows/contract/grants'] } as const;
+const access = { project: 'unit', tests: ['activities/granted-access'] } as const;
+const twoOrganizations = { project: 'integration', tests: ['jobs/grants'] } as const;
 
 export const mutations: Mutation[] = [
   {
@@ -42,5 +45,127 @@ export const mutations: Mutation[] = [
     find: 'job.draft || text.incomplete !== null',
     replace: 'job.draft',
     ...outcomes,
+  },
+  {
+    name: 'a grant for a folder covers what only begins like it',
+    file: 'workflows/contract/grants.ts',
+    find: 'place.startsWith(resource.slice(0, -1))',
+    replace: 'place.startsWith(resource.slice(0, -2))',
+    ...grants,
+  },
+  {
+    name: 'a grant is left by ".." in a path',
+    file: 'workflows/contract/grants.ts',
+    find: 'isSuspicious(segment) || segment === everything',
+    replace: 'segment === everything',
+    ...grants,
+  },
+  {
+    name: 'a grant is left by a spelling of an address',
+    file: 'workflows/contract/grants.ts',
+    find: 'segments.every(isSegment) ?',
+    replace: 'segments.length >= 0 ?',
+    ...grants,
+  },
+  {
+    name: "the worker's credential needs no grant",
+    file: 'activities/granted-access.ts',
+    find: 'covers(resources, place) ? null : noGrantForCredential(owner.organizationId, place)',
+    replace: 'resources.length < 0 ? noGrantForCredential(owner.organizationId, place) : null',
+    ...access,
+  },
+  {
+    name: "the worker's forge is had without its grant",
+    file: 'activities/clients/forges.ts',
+    find: "if (problem !== null) throw new ForgeError('authentication', problem);",
+    replace: '',
+    ...access,
+  },
+  {
+    name: "a site is read with the worker's credential without a grant",
+    file: 'activities/clients/forges.ts',
+    find: 'if (refusal(repository) !== null) return null;',
+    replace: '',
+    ...access,
+  },
+  {
+    name: 'one granted place of a repository is enough',
+    file: 'activities/granted-access.ts',
+    find: 'places?.every((place)',
+    replace: 'places?.some((place)',
+    ...access,
+  },
+  {
+    name: 'a symbolic link leads from a granted place',
+    file: 'activities/clients/local-place.ts',
+    find: 'const places = [path, place];',
+    replace: 'const places = [path];',
+    ...access,
+  },
+  {
+    name: 'git finds objects outside of a granted repository',
+    file: 'activities/clients/local-place.ts',
+    find: 'places.push(lead);',
+    replace: 'void 0;',
+    ...access,
+  },
+  {
+    name: "a project's own token does not go before a grant",
+    file: 'activities/granted-access.ts',
+    find: 'credential: own ?? forges.credentialOf(repository, { refusal })',
+    replace: 'credential: forges.credentialOf(repository, { refusal }) ?? own',
+    ...access,
+  },
+  {
+    name: 'a merge needs no grant',
+    file: 'worker/merge-chores.ts',
+    find: 'await granted.checkRepository(work, work.repository);',
+    replace: '',
+    ...twoOrganizations,
+  },
+  {
+    name: 'a job is accepted without a grant',
+    file: 'api/create-job.ts',
+    find: 'await checkRepositories(project, { repositories: [repository], forgeUrl, needsCredential: !hasCredential });',
+    replace: '',
+    ...twoOrganizations,
+  },
+  {
+    name: 'a site is accepted without a grant',
+    file: 'api/routes/sites.ts',
+    find: "if (typeof directory === 'string') await checkDirectory(owner, directory);",
+    replace: '',
+    ...twoOrganizations,
+  },
+  {
+    name: 'a job opens its repository without a grant',
+    file: 'activities/granted-access.ts',
+    find: 'await checkRepository(job, repository);',
+    replace: '',
+    ...twoOrganizations,
+  },
+  {
+    name: 'organizations share a copy of a repository, whatever the grants',
+    file: 'activities/clients/mirrors.ts',
+    find: '${organizationId} ${repository}',
+    replace: '${repository}',
+    project: 'integration',
+    tests: ['clients/resolve'],
+  },
+  {
+    name: 'the migration grants more than was used',
+    file: 'db/migrations/0028-grants.sql',
+    find: "where resource not like '%/*' and resource <> ''",
+    replace: '',
+    project: 'integration',
+    tests: ['db/migrate'],
+  },
+  {
+    name: 'the API gets the credentials that grants are about',
+    file: 'local/services.ts',
+    find: '{ ...env, ...withoutForges }',
+    replace: 'env',
+    project: 'unit',
+    tests: ['local/settings'],
   },
 ];
