@@ -1,6 +1,7 @@
 import type { GrantStore } from '../../db/grants.ts';
 import type { ForgeKind, ProjectChange, ProjectRow, ProjectStore } from '../../db/projects.ts';
 import { nameOfRepository, wellKnownForges } from '../../workflows/contract/administration.ts';
+import { addedRepositories, problemWithToken } from '../../workflows/contract/grants.ts';
 import { parseRepository, type RepositoryRules } from '../../workflows/contract/repository.ts';
 import { problemWithSsh } from '../../workflows/contract/ssh-keys.ts';
 import type { AppContext, AppRouter } from '../app-context.ts';
@@ -110,14 +111,14 @@ export function createProjectsRouter(deps: ProjectRouteDeps): AppRouter {
     checkForge({ kind: null, forge: project.forge, token: forgeToken ?? null });
     const change = changeOf(body);
     checkSsh({ ...project, ...change }, sshKey === undefined ? project.hasSshKey : sshKey !== null);
-    if (forgeToken !== undefined || change.allowedRepositories !== undefined || change.forgeUrl !== undefined) {
-      const { repository, allowedRepositories, forgeUrl } = { ...project, ...change };
-      await checkRepositories(caller, {
-        repositories: [repository, ...allowedRepositories],
-        forgeUrl,
-        needsCredential: forgeToken === undefined ? !project.hasCredential : forgeToken === null,
-      });
-    }
+    const after = { ...project, ...change };
+    const problem = problemWithToken(project, after, forgeToken !== undefined);
+    if (problem !== null) throw invalidRequest(problem);
+    await checkRepositories(caller, {
+      repositories: addedRepositories(project, after),
+      forgeUrl: after.forgeUrl,
+      needsCredential: forgeToken === undefined ? !project.hasCredential : forgeToken === null,
+    });
     const changed = await projects.update(caller, project.id, change);
     if (changed === null) throw projectNotFound();
     ctx.body = presentProject(changed);

@@ -12,6 +12,7 @@ import {
   nameOfRepository,
   nameSchema,
 } from '../../workflows/contract/administration.ts';
+import { addedRepositories, problemWithToken } from '../../workflows/contract/grants.ts';
 import { sshPlaceOf } from '../../workflows/contract/ssh-keys.ts';
 import { operatorOfProject, organizationOf, ownersOf, readBy, readName, readOrNone, repositoryOf } from './checks.ts';
 import { CommandError } from './context.ts';
@@ -138,14 +139,16 @@ export function addProjectCommands(program: Command, withContext: WithContext): 
         }
         const forgeToken = options.tokenStdin === true ? await readToken(context, project.forge) : null;
         const change = { ...settings, ...(isTokenGiven && { forgeToken }) };
-        const { organizationId, repository, allowedRepositories, forgeUrl, sshKnownHosts } = { ...project, ...change };
-        const repositories = [repository, ...allowedRepositories];
+        const after = { ...project, ...change };
+        const { organizationId, forgeUrl } = after;
         const hasKey = change.sshKey === undefined ? project.hasSshKey : change.sshKey !== null;
-        checkSsh({ repositories, hasKey, knownHosts: sshKnownHosts });
-        if (isTokenGiven || 'allowedRepositories' in change || 'forgeUrl' in change) {
-          const needsCredential = isTokenGiven ? forgeToken === null : !project.hasCredential;
-          await checkRepositories(context, { organizationId, repositories, forgeUrl, needsCredential });
-        }
+        const repositories = [after.repository, ...after.allowedRepositories];
+        checkSsh({ repositories, hasKey, knownHosts: after.sshKnownHosts });
+        const problem = problemWithToken(project, after, isTokenGiven);
+        if (problem !== null) throw new CommandError(problem);
+        const needsCredential = isTokenGiven ? forgeToken === null : !project.hasCredential;
+        const added = addedRepositories(project, after);
+        await checkRepositories(context, { organizationId, repositories: added, forgeUrl, needsCredential });
         printRecord(command, { ...(await projects.update(operator, id, change)) });
       }),
   );

@@ -168,4 +168,11 @@ export const mutations: Mutation[] = [
     project: 'unit',
     tests: ['local/settings'],
   },
+  {
+    name: "a project's token goes to another server without asking for a grant",
+    file: 'workflows/contract/grants.ts',
+    find: 'isKept && before.forgeUrl !== after.forgeUrl',
+    replace: 'isKept && before.forgeUrl === undefined',
+    ...twoOrganizations,
+  },
 ];

@@ -9,6 +9,13 @@ import { sshPlaceOf } from './ssh-keys.ts';
 /** Covers all there is. */
 export const everything = '*';
 
+/** What of a project grants are about. */
+export interface UsedRepositories {
+  repository: string;
+  allowedRepositories: readonly string[];
+  forgeUrl: string | null;
+}
+
 export type ParsedGrant = { ok: true; resource: string } | { ok: false; problem: string };
 
 const longestResource = 4_096;
@@ -118,6 +125,24 @@ export function problemWithRepositories({
       : noGrantForCredential(organizationId, place);
   }
   return null;
+}
+
+/** What a change of a project adds to use: all of it, where its forge is another server now. */
+export function addedRepositories(before: UsedRepositories, after: UsedRepositories): string[] {
+  const known = before.forgeUrl === after.forgeUrl ? [before.repository, ...before.allowedRepositories] : [];
+  return [after.repository, ...after.allowedRepositories].filter((repository) => !known.includes(repository));
+}
+
+/** Why a change may not be made: the token of a project is for one server. Null: it may. */
+export function problemWithToken(
+  before: UsedRepositories & { hasCredential: boolean },
+  after: UsedRepositories,
+  isTokenGiven: boolean,
+): string | null {
+  const isKept = before.hasCredential && !isTokenGiven;
+  return isKept && before.forgeUrl !== after.forgeUrl
+    ? 'The project has a token for the forge it names; give it the token of the new one together with the address.'
+    : null;
 }
 
 /** The same for a directory on this machine. */

@@ -76,6 +76,7 @@ describe('projects', () => {
         jobBudgetUsd: null,
         dailyBudgetUsd: 40,
         forgeUrl: 'https://git.example.com/x/',
+        forgeToken: token,
         reviewers: ['ada'],
         assignees: ['grace'],
       },

@@ -101,9 +101,17 @@ it("lends the worker's credential to nobody without a grant, over HTTP", async (
   const own = await b.ask('/v1/projects', { repository, forgeToken: 'ghp_of_the_project' });
   expect(own.status).toBe(201);
   const path = `/v1/projects/${own.body.id}`;
-  expect((await b.ask(path, { forgeToken: null }, 'PATCH')).status).toBe(400);
-  expect((await b.ask(path)).body.hasForgeToken).toBe(true);
-  expect((await b.ask(path, { name: 'Renamed' }, 'PATCH')).status).toBe(200);
+  // a token goes to the server that it was given for; removed it may be at any time
+  const elsewhere = { forgeUrl: 'https://git.example.com' };
+  const moved = await b.ask(path, elsewhere, 'PATCH');
+  expect([moved.status, moved.body.error]).toEqual([400, expect.stringContaining('give it the token of the new one')]);
+  expect((await b.ask(path, { ...elsewhere, forgeToken: 'ghp_of_the_other' }, 'PATCH')).status).toBe(200);
+  const unchanged = { name: 'Renamed', allowedRepositories: [], ...elsewhere };
+  expect((await b.ask(path, unchanged, 'PATCH')).status).toBe(200);
+  expect((await b.ask(path, { forgeToken: null }, 'PATCH')).body.hasForgeToken).toBe(false);
+  expect((await b.ask(path, unchanged, 'PATCH')).status).toBe(200);
+  const without = await b.ask(`/v2/agent/${own.body.id}/job`, { prompt: 'Go' });
+  expect([without.status, without.body.error]).toEqual([400, expect.stringContaining('docket org grant')]);
 
   const operator = createGrantAdministration(pool);
   await operator.grant(b, 'https://github.com/acme/*');
