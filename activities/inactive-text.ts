@@ -1,25 +1,11 @@
-/** A word that closes or opens an issue on some forge, what may stand behind it, and the issue. */
-const orders = new RegExp(
-  [
-    String.raw`\b(clos(?:e[sd]?|ing)|fix(?:e[sd]|ing)?|resolv(?:e[sd]?|ing)|implement(?:s|ed|ing)?|reopen(?:s|ed|ing)?)`,
-    String.raw`([\s:*~\\[]{1,8}(?:issues?\s+)?)`,
-    String.raw`((?:[\w.-]{1,100}\/){0,5}[\w.-]{0,100}\\?[#!]\d+|GH-\d+|https?:\/\/\S{1,300}\/(?:issues|pulls?|merge_requests|work_items)\/\d+)`,
-  ].join(''),
-  'gi',
-);
-const skipsChecks = /\[((?:skip|no)[ -](?:ci|actions)|(?:ci|actions)[ -]skip)\]/gi;
-const mention = /(?<!\w)@(?=\w)/g;
-const trailer = /^(?=(?:[a-z]+-)+(?:by|job|id)[ \t]*:)/gim;
-/** Between the sign and the name nothing is seen, and nobody is told. */
-const gap = '\u200b';
+import { withoutOrders } from './forge-orders.ts';
+
+/** A line that git reads as a trailer. */
+const trailer = /^(?=[a-z][a-z\d]*(?:-[a-z\d]+)+[ \t]*:)/gim;
 
 /** Words of an agent for a title or a commit: they close no issue, tell nobody, skip no checks and are no trailer. */
 export function inactiveWords(text: string): string {
   return withoutOrders(text.replaceAll(/\r\n?/g, '\n')).replace(trailer, '  ');
-}
-
-function withoutOrders(text: string): string {
-  return text.replace(orders, '$1$2($3)').replace(skipsChecks, '($1)').replace(mention, `@${gap}`);
 }
 
 /**

@@ -13,16 +13,92 @@ describe('words for titles and commits', () => {
     ['Implements issue #7', 'Implements issue (#7)'],
     ['Thank @ada, a@b.c and @acme/team', `Thank @${gap}ada, a@b.c and @${gap}acme/team`],
     ['Fix the lamp [skip ci] [ci skip] [No CI]', 'Fix the lamp (skip ci) (ci skip) (No CI)'],
+    ['Fixes PROJ-1, closes: ACME_2-34', 'Fixes (PROJ-1), closes: (ACME_2-34)'],
+    ['PROJ-34 #close #time 2h', `PROJ-34 #${gap}close #${gap}time 2h`],
+    ['Done [skip_ci] [ci-skip] ***NO_CI*** --skip-ci', 'Done (skip_ci) (ci-skip) (NO_CI) skip-ci'],
+    ['Done\n\nskip-checks: true', 'Done\n\nskip-checks = true'],
     ['Done.\n\nSigned-off-by: A <a@b.c>\rAgent-Job: job_2', 'Done.\n\n  Signed-off-by: A <a@b.c>\n  Agent-Job: job_2'],
   ])('of %j are %j', (text, expected) => {
     expect(inactiveWords(text)).toBe(expected);
   });
 
-  it.each(['Fix the colour of #12', 'See #3, !4 and [a](b)', 'prefix #1', 'Say who: x', 'a -- b'])(
-    'leaves %j as it is',
-    (text) => {
-      expect(inactiveWords(text)).toBe(text);
-    },
+  it.each([
+    'Fix the colour of #12',
+    'See #3, !4 and [a](b)',
+    'prefix #1',
+    'Say who: x',
+    'a -- b',
+    'Fixes utf-8 in PROJ-1',
+    '[a](b) #tag',
+    'no CI yet',
+  ])('leaves %j as it is', (text) => {
+    expect(inactiveWords(text)).toBe(text);
+  });
+});
+
+/** What the services say, or show in their source, that they look for in the message of a commit or the title of a request. */
+const services: [name: string, pattern: RegExp][] = [
+  ['GitHub Actions', /\[(?:skip ci|ci skip|no ci|skip actions|actions skip)\]|^skip-checks: ?true/im],
+  ['GitLab', /\[(?:ci[ _-]skip|skip[ _-]ci)\]/i],
+  ['Gitea and Forgejo', /\[(?:skip ci|ci skip|no ci|skip actions|actions skip)\]/i],
+  ['Bitbucket', /\[(?:skip ci|ci skip)\]/i],
+  [
+    'Azure Pipelines',
+    /\[(?:skip (?:ci|azurepipelines|azpipelines|azp)|(?:ci|azurepipelines|azpipelines|azp) skip)\]|\*\*\*NO_CI\*\*\*|skip-checks: ?true/i,
+  ],
+  ['CircleCI, Semaphore, Drone, Buildkite', /\[(?:ci[ -]skip|skip[ -]ci)\]/i],
+  ['Travis', /\[(?:skip[ -](?:travis(?:[ -]?ci)?|ci)|(?:travis(?:[ -]?ci)?|ci)[ -]skip)\]/i],
+  ['Jenkins', /.*\[ci skip\].*/i],
+  ['AppVeyor', /\[(?:skip ci|ci skip|skip appveyor|appveyor skip)\]/i],
+  ['Netlify', /\[(?:skip ci|ci skip|skip netlify|netlify skip)\]/i],
+  ['Vercel', /\[(?:skip vercel|vercel skip|skip ci)\]/i],
+  ['Cloudflare', /\[(?:ci[ -]skip|skip[ -]ci|cf-(?:pages|workers)-skip)\]/i],
+  ['Codeship', /--skip-ci/i],
+  [
+    'GitLab, issues',
+    /\b(?:clos(?:e[sd]?|ing)|fix(?:e[sd]|ing)?|resolv(?:e[sd]?|ing)|implement(?:s|ed|ing)?):? +(?:issues? +)?(?:#\d+|[A-Z][A-Z_0-9]+-\d+)/,
+  ],
+  ['Jira', /\b[A-Z][A-Z0-9_]+-\d+[^\n]*#(?:close|resolve|comment|time|start-progress)\b/],
+];
+
+it('leaves no service anything to act upon, however it is spelled', () => {
+  const blank = fc.constantFrom(' ', '_', '-', '  ', '\u00a0', '\u2003', '\t', '', '\n');
+  const word = fc.constantFrom(
+    'skip',
+    'ci',
+    'no',
+    'actions',
+    'CI',
+    'Skip',
+    'azp',
+    'azurepipelines',
+    'travis',
+    'travis-ci',
+    'appveyor',
+    'netlify',
+    'vercel',
+    'cf',
+    'pages',
+    'checks',
+    'NO_CI',
+    'skip-checks',
+    'true',
+    'fixes',
+    'Closes',
+    'PROJ-1',
+    '#12',
+    '#close',
+    'word',
+  );
+  const sign = fc.constantFrom('[', ']', '***', ':', ': ', '--', ', ', '', '(', ')');
+  const text = fc.array(fc.oneof(word, blank, sign), { maxLength: 14 });
+  const mark = fc.tuple(word, blank, word).map((parts) => ['[', ...parts, ']']);
+  fc.assert(
+    fc.property(fc.array(fc.oneof(text, mark), { maxLength: 4 }), (parts) => {
+      const said = inactiveWords(parts.flat().join(''));
+      expect(services.filter(([, pattern]) => pattern.test(said))).toEqual([]);
+    }),
+    { numRuns: 3_000 },
   );
 });
 
