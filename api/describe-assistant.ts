@@ -6,8 +6,14 @@ import { threadSchema } from './thread-schemas.ts';
 
 const security = [{ assistantKey: [] }, { session: [] }];
 const domain = pathParameter('domain', 'The domain identifier of the documentation site.');
-const streamHeaders = {
+const threadHeader = {
   'X-Thread-Id': { schema: { type: 'string' }, description: 'The conversation; send it as threadId to go on.' },
+};
+const resumeHeader = {
+  'X-Resume-Token': {
+    schema: { type: 'string' },
+    description: 'With resumable: true, the secret that resumes this reply; it is given once, to its reader.',
+  },
 };
 
 /** OpenAPI paths of the assistant, search and conversations. */
@@ -78,7 +84,7 @@ export function describeAssistant(): Record<string, PathItem> {
 function messagePaths(version: 'v1' | 'v2', mediaType: string, client: string): Record<string, PathItem> {
   const stream = {
     description: `The reply as a stream for ${client}.`,
-    headers: streamHeaders,
+    headers: threadHeader,
     content: { [mediaType]: { schema: { type: 'string' } } },
   };
   const base = `/discovery/${version}/assistant/{domain}/message`;
@@ -90,7 +96,10 @@ function messagePaths(version: 'v1' | 'v2', mediaType: string, client: string): 
         security,
         parameters: [domain],
         requestBody: bodyOf(schemaOf(messageBodySchema, 'input')),
-        responses: { 200: stream, ...errorResponses(400, 401, 403, 404, 413, 415, 429, 503) },
+        responses: {
+          200: { ...stream, headers: { ...threadHeader, ...resumeHeader } },
+          ...errorResponses(400, 401, 403, 404, 413, 415, 429, 503),
+        },
       },
     },
     [`${base}/{chatId}/stream`]: {
@@ -98,7 +107,17 @@ function messagePaths(version: 'v1' | 'v2', mediaType: string, client: string): 
         operationId: `resumeAssistantMessage${version.toUpperCase()}`,
         summary: 'Resume a running reply that was asked with resumable: true',
         security,
-        parameters: [domain, pathParameter('chatId', 'The id of the chat, as in the request that began the reply.')],
+        parameters: [
+          domain,
+          pathParameter('chatId', 'The id of the chat, as in the request that began the reply.'),
+          {
+            name: 'X-Resume-Token',
+            in: 'header',
+            required: true,
+            schema: { type: 'string' },
+            description: 'What the answer to that request gave; without it there is nothing to resume.',
+          },
+        ],
         responses: {
           200: stream,
           204: { description: 'There is nothing to resume.' },

@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto';
 import type { Pool } from 'pg';
 import type { SiteRef } from './caller.ts';
 import { withTransaction } from './pool.ts';
+import { randomText } from './random-text.ts';
 import { toStoredText } from './stored-text.ts';
 
 export interface ReplyRow {
@@ -17,17 +19,25 @@ export interface ReplyRow {
   delivered: boolean;
 }
 
+export type NewReply = Pick<ReplyRow, 'id' | 'siteId' | 'chatId' | 'keyId' | 'threadId' | 'protocol'>;
+
+/** The key is public and the id of a chat may be anybody's: the token alone tells one reader from another. */
+export interface ResumeQuery extends Pick<ReplyRow, 'chatId' | 'keyId'> {
+  resumeToken: string;
+}
+
 /** Bytes of running replies, so that any API process can resume one. */
 export interface ReplyStore {
-  create(reply: Pick<ReplyRow, 'id' | 'siteId' | 'chatId' | 'keyId' | 'threadId' | 'protocol'>): Promise<void>;
+  /** Answers the secret that resumes the reply; only its digest is kept. */
+  create(reply: NewReply): Promise<string>;
   /** Appends text at `position` (chunks count from 0) and renews the heartbeat. False when the reply has ended already. */
   append(reply: { id: string; position: number; data: string }): Promise<boolean>;
   heartbeat(id: string): Promise<void>;
   /** Ends it once; `tail` is appended in the same transaction. False when it had ended before. */
   end(reply: { id: string; tail: string | null }): Promise<boolean>;
   markDelivered(id: string): Promise<void>;
-  /** The newest reply of a chat that is not delivered. */
-  findResumable(site: SiteRef, query: { chatId: string; keyId: string }): Promise<ReplyRow | null>;
+  /** The reply of the chat that the token was given for; null when it is delivered. */
+  findResumable(site: SiteRef, query: ResumeQuery): Promise<ReplyRow | null>;
   read(id: string, fromPosition: number): Promise<{ chunks: string[]; ended: boolean; silentSeconds: number }>;
 }
 
@@ -36,15 +46,24 @@ const replyColumns = `
   created_at as "createdAt", extract(epoch from now() - heartbeat_at)::float8 as "silentSeconds", ended_at as "endedAt",
   delivered`;
 
+const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+/** 256 bits. */
+const tokenLength = 43;
+
+function digestOf(token: string): Buffer {
+  return createHash('sha256').update(token).digest();
+}
+
 /** Replies as they are written; kept for ten minutes after their end. */
 export function createReplyStore(pool: Pool): ReplyStore {
-  async function create(
-    reply: Pick<ReplyRow, 'id' | 'siteId' | 'chatId' | 'keyId' | 'threadId' | 'protocol'>,
-  ): Promise<void> {
+  async function create({ id, siteId, chatId, keyId, threadId, protocol }: NewReply): Promise<string> {
+    const resumeToken = randomText(base62, tokenLength);
     await pool.query(
-      'insert into replies (id, site_id, chat_id, key_id, thread_id, protocol) values ($1, $2, $3, $4, $5, $6)',
-      [reply.id, reply.siteId, toStoredText(reply.chatId), reply.keyId, reply.threadId, reply.protocol],
+      `insert into replies (id, site_id, chat_id, key_id, thread_id, protocol, resume_digest)
+       values ($1, $2, $3, $4, $5, $6, $7)`,
+      [id, siteId, toStoredText(chatId), keyId, threadId, protocol, digestOf(resumeToken)],
     );
+    return resumeToken;
   }
 
   /** Locks the reply's row, so that nothing is appended behind its end. Repeating an append changes nothing. */
@@ -89,20 +108,17 @@ export function createReplyStore(pool: Pool): ReplyStore {
     await pool.query('update replies set delivered = true where id = $1', [id]);
   }
 
-  /** A chat has moved on when its newest reply was delivered: the ones before it are not offered again. */
   async function findResumable(
     { id, organizationId }: SiteRef,
-    query: { chatId: string; keyId: string },
+    { chatId, keyId, resumeToken }: ResumeQuery,
   ): Promise<ReplyRow | null> {
     const { rows } = await pool.query<ReplyRow>(
       `select ${replyColumns} from replies
-       where site_id = $1 and chat_id = $2 and key_id = $3
-         and exists (select from sites where sites.id = site_id and organization_id = $4)
-       order by created_at desc, id desc limit 1`,
-      [id, toStoredText(query.chatId), query.keyId, organizationId],
+       where site_id = $1 and chat_id = $2 and key_id = $3 and resume_digest = $5 and not delivered
+         and exists (select from sites where sites.id = site_id and organization_id = $4)`,
+      [id, toStoredText(chatId), keyId, organizationId, digestOf(resumeToken)],
     );
-    const [newest] = rows;
-    return newest === undefined || newest.delivered ? null : newest;
+    return rows[0] ?? null;
   }
 
   /** One statement, so that a reply that reads as ended has all its chunks. One that is gone reads as ended. */

@@ -9,8 +9,8 @@ export function createCors(): AppMiddleware {
   const allow = cors({
     origin: '*',
     allowMethods: 'GET,POST,OPTIONS',
-    allowHeaders: 'authorization,content-type,user-agent',
-    exposeHeaders: 'X-Thread-Id,Retry-After,RateLimit,RateLimit-Policy',
+    allowHeaders: 'authorization,content-type,user-agent,x-resume-token',
+    exposeHeaders: 'X-Thread-Id,X-Resume-Token,Retry-After,RateLimit,RateLimit-Policy',
     maxAge: 7200,
   });
   return (ctx, next) => (browserEndpoints.test(ctx.path) ? allow(ctx, next) : next());

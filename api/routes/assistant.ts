@@ -85,16 +85,19 @@ async function answer(deps: AssistantRouteDeps, ctx: AppContext, protocol: Proto
   onAbort(deps.accessEnded(ctx.req), () => ending.abort(new GenerationError(accessHasEnded)));
   try {
     const reply = await deps.assistant.reply({ site, index: lease.index, request, signal: ending.signal });
-    const recordId = await createRecord(deps, { site, keyId: caller.keyId, request, reply, protocol });
+    const record = await createRecord(deps, { site, keyId: caller.keyId, request, reply, protocol });
     const encoder = encoderOf(protocol, reply, request, ctx);
-    writeHead(ctx, protocol, reply.threadId);
+    writeHead(ctx, protocol, {
+      'X-Thread-Id': reply.threadId,
+      ...(record === null ? {} : { 'X-Resume-Token': record.resumeToken }),
+    });
     const output = outputOf(deps, ctx, encoder.keepAlive);
     using recorder =
-      recordId === null
+      record === null
         ? null
         : createReplyRecorder({
             replies: deps.replies,
-            id: recordId,
+            id: record.id,
             logger: deps.logger,
             send: output.write,
             tail: lostTail({ protocol, threadId: reply.threadId }),
@@ -132,12 +135,13 @@ async function resume(
   { domain = '', chatId = '' }: Record<string, string>,
 ): Promise<void> {
   const { site, caller } = await deps.access.forReader(ctx, domain);
-  const reply = await deps.replies.findResumable(site, { chatId, keyId: caller.keyId });
+  const resumeToken = ctx.get('X-Resume-Token');
+  const reply = await deps.replies.findResumable(site, { chatId, keyId: caller.keyId, resumeToken });
   if (reply === null || reply.protocol !== protocol) {
     ctx.status = 204;
     return;
   }
-  writeHead(ctx, protocol, reply.threadId);
+  writeHead(ctx, protocol, { 'X-Thread-Id': reply.threadId });
   const output = outputOf(deps, ctx, protocol === 'v1' ? '\n' : ': keep-alive\n\n');
   try {
     await deps.streams.run(() =>
@@ -157,7 +161,7 @@ async function resume(
   }
 }
 
-/** The id under which the bytes of the reply are kept; null when it cannot be resumed, or its site keeps nothing. */
+/** Under which id the bytes of the reply are kept, and the reader's secret; null when it cannot be resumed, or its site keeps nothing. */
 async function createRecord(
   { replies }: AssistantRouteDeps,
   {
@@ -167,11 +171,10 @@ async function createRecord(
     reply: { threadId },
     protocol,
   }: { site: SiteRow; keyId: string; request: MessageRequest; reply: Reply; protocol: Protocol },
-): Promise<string | null> {
+): Promise<{ id: string; resumeToken: string } | null> {
   if (!isResumable || chatId === null || site.retentionDays === 0) return null;
   const id = newId('rpl_');
-  await replies.create({ id, siteId: site.id, chatId, keyId, threadId, protocol });
-  return id;
+  return { id, resumeToken: await replies.create({ id, siteId: site.id, chatId, keyId, threadId, protocol }) };
 }
 
 function encoderOf(protocol: Protocol, reply: Reply, { client }: MessageRequest, ctx: AppContext): StreamEncoder {
@@ -208,7 +211,7 @@ function outputOf({ times, scheduleFlush }: AssistantRouteDeps, ctx: AppContext,
 }
 
 /** From here on a failure travels inside the stream. */
-function writeHead(ctx: AppContext, protocol: Protocol, threadId: string): void {
+function writeHead(ctx: AppContext, protocol: Protocol, headers: Record<string, string>): void {
   ctx.respond = false;
   ctx.res.writeHead(200, {
     ...(protocol === 'v1'
@@ -216,6 +219,6 @@ function writeHead(ctx: AppContext, protocol: Protocol, threadId: string): void 
       : { 'Content-Type': 'text/event-stream', 'X-Vercel-AI-UI-Message-Stream': 'v1' }),
     'Cache-Control': 'no-cache, no-transform',
     'X-Accel-Buffering': 'no',
-    'X-Thread-Id': threadId,
+    ...headers,
   });
 }

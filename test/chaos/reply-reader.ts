@@ -39,6 +39,7 @@ export async function readReply(service: ReplyService, plan: ReplyPlan): Promise
   const isHit = () => service.killsBegun() > killsBefore;
   let longestSilenceMs = 0;
   let resumes = 0;
+  let token = '';
 
   /** Reads a stream to its end, or as far as planned. */
   async function read(position: number): Promise<OpenStream> {
@@ -54,7 +55,7 @@ export async function readReply(service: ReplyService, plan: ReplyPlan): Promise
     const open = () =>
       position === 0
         ? openStream(address, { ...options, json: questionOf(plan, chatId) })
-        : openStream(`${address}/${chatId}/stream`, options);
+        : openStream(`${address}/${chatId}/stream`, { ...options, headers: { 'x-resume-token': token } });
     const stream = await untilServed(() => {
       lastMs = Date.now();
       return Promise.race([open(), noHead(service.hangMs)]);
@@ -96,6 +97,7 @@ export async function readReply(service: ReplyService, plan: ReplyPlan): Promise
       violations.push(`status ${stream.status}: ${stream.text().slice(0, 200)}`);
       return result('cut off');
     }
+    if (position === 0) token = String(stream.headers['x-resume-token'] ?? '');
     seen.push(withoutKeepAlive(stream.text()));
     const isWhole = (await stream.ended) === 'complete';
     const ending = endingOf(seen.at(-1) ?? '');

@@ -237,12 +237,14 @@ describe('addresses', () => {
         headers: { origin: 'https://a.example', 'access-control-request-method': 'POST' },
       });
       expect(preflight.status).toBe(204);
-      expect(preflight.headers.get('access-control-allow-headers')).toBe('authorization,content-type,user-agent');
+      expect(preflight.headers.get('access-control-allow-headers')).toBe(
+        'authorization,content-type,user-agent,x-resume-token',
+      );
       const error = await api.ask(path, { json: {}, headers: { origin: 'https://a.example' } });
       expect(error.status).toBe(401);
       expect(error.headers.get('access-control-allow-origin')).toBe('*');
       expect(error.headers.get('access-control-expose-headers')).toBe(
-        'X-Thread-Id,Retry-After,RateLimit,RateLimit-Policy',
+        'X-Thread-Id,X-Resume-Token,Retry-After,RateLimit,RateLimit-Policy',
       );
     }
   });

@@ -98,8 +98,11 @@ async function ask(url: string, protocol: string, { assistant }: Holder, chat = 
 
 async function resume(url: string, protocol: string, holder: Holder): Promise<OpenStream> {
   const id = `chat-${(chats += 1)}`;
-  await ask(url, protocol, holder, { id, resumable: true });
-  const stream = await openStream(`${url}${messagePath(protocol)}/${id}/stream`, { ...holder.assistant });
+  const { headers } = await ask(url, protocol, holder, { id, resumable: true });
+  const stream = await openStream(`${url}${messagePath(protocol)}/${id}/stream`, {
+    ...holder.assistant,
+    headers: { ...holder.assistant.headers, 'x-resume-token': String(headers['x-resume-token']) },
+  });
   await stream.until('one ');
   return stream;
 }

@@ -205,6 +205,7 @@ describe('access', () => {
       'authorization',
       'content-type',
       'user-agent',
+      'x-resume-token',
     ]);
     expect(preflight.headers.get('ratelimit')).toBeNull();
   });

@@ -28,19 +28,32 @@ afterEach(() => {
 
 const newChat = () => `chat-${(chats += 1)}`;
 
-function ask(protocol: Protocol, chatId: string, options: Partial<OpenOptions> = {}): Promise<OpenStream> {
-  return api.ask(protocol, { id: chatId, resumable: true }, options);
+/** What the reader of each chat was given with the newest reply. */
+const tokens = new Map<string, string>();
+
+async function ask(protocol: Protocol, chatId: string, options: Partial<OpenOptions> = {}): Promise<OpenStream> {
+  const stream = await api.ask(protocol, { id: chatId, resumable: true }, options);
+  tokens.set(chatId, String(stream.headers['x-resume-token'] ?? ''));
+  return stream;
 }
 
 /** Resumes from the second instance unless another is named. */
 function resume(
   protocol: Protocol,
   chatId: string,
-  { instance = 1, ...options }: Partial<OpenOptions> & { instance?: number } = {},
+  {
+    instance = 1,
+    token = tokens.get(chatId) ?? '',
+    ...options
+  }: Partial<OpenOptions> & { instance?: number; token?: string } = {},
 ): Promise<OpenStream> {
   const { apis, docs } = api;
   const path = `/discovery/${protocol}/assistant/${docs.site.domain}/message/${chatId}/stream`;
-  return openStream(`${apis[instance]?.url}${path}`, { key: docs.assistantKey, ...options });
+  return openStream(`${apis[instance]?.url}${path}`, {
+    key: docs.assistantKey,
+    headers: { 'x-resume-token': token },
+    ...options,
+  });
 }
 
 describe.each(protocols)('a reply of %s whose reader was cut off', (protocol) => {
@@ -118,7 +131,7 @@ async function recordedReply(protocol: Protocol, chatId: string, chunks: string[
     threadId: 'thr_gone',
     protocol,
   };
-  await store.create(reply);
+  tokens.set(chatId, await store.create(reply));
   for (const [position, data] of chunks.entries()) await store.append({ id: reply.id, position, data });
   return reply.id;
 }
@@ -159,7 +172,8 @@ describe('nothing is resumed', () => {
     const stream = await ask('v2', chatId);
     await stream.until('one');
     const { key } = await buildKey(api.database.pool, { organizationId: api.docs.organizationId, kind: 'assistant' });
-    for (const other of [resume('v1', chatId), resume('v2', newChat()), resume('v2', chatId, { key })]) {
+    const token = tokens.get(chatId) ?? '';
+    for (const other of [resume('v1', chatId), resume('v2', newChat(), { token }), resume('v2', chatId, { key })]) {
       const { status, text, headers } = await other;
       expect([status, text()]).toEqual([204, '']);
       expect(headers['access-control-allow-origin']).toBe('*');
@@ -194,7 +208,10 @@ describe('a resumable reply', () => {
     expect(await (await brief.model.nextRequest()).closed).toBe('aborted');
     const { url } = brief.apis[0]!;
     const path = `/discovery/v2/assistant/${brief.docs.site.domain}/message/chat/stream`;
-    const resumed = await openStream(url + path, { key: brief.docs.assistantKey });
+    const resumed = await openStream(url + path, {
+      key: brief.docs.assistantKey,
+      headers: { 'x-resume-token': String(stream.headers['x-resume-token']) },
+    });
     await resumed.ended;
     expect([endingOf(resumed.text()), answerOf(resumed.text())]).toEqual(['failed', 'one ']);
   });

@@ -17,8 +17,8 @@ async function beginReply(chat: { site?: SiteRef; chatId?: string } = {}) {
   const site = chat.site ?? (await seedSite(database.pool));
   const siteId = site.id;
   const reply = { id: newId('rpl_'), siteId, chatId: chat.chatId ?? 'chat', keyId: 'key', threadId: newId('thr_') };
-  await replies.create({ ...reply, protocol: 'v2' });
-  return { replies, reply, site, query: { chatId: reply.chatId, keyId: 'key' } };
+  const resumeToken = await replies.create({ ...reply, protocol: 'v2' });
+  return { replies, reply, site, query: { chatId: reply.chatId, keyId: 'key', resumeToken } };
 }
 
 it('gives back what was written, from any chunk on, and says when it has ended', async () => {
@@ -65,19 +65,31 @@ it('takes a repeated append as the one it was', async () => {
   expect((await replies.read(reply.id, 0)).chunks).toEqual(['a']);
 });
 
-it('offers the newest reply of a chat to its key until it is delivered', async () => {
+it('offers a reply to whom it gave the token for it, until it is delivered', async () => {
   const { replies, reply, site, query } = await beginReply();
+  expect(query.resumeToken).toMatch(/^[0-9A-Za-z]{43}$/);
   expect(await replies.findResumable(site, query)).toMatchObject({ ...reply, protocol: 'v2', endedAt: null });
-  expect(await replies.findResumable(site, { ...query, keyId: 'other' })).toBeNull();
-  expect(await replies.findResumable(site, { ...query, chatId: 'other' })).toBeNull();
+  // another reader of the same page, with the same public key and the same id of the chat
+  const { reply: other, query: others } = await beginReply({ site });
+  for (const wrong of [
+    { keyId: 'other' },
+    { chatId: 'other' },
+    { resumeToken: '' },
+    { resumeToken: query.resumeToken.slice(1) },
+    { resumeToken: 'a'.repeat(5_000) },
+  ])
+    expect(await replies.findResumable(site, { ...query, ...wrong })).toBeNull();
   const { organizationId } = await seedSite(database.pool);
   expect(await replies.findResumable({ id: site.id, organizationId }, query)).toBeNull();
-  const { reply: newer } = await beginReply({ site });
-  expect((await replies.findResumable(site, query))?.id).toBe(newer.id);
-  await replies.end({ id: newer.id, tail: null });
-  expect((await replies.findResumable(site, query))?.id).toBe(newer.id);
-  await replies.markDelivered(newer.id);
-  expect(await replies.findResumable(site, query)).toBeNull();
+  expect(await replies.findResumable(await seedSite(database.pool), query)).toBeNull();
+  expect((await replies.findResumable(site, others))?.id).toBe(other.id);
+  await replies.end({ id: other.id, tail: null });
+  expect((await replies.findResumable(site, others))?.id).toBe(other.id);
+  await replies.markDelivered(other.id);
+  expect(await replies.findResumable(site, others)).toBeNull();
+  expect((await replies.findResumable(site, query))?.id).toBe(reply.id);
+  const { rows } = await database.pool.query('select * from replies where id = $1', [reply.id]);
+  expect(JSON.stringify(rows)).not.toContain(query.resumeToken);
 });
 
 it('measures the silence of the writer, and sweeps what is past its time but never a running reply', async () => {

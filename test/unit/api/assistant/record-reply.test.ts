@@ -13,7 +13,7 @@ function memoryStore() {
     throw new Error('The database is away.');
   };
   const store: ReplyStore = {
-    create: () => Promise.resolve(),
+    create: () => Promise.resolve('token'),
     async append({ position, data }) {
       state.appends += 1;
       fail();
