@@ -1,7 +1,8 @@
-import type { Pool } from 'pg';
+import type { Pool, PoolClient } from 'pg';
 import { writeAudit } from './audit.ts';
 import type { Caller, SiteRef } from './caller.ts';
 import { canBeId } from './ids.ts';
+import { writeJob, type CreatedJob, type NewJob } from './jobs.ts';
 import { withTransaction } from './pool.ts';
 import { toStoredText } from './stored-text.ts';
 
@@ -40,12 +41,17 @@ export interface NewGap {
   questions: Omit<GapQuestion, 'answeredNow'>[];
 }
 
+export type BegunJob = Extract<CreatedJob, { kind: 'created' }>;
+
 export interface GapStore {
   /** The newest. */
   list(site: SiteRef, limit: number): Promise<GapRow[]>;
   find(site: SiteRef, id: string): Promise<GapRow | null>;
-  /** Writes the gap, or goes on with the one that is there, with the job that answers it. */
-  begin(caller: Caller, gap: NewGap, job: { id: string; attempt: number }): Promise<void>;
+  /**
+   * Writes the gap, or goes on with the one that is there, with a job that answers it, in one transaction. Null when the
+   * attempt was begun meanwhile, or the site or the project is gone. Throws AllowanceError.
+   */
+  begin(caller: Caller, gap: NewGap, attempt: { number: number; job: NewJob }): Promise<BegunJob | null>;
   /** Writes the gap, or goes on with the one that is there: its site is indexed, then its questions are asked again. Of a site that is gone nothing is written. */
   recheck(caller: Caller, gap: NewGap): Promise<void>;
 }
@@ -87,25 +93,28 @@ export function createGapStore(pool: Pool): GapStore {
     }));
   }
 
-  async function write(
+  /** Holds the site, has `decide` say what becomes of the gap, and writes it. Null without the site, or when nothing becomes of it. */
+  function write<Next extends { state: GapState; action: string; attempt?: number; jobId?: string }>(
     caller: Caller,
     gap: NewGap,
-    next: { state: GapState; jobId: string | null; attempt: number | null; action: string },
-  ) {
-    await withTransaction(pool, async (client) => {
+    decide: (client: PoolClient) => Promise<Next | null>,
+  ): Promise<Next | null> {
+    return withTransaction(pool, async (client) => {
       // the site before its gaps, in the order of whoever deletes them all
       const { rows } = await client.query<{ domain: string }>(
         'select domain from sites where id = $1 and organization_id = $2 for no key update',
         [gap.siteId, caller.organizationId],
       );
       const [site] = rows;
-      if (site === undefined) return;
+      const next = site === undefined ? null : await decide(client);
+      if (site === undefined || next === null) return null;
+      const { state, action, attempt = null, jobId = null } = next;
       await client.query(
         `insert into gaps (site_id, id, label, state, job_id, attempt) values ($1, $2, $3, $4, $5, coalesce($6, 0))
          on conflict (site_id, id) do update
          set state = excluded.state, job_id = coalesce(excluded.job_id, gaps.job_id), claimed_until = null,
              attempt = coalesce($6, gaps.attempt)`,
-        [gap.siteId, gap.id, toStoredText(gap.label), next.state, next.jobId, next.attempt],
+        [gap.siteId, gap.id, toStoredText(gap.label), state, jobId, attempt],
       );
       for (const { key, text, count, lastAskedAt } of gap.questions) {
         await client.query(
@@ -120,20 +129,37 @@ export function createGapStore(pool: Pool): GapStore {
         gap.siteId,
         gap.id,
       ]);
-      if (next.state === 'indexing')
+      if (state === 'indexing')
         await client.query('update sites set index_requested_at = now() where id = $1', [gap.siteId]);
-      const details = { site: site.domain, ...(next.jobId !== null && { jobId: next.jobId }) };
-      await writeAudit(client, caller, { action: next.action, subject: gap.id, details });
+      const details = { site: site.domain, ...(jobId !== null && { jobId }) };
+      await writeAudit(client, caller, { action, subject: gap.id, details });
+      return next;
     });
+  }
+
+  async function begin(caller: Caller, gap: NewGap, { number, job }: { number: number; job: NewJob }) {
+    const begun = await write(caller, gap, async (client) => {
+      const { rowCount } = await client.query('select from gaps where site_id = $1 and id = $2 and attempt >= $3', [
+        gap.siteId,
+        gap.id,
+        number,
+      ]);
+      const created = rowCount === 0 ? await writeJob(client, caller, job) : null;
+      if (created?.kind !== 'created') return null;
+      return { state: 'working' as const, action: 'gap.job', attempt: number, jobId: job.id, created };
+    });
+    return begun?.created ?? null;
+  }
+
+  async function recheck(caller: Caller, gap: NewGap): Promise<void> {
+    await write(caller, gap, async () => ({ state: 'indexing' as const, action: 'gap.check' }));
   }
 
   return {
     list: (site, limit) => read(site, null, limit),
     find: async (site, id) => (canBeId(id) ? ((await read(site, id, 1))[0] ?? null) : null),
-    begin: (caller, gap, job) =>
-      write(caller, gap, { action: 'gap.job', state: 'working', jobId: job.id, attempt: job.attempt }),
-    recheck: (caller, gap) =>
-      write(caller, gap, { action: 'gap.check', state: 'indexing', jobId: null, attempt: null }),
+    begin,
+    recheck,
   };
 }
 

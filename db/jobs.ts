@@ -120,31 +120,14 @@ export function createJobStore(pool: Pool): JobStore {
     },
   });
 
-  async function create(caller: Caller, job: NewJob): Promise<CreatedJob> {
-    const { id, projectId, prompt, repository, requestedRef, model, draft, idempotency } = job;
+  function create(caller: Caller, job: NewJob): Promise<CreatedJob> {
     return withTransaction(pool, async (client) => {
-      const { rows } = await client.query<JobRow>({
-        ...insertJob,
-        values: [
-          id,
-          projectId,
-          caller.organizationId,
-          repository,
-          requestedRef,
-          model,
-          draft,
-          idempotency?.key ?? null,
-          idempotency?.requestHash ?? null,
-          toStoredText(prompt),
-        ],
-      });
-      const [created] = rows;
-      // the insert waited for whoever holds the key, so that job is visible by now
-      if (created === undefined)
-        return (await earlierJob(client, caller, projectId, idempotency)) ?? { kind: 'unknown' };
-      await writeAudit(client, caller, { action: 'job.create', subject: id, details: { projectId } });
-      const allowance = job.counter === undefined ? null : await takeAllowance(client, job.counter);
-      return { kind: 'created', job: created, allowance };
+      const created = await writeJob(client, caller, job);
+      if (created.kind === 'created') {
+        const details = { projectId: job.projectId };
+        await writeAudit(client, caller, { action: 'job.create', subject: job.id, details });
+      }
+      return created;
     });
   }
 
@@ -182,6 +165,31 @@ export function createJobStore(pool: Pool): JobStore {
     list,
     findEarlier: (owner, projectId, idempotency) => earlierJob(pool, owner, projectId, idempotency),
   };
+}
+
+/** Writes a job in the transaction of the change that asks for it, which writes the audit entry. Throws AllowanceError. */
+export async function writeJob(client: PoolClient, owner: Owner, job: NewJob): Promise<CreatedJob> {
+  const { id, projectId, prompt, repository, requestedRef, model, draft, idempotency } = job;
+  const { rows } = await client.query<JobRow>({
+    ...insertJob,
+    values: [
+      id,
+      projectId,
+      owner.organizationId,
+      repository,
+      requestedRef,
+      model,
+      draft,
+      idempotency?.key ?? null,
+      idempotency?.requestHash ?? null,
+      toStoredText(prompt),
+    ],
+  });
+  const [created] = rows;
+  // the insert waited for whoever holds the key, so that job is visible by now
+  if (created === undefined) return (await earlierJob(client, owner, projectId, idempotency)) ?? { kind: 'unknown' };
+  const allowance = job.counter === undefined ? null : await takeAllowance(client, job.counter);
+  return { kind: 'created', job: created, allowance };
 }
 
 type JobKey = Pick<JobRow, 'organizationId' | 'projectId' | 'id'>;

@@ -1,5 +1,5 @@
 import type { GapStore } from '../../db/gaps.ts';
-import type { JobStore } from '../../db/jobs.ts';
+import type { JobRow, JobStore } from '../../db/jobs.ts';
 import type { ProjectRow, ProjectStore } from '../../db/projects.ts';
 import type { RateLimitPolicy } from '../../db/rate-limits.ts';
 import type { SiteRow } from '../../db/sites.ts';
@@ -7,7 +7,7 @@ import { presentJob } from '../../workflows/contract/agent-job.ts';
 import type { AppContext, AppRouter } from '../app-context.ts';
 import { createRouter } from '../create-router.ts';
 import type { JobCreation } from '../create-job.ts';
-import { gapNotFound, idempotencyConflict, invalidRequest, jobNotFound, projectNotFound } from '../errors.ts';
+import { gapNotFound, invalidRequest, jobNotFound, projectNotFound } from '../errors.ts';
 import { gapJobSchema } from '../gap-schemas.ts';
 import { mayBegin, promptOfGap, type Gap, type Gaps } from '../gaps.ts';
 import { hasBody, readJsonBody } from '../json-body.ts';
@@ -56,6 +56,13 @@ export function createGapsRouter(deps: GapRouteDeps): AppRouter {
     return found;
   }
 
+  async function jobOf(caller: ApiCaller, gap: Gap | null): Promise<JobRow> {
+    const found = gap?.job ?? null;
+    const job = found === null ? null : await deps.jobs.find(caller, found.projectId, found.id);
+    if (job === null) throw jobNotFound();
+    return job;
+  }
+
   router.get(base, async (ctx) => {
     const { site } = await access.forAdmin(ctx, ctx.params['domain'] ?? '');
     ctx.set('Cache-Control', 'no-store');
@@ -67,9 +74,7 @@ export function createGapsRouter(deps: GapRouteDeps): AppRouter {
     const body = hasBody(ctx.req) ? await readJsonBody(ctx.req, { maxBytes: largestBody }) : {};
     const { projectId, instructions } = gapJobSchema.parse(body);
     if (!mayBegin(gap)) {
-      const job = gap.job === null ? null : await deps.jobs.find(caller, gap.job.projectId, gap.job.id);
-      if (job === null) throw jobNotFound();
-      ctx.body = presentJob(job);
+      ctx.body = presentJob(await jobOf(caller, gap));
       return;
     }
     const project = await projectOf(site, projectId);
@@ -81,24 +86,22 @@ export function createGapsRouter(deps: GapRouteDeps): AppRouter {
       idempotencyKey: null,
     });
     const counter = { key: `job:${project.id}`, policy: deps.jobPolicy };
-    // the same attempt, asked for twice or cut off in the middle, is the same job, whatever was asked since
-    const attemptKey = `gap:${site.id}:${gap.id}:${attempt}`;
-    const created = await creation.write(caller, {
-      ...checked,
-      idempotency: { key: attemptKey, requestHash: attemptKey },
-      counter,
-    });
-    if (created.kind === 'unknown') throw projectNotFound();
-    if (created.kind === 'conflict') throw idempotencyConflict('job');
-    await gaps.begin(caller, { ...gap, siteId: site.id }, { id: created.job.id, attempt });
-    if (created.kind === 'created') {
-      ctx.state.turn = { jobId: created.job.id, turn: created.job.turn };
-      if (created.allowance !== null) ctx.set(rateLimitFields([{ ...counter, answer: created.allowance }]));
-      deps.onCreated();
+    const begun = await gaps.begin(
+      caller,
+      { ...gap, siteId: site.id },
+      { number: attempt, job: { ...checked, counter } },
+    );
+    if (begun === null) {
+      // somebody else was quicker
+      ctx.body = presentJob(await jobOf(caller, await gapReader.find(site, gap.id)));
+      return;
     }
+    ctx.state.turn = { jobId: begun.job.id, turn: begun.job.turn };
+    if (begun.allowance !== null) ctx.set(rateLimitFields([{ ...counter, answer: begun.allowance }]));
+    deps.onCreated();
     ctx.status = 201;
-    ctx.set('Location', `/v2/agent/${project.id}/job/${created.job.id}`);
-    ctx.body = presentJob(created.job);
+    ctx.set('Location', `/v2/agent/${project.id}/job/${begun.job.id}`);
+    ctx.body = presentJob(begun.job);
   });
 
   router.post(`${base}/:id/check`, async (ctx) => {

@@ -3,8 +3,9 @@ import { operatorOf } from '../../../db/caller.ts';
 import { createGapCheckStore } from '../../../db/service/gap-checks.ts';
 import { createGapStore, type NewGap } from '../../../db/gaps.ts';
 import { withTransaction } from '../../../db/pool.ts';
+import { buildProject } from '../../support/build.ts';
 import { createTestDatabase, untilBlocked, type TestDatabase } from '../../support/database.ts';
-import { seedJob, seedSite } from './seed.ts';
+import { newJob, seedSite } from './seed.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -44,9 +45,12 @@ describe('a site that is deleted while its gaps', () => {
     const { pool } = database;
     const gaps = createGapStore(pool);
     const site = await seedSite(pool);
-    const { jobId } = await seedJob(pool);
-    await pool.query(`update jobs set pr_state = 'merged' where id = $1`, [jobId]);
-    await gaps.begin(operatorOf(site), gapOf(site.id), { id: jobId, attempt: 1 });
+    const { id: projectId } = await buildProject(pool, { organizationId: site.organizationId });
+    const job = newJob({ projectId });
+    const begin = () => gaps.begin(operatorOf(site), gapOf(site.id), { number: 1, job });
+    const [begun, again] = await Promise.all([begin(), begin()]);
+    expect([begun, again].map((one) => one?.job.id ?? null).toSorted()).toEqual([job.id, null].toSorted());
+    await pool.query(`update jobs set pr_state = 'merged' where id = $1`, [job.id]);
     const { working } = await deletedBeneath(site.id, () => createGapCheckStore(pool).noteMerged());
     expect(await working).toBe(0);
     expect(await gaps.list(site, 10)).toEqual([]);

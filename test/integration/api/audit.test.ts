@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { readDescription, type Operation } from '../../fuzz/description.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { bodyOf, pathOf } from './described-requests.ts';
+import { createOwner, receiver, type Owner } from './owner.ts';
+import { serveApi, type ServedApi } from './serve.ts';
+
+// Generated from the service's own description: each operation that changes something is asked with the audit log broken, which
+// changes nothing, and with it whole, which writes one entry. An operation without an entry belongs in the list, with its reason.
+
+/** What changes nothing for others. */
+const unaudited: Record<string, string> = {
+  searchDocumentation: 'reads',
+  getDocumentationPage: 'reads',
+  createAssistantMessageV1: 'a reader asks; the conversation is the record',
+  createAssistantMessageV2: 'a reader asks; the conversation is the record',
+  rateAnswer: 'a reader rates an answer; the conversation has the vote',
+  rateAnswerV1: 'a reader rates an answer; the conversation has the vote',
+};
+
+/** Tables that count requests, whether they succeed or not. */
+const counters = ['rate_limits', 'key_uses', 'schema_migrations'];
+
+let database: TestDatabase;
+let api: ServedApi;
+let operations: Operation[];
+beforeAll(async () => {
+  database = await createTestDatabase();
+  api = await serveApi(database.pool, { DOCKET_WEBHOOK_ALLOWED_HOSTS: new URL(receiver).host });
+  operations = (await readDescription(api.url)).operations.filter(({ method }) => method !== 'GET');
+});
+afterAll(async () => {
+  await api?.[Symbol.asyncDispose]();
+  await database?.[Symbol.asyncDispose]();
+});
+
+/** What has to be so before an operation can do anything; `$1` is the job, `$2` the pull request. */
+const before: Record<string, string> = {
+  forkAgentJob: `update job_steps set response = '{"toolCalls": [{}]}', tool_results = '[]', ended_at = now() where job_id = $1 and $2 <> ''`,
+  archiveAgentJob: `update jobs set status = 'completed', ended_at = now() where id = $1 and $2 <> ''`,
+  readyPullRequest: `update pull_requests set draft = true where id = $2 and $1 <> ''`,
+};
+
+async function askAs(owner: Owner, operation: Operation): Promise<number> {
+  const { ids, keys } = owner;
+  const json = operation.id === 'signIn' ? { key: keys.admin } : bodyOf(operation, ids);
+  const response = await fetch(api.url + pathOf(operation, ids), {
+    method: operation.method,
+    headers: {
+      ...(operation.key === 'session'
+        ? { cookie: ids['cookie'] ?? '', origin: api.url }
+        : { authorization: `Bearer ${keys.admin}` }),
+      ...(json === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    body: json === undefined ? undefined : JSON.stringify(json),
+  });
+  await response.text();
+  return response.status;
+}
+
+/** All rows of all tables that requests do not count in. */
+async function contents(): Promise<unknown> {
+  const { rows } = await database.pool.query<{ name: string }>(
+    `select table_name as name from information_schema.tables
+     where table_schema = 'public' and table_type = 'BASE TABLE' and table_name <> all ($1) order by 1`,
+    [counters],
+  );
+  const hashes = rows.map(async ({ name }) => {
+    const row = name === 'api_keys' ? `to_jsonb(one) - 'last_used_at'` : 'one';
+    const {
+      rows: [found],
+    } = await database.pool.query(
+      `select md5(string_agg((${row})::text, '' order by (${row})::text)) as hash from ${name} as one`,
+    );
+    return [name, found.hash];
+  });
+  return Promise.all(hashes);
+}
+
+async function entriesOf({ organizationId }: Owner) {
+  const { rows } = await database.pool.query(
+    `select action, key_id is not null as "hasKey" from audit_entries where organization_id = $1 and key_id is not null`,
+    [organizationId],
+  );
+  return rows;
+}
+
+it('has one entry for each change, in the transaction that makes it', { timeout: 120_000 }, async () => {
+  const audited = operations.filter(({ id }) => !(id in unaudited));
+  const shared = await createOwner(database.pool, api);
+  for (const operation of audited) {
+    const isGentle = /^(create|change|rotate|ping|redeliver|index|check|signIn)/.test(operation.id);
+    const owner = isGentle ? shared : await createOwner(database.pool, api);
+    if (operation.key === 'session') {
+      const signedIn = await api.ask('/v1/session', { json: { key: owner.keys.admin } });
+      owner.ids['cookie'] = signedIn.headers.get('set-cookie')?.split(';')[0] ?? '';
+    }
+    const prepare = before[operation.id];
+    if (prepare !== undefined) await database.pool.query(prepare, [owner.ids['job'], owner.ids['pull-requests']]);
+
+    const unchanged = await contents();
+    await database.pool.query('alter table audit_entries add constraint broken check (false) not valid');
+    expect([operation.id, await askAs(owner, operation)]).toEqual([operation.id, 500]);
+    await database.pool.query('alter table audit_entries drop constraint broken');
+    expect([operation.id, await contents()]).toEqual([operation.id, unchanged]);
+
+    const earlier = (await entriesOf(owner)).length;
+    expect([operation.id, await askAs(owner, operation)]).toEqual([
+      operation.id,
+      expect.toBeOneOf([200, 201, 202, 204]),
+    ]);
+    const entries = (await entriesOf(owner)).slice(earlier);
+    expect([operation.id, entries.length]).toEqual([operation.id, 1]);
+  }
+  expect(audited.length).toBeGreaterThan(24);
+});
+
+it('leaves out only what the service still has', () => {
+  const known = operations.map(({ id }) => id);
+  expect(Object.keys(unaudited).filter((id) => !known.includes(id))).toEqual([]);
+  expect(Object.keys(before).filter((id) => !known.includes(id))).toEqual([]);
+});
