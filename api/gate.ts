@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Logger } from 'pino';
 import type { ApiConfig } from './config.ts';
 import { createAddressReader } from './client-address.ts';
-import { createFailedAttempts } from './failed-attempts.ts';
+import { createFailedAttempts, type FailedAttempts } from './failed-attempts.ts';
 import type { KeyVerifier } from './key-verifier.ts';
 import { createAuthentication, type Authenticate } from './middleware/authentication.ts';
 import { createRateLimit, type EnforceRateLimit } from './middleware/rate-limit.ts';
@@ -19,6 +19,7 @@ import { createVerifyKey, type VerifyKey } from './verify-key.ts';
 export interface Gate {
   authenticate: Authenticate;
   verifyKey: VerifyKey;
+  failures: FailedAttempts;
   cookie: SessionCookie;
   enforceRateLimit: EnforceRateLimit;
   takeStreamSlot: TakeStreamSlot;
@@ -44,7 +45,8 @@ export function createGate({ config, stores, service, log, verifier, holders, op
     store: stores.rateLimits,
     onFallback: (error) => log.warn({ err: error }, 'rate limits are counted by this process alone'),
   });
-  const verifyKey = createVerifyKey({ verifier, failures: createFailedAttempts({ limiter }), addressOf });
+  const failures = createFailedAttempts({ limiter });
+  const verifyKey = createVerifyKey({ verifier, failures, addressOf });
   const cookie = createSessionCookie({ pepper: config.keyPepper, baseUrl: config.http.baseUrl });
   const identify = createAuthentication({
     verifyKey,
@@ -61,5 +63,5 @@ export function createGate({ config, stores, service, log, verifier, holders, op
   const takeStreamSlot = createStreamSlots({ most: config.rateLimits.eventStreams });
   const enforceRateLimit = createRateLimit({ limiter });
   const { accessEnded } = openAnswers;
-  return { authenticate, verifyKey, cookie, enforceRateLimit, takeStreamSlot, accessEnded, addressOf };
+  return { authenticate, verifyKey, failures, cookie, enforceRateLimit, takeStreamSlot, accessEnded, addressOf };
 }

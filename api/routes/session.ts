@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { OrganizationStore } from '../../db/organizations.ts';
 import type { ProjectStore } from '../../db/projects.ts';
 import type { SessionLookup } from '../../db/service/session-lookup.ts';
@@ -6,7 +7,8 @@ import type { OperatorView } from '../../db/operator-view.ts';
 import type { SiteStore } from '../../db/sites.ts';
 import type { AppContext, AppRouter } from '../app-context.ts';
 import { createRouter } from '../create-router.ts';
-import { foreignPage, unauthorized, wrongKeyKind } from '../errors.ts';
+import { foreignPage, tooManyRequests, unauthorized, wrongKeyKind } from '../errors.ts';
+import type { FailedAttempts } from '../failed-attempts.ts';
 import { readJsonBody } from '../json-body.ts';
 import type { Authenticate } from '../middleware/authentication.ts';
 import type { SessionCookie } from '../session-cookie.ts';
@@ -16,6 +18,8 @@ import type { VerifyKey } from '../verify-key.ts';
 export interface SessionRouteDeps {
   authenticate: Authenticate;
   verifyKey: VerifyKey;
+  failures: FailedAttempts;
+  addressOf: (request: IncomingMessage) => string;
   cookie: SessionCookie;
   sessions: Pick<SessionStore, 'open' | 'revoke' | 'revokeAll'>;
   signedIn: SessionLookup;
@@ -37,17 +41,24 @@ export function createSessionRouter(deps: SessionRouteDeps): AppRouter {
 
   async function open(ctx: AppContext): Promise<SessionRow> {
     const { key, link } = signInSchema.parse(await readJsonBody(ctx.req, { maxBytes: largestBody }));
-    if (key !== undefined) {
-      const verified = await deps.verifyKey(ctx.req, key);
-      if (verified.kind !== 'admin') throw wrongKeyKind('admin');
-      const session = await sessions.open(verified);
-      if (session !== null) return session;
-    }
-    const session = link === undefined ? null : await signedIn.openByLink(link);
-    // a wrong link counts as a wrong key does
-    if (session === null && link !== undefined) await deps.verifyKey(ctx.req, null).catch(refuseLink);
+    if (link !== undefined) return openByLink(ctx, link);
+    const verified = await deps.verifyKey(ctx.req, key ?? null);
+    if (verified.kind !== 'admin') throw wrongKeyKind('admin');
+    const session = await sessions.open(verified);
     if (session === null) throw unauthorized('The API key is unknown, expired or revoked.');
     return session;
+  }
+
+  /** A wrong link counts as a wrong key does; after too many the database is not asked any more. */
+  async function openByLink(ctx: AppContext, link: string): Promise<SessionRow> {
+    const address = deps.addressOf(ctx.req);
+    const blockedSeconds = deps.failures.blockedSeconds(address);
+    if (blockedSeconds > 0) throw tooManyRequests(blockedSeconds);
+    const session = await signedIn.openByLink(link);
+    if (session !== null) return session;
+    const waitSeconds = await deps.failures.count(address);
+    if (waitSeconds > 0) throw tooManyRequests(waitSeconds);
+    throw unauthorized('The link is unknown, used or too old; sign in with an admin key, or print a new link.');
   }
 
   async function present({ organizationId, expiresAt }: SessionRow): Promise<PublicSession> {
@@ -103,11 +114,4 @@ export function createSessionRouter(deps: SessionRouteDeps): AppRouter {
   });
 
   return router;
-}
-
-function refuseLink(error: unknown): never {
-  const isCounted = error instanceof Error && 'status' in error && error.status === 401;
-  throw isCounted
-    ? unauthorized('The link is unknown, used or too old; sign in with an admin key, or print a new link.')
-    : error;
 }

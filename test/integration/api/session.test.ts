@@ -94,6 +94,30 @@ describe('signing in', () => {
     expect(api.log()).not.toContain(link);
   });
 
+  it('asks the database for no link of an address that sent too many wrong ones', async () => {
+    const { pool } = shared.database;
+    await using api = await serveApi(pool, { DOCKET_TRUSTED_PROXIES: '1' });
+    const { row } = await newKey();
+    const link = await createSessionStore(pool, testPepper).createLink(operatorOf(row), {
+      keyId: row.id,
+      person: 'Ada',
+    });
+    const from = (address: string, json: object) =>
+      api.ask('/v1/session', { json, headers: { 'x-forwarded-for': address } });
+    const statuses = await Promise.all(
+      Array.from(
+        { length: 101 },
+        async (_, at) => (await from('203.0.113.9', { link: `wrong-${at}`.padEnd(43, 'x') })).status,
+      ),
+    );
+    expect(new Set(statuses)).toEqual(new Set([401, 429]));
+    // the right one is not used up by the address of a guesser
+    expect((await from('203.0.113.9', { link })).status).toBe(429);
+    expect((await from('203.0.113.10', { link })).status).toBe(201);
+    const { rows } = await pool.query(`select person, action from audit_entries where key_id = $1`, [row.id]);
+    expect(rows).toEqual([{ person: 'Ada', action: 'session.open' }]);
+  });
+
   it('takes no link that is too old, or whose key was revoked', async () => {
     const { api, database } = shared;
     const store = createSessionStore(database.pool, testPepper);
