@@ -110,7 +110,7 @@ export async function runApiProcess({ config, log, signal, instrument = uninstru
   );
   // while proxies turn away, a watcher that comes back is still served
   const closing = new AbortController();
-  const { koa, verifier, keyUses, openAnswers } = createApp({
+  const { koa, loopHolds, verifier, keyUses, openAnswers } = createApp({
     config,
     pool,
     holders,
@@ -148,6 +148,7 @@ export async function runApiProcess({ config, log, signal, instrument = uninstru
     }),
   );
 
+  cleanup.use(loopHolds.watch());
   const http = createHttpServer(koa.callback());
   const port = await http.listen(config.http);
   log.info({ host: config.http.host, port }, 'api ready');

@@ -13,6 +13,7 @@ import { createJobReader } from './job-reader.ts';
 import { createKeyUses, type KeyUses } from './key-uses.ts';
 import { createKeyVerifier } from './key-verifier.ts';
 import type { KeyVerifier } from './key-verifier.ts';
+import { createLoopHolds, type LoopHolds } from './loop-holds.ts';
 import { createMetrics } from './metrics.ts';
 import { createCors } from './middleware/cors.ts';
 import { createDashboard } from './middleware/dashboard.ts';
@@ -45,6 +46,7 @@ import type { AppDeps } from './app-deps.ts';
 
 export interface App {
   koa: Koa<AppState>;
+  loopHolds: Pick<LoopHolds, 'watch'>;
   verifier: KeyVerifier;
   keyUses: KeyUses;
   openAnswers: OpenAnswers;
@@ -128,6 +130,7 @@ export function createApp(deps: AppDeps): App {
     ...createAssistantRouters({ ...deps, keyUses, threadQueue }, gate),
   ];
 
+  const loopHolds = createLoopHolds({ log, metrics });
   const koa = new Koa<AppState>();
   koa.on('error', (error: NodeJS.ErrnoException) => {
     // a client that went away is no error of ours
@@ -135,6 +138,7 @@ export function createApp(deps: AppDeps): App {
       log.error({ err: error }, 'response failed');
   });
   koa.use(openAnswers.track);
+  koa.use(loopHolds.note);
   koa.use(createRequestMetrics({ metrics }));
   koa.use(createRequestSpan({ tracer: deps.tracer ?? noTracer }));
   koa.use(createRequestId());
@@ -146,7 +150,7 @@ export function createApp(deps: AppDeps): App {
   koa.use(createDashboard({ files: createDashboardFiles({ directory: deps.dashboardDirectory }) }));
   for (const router of routers) koa.use(router.routes());
   koa.use(createNoRoute());
-  return { koa, verifier, keyUses, openAnswers };
+  return { koa, loopHolds, verifier, keyUses, openAnswers };
 }
 
 async function ping(pool: Pool): Promise<void> {

@@ -61,13 +61,22 @@ export function createRequestMaker(random: Random, operations: Operation[], targ
     model: () => random.pick<Json>([null, 'offline/editor', 'nobody/nothing']),
     source: () =>
       random.pick<Json>([{}, { ref: 'main' }, { ref: 'nowhere' }, { repository: 'https://github.com/a/b' }]),
-    messages: () => [...Array.from({ length: random.between(0, 2) }, message), { role: 'user', content: 'retries?' }],
+    messages: () => {
+      if (random.next() < 0.1) return largeMessages();
+      return [...Array.from({ length: random.between(0, 2) }, message), { role: 'user', content: 'retries?' }];
+    },
     step: () => random.between(1, 3),
     turn: () => 1,
     id: () => `chat-${random.between(1, 60)}`,
     threadId: () => random.pick<Json>([null, 'thr_unknown', ...known.newest('thr_', 3)]),
     filter: () => random.pick<Json>([null, { version: 'v1' }, { language: 'en', tag: 'x', groups: ['a'] }]),
-    context: () => [{ type: random.pick(['code', 'textSelection']), value: 'x: 3', path: null, elementId: 'x' }],
+    context: () =>
+      Array.from({ length: random.next() < 0.1 ? random.pick([50, 51, 5_000]) : 1 }, () => ({
+        type: random.pick(['code', 'textSelection']),
+        value: 'x: 3',
+        path: null,
+        elementId: 'x',
+      })),
     currentPath: () => '/guides/install',
     repository: () => random.pick(['https://forge.invalid/a/b', targets.repository, '/etc']),
     // a forge on the network would be waited for
@@ -77,6 +86,19 @@ export function createRequestMaker(random: Random, operations: Operation[], targ
     key: () => random.pick([keys.admin, keys.assistant, ...targets.deadKeys]),
     q: () => random.pick(['docs', '%', "'"]),
   };
+
+  /** As many and as long as a body holds, or more: messages, parts, a question of short words, characters that JSON escapes. */
+  function largeMessages(): Json[] {
+    const last: Json = { role: 'user', content: 'retries?' };
+    const letter = () => 'bcdfghjklmnpqrstvwxz'[random.between(0, 19)] ?? 'b';
+    const list = (length: number, item: Json) => Array.from({ length }, () => item);
+    return random.pick<() => Json[]>([
+      () => [...list(random.pick([499, 500, 20_000, 110_000]), { role: 'data', content: '' }), last],
+      () => [{ role: 'user', parts: list(random.pick([500, 501, 100_000]), { type: 'text', text: 'a' }) }],
+      () => [{ role: 'user', content: Array.from({ length: 330 }, () => letter() + letter()).join(' ') }],
+      () => [{ role: 'user', content: '\u0001'.repeat(random.pick([20_000, 600_000])) }],
+    ])();
+  }
 
   function message(): Json {
     const parts: Json[] = [

@@ -12,6 +12,8 @@ import { startFuzzStage, type FuzzStage } from './stage.ts';
 
 const inFlight = 8;
 const mostShown = 20;
+/** The API logs from 50 ms on; eight requests at once and the collection of garbage can add up to this. */
+const longestHoldMs = 150;
 const endPatienceMs = 180_000;
 
 /**
@@ -113,8 +115,21 @@ async function problemsAfterwards({ lane, servers, scene }: FuzzStage): Promise<
     if (!/file: fuzz-(?:api|worker-\d+)\.log/.test(place)) continue;
     const errors = text.split('\n').filter((line) => /^\{"level":(?:50|60),/.test(line));
     problems.push(...errors.map((line) => `logged as an error in ${place}: ${line.slice(0, 600)}`));
+    problems.push(...longHolds(text));
   }
   return problems.slice(0, mostShown);
+}
+
+/** What held the event loop of the API for longer than any request may, in processor time. */
+function longHolds(log: string): string[] {
+  const holds = log
+    .split('\n')
+    .flatMap((line) => (line.includes('"the event loop was held"') ? [JSON.parse(line)] : []));
+  const longest = Math.max(0, ...holds.map(({ cpuMs }) => cpuMs));
+  if (holds.length > 0)
+    console.log(`event loop  held ${holds.length} times for more than 50 ms, ${longest} ms at most`);
+  const long = holds.filter(({ cpuMs }) => cpuMs > longestHoldMs);
+  return long.map(({ cpuMs, routes }) => `the event loop was held for ${cpuMs} ms by ${routes.join(' or ')}`);
 }
 
 function increase<Key>(counts: Map<Key, number>, key: Key): void {
