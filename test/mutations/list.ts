@@ -1,3 +1,5 @@
+import { accessMutations } from './access.ts';
+
 /** A check of the product, and the tests that fail without it. */
 export interface Mutation {
   /** What no longer holds. */
@@ -18,6 +20,7 @@ const access = { project: 'unit', tests: ['activities/granted-access'] } as cons
 const twoOrganizations = { project: 'integration', tests: ['jobs/grants'] } as const;
 
 export const mutations: Mutation[] = [
+  ...accessMutations,
   {
     name: 'workers keep a connection with the credentials of before a rotation',
     file: 'worker/run-workers.ts',
