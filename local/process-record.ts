@@ -9,6 +9,8 @@ type Entries = z.infer<typeof recordSchema>;
 export interface ProcessRecord {
   /** Remembers the process that runs under a name now; null: none. */
   note(name: string, pid: number | null): Promise<void>;
+  /** Writes what is noted once more. */
+  save(): Promise<void>;
   /** The process id noted under a name by a supervisor that lives or lived. */
   pidOf(name: string): number | null;
   /** Ends what a supervisor that was killed left running. Answers the names of what it ended. */
@@ -24,10 +26,12 @@ export async function openProcessRecord(file: string): Promise<ProcessRecord> {
   let writing = Promise.resolve();
 
   function save(): Promise<void> {
-    writing = writing.then(async () => {
+    const write = async () => {
       await writeFile(`${file}.new`, JSON.stringify(entries), { mode: 0o600 });
       await rename(`${file}.new`, file);
-    });
+    };
+    // one that failed, as on a full disk, does not stop the next
+    writing = writing.then(write, write);
     return writing;
   }
 
@@ -38,6 +42,7 @@ export async function openProcessRecord(file: string): Promise<ProcessRecord> {
       else entries[name] = { pid, identity };
       await save();
     },
+    save,
     pidOf: (name) => entries[name]?.pid ?? null,
     async endLeftovers() {
       const ended: string[] = [];

@@ -5,7 +5,9 @@ import type { ChildName, LocalJson } from './local-json.ts';
 import { openLogFile } from './log-file.ts';
 import { shownLine } from './log-lines.ts';
 import { openProcessRecord } from './process-record.ts';
+import { messageOf } from './start-error.ts';
 import type { SupervisorHooks } from './supervised-process.ts';
+import { untilSuccess } from './until-success.ts';
 
 const names = ['api', 'worker', 'postgres', 'temporal'] as const;
 
@@ -34,7 +36,25 @@ export async function openChildren({ home, log, signal, isFresh }: ChildrenOptio
   const files = new Map(names.map((name) => [name, openLogFile(join(home.logs, `${name}.log`))]));
   let write: () => Promise<void> = () => Promise.resolve();
   let writing = Promise.resolve();
-  const writeInTurn = () => (writing = writing.then(write));
+  const writeInTurn = () => (writing = writing.then(write, write));
+  const ended = new AbortController();
+  let isBehind = false;
+
+  /** A full disk must not keep a process from coming back: what runs is noted once there is space again. */
+  async function note(name: ChildName, pid: number | null): Promise<void> {
+    try {
+      await record.note(name, pid);
+      await writeInTurn();
+    } catch (error) {
+      if (isBehind) return;
+      log(`The ids of the processes cannot be written: ${messageOf(error)}`);
+      isBehind = true;
+      void untilSuccess(() => record.save().then(writeInTurn), ended.signal).then(
+        () => (isBehind = false),
+        () => undefined,
+      );
+    }
+  }
   return {
     hooksOf(name) {
       const isService = name === 'api' || name === 'worker';
@@ -46,10 +66,7 @@ export async function openChildren({ home, log, signal, isFresh }: ChildrenOptio
           const shown = isService ? shownLine(name, line) : null;
           if (shown !== null) log(shown);
         },
-        async onPid(pid) {
-          await record.note(name, pid);
-          await writeInTurn();
-        },
+        onPid: (pid) => note(name, pid),
       };
     },
     pids: () => ({
@@ -63,6 +80,7 @@ export async function openChildren({ home, log, signal, isFresh }: ChildrenOptio
       await writeInTurn();
     },
     [Symbol.dispose]() {
+      ended.abort();
       for (const file of files.values()) file[Symbol.dispose]();
     },
   };

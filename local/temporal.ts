@@ -1,7 +1,7 @@
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Connection } from '@temporalio/client';
 import { readTemporalCredentials, readTemporalSettings, type TemporalSettings } from '../lib/temporal-credentials.ts';
+import { makePrivateFolder } from '../lib/private-folder.ts';
 import { findFreePort } from './ports.ts';
 import { superviseProcess } from './supervised-process.ts';
 import type { SupervisedProcess, SupervisorHooks } from './supervised-process.ts';
@@ -44,7 +44,7 @@ const dynamicConfig = {
 /** Starts a Temporal development server on loopback whose workflows are kept in a file. Throws StartError when it does not come up. */
 export async function startTemporal(options: TemporalOptions, hooks: SupervisorHooks): Promise<TemporalServer> {
   const { binary, directory, isHeadless = false, isDurable = true, settings = {} } = options;
-  await mkdir(directory, { recursive: true });
+  await makePrivateFolder(directory);
   const port = await findFreePort(options.preferredPort);
   const uiPort = isHeadless ? null : await findFreePort(options.preferredUiPort);
   const address = `127.0.0.1:${port}`;

@@ -1,8 +1,9 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { SiteRef } from '../../db/caller.ts';
 import type { KnownFile, SiteIndexStore } from '../../db/sites.ts';
+import { makePrivateFolder } from '../../lib/private-folder.ts';
 import { indexFormat, openSiteIndex } from '../../search/site-index.ts';
 import type { SiteIndex } from '../../search/site-index.ts';
 
@@ -48,7 +49,7 @@ export class SiteIndexes {
 
   constructor(deps: SiteIndexesDeps) {
     this.#deps = deps;
-    this.#folder = mkdir(deps.directory, { recursive: true }).then(() => mkdtemp(join(deps.directory, 'indexes-')));
+    this.#folder = makePrivateFolder(deps.directory).then((folder) => mkdtemp(join(folder, 'indexes-')));
     // who asks for the folder hears of it
     this.#folder.catch(() => {});
     this.#timer = setInterval(() => void this.#refreshAll(), deps.pollMs);

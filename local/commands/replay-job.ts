@@ -1,6 +1,7 @@
-import { tmpdir } from 'node:os';
+import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import type { JobPiece } from '../../db/job-pieces.ts';
+import { makePrivateFolder } from '../../lib/private-folder.ts';
 import { collectJob, treesAround, type CollectedJob } from '../../worker/replay/collect-job.ts';
 import { tellJob } from '../../worker/replay/job-story.ts';
 import { diffOfStep, type StepDiff } from '../../worker/replay/step-diff.ts';
@@ -77,5 +78,6 @@ async function prepareReplay(): Promise<string> {
     shutdownSignals: [],
     telemetryOptions: { logging: { forward: {}, filter: 'OFF' } },
   });
-  return prepareWorkflowBundle({ directory: join(tmpdir(), 'docket-bundles') });
+  const directory = await makePrivateFolder(join(tmpdir(), `docket-bundles-${userInfo().uid}`));
+  return prepareWorkflowBundle({ directory });
 }

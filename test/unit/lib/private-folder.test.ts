@@ -1,0 +1,48 @@
+import { chmod, chown, mkdir, mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { makePrivateFolder } from '../../../lib/private-folder.ts';
+
+let shared: string;
+beforeAll(async () => {
+  shared = await mkdtemp(join(tmpdir(), 'docket-shared-'));
+  await chmod(shared, 0o1777);
+});
+afterAll(() => rm(shared, { recursive: true }));
+
+const modeOf = async (path: string) => (await stat(path)).mode & 0o777;
+
+it('makes a folder for its owner only, and takes it again', async () => {
+  const path = join(shared, 'deep', 'own');
+  expect(await makePrivateFolder(path)).toBe(path);
+  expect(await modeOf(path)).toBe(0o700);
+  await writeFile(join(path, 'kept'), '');
+  await makePrivateFolder(path);
+  expect(await stat(join(path, 'kept'))).toBeDefined();
+});
+
+it('closes a folder of its own that others could read', async () => {
+  const path = join(shared, 'readable');
+  await mkdir(path);
+  await chmod(path, 0o755);
+  await makePrivateFolder(path);
+  expect(await modeOf(path)).toBe(0o700);
+});
+
+it('refuses what others could have filled: a file, a link, a folder that they may write', async () => {
+  const [file, link, open] = ['file', 'link', 'open'].map((name) => join(shared, name)) as [string, string, string];
+  await writeFile(file, '');
+  await symlink(tmpdir(), link);
+  await mkdir(open);
+  await chmod(open, 0o777);
+  for (const path of [file, link, open])
+    await expect(makePrivateFolder(path)).rejects.toThrow(`${path} is not a folder of this account alone`);
+});
+
+it.skipIf(process.getuid?.() !== 0)('refuses a folder of another account', async () => {
+  const path = join(shared, 'foreign');
+  await mkdir(path, { mode: 0o700 });
+  await chown(path, 65_534, 65_534);
+  await expect(makePrivateFolder(path)).rejects.toThrow('not a folder of this account alone');
+});
