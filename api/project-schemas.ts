@@ -74,15 +74,17 @@ const settings = {
     .meta({ description: 'Keys of the servers that are reached by ssh, as lines of ssh-keyscan.' }),
 };
 
-/** The body of `PATCH /v1/projects/{id}`. What is left out stays. */
-export const changeProjectSchema = closedBody(settings).partial();
+const repository = z.string().max(2_048).meta({
+  description: 'https address, ssh address (with sshKey and sshKnownHosts), or a path below the local root.',
+});
+
+/** The body of `PATCH /v1/projects/{id}`. What is left out stays. A new repository is on the same forge; jobs keep theirs. */
+export const changeProjectSchema = closedBody({ ...settings, repository }).partial();
 export type ChangeProjectBody = z.infer<typeof changeProjectSchema>;
 
 /** The body of `POST /v1/projects`. */
 export const createProjectSchema = changeProjectSchema.extend({
-  repository: z.string().max(2_048).meta({
-    description: 'https address, ssh address (with sshKey and sshKnownHosts), or a path below the local root.',
-  }),
+  repository,
   forge: z
     .enum(forgeKinds)
     .optional()

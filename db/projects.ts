@@ -78,7 +78,7 @@ export type NewProject = Omit<
 
 /** What is changed of the project's row. */
 export type ProjectSettings = Partial<
-  ProjectDefaults & Pick<ProjectRow, 'name' | 'defaultRef' | 'model' | 'allowedRepositories'>
+  ProjectDefaults & Pick<ProjectRow, 'name' | 'repository' | 'defaultRef' | 'model' | 'allowedRepositories'>
 >;
 
 export type ProjectChange = ProjectSettings & ProjectSecrets;
@@ -86,6 +86,7 @@ export type ProjectChange = ProjectSettings & ProjectSecrets;
 /** The columns of what may be changed. */
 const changeable: Record<keyof ProjectSettings, string> = {
   name: 'name',
+  repository: 'repository',
   defaultRef: 'default_ref',
   model: 'model',
   allowedRepositories: 'allowed_repositories',

@@ -47,7 +47,7 @@ export function createProjectsRouter(deps: ProjectRouteDeps): AppRouter {
     return parsed;
   }
 
-  function changeOf(body: ChangeProjectBody): ProjectChange {
+  function changeOf(body: Omit<ChangeProjectBody, 'repository'>): ProjectChange {
     const { allowedRepositories, jobBudgetUsd, dailyBudgetUsd, ...change } = body;
     const problem = typeof body.model === 'string' ? deps.problemWithModel(body.model) : null;
     if (problem !== null) throw invalidRequest(problem);
@@ -107,9 +107,14 @@ export function createProjectsRouter(deps: ProjectRouteDeps): AppRouter {
   router.patch(`${base}/:id`, async (ctx) => {
     const { caller, project } = await projectOf(ctx, ctx.params['id']);
     const body = changeProjectSchema.parse(await readJsonBody(ctx.req, { maxBytes: largestBody }));
-    const { forgeToken, sshKey } = body;
-    checkForge({ kind: null, forge: project.forge, token: forgeToken ?? null });
-    const change = changeOf(body);
+    const { repository: address, ...settings } = body;
+    const { forgeToken, sshKey } = settings;
+    const moved = address === undefined ? null : repositoryOf(address);
+    checkForge({ kind: moved?.kind ?? null, forge: project.forge, token: forgeToken ?? null });
+    const named = moved === null || moved.kind === 'local' ? undefined : wellKnownForges[moved.host];
+    if (named !== undefined && named !== project.forge)
+      throw invalidRequest('The repository is on another forge. Create a project for it.');
+    const change = { ...changeOf(settings), ...(moved !== null && { repository: moved.repository }) };
     checkSsh({ ...project, ...change }, sshKey === undefined ? project.hasSshKey : sshKey !== null);
     const after = { ...project, ...change };
     const problem = problemWithToken(project, after, forgeToken !== undefined);

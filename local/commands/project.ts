@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { operatorOf } from '../../db/caller.ts';
 import { createErasure } from '../../db/erasure.ts';
 import { createProjectStore, forgeKinds } from '../../db/projects.ts';
-import type { ForgeKind, ProjectSettings, ProjectStore } from '../../db/projects.ts';
+import type { ForgeKind, ProjectRow, ProjectSettings, ProjectStore } from '../../db/projects.ts';
 import { createSecretBox } from '../../encryption/secret-box.ts';
 import {
   branchSchema,
@@ -11,6 +11,7 @@ import {
   modelNameSchema,
   nameOfRepository,
   nameSchema,
+  wellKnownForges,
 } from '../../workflows/contract/administration.ts';
 import { addedRepositories, problemWithToken } from '../../workflows/contract/grants.ts';
 import { sshPlaceOf } from '../../workflows/contract/ssh-keys.ts';
@@ -37,6 +38,7 @@ interface CreateOptions extends ReviewOptions, BudgetOptions, RunOptions, SshOpt
 
 interface UpdateOptions extends ReviewOptions, BudgetOptions, RunOptions, SshOptions {
   name?: string;
+  repository?: string;
   ref?: string;
   model?: string;
   allow?: string[];
@@ -112,6 +114,7 @@ export function addProjectCommands(program: Command, withContext: WithContext): 
     .description('change a project; jobs under way take its new token from their next step on')
     .argument('<id>', 'the id of the project')
     .option('--name <name>', 'its name', readBy(nameSchema))
+    .option('--repository <url>', 'another repository on the same forge; jobs keep theirs')
     .option('--ref <branch>', 'branch that jobs begin at; "" is the default branch', readOrNone(branchSchema))
     .option('--model <provider/model>', 'model of its jobs; "" is DOCKET_AGENT_MODEL', readOrNone(modelNameSchema))
     .option('--allow <url>', 'a further repository that jobs may name (repeatable; "" for none)', collectOrNone)
@@ -127,6 +130,7 @@ export function addProjectCommands(program: Command, withContext: WithContext): 
         const settings = {
           ...(await sshOf(context, options)),
           ...settingsOf(context, options),
+          ...(options.repository !== undefined && { repository: movedTo(context, project, options.repository) }),
           ...reviewOf(options),
           ...budgetsOf(options),
           ...runOf(options),
@@ -185,6 +189,14 @@ export function addProjectCommands(program: Command, withContext: WithContext): 
         });
       }),
     );
+}
+
+function movedTo(context: CommandContext, { forge }: ProjectRow, text: string): string {
+  const moved = repositoryOf(context, text);
+  const named = moved.kind === 'local' ? 'local' : wellKnownForges[moved.host];
+  if ((named ?? forge) !== forge || (forge === 'local') !== (moved.kind === 'local'))
+    throw new CommandError('The repository is on another forge. Create a project for it.');
+  return moved.repository;
 }
 
 function settingsOf(context: CommandContext, { name, ref, model, allow }: UpdateOptions): ProjectSettings {

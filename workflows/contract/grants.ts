@@ -140,7 +140,8 @@ export function problemWithToken(
   isTokenGiven: boolean,
 ): string | null {
   const isKept = before.hasCredential && !isTokenGiven;
-  return isKept && before.forgeUrl !== after.forgeUrl
+  const isElsewhere = before.forgeUrl !== after.forgeUrl || hostOf(before.repository) !== hostOf(after.repository);
+  return isKept && isElsewhere
     ? 'The project has a token for the forge it names; give it the token of the new one together with the address.'
     : null;
 }
@@ -156,4 +157,8 @@ export function problemWithDirectory({
   directory: string;
 }): string | null {
   return covers(resources, directory) ? null : noGrantForPath(organizationId, 'directory', directory);
+}
+
+function hostOf(repository: string): string | null {
+  return URL.canParse(repository) ? new URL(repository).host : null;
 }

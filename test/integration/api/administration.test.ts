@@ -4,7 +4,7 @@ import { projectListSchema, projectSchema } from '../../../api/project-schemas.t
 import { siteListSchema, siteSchema } from '../../../api/site-schemas.ts';
 import { createProjectCredentialReader } from '../../../db/worker/projects.ts';
 import { createSecretBox } from '../../../encryption/secret-box.ts';
-import { buildKey, buildOrganization } from '../../support/build.ts';
+import { buildJob, buildKey, buildOrganization, buildProject } from '../../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { testKeys, testKeysText } from '../../support/encryption.ts';
 import { createKeyPair } from '../../support/ssh/ssh-server.ts';
@@ -109,6 +109,26 @@ describe('projects', () => {
     const { text } = await api.ask('/v1/audit', { key });
     for (const said of [created.text, changed.text, listed.text, text, api.log()]) expect(said).not.toContain(token);
     expect(await actions(key)).toEqual(['project.change', 'project.change', 'project.create']);
+  });
+
+  it('move to another repository of their forge, with the checks of a new one; jobs keep theirs', async () => {
+    const { key, organizationId } = await newAdmin();
+    const github = { repository: 'https://github.com/acme/docs' };
+    const { body } = await api.ask('/v1/projects', { key, json: { ...github, forgeToken: 'ghp_the_token' } });
+    const project = await buildProject(database.pool, { organizationId });
+    const job = await buildJob(database.pool, project);
+    const move = async (id: string, json: object) =>
+      (await api.ask(`/v1/projects/${id}`, { key, method: 'PATCH', json })).status;
+    expect(await move(body.id, { repository: 'https://github.com/acme/guide' })).toBe(200);
+    // a token is for one server, a project for one forge
+    expect(await move(body.id, { repository: 'https://git.example.com/acme/docs' })).toBe(400);
+    for (const repository of ['https://gitlab.com/acme/docs', '/srv/git/docs.git', 'https://elsewhere.org/a/b', 'x'])
+      expect(await move(project.id, { repository })).toBe(400);
+    expect(await move(project.id, { repository: 'https://github.com/acme/guide' })).toBe(200);
+    const shown = await api.ask(`/v2/agent/${project.id}/job/${job.id}`, { key });
+    expect(shown.text).toContain(project.repository);
+    await database.pool.query('delete from grants where organization_id = $1', [organizationId]);
+    expect(await move(project.id, { repository: 'https://github.com/acme/private' })).toBe(400);
   });
 
   it('are reached by ssh with a key and the host keys of their servers, and not without', async () => {
