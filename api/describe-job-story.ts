@@ -64,7 +64,7 @@ export function describeJobStory(): Record<string, PathItem> {
         parameters: [projectId, jobId, inPath('turn'), inPath('step')],
         responses: {
           200: { description: 'The patch.', content: { 'text/x-diff': { schema: { type: 'string' } } } },
-          ...errorResponses(401, 403, 404, 429, 503),
+          ...errorResponses(401, 403, 404, 409, 429, 503),
         },
       },
     },
@@ -82,7 +82,7 @@ export function describeJobStory(): Record<string, PathItem> {
         ],
         responses: {
           200: { description: 'The patch.', content: { 'text/x-diff': { schema: { type: 'string' } } } },
-          ...errorResponses(400, 401, 403, 404, 429, 503),
+          ...errorResponses(400, 401, 403, 404, 409, 429, 503),
         },
       },
     },

@@ -41,6 +41,12 @@ const quotas: Record<string, Quota> = {
       `An organization has at most ${most} active jobs (DOCKET_MAX_ACTIVE_JOBS); wait for one to end.`,
     retryAfterSeconds: () => 30,
   },
+  DOCKET_MAX_SNAPSHOT_GB: {
+    name: 'snapshotGigabytes',
+    most: 20,
+    sentence: (most) =>
+      `The snapshots of an organization's jobs take at most ${most} GB (DOCKET_MAX_SNAPSHOT_GB); delete jobs first.`,
+  },
   DOCKET_ORGANIZATION_JOBS_PER_HOUR: {
     name: 'turnsPerHour',
     most: 1_000,

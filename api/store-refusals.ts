@@ -2,8 +2,9 @@ import { ConnectionShareError } from '../db/fair-pool.ts';
 import { AllowanceError } from '../db/rate-limits.ts';
 import { SlowReadError } from '../db/pool.ts';
 import { passedQuota } from '../db/quotas.ts';
+import { SnapshotRemovedError } from '../db/snapshot-removed.ts';
 import { isStoreDown } from '../db/store-down.ts';
-import { type ApiError, connectionsTaken, readTooSlow, storeUnavailable, tooManyRequests } from './errors.ts';
+import { ApiError, connectionsTaken, readTooSlow, storeUnavailable, tooManyRequests } from './errors.ts';
 import { quotaReached } from './quotas.ts';
 import { rateLimitFields } from './rate-limit-fields.ts';
 
@@ -12,6 +13,7 @@ export function refusalOfStore(error: unknown): ApiError | null {
   const quota = passedQuota(error);
   if (quota !== null) return quotaReached(quota);
   if (error instanceof AllowanceError) return tooManyRequests(error.answer.resetSeconds, rateLimitFields([error]));
+  if (error instanceof SnapshotRemovedError) return new ApiError(409, error.message);
   if (error instanceof ConnectionShareError) return connectionsTaken();
   if (error instanceof SlowReadError) return readTooSlow();
   return isStoreDown(error) ? storeUnavailable() : null;

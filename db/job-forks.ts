@@ -6,6 +6,7 @@ import { messageEvent } from './job-messages.ts';
 import { earlierJob, type CreatedJob, type EarlierJob, type Idempotency, type JobRow } from './jobs.ts';
 import { jobColumns } from './job-statements.ts';
 import { withTransaction } from './pool.ts';
+import { SnapshotRemovedError } from './snapshot-removed.ts';
 import { takeAllowance, type RateLimitCounter } from './rate-limits.ts';
 import { toStoredJson, toStoredText } from './stored-text.ts';
 
@@ -57,6 +58,7 @@ export function createJobForkStore(pool: Pool): JobForkStore {
       const problem = await problemWith(client, at, request.prompt);
       if (problem !== null) return problem;
       const source = { job, at, tree: await treeAt(client, at) };
+      await checkKept(client, jobId, source.tree);
       if (!(await insertJob(client, request, source))) {
         const earlier = await earlierJob(client, caller, job.projectId, request.idempotency);
         if (earlier !== null) return earlier;
@@ -73,6 +75,15 @@ export function createJobForkStore(pool: Pool): JobForkStore {
   }
 
   return { fork };
+}
+
+/** Throws SnapshotRemovedError when the tree cannot be made any more. */
+async function checkKept(client: PoolClient, jobId: string, tree: string | null): Promise<void> {
+  const { rowCount } = await client.query(
+    'select from job_snapshots where job_id = $1 and tree = $2 and removed_at is not null for share',
+    [jobId, tree],
+  );
+  if (rowCount !== 0) throw new SnapshotRemovedError();
 }
 
 async function readJob(client: PoolClient, { organizationId }: Owner, id: string): Promise<JobRow | null> {

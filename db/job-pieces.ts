@@ -150,6 +150,8 @@ const snapshotPiece = z.object({
   baseCommit: text,
   patch: text,
   changedFiles: z.number(),
+  /** Whether its contents were not kept. */
+  isRemoved: z.boolean().default(false),
 });
 
 /** A part of the snapshot before it, in base64; thin: relative to the base commit. */

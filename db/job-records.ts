@@ -108,7 +108,8 @@ async function* readSnapshots(pool: Pool, jobId: string): AsyncGenerator<JobPiec
   );
   for (const { tree, bytes } of trees.rows) {
     const { rows } = await pool.query<PieceOf<'snapshot'>>(
-      `select 'snapshot' as piece, tree, commit, base_commit as "baseCommit", patch, changed_files as "changedFiles"
+      `select 'snapshot' as piece, tree, commit, base_commit as "baseCommit", patch, changed_files as "changedFiles",
+              removed_at is not null as "isRemoved"
        from job_snapshots where job_id = $1 and tree = $2`,
       [jobId, tree],
     );

@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { SnapshotRemovedError } from './snapshot-removed.ts';
 import type { StepRef } from '../workflows/contract/job.ts';
 import type { Owner } from './caller.ts';
 import { isJobOf, newestTree, ofBase } from './job-statements.ts';
@@ -143,14 +144,15 @@ export function createJobStoryStore(pool: Pool): JobStoryStore {
     },
 
     async patchAt({ organizationId }, { jobId, turn, step }) {
-      const { rows } = await pool.query<{ patch: string }>({
+      const { rows } = await pool.query<{ patch: string; isRemoved: boolean }>({
         name: 'job-story-patch',
         text: `
-          select patch from job_snapshots where job_id = $1 and ${isJobOf('$1', '$4')} and tree = (
+          select patch, removed_at is not null as "isRemoved" from job_snapshots where job_id = $1 and ${isJobOf('$1', '$4')} and tree = (
             select tree from job_steps
             where job_id = $1 and (turn, step) <= ($2, $3) and tree is not null order by turn desc, step desc limit 1)`,
         values: [jobId, turn, step, organizationId],
       });
+      if (rows[0]?.isRemoved === true) throw new SnapshotRemovedError();
       return rows[0]?.patch ?? null;
     },
 
@@ -177,12 +179,15 @@ export function createJobStoryStore(pool: Pool): JobStoryStore {
     },
 
     async tree({ organizationId }, { jobId, tree }) {
-      const { rows } = await pool.query<ToldTree>({
+      const { rows } = await pool.query<ToldTree & { isRemoved: boolean }>({
         name: 'job-story-tree',
-        text: `select base_commit as "baseCommit", patch from job_snapshots where job_id = $1 and tree = $2 and ${isJobOf('$1', '$3')}`,
+        text: `select base_commit as "baseCommit", patch, removed_at is not null as "isRemoved" from job_snapshots where job_id = $1 and tree = $2 and ${isJobOf('$1', '$3')}`,
         values: [jobId, tree, organizationId],
       });
-      return rows[0] ?? null;
+      const [told] = rows;
+      if (told === undefined) return null;
+      if (told.isRemoved) throw new SnapshotRemovedError();
+      return { baseCommit: told.baseCommit, patch: told.patch };
     },
   };
 }

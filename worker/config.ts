@@ -18,6 +18,8 @@ import { commandLimitsOf, commandVariables, type CommandLimits } from './command
 import { readAuthorities } from './extra-authorities.ts';
 import { forgesOf, forgeVariables, tokensOf } from './forge-config.ts';
 import type { Budgets } from '../db/worker/budgets.ts';
+import { retentionOf, retentionVariables } from './retention-config.ts';
+import type { Retention } from '../db/worker/retention.ts';
 import type { ModelSettings } from '../models/registry.ts';
 import { parseWebhookHosts } from '../workflows/contract/webhook-address.ts';
 
@@ -53,6 +55,7 @@ export interface WorkerConfig {
   baseUrl: string;
   /** Days that events and histories of archived jobs are kept; 0: for good. */
   historyDays: number;
+  retention: Retention;
   /** Names the code of this worker for Temporal's Worker Versioning; null: not versioned. */
   buildId: string | null;
   /** Null: no health answer. */
@@ -99,6 +102,7 @@ const environmentSchema = z.object({
     .string()
     .regex(/^\d{1,5}$/, 'must be a number of days; 0 keeps histories for good')
     .default('90'),
+  ...retentionVariables.shape,
   ...forgeVariables.shape,
   NODE_EXTRA_CA_CERTS: z.string().optional(),
   ...commandVariables.shape,
@@ -158,6 +162,7 @@ function configOf(env: z.infer<typeof environmentSchema>): WorkerConfig {
     extraAuthorities: env.NODE_EXTRA_CA_CERTS === undefined ? null : readAuthorities(env.NODE_EXTRA_CA_CERTS),
     baseUrl: trimmed(env.DOCKET_BASE_URL),
     historyDays: Number(env.DOCKET_HISTORY_DAYS),
+    retention: retentionOf(env),
     buildId: env.DOCKET_BUILD_ID ?? null,
     healthPort: env.DOCKET_WORKER_HEALTH_PORT ?? null,
     graceMs: env.DOCKET_GRACE_SECONDS * 1000,

@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import { createAskedSteps } from '../db/worker/asked-steps.ts';
+import { createRetentionStore } from '../db/worker/retention.ts';
 import { createBudgetStore } from '../db/worker/budgets.ts';
 import { createJobContextStore } from '../db/worker/job-context.ts';
 import { createIdleJobs } from '../db/worker/idle-jobs.ts';
@@ -48,6 +49,7 @@ export function createWorkerStores({ pool, box }: { pool: Pool; box: SecretBox }
     webhookAttempts: createWebhookAttemptStore(pool, box),
     context: createJobContextStore(pool),
     budgets: createBudgetStore(pool),
+    retention: createRetentionStore(pool),
     workers: createWorkerStore(pool),
   };
 }

@@ -27,6 +27,7 @@ import { createClosedExecutionReader } from './history-export.ts';
 import { createJobActivities } from './job-activities.ts';
 import { createJobChores } from './job-chores.ts';
 import { createOneThreadWorkers } from './one-thread-worker.ts';
+import { createRetentionChores } from './retention-chores.ts';
 import { reportWorker } from './report-worker.ts';
 import { runWorkers } from './run-workers.ts';
 import { createMergeChores } from './merge-chores.ts';
@@ -103,6 +104,7 @@ export async function runWorkerProcess(wiring: WorkerProcess): Promise<void> {
   resources.use(createMergeChores({ ...stores, ...clients, granted, log }));
   const readClosedExecution = createClosedExecutionReader({ client, encryptionKeys: config.encryptionKeys });
   resources.use(createHistoryChores({ ...stores, readClosedExecution, keepDays: config.historyDays, log }));
+  resources.use(createRetentionChores({ ...stores, limits: config.retention, log }));
   resources.use(createWorkspaceChores({ ...stores, ...clients, mirrorBytes: config.mirrorBytes, log }));
 
   const version = config.buildId ?? 'unversioned';

@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { emptySnapshot } from './retention.ts';
 import type { TurnRef } from '../../workflows/contract/job.ts';
 import { withTransaction } from '../pool.ts';
 
@@ -103,6 +104,11 @@ export function createWorkerHistoryStore(pool: Pool): WorkerHistoryStore {
         if (ids.length === 0) return 0;
         await client.query('delete from job_events where job_id = any($1::text[])', [ids]);
         await client.query('delete from job_histories where job_id = any($1::text[])', [ids]);
+        await client.query(
+          `update job_snapshots set ${emptySnapshot} from jobs
+           where jobs.id = job_id and job_id = any($1::text[]) and tree is distinct from head_tree`,
+          [ids],
+        );
         await client.query(`update job_history_exports set state = 'removed' where job_id = any($1::text[])`, [ids]);
         return ids.length;
       });

@@ -8,6 +8,7 @@ import { operatorOf, type Caller } from '../../db/caller.ts';
 import { BundleFileError, readBundle, writeBundle } from '../../db/bundle-file.ts';
 import { createErasure } from '../../db/erasure.ts';
 import { canBeId, newId } from '../../db/ids.ts';
+import { SnapshotRemovedError } from '../../db/snapshot-removed.ts';
 import { createJobForkStore } from '../../db/job-forks.ts';
 import type { JobPiece } from '../../db/job-pieces.ts';
 import type { JobRow } from '../../db/jobs.ts';
@@ -108,12 +109,15 @@ interface ForkOptions {
 
 async function fork({ pool }: CommandContext, jobId: string, options: ForkOptions): Promise<JobRow> {
   const { turn, step, model = null, prompt = null } = options;
-  const made = await createJobForkStore(pool).fork(await operatorOfJob(pool, jobId), {
+  const forked = createJobForkStore(pool).fork(await operatorOfJob(pool, jobId), {
     id: newId('job_'),
     from: { jobId, turn, step },
     model,
     prompt,
     idempotency: null,
+  });
+  const made = await forked.catch((error: unknown) => {
+    throw error instanceof SnapshotRemovedError ? new CommandError(error.message) : error;
   });
   if ('job' in made) return made.job;
   if (made.kind === 'needs-prompt') {

@@ -24,6 +24,8 @@ export interface CollectedJob {
   histories: PieceOf<'history'>[];
   steps: PieceOf<'step'>[];
   trees: Map<string, KeptTree>;
+  /** Those whose contents were not kept. */
+  removedTrees: Set<string>;
 }
 
 /** Gathers the pieces of a job; null when there are none. Of the trees that `keepsTree` names, the patch is kept too. */
@@ -52,6 +54,7 @@ function emptyOf(job: PieceOf<'job'>): CollectedJob {
     histories: [],
     steps: [],
     trees: new Map(),
+    removedTrees: new Set(),
   };
 }
 
@@ -78,7 +81,8 @@ function note(job: CollectedJob, piece: JobPiece, keepsTree: (tree: string, job:
     case 'step':
       return void job.steps.push(piece);
     case 'snapshot': {
-      const { tree, commit, baseCommit, patch } = piece;
+      const { tree, commit, baseCommit, patch, isRemoved } = piece;
+      if (isRemoved) job.removedTrees.add(tree);
       return void job.trees.set(tree, {
         tree,
         commit,

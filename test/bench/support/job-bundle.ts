@@ -105,7 +105,7 @@ function* snapshotOf(step: number): Generator<JobPiece> {
   const tree = String(step).padStart(40, '0');
   const changedFiles = Math.min(step / 3, filesOfJob);
   const patch = Array.from({ length: changedFiles }, (_, file) => patchOf(file, lastChange(file, step))).join('');
-  yield { piece: 'snapshot', tree, commit: tree, baseCommit, patch, changedFiles };
+  yield { piece: 'snapshot', tree, commit: tree, baseCommit, patch, changedFiles, isRemoved: false };
   yield { piece: 'pack', tree, data: Buffer.from(text).toString('base64') };
 }
 
