@@ -29,7 +29,7 @@ const lookEveryMs = 1_000;
 const lastWordsMs = 500;
 
 /** Access is granted to a request and looked at again for as long as its answer lasts, whatever route writes it. */
-export function createOpenAnswers({ access }: { access: AccessStore }): OpenAnswers {
+export function createOpenAnswers({ access }: { access: Pick<AccessStore, 'valid'> }): OpenAnswers {
   const open = new Map<IncomingMessage, OpenAnswer>();
   let isLooking = false;
 

@@ -12,7 +12,7 @@ export const accessMutations: Mutation[] = [
     name: 'open answers outlive their access',
     file: 'api/open-answers.ts',
     find: 'if (!valid.has(holder)) end(answer);',
-    replace: '',
+    replace: 'void [valid, answer, holder];',
     ...endedAccess,
   },
   {
@@ -21,7 +21,8 @@ export const accessMutations: Mutation[] = [
     find: 'for (const { answer, holder } of held) if (!valid.has(holder)) end(answer);',
     replace:
       'for (const answer of open.values()) if (answer.holder !== null && !valid.has(answer.holder)) end(answer);',
-    ...endedAccess,
+    project: 'unit',
+    tests: ['api/open-answers'],
   },
   {
     name: 'authentication names nobody as the holder of an answer',
