@@ -1,10 +1,10 @@
-import type { Pool } from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { encodeCursor } from '../../../db/page-cursor.ts';
 import { readDescription, type Operation, type Schema } from '../../fuzz/description.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { bodyOf, createAsker, pathKinds, pathOf } from './described-requests.ts';
 import { createOwner, receiver, type Kind, type Owner } from './owner.ts';
+import { neverGiven, rowsWith } from './rows-of-owner.ts';
 import { comparable, serveApi, type Answer, type ServedApi } from './serve.ts';
 
 // Generated from the service's own description: each place of each operation that takes an id gets the ids of another
@@ -65,7 +65,7 @@ beforeAll(async () => {
   api = await serveApi(database.pool, {
     DOCKET_TRUSTED_PROXIES: '1',
     DOCKET_WEBHOOK_ALLOWED_HOSTS: new URL(receiver).host,
-  });
+  }, { maxLoopDelayMs: 60_000 });
   ask = createAsker(api);
   const described = (await readDescription(api.url)).operations;
   operations = described.filter((operation): operation is Walked =>
@@ -83,7 +83,6 @@ afterAll(async () => {
 });
 
 const latest = String(Date.now() * 1_000 + 3_600_000_000);
-const neverGiven = (id: string) => id.replace(/[0-9a-z]{20}$/, '0'.repeat(20));
 
 function withCursor(owner: Owner): Owner {
   return { ...owner, ids: { ...owner.ids, cursor: encodeCursor({ createdMicros: latest, id: owner.ids['job']! }) } };
@@ -155,20 +154,6 @@ function shown(answer: Answer, from: Record<string, string>): unknown {
   let text = JSON.stringify(comparable({ ...answer, headers }));
   for (const id of Object.values(from)) if (id.length > 8) text = text.replaceAll(id, 'ID');
   return text.replaceAll(/\b[a-z]+_[0-9a-z]{24}\b/g, 'ID').replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME');
-}
-
-/** A digest of the rows of each table that name one of the ids. */
-async function rowsWith(pool: Pool, ids: string[]): Promise<unknown> {
-  const { rows: tables } = await pool.query<{ name: string }>(
-    `select quote_ident(tablename) as name from pg_tables where schemaname = 'public' order by tablename`,
-  );
-  const digests = tables.map(
-    ({ name }) => `
-      select '${name}' as "table", count(*)::integer as rows, md5(string_agg(text, '' order by text)) as digest
-      from (select each::text as text from ${name} as each) as all_rows where text ~ $1`,
-  );
-  const { rows } = await pool.query(digests.join(' union all '), [ids.join('|')]);
-  return rows;
 }
 
 it('every place of the description that could take an id is known', () => {
