@@ -1,4 +1,5 @@
 import { accessMutations } from './access.ts';
+import { organizationMutations } from './organizations.ts';
 
 /** A check of the product, and the tests that fail without it. */
 export interface Mutation {
@@ -178,4 +179,5 @@ export const mutations: Mutation[] = [
     replace: 'isKept && before.forgeUrl === undefined',
     ...twoOrganizations,
   },
+  ...organizationMutations,
 ];

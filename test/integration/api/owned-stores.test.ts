@@ -64,6 +64,7 @@ const site = (asked: Asked) => ({ id: id(asked, 'site'), organizationId: asked.a
 const step = (asked: Asked) => ({ jobId: id(asked, 'job'), turn: 1, step: 1 });
 const webhook = (asked: Asked) => ({ projectId: id(asked, 'agent'), id: id(asked, 'webhooks') });
 const gap = (asked: Asked) => ({ siteId: id(asked, 'site'), id: id(asked, 'gaps'), label: 'x', questions: [] });
+const newJobId = () => `job_new${Math.random()}`;
 const newJob = {
   prompt: 'x',
   repository: 'https://github.com/acme/docs',
@@ -81,7 +82,7 @@ async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
 /** How each other method is asked for something by its ids: one that is missing here does not compile. */
 const calls: Record<Named<true>, (asked: Asked) => unknown> = {
   'jobs.create': (a) =>
-    a.stores.jobs.create(a.as, { ...newJob, id: `job_new${Math.random()}`, projectId: id(a, 'agent'), idempotency }),
+    a.stores.jobs.create(a.as, { ...newJob, id: newJobId(), projectId: id(a, 'agent'), idempotency }),
   'jobs.find': (a) => a.stores.jobs.find(a.as, id(a, 'agent'), id(a, 'job')),
   'jobs.findEarlier': (a) => a.stores.jobs.findEarlier(a.as, id(a, 'agent'), { key: 'known', requestHash: 'h' }),
   'jobs.list': (a) => a.stores.jobs.list(a.as, id(a, 'agent'), { limit }),
@@ -187,10 +188,15 @@ const calls: Record<Named<true>, (asked: Asked) => unknown> = {
   'emptySearches.list': (a) => a.stores.emptySearches.list(site(a), { days: 1, limit }),
   'gaps.list': (a) => a.stores.gaps.list(site(a), limit),
   'gaps.find': (a) => a.stores.gaps.find(site(a), id(a, 'gaps')),
-  'gaps.begin': (a) => a.stores.gaps.begin(a.as, gap(a), { id: id(a, 'job'), attempt: 1 }),
+  'gaps.begin': (a) =>
+    a.stores.gaps.begin(a.as, gap(a), {
+      number: 1,
+      job: { ...newJob, id: newJobId(), projectId: id(a, 'agent'), idempotency },
+    }),
   'gaps.recheck': (a) => a.stores.gaps.recheck(a.as, gap(a)),
   'grants.resources': (a) => a.stores.grants.resources(a.as),
-  'replies.findResumable': (a) => a.stores.replies.findResumable(site(a), { chatId: 'chat-1', keyId: id(a, 'keys') }),
+  'replies.findResumable': (a) =>
+    a.stores.replies.findResumable(site(a), { chatId: 'chat-1', keyId: id(a, 'keys'), resumeToken: 'x' }),
   'webhooks.create': (a) =>
     a.stores.webhooks.create(a.as, id(a, 'agent'), { url: receiver, description: null, eventTypes: [] }),
   'webhooks.list': (a) => a.stores.webhooks.list(a.as, id(a, 'agent')),
