@@ -32,9 +32,15 @@ import { createUsageStore } from '../db/usage.ts';
 import { createWebhookDeliveryStore } from '../db/webhook-deliveries.ts';
 import { createWebhookStore } from '../db/webhook-endpoints.ts';
 import { createSecretBox } from '../encryption/secret-box.ts';
+import type { OwnedStore } from '../db/caller.ts';
 import type { ApiConfig } from './config.ts';
 
 export type ApiStores = ReturnType<typeof createApiStores>;
+
+/** Compiles only when every method of every store takes the organization first, as an Owner or a Caller. */
+function owned<Stores extends { [Name in keyof Stores]: OwnedStore<Stores[Name]> }>(stores: Stores): Stores {
+  return stores;
+}
 
 /** The stores that an API process shares. */
 export function createApiStores({
@@ -45,39 +51,42 @@ export function createApiStores({
   config: Pick<ApiConfig, 'keyPepper' | 'encryptionKeys' | 'operatorOrganizations'>;
 }) {
   return {
-    jobs: createJobStore(pool),
+    ...owned({
+      jobs: createJobStore(pool),
+      histories: createJobHistoryStore(pool),
+      records: createJobRecordStore(pool),
+      story: createJobStoryStore(pool),
+      forks: createJobForkStore(pool),
+      messages: createJobMessageStore(pool),
+      endings: createJobEndings(pool),
+      erasure: createErasure(pool),
+      events: createJobEventStore(pool),
+      organizations: createOrganizationStore(pool),
+      projects: createProjectStore(pool, createSecretBox(config.encryptionKeys)),
+      pullRequests: createPullRequestStore(pool),
+      keys: createKeyStore(pool, config.keyPepper),
+      sessions: createSessionStore(pool, config.keyPepper),
+      audit: createAuditStore(pool),
+      sites: createSiteStore(pool),
+      indexes: createSiteIndexStore(pool),
+      threads: createThreadStore(pool),
+      answerSpending: createAnswerSpendingStore(pool),
+      conversations: createConversationStore(pool),
+      emptySearches: createEmptySearchStore(pool),
+      gaps: createGapStore(pool),
+      grants: createGrantStore(pool),
+      webhooks: createWebhookStore(pool, createSecretBox(config.encryptionKeys)),
+      deliveries: createWebhookDeliveryStore(pool),
+      operations: createOperationsStore(pool),
+      operatorView: createOperatorView(pool, config.operatorOrganizations),
+    }),
+    // these count and deliver for all organizations, or name what they write by an id that no client chooses
     lists: createJobListStore(pool),
-    histories: createJobHistoryStore(pool),
-    records: createJobRecordStore(pool),
-    story: createJobStoryStore(pool),
-    forks: createJobForkStore(pool),
-    messages: createJobMessageStore(pool),
-    endings: createJobEndings(pool),
-    erasure: createErasure(pool),
-    events: createJobEventStore(pool),
     outbox: createOutboxStore(pool),
     cancels: createCancelStore(pool),
-    organizations: createOrganizationStore(pool),
-    projects: createProjectStore(pool, createSecretBox(config.encryptionKeys)),
-    pullRequests: createPullRequestStore(pool),
-    keys: createKeyStore(pool, config.keyPepper),
-    sessions: createSessionStore(pool, config.keyPepper),
-    audit: createAuditStore(pool),
     rateLimits: createRateLimitStore(pool),
-    sites: createSiteStore(pool),
-    indexes: createSiteIndexStore(pool),
-    threads: createThreadStore(pool),
-    answerSpending: createAnswerSpendingStore(pool),
-    conversations: createConversationStore(pool),
-    emptySearches: createEmptySearchStore(pool),
-    gaps: createGapStore(pool),
-    grants: createGrantStore(pool),
     replies: createReplyStore(pool),
-    webhooks: createWebhookStore(pool, createSecretBox(config.encryptionKeys)),
-    deliveries: createWebhookDeliveryStore(pool),
-    operations: createOperationsStore(pool),
     usage: createUsageStore(pool),
     figures: createServiceFigureStore(pool),
-    operatorView: createOperatorView(pool, config.operatorOrganizations),
   };
 }

@@ -18,3 +18,12 @@ export interface Caller extends Owner {
 export function operatorOf({ organizationId }: Owner): Caller {
   return { organizationId, keyId: null, sessionId: null };
 }
+
+/** A store whose every method takes the organization first; a method that does not is `never`. */
+export type OwnedStore<Store> = {
+  [Name in keyof Store]: Store[Name] extends (...given: infer Given) => unknown
+    ? Given extends [Owner, ...unknown[]]
+      ? Store[Name]
+      : never
+    : Store[Name];
+};
