@@ -165,6 +165,13 @@ async function makePostgres(base: string): Promise<void> {
   });
 }
 
+/** A server that listens on every address has to name one to its peers, as the entrypoint of the official image does. */
+const temporalEntrypoint = `#!/bin/sh
+address=$(getent hosts "$(hostname)" | awk '{print $1; exit}')
+export TEMPORAL_BROADCAST_ADDRESS="\${TEMPORAL_BROADCAST_ADDRESS:-$address}"
+exec temporal-server start
+`;
+
 async function makeTemporal(base: string): Promise<void> {
   const context = { env: process.env, log: (line: string) => console.log(line) };
   const program = (source: string, name: string, title: string) =>
@@ -178,10 +185,14 @@ async function makeTemporal(base: string): Promise<void> {
   };
   await make(images.server, {
     base,
-    files: { ...files, '/usr/local/bin/temporal-server': { copyOf: server } },
+    files: {
+      ...files,
+      '/usr/local/bin/temporal-server': { copyOf: server },
+      '/etc/temporal/entrypoint.sh': { text: temporalEntrypoint, isProgram: true },
+    },
     packages: ['netcat-openbsd'],
     setUp: 'useradd -u 1000 -m temporal',
-    config: ['--user', '1000', '--entrypoint', '["temporal-server", "start"]'],
+    config: ['--user', '1000', '--entrypoint', '["/etc/temporal/entrypoint.sh"]'],
   });
   await make(images.adminTools, {
     base,
@@ -191,17 +202,18 @@ async function makeTemporal(base: string): Promise<void> {
   });
 }
 
-/** Builds what is missing, and the service's own image of a clone of the committed code under each tag. */
+/** Builds what stands in and is missing, and the service's own image of a clone of the committed code under each tag. */
 export async function buildImages(tags: readonly string[]): Promise<void> {
   const base = await makeBase();
   if (!(await exists(images.node))) await makeNode(base);
   if (!(await exists(images.postgres))) await makePostgres(base);
   if (!(await exists(images.server)) || !(await exists(images.adminTools))) await makeTemporal(base);
+  const [first, ...others] = tags;
+  if (first === undefined) return;
   const clone = await mkdtemp(join(tmpdir(), 'docket-build-'));
   try {
     await execute('git', ['clone', '--quiet', '--depth=1', `file://${checkout}`, clone]);
     const build = ['bud', '--isolation', 'chroot', '--network', 'host', '--layers=false', '--pull-never'];
-    const [first = 'docket:dev', ...others] = tags;
     await buildah(...build, '--tag', `localhost/${first}`, clone);
     for (const tag of others) await buildah('tag', `localhost/${first}`, `localhost/${tag}`);
   } finally {

@@ -12,7 +12,7 @@ import { buildImages } from './images.ts';
 import { openCompose, type ComposeStack } from './stack.ts';
 
 /**
- * `npm run compose [-- --no-build]`: builds the image, runs `docker-compose.yml`, and does on it what the pages of `deploy/` say: a job, a
+ * `npm run compose [-- --no-build]`: builds the image, or takes the one of an earlier run, runs `docker-compose.yml`, and does on it what the pages of `deploy/` say: a job, a
  * question, a rolling upgrade under a job, a backup and a restore. Needs root and Debian's buildah, podman, crun and mmdebstrap.
  */
 
@@ -123,7 +123,8 @@ async function rollOut(service: Service): Promise<void> {
 
 /** The steps of deploy/BACKUP.md: all of PostgreSQL in one file, and a machine that has nothing but that file and the secrets. */
 async function restore({ stack }: Service, change: Record<string, string>): Promise<void> {
-  const dump = await stack.exec('postgres', ['pg_dumpall', '-U', 'postgres', '--clean', '--if-exists']);
+  const whole = await stack.exec('postgres', ['pg_dumpall', '-U', 'postgres', '--clean', '--if-exists']);
+  const dump = whole.replaceAll(/^(?:DROP|CREATE) ROLE (?:IF EXISTS )?postgres;$/gm, '');
   for (const name of ['worker', 'api', 'temporal', 'postgres']) await stack.stop(name);
   for (const volume of ['postgres', 'work']) await stack.removeVolume(volume);
   await stack.up(['postgres'], change);
@@ -134,7 +135,7 @@ async function restore({ stack }: Service, change: Record<string, string>): Prom
 async function main(): Promise<void> {
   const { values } = parseArgs({ options: { 'no-build': { type: 'boolean', default: false } } });
   await using resources = new AsyncDisposableStack();
-  if (!values['no-build']) await step('images', () => buildImages(['docket:v1', 'docket:v2']));
+  await step('images', () => buildImages(values['no-build'] ? [] : ['docket:v1', 'docket:v2']));
   const repositories = await mkdtemp(join(tmpdir(), 'docket-compose-repositories-'));
   resources.defer(() => rm(repositories, { recursive: true, force: true }));
   await createSampleRepository({ directory: repositories });

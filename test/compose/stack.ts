@@ -49,7 +49,8 @@ async function podman(args: string[], options: { input?: string } = {}): Promise
   const script =
     'umount /sys/fs/cgroup/unified 2>/dev/null || true; exec podman --storage-driver vfs --cgroup-manager=cgroupfs --runtime crun "$@"';
   const running = execute('unshare', ['-m', 'sh', '-c', script, 'podman', ...args], { maxBuffer });
-  running.child.stdin?.end(options.input);
+  // what ends before it has read everything says why itself
+  running.child.stdin?.on('error', () => undefined).end(options.input);
   return (await running).stdout;
 }
 
