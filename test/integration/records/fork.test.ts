@@ -20,7 +20,7 @@ afterAll(() => database[Symbol.asyncDispose]());
 
 const call = (name: string, input: object) => ({ toolCalls: [{ name, input }] });
 const write = (path: string, content = `${path}\n`) => call('write', { path, content });
-const finish = (title: string) => call('finish', { title, summary: `${title}.` });
+const finish = (title: string) => call('finish', { title, summary: `${title}.`, complete: true });
 
 interface Scene {
   worker: TestWorker;
