@@ -8,6 +8,13 @@ import { ApiError, connectionsTaken, readTooSlow, storeUnavailable, tooManyReque
 import { quotaReached } from './quotas.ts';
 import { rateLimitFields } from './rate-limit-fields.ts';
 
+/** PostgreSQL's code of a row whose parent is not there. */
+const foreignKeyViolation = '23503';
+
+function isParentGone(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === foreignKeyViolation;
+}
+
 /** What a client reads of an error of the stores; null: it is not one that they expect. */
 export function refusalOfStore(error: unknown): ApiError | null {
   const quota = passedQuota(error);
@@ -16,5 +23,6 @@ export function refusalOfStore(error: unknown): ApiError | null {
   if (error instanceof SnapshotRemovedError) return new ApiError(409, error.message);
   if (error instanceof ConnectionShareError) return connectionsTaken();
   if (error instanceof SlowReadError) return readTooSlow();
+  if (isParentGone(error)) return new ApiError(404, 'What this belongs to was deleted meanwhile.');
   return isStoreDown(error) ? storeUnavailable() : null;
 }

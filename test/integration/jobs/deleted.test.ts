@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { refusalOfStore } from '../../../api/store-refusals.ts';
 import { createJobCanceller } from '../../../api/job-canceller.ts';
 import { createCancelStore } from '../../../db/outbox.ts';
 import { jobWorkflowId } from '../../../workflows/contract/messages.ts';
@@ -44,4 +45,8 @@ it('a job that is deleted while it is active ends, and its worker writes nothing
 
   expect((await api.ask(`/v1/projects/${projectId}`, { key, method: 'DELETE' })).status).toBe(204);
   expect((await api.ask(`/v1/projects/${projectId}`, { key })).status).toBe(404);
+
+  // what is written for something that goes at the same moment
+  const orphan = database.pool.query('insert into job_turns (job_id, turn, prompt) values ($1, 2, $2)', [id, 'Write']);
+  expect(refusalOfStore(await orphan.catch((error: unknown) => error))).toMatchObject({ status: 404 });
 });
