@@ -62,16 +62,19 @@ interface TestSandboxOptions {
   limits?: SandboxLimits;
   network?: TestNetwork;
   authorities?: string | null;
+  /** Made where it is missing; of the account that runs the tests. */
+  tree?: string;
 }
 
 /** A sandbox of an account, with a tree that only that account may enter. */
 export async function openTestSandbox(
   account: TestAccount,
-  { limits = testLimits, network, authorities = null }: TestSandboxOptions = {},
+  { limits = testLimits, network, authorities = null, tree: wanted }: TestSandboxOptions = {},
 ): Promise<TestSandbox> {
   const directory = await mkdtemp(join(tmpdir(), 'docket-sandbox-'));
-  const tree = join(directory, 'private', 'tree');
+  const tree = wanted ?? join(directory, 'private', 'tree');
   await mkdir(tree, { recursive: true });
+  await mkdir(join(directory, 'private'), { recursive: true });
   await chmod(join(directory, 'private'), 0o700);
   if (account === 'other')
     for (const path of [directory, join(directory, 'private'), tree]) await chown(path, otherUid, otherUid);

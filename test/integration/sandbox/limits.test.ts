@@ -3,6 +3,8 @@ import { chmod, lstat, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { mountSmallDisk } from '../../support/small-disk.ts';
+import { WorkerDiskFullError } from '../../../activities/clients/sandbox/sandbox-error.ts';
 import {
   accountsWithSandbox,
   openTestSandbox,
@@ -97,6 +99,18 @@ describe.runIf(accounts.length > 0).each(accounts)('the limits on commands of an
     expect(await sandbox.run('fallocate -l 20M a; fallocate -l 20M b; sleep 1.1')).toMatchObject({ stopped: 'disk' });
     await sandbox.output('rm -f a b');
   });
+
+  it.runIf(account === 'owner')(
+    'tells a full disk of the worker from what a command wrote too much',
+    async ({ skip }) => {
+      await using disk = await mountSmallDisk(8);
+      if (disk === null) return skip('this account may not mount a file system');
+      await using full = await openTestSandbox(account, { tree: join(disk.directory, 'tree') });
+      await expect(full.run('head -c 20M /dev/zero > f')).rejects.toBeInstanceOf(WorkerDiskFullError);
+      expect(await full.run('false || echo fine')).toMatchObject({ exitCode: 0 });
+      expect(await full.run('rm f; exit 3')).toMatchObject({ exitCode: 3, stopped: null });
+    },
+  );
 
   it('sees what a command hides in folders deeper than a path may be long, while others free as much', async () => {
     const others = join(sandbox.directory, 'others');
