@@ -129,7 +129,7 @@ async function restore({ stack }: Service, change: Record<string, string>): Prom
   for (const volume of ['postgres', 'work']) await stack.removeVolume(volume);
   await stack.up(['postgres'], change);
   await stack.exec('postgres', ['psql', '-q', '-U', 'postgres', '-v', 'ON_ERROR_STOP=1'], dump);
-  await stack.up(['api', 'worker'], change);
+  await stack.up(['temporal', 'api', 'worker'], change);
 }
 
 async function main(): Promise<void> {

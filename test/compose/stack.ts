@@ -81,6 +81,7 @@ export async function openCompose(env: Record<string, string>): Promise<ComposeS
   );
   const running = new Map<string, string>();
   const ended = new Set<string>();
+  let wires = 0;
   const containerOf = (name: string) => `${tag}-${name}`;
   const addressOf = (name: string) => `${network}.${10 + names.indexOf(name)}`;
   const ip = (...args: string[]) => execute('ip', args);
@@ -97,7 +98,9 @@ export async function openCompose(env: Record<string, string>): Promise<ComposeS
   }
 
   async function connect(name: string, space: string): Promise<void> {
-    const wire = `${tag}${names.indexOf(name)}${space.endsWith('-run') ? 'r' : ''}`;
+    wires += 1;
+    // a name of its own: the wire of a container that has ended may go later than it
+    const wire = `${tag}w${wires}`;
     await ip('netns', 'add', space);
     await ip('link', 'add', wire, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', space);
     await ip('link', 'set', wire, 'master', tag, 'up');

@@ -50,11 +50,11 @@ it('counts what each key asked for and what a limit turned away, beside the limi
   expect([told.assistant.keys, totalOf(told.assistant.organization)]).toEqual([[], [0, 0]]);
 });
 
-it('tells what each project has spent a day, beside its own budget or the one of all', async () => {
+it('tells what each project has spent a day, beside its own budget or the operator's', async () => {
   await using api = await serveApi(database.pool, { DOCKET_MAX_PROJECT_DOLLARS_PER_DAY: '2.50' });
   const project = await buildProject(database.pool);
   const own = await buildProject(database.pool, { organizationId: project.organizationId });
-  await database.pool.query('update projects set daily_budget_micros = 7000000 where id = $1', [own.id]);
+  await database.pool.query('update projects set daily_budget_micros = 1500000 where id = $1', [own.id]);
   await database.pool.query(
     `insert into project_spending (project_id, day, cost_micros)
      select $1, (now() at time zone 'utc')::date - number, 1000000 * (number + 1) from generate_series(0, 40) as number`,
@@ -64,7 +64,7 @@ it('tells what each project has spent a day, beside its own budget or the one of
   const { projects } = usageSchema.parse((await api.ask('/v1/usage?days=3', { key })).body);
   expect(projects.map(({ id, budgetUsd }) => [id, budgetUsd])).toEqual([
     [project.id, 2.5],
-    [own.id, 7],
+    [own.id, 1.5],
   ]);
   expect(projects[0]?.days.map(({ costUsd }) => costUsd)).toEqual([3, 2, 1]);
   expect(projects[1]?.days.map(({ costUsd }) => costUsd)).toEqual([0, 0, 0]);

@@ -4,7 +4,7 @@ import { createFleet, type Fleet } from '../../support/fleet.ts';
 import type { RecordedRequest } from '../../support/scripted-model-server.ts';
 import { jobWorkflowId, workerDeploymentName } from '../../../workflows/contract/messages.ts';
 
-const finish = { toolCalls: [{ name: 'finish', input: { title: 'Write', summary: 'Wrote.' } }] };
+const finish = { toolCalls: [{ name: 'finish', input: { title: 'Write', summary: 'Wrote.', complete: true } }] };
 const write = { toolCalls: [{ name: 'write', input: { path: 'new.txt', content: 'new\n' } }] };
 
 /** What `temporal worker deployment set-current-version` does; the engine refuses until the workers poll. */
