@@ -72,6 +72,7 @@ export async function startLane(options: LaneOptions): Promise<Lane> {
     DOCKET_BASE_URL: baseUrl,
     DOCKET_JOBS_PER_HOUR: '1000000',
     DOCKET_ORGANIZATION_JOBS_PER_HOUR: '1000000',
+    DOCKET_MAX_ACTIVE_JOBS: '1000000',
     DOCKET_SUPERVISOR_PID: String(process.pid),
     PORT: String(port),
     ...env,

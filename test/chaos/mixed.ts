@@ -32,7 +32,11 @@ export function runMixedChaos(args: string[]): Promise<number> {
   const { jobs, kills, halts, seed } = options;
   console.log(`mixed: jobs: ${jobs}, kills: ${kills}, halts: ${halts}, seed: ${seed}`);
   return onPlannedStack({
-    env: { DOCKET_JOBS_PER_HOUR: '1000000', DOCKET_ORGANIZATION_JOBS_PER_HOUR: '1000000' },
+    env: {
+      DOCKET_JOBS_PER_HOUR: '1000000',
+      DOCKET_ORGANIZATION_JOBS_PER_HOUR: '1000000',
+      DOCKET_MAX_ACTIVE_JOBS: '1000000',
+    },
     seed,
     run: (stack, model) => runOn(stack, model, options),
   });

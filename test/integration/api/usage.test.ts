@@ -50,7 +50,7 @@ it('counts what each key asked for and what a limit turned away, beside the limi
   expect([told.assistant.keys, totalOf(told.assistant.organization)]).toEqual([[], [0, 0]]);
 });
 
-it('tells what each project has spent a day, beside its own budget or the operator's', async () => {
+it('tells what each project has spent a day, beside its own budget or that of the operator', async () => {
   await using api = await serveApi(database.pool, { DOCKET_MAX_PROJECT_DOLLARS_PER_DAY: '2.50' });
   const project = await buildProject(database.pool);
   const own = await buildProject(database.pool, { organizationId: project.organizationId });

@@ -3,7 +3,7 @@ import { createIdleJobs } from '../../../db/worker/idle-jobs.ts';
 import { buildJob, buildProject } from '../../support/build.ts';
 import { createTestDatabase } from '../../support/database.ts';
 
-it('tells which jobs have ended long enough ago', async () => {
+it('tells which jobs have ended long enough ago, or are not there any more', async () => {
   await using database = await createTestDatabase();
   const project = await buildProject(database.pool, {});
   const hourAgo = new Date(Date.now() - 3_600_000);
@@ -14,6 +14,6 @@ it('tells which jobs have ended long enough ago', async () => {
   const ids = [active, ended, archived, justNow].map(({ id }) => id);
   const idleJobs = createIdleJobs(database.pool);
   const found = await idleJobs.endedAmong([...ids, 'job_of-nobody'], { forMs: 60_000 });
-  expect(found.toSorted()).toEqual([ended.id, archived.id].toSorted());
+  expect(found.toSorted()).toEqual([ended.id, archived.id, 'job_of-nobody'].toSorted());
   expect(await idleJobs.endedAmong([], { forMs: 0 })).toEqual([]);
 });
