@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { performance } from 'node:perf_hooks';
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { Logger } from 'pino';
@@ -7,6 +8,7 @@ import type { Source, ThreadStore } from '../../db/threads.ts';
 import type { SearchHit } from '../../search/search-request.ts';
 import type { SiteIndex } from '../../search/site-index.ts';
 import { createAnswerTools } from './answer-tools.ts';
+import { slicesOf } from './slices-of.ts';
 import { createLinkChecker } from './links/check-links.ts';
 import type { CheckedText } from './links/check-links.ts';
 import type { SearchPassages } from './search-passages.ts';
@@ -127,6 +129,9 @@ async function answer(deps: AssistantDeps, turn: Turn, take: TakePart): Promise<
   return ending;
 }
 
+/** What is checked without a pause; the worst of it takes 20 ms. */
+const longestSlice = 250;
+
 /** Text with its links checked, each page it cites announced before the text that cites it. */
 async function generateChecked(
   deps: AssistantDeps,
@@ -165,6 +170,14 @@ async function generateChecked(
     return text === '' ? null : take({ type: 'text', text });
   }
 
+  /** A model may send its whole answer at once: others have their turn between its slices. */
+  async function takeSlices(text: string): Promise<void> {
+    for (const slice of slicesOf(text, longestSlice)) {
+      await takeText(checker.push(slice));
+      await nextTurn();
+    }
+  }
+
   const options = {
     model: deps.model,
     prompt: promptOf({ request, hits, baseUrl: site.baseUrl }),
@@ -175,6 +188,7 @@ async function generateChecked(
   };
   try {
     await generate(options, turn.usage, (piece) => {
+      if (piece.type === 'text' && piece.text.length > longestSlice) return takeSlices(piece.text);
       if (piece.type === 'text') return takeText(checker.push(piece.text));
       const path = resolve(piece.url)?.path ?? null;
       if (path === null) return null;

@@ -1,0 +1,14 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { slicesOf } from '../../../../api/assistant/slices-of.ts';
+
+it('cuts a text into bounded slices that are the text together, and no character in half', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', maxLength: 200 }), fc.integer({ min: 1, max: 20 }), (text, length) => {
+      const slices = [...slicesOf(text, length)];
+      expect(slices.join('')).toBe(text);
+      for (const slice of slices) expect(slice.length).toBeLessThanOrEqual(length + 1);
+      expect(slices.every((slice) => slice.isWellFormed())).toBe(true);
+    }),
+  );
+});
