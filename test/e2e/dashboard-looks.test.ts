@@ -166,7 +166,7 @@ describe.runIf(chromiumPath !== null)('hostile text', () => {
     expect(await page.locator('main img, main script').count()).toBe(0);
     expect(await page.locator('a[href^="javascript:"]').count()).toBe(0);
     await page.getByRole('link', { name: 'open it' }).click();
-    await page.getByRole('button', { name: 'Merge' }).waitFor();
+    await page.getByRole('button', { name: 'Ready for review' }).waitFor();
     await page.getByRole('link', { name: 'Jobs', exact: true }).click();
     await page.locator('.row', { hasText: '<script>' }).waitFor();
     expect(await page.evaluate(() => 'pwned' in window)).toBe(false);
