@@ -18,8 +18,8 @@ function unknownName({ code, keys, path, inst }: z.core.$ZodRawIssue, noun: stri
   const known = Object.keys(inst.shape);
   const nearest = nearestOf(name, known);
   const remedy = nearest === null ? `It takes ${known.map(quoted).join(', ')}.` : `Did you mean ${quoted(nearest)}?`;
-  // what looks like no name is not repeated
-  const shown = /^[\w.-]+$/.test(name) && name.length <= longestName ? ` ${quoted(name)}` : '';
+  // a key that was pasted as a name is not repeated: every kind of key has digits
+  const shown = /^[a-z_.-]+$/i.test(name) && name.length <= longestName ? ` ${quoted(name)}` : '';
   const place = path === undefined || path.length === 0 ? '' : ` in ${quoted(path.map(String).join('.'))}`;
   return `Unknown ${noun}${shown}${place}. ${remedy}`;
 }
