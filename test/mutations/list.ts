@@ -180,4 +180,12 @@ export const mutations: Mutation[] = [
     ...twoOrganizations,
   },
   ...organizationMutations,
+  {
+    name: 'a bar in code cuts a cell of a table',
+    file: 'api/assistant/links/write-inline.ts',
+    find: 'table.mayBeRow(before)',
+    replace: 'false',
+    project: 'unit',
+    tests: ['fuzz-links'],
+  },
 ];

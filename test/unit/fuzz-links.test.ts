@@ -23,6 +23,7 @@ const shapes = [
   '[![x](//evil.example/p)](/a)',
   '| a |\n|---|\n| `x|![x](https://evil.example/p)` |',
   '`x|![x](https://evil.example/p)`\n|-|-|',
+  '| a | b |\n|---|---|\n| `x|![x](https://evil.example/p)` |',
   '[`[<a title="`">](HTTPS://evil.example/p)`](/a)',
   '``a`b`<b>`![x](https://evil.example/p)`',
   'https&#58;//evil.example/p and ht<b>tps://evil.example/p and [https:](/b)//evil.example/p',
