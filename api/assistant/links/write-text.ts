@@ -58,7 +58,7 @@ export function writeText(raw: string, options: TextOptions): string {
 
 /** Whether every reader that makes a link of a bare address takes the same characters for it. */
 function isAlone(before: string, after: string): boolean {
-  return /^[\s([]?$/.test(before) && /^[.,;:!?)]*(?:\s|$)/.test(after);
+  return /^[\s([]?$/.test(before) && /^[.,!?)]*(?:\s|$)/.test(after);
 }
 
 function writeAddress(
@@ -113,12 +113,17 @@ function writeUnits(
   units.forEach((one, index) => {
     const before = text.at(-1) ?? previous;
     const after = units[index + 1] ?? next.slice(0, 1);
-    const isBreak = breaks.has(position);
+    const isBreak = breaks.has(position) || (one === '.' && isAfterWww(previous + text));
     position += one.length > 1 ? decodeString(one).length : one.length;
     text +=
       isBreak && one.length === 1 ? `\\${one}` : writeUnit(one, { before, after, inLink, isAlone: !pairs.has(index) });
   });
   return text;
+}
+
+/** Whether a text ends, or may end once what has left is counted, with what GitHub's Markdown takes for the beginning of a host. */
+function isAfterWww(text: string): boolean {
+  return /^w{1,3}$/i.test(text.slice(-3));
 }
 
 /** Opening brackets that are closed; to some readers any other one may begin a link that ends within code. */
