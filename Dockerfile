@@ -33,7 +33,6 @@ COPY models ./models
 COPY patches ./patches
 COPY redaction ./redaction
 COPY search ./search
-COPY threads ./threads
 COPY tracing ./tracing
 COPY worker ./worker
 COPY workflows ./workflows

@@ -1,5 +1,5 @@
 import type { BuiltIndex } from '../search/build-index.ts';
-import { runInThread } from '../threads/run-in-thread.ts';
+import { runInThread } from '../lib/run-in-thread.ts';
 import type { FolderFile } from './clients/source-folder.ts';
 
 /** What the thread is given. */

@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import { noTracer } from '../tracing/tracer.ts';
 import { presentJob } from '../workflows/contract/agent-job.ts';
-import { createThreadQueue } from '../threads/thread-queue.ts';
+import { createThreadQueue } from '../lib/thread-queue.ts';
 import type { AppRouter, AppState } from './app-context.ts';
 import { createJobCreation } from './create-job.ts';
 import { describePaths } from './describe-paths.ts';

@@ -4,7 +4,7 @@ import type { GapQuestion, GapRow, GapState, GapStore } from '../db/gaps.ts';
 import type { SiteRow } from '../db/sites.ts';
 import type { QuestionCluster } from '../search/cluster-questions.ts';
 import type { ClusterTask } from '../search/cluster-thread.ts';
-import type { ThreadQueue } from '../threads/thread-queue.ts';
+import type { ThreadQueue } from '../lib/thread-queue.ts';
 
 /** Questions that belong together and that the documentation of a site did not answer. */
 export interface Gap {

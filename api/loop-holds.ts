@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { watchEventLoop } from '../threads/watch-event-loop.ts';
+import { watchEventLoop } from '../lib/watch-event-loop.ts';
 import type { AppContext, AppMiddleware } from './app-context.ts';
 import type { Metrics } from './metrics.ts';
 import { routeOf } from './route-of.ts';

@@ -19,6 +19,8 @@ export const sessionSchema = z.object({
     description:
       "Address of Temporal's web interface; null where none is known, or where the machines of the service are not shown.",
   }),
-  temporalNamespace: z.string().meta({ description: 'Where the executions of jobs are.' }),
+  temporalNamespace: z.string().nullable().meta({
+    description: 'The namespace of the jobs in Temporal; null where the address of its web interface is null.',
+  }),
 });
 export type PublicSession = z.infer<typeof sessionSchema>;

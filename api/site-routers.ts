@@ -11,7 +11,7 @@ import { createProjectsRouter } from './routes/projects.ts';
 import { createSearchRouter } from './routes/search.ts';
 import { createSitesRouter } from './routes/sites.ts';
 import { createThreadsRouter } from './routes/threads.ts';
-import type { ThreadQueue } from '../threads/thread-queue.ts';
+import type { ThreadQueue } from '../lib/thread-queue.ts';
 import type { KeyUses } from './key-uses.ts';
 import { createSiteAccess, type SiteAccess } from './site-access.ts';
 

@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Logger } from 'pino';
 import { ZodError } from 'zod';
 import type { AppMiddleware } from '../app-context.ts';
-import { ThreadQueueError } from '../../threads/thread-queue.ts';
+import { ThreadQueueError } from '../../lib/thread-queue.ts';
 import { ApiError, tooMuchWork } from '../errors.ts';
 import { problemSentence } from '../problem-sentence.ts';
 

@@ -1,6 +1,6 @@
 import type { Owner } from '../../db/caller.ts';
 import type { JobStoryStore } from '../../db/job-story.ts';
-import type { ThreadQueue } from '../../threads/thread-queue.ts';
+import type { ThreadQueue } from '../../lib/thread-queue.ts';
 import type { AppContext, AppRouter } from '../app-context.ts';
 import { createRouter } from '../create-router.ts';
 import { stepNotFound } from '../errors.ts';

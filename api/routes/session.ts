@@ -74,8 +74,9 @@ export function createSessionRouter(deps: SessionRouteDeps): AppRouter {
       projects: projects.map(({ id, name, repository, model }) => ({ id, name, repository, model })),
       sites: sites.map(({ domain }) => ({ domain })),
       defaults: deps.defaults,
-      temporalUiUrl: isOpen ? deps.temporalUiUrl : null,
-      temporalNamespace: deps.temporalNamespace,
+      ...(isOpen && deps.temporalUiUrl !== null
+        ? { temporalUiUrl: deps.temporalUiUrl, temporalNamespace: deps.temporalNamespace }
+        : { temporalUiUrl: null, temporalNamespace: null }),
     };
   }
 

@@ -19,7 +19,7 @@ export function JobActions({ job, status, turn }: { job: JobRef; status: Job['st
       <a className="button" href={`${path}/bundle`} download={`${job.id}.docket.gz`}>
         Bundle
       </a>
-      {temporalUiUrl !== null && (
+      {temporalUiUrl !== null && temporalNamespace !== null && (
         <a
           className="button"
           href={`${temporalUiUrl}/namespaces/${encodeURIComponent(temporalNamespace)}/workflows/${encodeURIComponent(workflow)}`}

@@ -34,7 +34,8 @@ const planted: [string, string][] = [
   ['models/plant.ts', '../search/site-index.ts'],
   ['encryption/plant.ts', '../db/jobs.ts'],
   ['patches/plant.ts', '../db/jobs.ts'],
-  ['threads/plant.ts', '../db/jobs.ts'],
+  ['lib/plant.ts', '../db/jobs.ts'],
+  ['lib/plant.ts', '../redaction/redactor.ts'],
   ['redaction/plant.ts', '../db/jobs.ts'],
   ['workflows/plant.ts', '../encryption/cipher.ts'],
   ['search/plant.ts', '../db/jobs.ts'],
@@ -50,6 +51,7 @@ const allowed: [string, string][] = [
   ['api/service-stores.ts', '../db/service/sweeps.ts'],
   ['worker/plant.ts', '../activities/index.ts'],
   ['db/plant.ts', '../encryption/secret-box.ts'],
+  ['search/plant.ts', '../lib/run-in-thread.ts'],
   ['dashboard/pages/plant.ts', '../http/client.ts'],
 ];
 

@@ -7,7 +7,7 @@ import {
 } from '../../../api/gap-schemas.ts';
 import type { ProjectRow } from '../../../db/projects.ts';
 import { agentJobSchema } from '../../../workflows/contract/agent-job.ts';
-import { watchEventLoop } from '../../../threads/watch-event-loop.ts';
+import { watchEventLoop } from '../../../lib/watch-event-loop.ts';
 import { buildProject, buildSite, buildKey } from '../../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { buildIndexedSite, eventsOf, pages, publishPages, question, type TestSite } from '../assistant/site.ts';

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { setTimeout as nextLook } from 'node:timers/promises';
 import type { Git } from '../../../../activities/clients/git.ts';
 import { readDirectory, readGitFolder, SourceFolderError } from '../../../../activities/clients/source-folder.ts';
-import { watchEventLoop } from '../../../../threads/watch-event-loop.ts';
+import { watchEventLoop } from '../../../../lib/watch-event-loop.ts';
 
 const { signal } = new AbortController();
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { createThreadQueue, ThreadQueueError } from '../../../threads/thread-queue.ts';
-import { watchEventLoop } from '../../../threads/watch-event-loop.ts';
+import { createThreadQueue, ThreadQueueError } from '../../../lib/thread-queue.ts';
+import { watchEventLoop } from '../../../lib/watch-event-loop.ts';
 
 const scriptOf = (body: string) =>
   new URL(
