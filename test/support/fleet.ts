@@ -1,5 +1,4 @@
 import { buildProject } from './build.ts';
-import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { inject } from 'vitest';
 import { createJobStarter } from '../../api/job-starter.ts';
@@ -9,6 +8,7 @@ import { createJobStore, type JobRow } from '../../db/jobs.ts';
 import { jobWorkflowId } from '../../workflows/contract/messages.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 import { createTestRepository, type TestRepository } from './git-repository.ts';
+import { createTestNamespace } from './namespace.ts';
 import { startScriptedModelServer, type ScriptedModelServer } from './scripted-model-server.ts';
 import { startWorkerProcess, type WorkerProcess } from './worker-process.ts';
 import { operatorOf } from '../../db/caller.ts';
@@ -35,9 +35,7 @@ export async function createFleet({ maxSteps = standardLimits.maxSteps } = {}): 
   const address = inject('temporalAddress');
   const connection = await Connection.connect({ address });
   resources.defer(() => connection.close());
-  const namespace = `fleet-${randomUUID()}`;
-  const workflowExecutionRetentionPeriod = { seconds: 86_400 as unknown as Long };
-  await connection.workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod });
+  const namespace = await createTestNamespace(connection);
   const client = new Client({ connection, namespace });
   const database = resources.use(await createTestDatabase());
   const repository = resources.use(await createTestRepository());
@@ -101,11 +99,3 @@ export async function createFleet({ maxSteps = standardLimits.maxSteps } = {}): 
     [Symbol.asyncDispose]: () => made.disposeAsync(),
   };
 }
-
-type Long = Parameters<Connection['workflowService']['registerNamespace']>[0] extends {
-  workflowExecutionRetentionPeriod?: (infer D) | null;
-}
-  ? NonNullable<D> extends { seconds?: (infer S) | null }
-    ? NonNullable<S>
-    : never
-  : never;

@@ -14,12 +14,15 @@ import { buildProject, buildSite, changeProject } from '../../support/build.ts';
 import { createTestCommands } from '../../support/commands.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { readableDatabase, testKeys } from '../../support/encryption.ts';
+import { createTestNamespace } from '../../support/namespace.ts';
 
 let database: TestDatabase;
 let connection: Connection;
+let namespace: string;
 beforeAll(async () => {
   database = await createTestDatabase();
   connection = await Connection.connect({ address: inject('temporalAddress') });
+  namespace = await createTestNamespace(connection);
 });
 afterAll(async () => {
   await connection.close();
@@ -47,7 +50,10 @@ async function rotateWith(encryptionKeys: EncryptionKey[], address = inject('tem
   said = [];
   const { docketJson } = createTestCommands(
     () => database,
-    () => ({ encryptionKeys, temporal: readTemporalSettings({ TEMPORAL_ADDRESS: address }) }),
+    () => ({
+      encryptionKeys,
+      temporal: readTemporalSettings({ TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace }),
+    }),
   );
   const rows: RotatedKey[] = await docketJson('encryption', 'rotate');
   return Object.fromEntries(rows.map(({ id, ...row }) => [id, row]));
@@ -55,7 +61,7 @@ async function rotateWith(encryptionKeys: EncryptionKey[], address = inject('tem
 
 const boxOf = (...keys: string[]) => createSecretBox(testKeys(...keys));
 const clientOf = (...keys: string[]) =>
-  new Client({ connection, namespace: 'default', dataConverter: createDataConverter(testKeys(...keys)) });
+  new Client({ connection, namespace, dataConverter: createDataConverter(testKeys(...keys)) });
 
 it(
   'seals every secret and schedule under the first key, and says when an older key can go',

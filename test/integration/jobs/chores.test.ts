@@ -17,6 +17,7 @@ import { archiveJobsScheduleId, archiveJobsWorkflowName } from '../../../workflo
 import { buildJob, buildProject } from '../../support/build.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
+import { createTestNamespace } from '../../support/namespace.ts';
 import { startTestWorker } from '../../support/worker.ts';
 
 const log = pino({ level: 'silent' });
@@ -26,7 +27,7 @@ it('the chores of jobs keep the daily schedule and see what became of pull reque
   await using cleanup = new AsyncDisposableStack();
   const connection = await Connection.connect({ address: inject('temporalAddress') });
   cleanup.defer(() => connection.close());
-  const client = new Client({ connection });
+  const client = new Client({ connection, namespace: await createTestNamespace(connection) });
   const pullRequests = createWorkerPullRequestStore(database.pool);
   const repository = `/srv/${randomUUID()}.git`;
   const project = await buildProject(database.pool, { repository, forge: 'local' });

@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,23 +10,20 @@ import { createWebhookStore } from '../../../db/webhook-endpoints.ts';
 import { buildProject } from '../../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { testKeysText } from '../../support/encryption.ts';
+import { createTestNamespace } from '../../support/namespace.ts';
 import { startReceiver } from './receiver.ts';
 import { buildWebhook, listDeliveries, testBox } from './webhook-worker.ts';
 import { untilBlocked } from '../../support/database.ts';
 
 const main = join(import.meta.dirname, '../../../worker/main.ts');
 
-/** A namespace of this test: other worker processes poll the queues of the default one. */
 async function createNamespace(address: string): Promise<string> {
   const connection = await Connection.connect({ address });
-  const namespace = `test-${randomUUID()}`;
   try {
-    const workflowExecutionRetentionPeriod = { seconds: 86_400 as never };
-    await connection.workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod });
+    return await createTestNamespace(connection);
   } finally {
     await connection.close();
   }
-  return namespace;
 }
 
 async function startWorker(env: NodeJS.ProcessEnv) {

@@ -123,6 +123,18 @@ it('takes a connection that is closed right after the end for one that was cut',
   expect(await output.outlived(10_000)).toBe(false);
 });
 
+it('hears of a cut first when the event loop was busy for longer than it waits', async () => {
+  const { response, client } = await connected();
+  const output = createStreamOutput({ response, ...options });
+  output.write('a');
+  expect(await output.end()).toBe(true);
+  const outlived = output.outlived(20);
+  client.destroy();
+  const until = performance.now() + 100;
+  while (performance.now() < until);
+  expect(await outlived).toBe(false);
+});
+
 it('can tell nothing of a connection that this side closes', async () => {
   const { response, client } = await connected('Connection: close\r\n');
   client.resume();
