@@ -1,9 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { bodyTooLarge, invalidRequest, unsupportedMediaType } from './errors.ts';
-import { createJsonScan } from './json-scan.ts';
+import { createJsonScan } from '../lib/json-scan.ts';
 
 const largeBody = 256 * 1024;
+/** A conversation of 500 messages with their sources and tools has some 35,000 values. */
+export const bodyLimits = { deepest: 32, mostValues: 50_000 };
 
 /**
  * Reads a JSON body: UTF-8 only, no content-encoding (no zip bombs), at most `maxBytes`, 32 levels and 50,000
@@ -49,7 +51,7 @@ function checkHeaders({ headers }: IncomingMessage): void {
 async function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
-    const scan = createJsonScan();
+    const scan = createJsonScan(bodyLimits);
     let size = 0;
     function finish(settle: () => void): void {
       request.off('data', onData).off('end', onEnd).off('error', onBroken).off('close', onBroken);
@@ -59,7 +61,8 @@ async function readBytes(request: IncomingMessage, maxBytes: number): Promise<Bu
       try {
         size += chunk.length;
         if (size > maxBytes) throw bodyTooLarge(maxBytes);
-        scan(chunk);
+        const problem = scan(chunk);
+        if (problem !== null) throw invalidRequest(`The body ${problem}.`);
         chunks.push(chunk);
       } catch (error) {
         // the rest is read and thrown away, so that the client gets to see the answer

@@ -3,6 +3,8 @@ import { request as requestHttps } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { isPublicAddress } from '../../workflows/contract/public-address.ts';
 import { isAllowedHost } from '../../workflows/contract/webhook-address.ts';
+import { createJsonScan } from '../../lib/json-scan.ts';
+import { answerTo } from './answer-to.ts';
 import { createLookup, createPublicLookup, PrivateAddressError, type Resolve } from './public-lookup.ts';
 
 export interface EgressOptions {
@@ -18,11 +20,17 @@ export interface Egress {
    * PrivateAddressError, or the resolver's error.
    */
   addressesOf(url: URL, signal: AbortSignal): Promise<string[]>;
-  /** `fetch` to the very addresses that were checked: follows no redirect, keeps no connection, reads at most 8 MB. */
+  /**
+   * `fetch` of JSON from the very addresses that were checked: follows no redirect, keeps no connection, takes 30 seconds and
+   * reads 8 MB and 100,000 values at most.
+   */
   fetch(url: string | URL, init?: RequestInit): Promise<Response>;
 }
 
+const answerTimeoutMs = 30_000;
 const longestAnswer = 8 * 1024 * 1024;
+/** A hundred pull requests of GitHub have some 60,000 values. */
+const answerLimits = { deepest: 64, mostValues: 100_000 };
 const withoutBody = new Set([204, 205, 304]);
 
 export function createEgress({ privateHosts = [], resolve }: EgressOptions = {}): Egress {
@@ -51,14 +59,10 @@ export function createEgress({ privateHosts = [], resolve }: EgressOptions = {})
         headers: { 'user-agent': 'docket', ...Object.fromEntries(new Headers(headers)) },
         agent: false, // a connection of its own, so that the check of its address is this one's
         lookup: lookupOf(address),
-        ...(signal === null || signal === undefined ? {} : { signal }),
+        signal: AbortSignal.any([AbortSignal.timeout(answerTimeoutMs), ...(signal ? [signal] : [])]),
       };
-      const response = await new Promise<IncomingMessage>((resolve, reject) => {
-        start(address, settings, resolve)
-          .on('error', reject)
-          .end(typeof body === 'string' ? body : undefined);
-      });
-      return await responseOf(response);
+      const request = start(address, settings).end(typeof body === 'string' ? body : undefined);
+      return await responseOf(await answerTo(request));
     },
   };
 }
@@ -69,11 +73,15 @@ async function responseOf(response: IncomingMessage): Promise<Response> {
   const headers = new Headers();
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) headers.append(rawHeaders[at] ?? '', rawHeaders[at + 1] ?? '');
   const pieces: Uint8Array[] = [];
+  const scan = createJsonScan(answerLimits);
   let size = 0;
   for await (const piece of response) {
-    pieces.push(Buffer.from(piece));
-    size += piece.length;
+    const bytes = Buffer.from(piece);
+    pieces.push(bytes);
+    size += bytes.length;
     if (size > longestAnswer) throw new Error('The answer is too long.');
+    const problem = scan(bytes);
+    if (problem !== null) throw new Error(`The answer ${problem}.`);
   }
   return new Response(withoutBody.has(statusCode) ? null : Buffer.concat(pieces), { status: statusCode, headers });
 }

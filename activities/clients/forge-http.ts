@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { Egress } from './egress.ts';
 import { failureOfAnswer } from './forge-failure.ts';
 import { ForgeError } from './forge.ts';
@@ -20,16 +21,23 @@ export interface ForgeResponse {
   data: unknown;
 }
 
-/** How long a forge may take for one answer. */
-export const requestTimeoutMs = 30_000;
+/** Where people find a pull request: it is stored, listed and sent on. */
+export const linkSchema = z.url({ protocol: /^https?$/ }).max(2_000);
+
+/** The items of a list that are asked for at once, and taken. */
+export const longestPage = 100;
+/** The pages of a list that are read, newest first. */
+export const mostPages = 20;
+
+/** The schema of a list of a forge; a longer one is refused before its items are looked at. */
+export function pageOf<Item extends z.ZodType>(item: Item) {
+  return z.array(z.unknown()).max(longestPage).pipe(z.array(item));
+}
 
 /** Sends one request and answers whatever comes back. Follows no redirect, so a token stays with its server. Errors: ForgeError. */
 export async function askForge({ forge, signal, url, egress, ...request }: ForgeRequest): Promise<ForgeResponse> {
   try {
-    const response = await egress.fetch(url, {
-      ...request,
-      signal: AbortSignal.any([signal, AbortSignal.timeout(requestTimeoutMs)]),
-    });
+    const response = await egress.fetch(url, { ...request, signal });
     const headers = Object.fromEntries(response.headers);
     const data = await dataOf(response);
     return { status: response.status, headers, data };

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { createEgress, type Egress } from './egress.ts';
 import { ensurePullRequest, tryMark, type FoundPullRequest, type PullRequestRequests } from './ensure-pull-request.ts';
 import { failureOfAnswer } from './forge-failure.ts';
-import { askForge, sendToForge, type ForgeResponse } from './forge-http.ts';
+import { askForge, linkSchema, mostPages, pageOf, sendToForge, type ForgeResponse } from './forge-http.ts';
 import { liesBelow, repositoryPlace } from './forge-place.ts';
 import { ForgeError, type Forge, type Marks, type PullRequest, type PullRequestDraft } from './forge.ts';
 
@@ -24,11 +24,9 @@ interface Call {
 const forge = 'Gitea';
 const draftPrefix = 'WIP: ';
 const draftPattern = /^\s*(?:wip:|\[wip\])\s*/i;
-/** Of the list of open pull requests, newest changes first. */
-const mostPages = 20;
 const pullRequestSchema = z.object({
   number: z.number().int(),
-  html_url: z.url({ protocol: /^https?$/ }),
+  html_url: linkSchema,
   state: z.enum(['open', 'closed']),
   merged: z.boolean(),
   title: z.string(),
@@ -37,7 +35,7 @@ const pullRequestSchema = z.object({
   // the label of a fork's branch is `owner:branch`, that of the repository's own is the branch
   head: z.object({ ref: z.string(), label: z.string().optional() }),
 });
-const labelsSchema = z.array(z.object({ name: z.string() }));
+const labelsSchema = pageOf(z.object({ name: z.string() }));
 
 /** Makes the forge for Gitea and Forgejo. The token goes to its own server only. */
 export function createGiteaForge({ token, url, pageSize = 50, egress = createEgress() }: GiteaOptions): Forge {
@@ -87,7 +85,7 @@ export function createGiteaForge({ token, url, pageSize = 50, egress = createEgr
     for (let page = 1; page <= mostPages; page += 1) {
       const path = `/pulls?state=open&sort=recentupdate&limit=${pageSize}&page=${page}`;
       const { data } = await sent(repository, signal, { path });
-      const listed = parsed(z.array(pullRequestSchema), data);
+      const listed = parsed(pageOf(pullRequestSchema), data);
       const own = listed.find((one) => one.head.ref === head && (one.head.label ?? head) === head);
       if (own !== undefined) return presented(own);
       if (listed.length === 0) return null;

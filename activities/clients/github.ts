@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { createEgress, type Egress } from './egress.ts';
 import { ensurePullRequest, tryMark, type FoundPullRequest, type PullRequestRequests } from './ensure-pull-request.ts';
 import { failureOfAnswer } from './forge-failure.ts';
-import { requestTimeoutMs } from './forge-http.ts';
+import { linkSchema, longestPage, pageOf } from './forge-http.ts';
 import { liesBelow, repositoryPlace } from './forge-place.ts';
 import { ForgeError, type Forge, type Marks, type PullRequest, type PullRequestDraft } from './forge.ts';
 import { githubUrlOf } from './github-address.ts';
@@ -18,10 +18,9 @@ export interface GithubOptions {
 }
 
 const forge = 'GitHub';
-const pageSize = 100;
 const pullRequestSchema = z.object({
   number: z.number().int(),
-  html_url: z.url({ protocol: /^https?$/ }),
+  html_url: linkSchema,
   state: z.enum(['open', 'closed']),
   merged_at: z.string().nullish(),
   title: z.string(),
@@ -45,8 +44,7 @@ export function createGithubForge({ credential, apiUrl, egress = createEgress() 
   async function ask(place: GithubPlace, signal: AbortSignal, call: Call): Promise<unknown> {
     const attempt = async (fresh: boolean) => {
       const token = await credential.tokenFor(place, { fresh });
-      const request = { signal: AbortSignal.any([signal, AbortSignal.timeout(requestTimeoutMs)]) };
-      const { status, data } = await call(createOctokit({ apiUrl, token, egress }), request);
+      const { status, data } = await call(createOctokit({ apiUrl, token, egress }), { signal });
       if (status >= 300) throw failureOfAnswer({ forge, status, headers: {} });
       return data;
     };
@@ -93,8 +91,8 @@ export function createGithubForge({ credential, apiUrl, egress = createEgress() 
     forge,
     async find(draft) {
       const { head } = draft;
-      const found = await answered(z.array(pullRequestSchema), draft, (place) => (octokit, request) => {
-        const filter = { head: `${place.owner}:${head}`, state: 'all' as const, per_page: pageSize };
+      const found = await answered(pageOf(pullRequestSchema), draft, (place) => (octokit, request) => {
+        const filter = { head: `${place.owner}:${head}`, state: 'all' as const, per_page: longestPage };
         return octokit.rest.pulls.list({ ...place, ...filter, request });
       });
       // Servers that only resemble GitHub answer every pull request

@@ -1,7 +1,7 @@
 import { createRequesterFn } from '@gitbeaker/requester-utils';
 import { z } from 'zod';
 import type { Egress } from './egress.ts';
-import { askForge } from './forge-http.ts';
+import { askForge, pageOf } from './forge-http.ts';
 import { failureOfAnswer, type ForgeHeaders } from './forge-failure.ts';
 import { ForgeError } from './forge.ts';
 
@@ -39,13 +39,20 @@ export function createGitlabTransport(egress: Egress, signal: AbortSignal) {
       url.search = searchParams;
       const answer = await askForge({ forge: 'GitLab', method, url: url.href, headers, body, egress, signal });
       if (answer.status >= 200 && answer.status < 300)
-        return { status: answer.status, headers: answer.headers, body: bodySchema.parse(answer.data) };
+        // Gitbeaker would follow links to further pages, as many as the server names
+        return { status: answer.status, headers: {}, body: bodyOf(answer.data) };
       throw refusalOf(answer.status, answer.headers, answer.data);
     },
   );
 }
 
-const bodySchema = z.union([z.record(z.string(), z.unknown()), z.array(z.record(z.string(), z.unknown())), z.null()]);
+const bodySchema = z.union([z.record(z.string(), z.unknown()), pageOf(z.record(z.string(), z.unknown())), z.null()]);
+
+function bodyOf(data: unknown) {
+  const result = bodySchema.safeParse(data);
+  if (result.success) return result.data;
+  throw new ForgeError('unavailable', 'GitLab answered with something that is no answer of its API.');
+}
 
 function refusalOf(status: number, headers: ForgeHeaders, data: unknown): GitlabRefusal {
   const message = JSON.stringify(refusalSchema.safeParse(data).data?.message ?? '').slice(0, 500);

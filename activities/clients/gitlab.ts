@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { closesFence, openedFence } from '../inactive-text.ts';
 import { createEgress, type Egress } from './egress.ts';
 import { ensurePullRequest, tryMark, type FoundPullRequest, type PullRequestRequests } from './ensure-pull-request.ts';
+import { linkSchema, longestPage, mostPages, pageOf } from './forge-http.ts';
 import { liesBelow, repositoryPlace } from './forge-place.ts';
 import { ForgeError, type Forge, type Marks, type PullRequest, type PullRequestDraft } from './forge.ts';
 import { createGitlabTransport, GitlabRefusal } from './gitlab-transport.ts';
@@ -19,7 +20,7 @@ const draftPrefix = 'Draft: ';
 const draftPattern = /^\s*(?:draft:|\[draft\]|\(draft\))\s*/i;
 const mergeRequestSchema = z.object({
   iid: z.number().int(),
-  web_url: z.url({ protocol: /^https?$/ }),
+  web_url: linkSchema,
   state: z.enum(['opened', 'closed', 'locked', 'merged']),
   title: z.string(),
   description: z.string().nullish(),
@@ -28,7 +29,7 @@ const mergeRequestSchema = z.object({
   project_id: z.number(),
   source_project_id: z.number().nullish(),
 });
-const usersSchema = z.array(z.object({ id: z.number().int(), username: z.string() }));
+const usersSchema = pageOf(z.object({ id: z.number().int(), username: z.string() }));
 
 /** Makes the forge for GitLab: pull requests are its merge requests. The token goes to its own server only. */
 export function createGitlabForge({ token, url, egress = createEgress() }: GitlabOptions): Forge {
@@ -45,14 +46,23 @@ export function createGitlabForge({ token, url, egress = createEgress() }: Gitla
 
   async function find({ repository, head, signal }: PullRequestDraft): Promise<FoundPullRequest | null> {
     const projectId = projectOf(repository);
-    const filter = { sourceBranch: head, scope: 'all', perPage: 100, orderBy: 'created_at' } as const;
-    const data = await resources(signal).mergeRequests.all({ projectId, ...filter });
-    const own = parsed(z.array(mergeRequestSchema), data).filter(
-      // a fork may have a branch of the same name
-      (one) => one.source_branch === head && (one.source_project_id ?? one.project_id) === one.project_id,
-    );
-    const best = own.find(({ state }) => state === 'opened' || state === 'locked') ?? own[0];
-    return best === undefined ? null : presented(best);
+    const filter = { sourceBranch: head, scope: 'all', perPage: longestPage, orderBy: 'created_at' } as const;
+    let newest: FoundPullRequest | null = null;
+    for (let page = 1; page <= mostPages; page += 1) {
+      const listed = parsed(
+        pageOf(mergeRequestSchema),
+        await resources(signal).mergeRequests.all({ projectId, page, ...filter }),
+      );
+      const own = listed
+        // a fork may have a branch of the same name
+        .filter((one) => one.source_branch === head && (one.source_project_id ?? one.project_id) === one.project_id)
+        .map(presented);
+      const open = own.find(({ state }) => state === 'open');
+      if (open !== undefined) return open;
+      newest ??= own[0] ?? null;
+      if (listed.length < longestPage) break;
+    }
+    return newest;
   }
 
   async function create(draft: PullRequestDraft): Promise<FoundPullRequest | null> {

@@ -1,6 +1,7 @@
 import { request as requestHttp, type IncomingMessage, type RequestOptions } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { isAllowedHost, parseWebhookAddress } from '../../workflows/contract/webhook-address.ts';
+import { answerTo } from './answer-to.ts';
 import { createPublicLookup, PrivateAddressError, type Resolve } from './public-lookup.ts';
 
 export interface WebhookRequest {
@@ -72,9 +73,7 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
 
 async function post({ address, settings, body }: { address: URL; settings: RequestOptions; body: string }) {
   const start = address.protocol === 'https:' ? requestHttps : requestHttp;
-  const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    start(address, settings, resolve).on('error', reject).end(body);
-  });
+  const response = await answerTo(start(address, settings).end(body));
   return {
     statusCode: response.statusCode ?? 0,
     retryAfter: response.headers['retry-after'] ?? null,

@@ -1,4 +1,5 @@
 import { accessMutations } from './access.ts';
+import { attackOneMutations } from './attacks-one.ts';
 import { organizationMutations } from './organizations.ts';
 
 /** A check of the product, and the tests that fail without it. */
@@ -22,6 +23,7 @@ const twoOrganizations = { project: 'integration', tests: ['jobs/grants'] } as c
 
 export const mutations: Mutation[] = [
   ...accessMutations,
+  ...attackOneMutations,
   {
     name: 'workers keep a connection with the credentials of before a rotation',
     file: 'worker/run-workers.ts',

@@ -2,6 +2,7 @@ import { createServer, request as requestHttp, type IncomingMessage, type Server
 import { connect, isIP, type Server, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { answerTo } from '../answer-to.ts';
 import { createLookup, PrivateAddressError } from '../public-lookup.ts';
 import { isRunHost, type SandboxNetwork } from './network.ts';
 
@@ -207,9 +208,7 @@ function ask(request: IncomingMessage, url: URL, socket: Socket): Promise<Incomi
     headers,
   });
   void pipeline(request, asked).catch(() => socket.destroy());
-  return new Promise((resolve, reject) => {
-    asked.once('response', resolve).once('error', reject);
-  });
+  return answerTo(asked);
 }
 
 function withoutHops({ headers }: IncomingMessage): Record<string, string | string[]> {

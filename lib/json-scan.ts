@@ -1,8 +1,8 @@
-import { invalidRequest } from './errors.ts';
-
-const deepest = 32;
-/** A conversation of 500 messages with their sources and tools has some 35,000. */
-const mostValues = 50_000;
+export interface JsonLimits {
+  /** Levels within each other. */
+  deepest: number;
+  mostValues: number;
+}
 
 const quote = 0x22;
 const comma = 0x2c;
@@ -13,11 +13,11 @@ const opening = 0x7b;
 const closing = 0x7d;
 
 /**
- * Looks at the bytes of a JSON text as they arrive and throws ApiError at the one that nests too deep or begins one value too
- * many: parsing takes time by the number of values, validating even more. The bytes that matter are ASCII, so UTF-8 needs no
- * decoding.
+ * Looks at the bytes of a JSON text as they arrive and answers what is wrong from the one on that nests too deep or begins one
+ * value too many: parsing takes time by the number of values, validating even more. The bytes that matter are ASCII, so UTF-8
+ * needs no decoding.
  */
-export function createJsonScan(): (chunk: Uint8Array) => void {
+export function createJsonScan({ deepest, mostValues }: JsonLimits): (chunk: Uint8Array) => string | null {
   let depth = 0;
   let values = 0;
   let isInString = false;
@@ -34,9 +34,9 @@ export function createJsonScan(): (chunk: Uint8Array) => void {
       else if ((byte | braceBit) === opening) {
         depth += 1;
         values += 1;
-        if (depth > deepest) throw invalidRequest(`The body is nested deeper than ${deepest} levels.`);
+        if (depth > deepest) return `is nested deeper than ${deepest} levels`;
       } else if ((byte | braceBit) === closing) depth -= 1;
     }
-    if (values > mostValues) throw invalidRequest(`The body holds more than ${mostValues} values.`);
+    return values > mostValues ? `holds more than ${mostValues} values` : null;
   };
 }

@@ -1,0 +1,42 @@
+import type { Mutation } from './list.ts';
+
+const servers = { project: 'integration', tests: ['clients/hostile-servers'] } as const;
+
+/** What servers of repositories, forges and receivers of webhooks may not do. */
+export const attackOneMutations: Mutation[] = [
+  {
+    name: 'a server that switches protocols holds a worker for good',
+    file: 'activities/clients/answer-to.ts',
+    find: "request.on('close', () => reject(new Error('The connection ended without an answer.')));",
+    replace: '',
+    ...servers,
+  },
+  {
+    name: 'links of GitLab to further pages are followed',
+    file: 'activities/clients/gitlab-transport.ts',
+    find: 'headers: {}, body',
+    replace: 'headers: answer.headers, body',
+    ...servers,
+  },
+  {
+    name: 'an answer of a forge is parsed however many values it has',
+    file: 'activities/clients/egress.ts',
+    find: 'if (problem !== null) throw new Error(`The answer ${problem}.`);',
+    replace: '',
+    ...servers,
+  },
+  {
+    name: 'a page of a forge has any length',
+    file: 'activities/clients/forge-http.ts',
+    find: '.max(longestPage)',
+    replace: '',
+    ...servers,
+  },
+  {
+    name: 'the address of a pull request has any length',
+    file: 'activities/clients/forge-http.ts',
+    find: '.max(2_000)',
+    replace: '',
+    ...servers,
+  },
+];
