@@ -138,7 +138,7 @@ export async function runWorkerProcess(wiring: WorkerProcess): Promise<void> {
 }
 
 const unlimitedMemory =
-  'No memory control group can be made here: the memory of commands is counted every 100 ms instead. See "Commands" in the README.';
+  'No memory control group can be made here: the memory of commands is counted every 100 ms instead. docs/sandbox.md explains it.';
 
 /** Without a sandbox agents run no commands; the log says what to do about it. */
 async function openCommands(

@@ -93,7 +93,7 @@ async function answered(service: Service): Promise<void> {
   if (!text.includes('"type":"finish"') || !text.includes('"type":"source-url"')) throw new Error(`No answer: ${text}`);
 }
 
-/** The steps of deploy/ROLLING.md, from v1 to v2, while a job is under way. */
+/** The steps of docs/operations/upgrade.md, from v1 to v2, while a job is under way. */
 async function rollOut(service: Service): Promise<void> {
   const { stack } = service;
   const next = { DOCKET_BUILD_ID: 'v2', DOCKET_NEXT_BUILD_ID: 'v2' };
@@ -121,7 +121,7 @@ async function rollOut(service: Service): Promise<void> {
   await stack.stop('worker-next');
 }
 
-/** The steps of deploy/BACKUP.md: all of PostgreSQL in one file, and a machine that has nothing but that file and the secrets. */
+/** The steps of docs/operations/backup.md: all of PostgreSQL in one file, and a machine that has nothing but that file and the secrets. */
 async function restore({ stack }: Service, change: Record<string, string>): Promise<void> {
   const whole = await stack.exec('postgres', ['pg_dumpall', '-U', 'postgres', '--clean', '--if-exists']);
   const dump = whole.replaceAll(/^(?:DROP|CREATE) ROLE (?:IF EXISTS )?postgres;$/gm, '');

@@ -1,0 +1,161 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import type { Command } from 'commander';
+import { transformSync } from 'esbuild';
+import { describe, expect, it } from 'vitest';
+import { parse as parseYaml } from 'yaml';
+import { z } from 'zod';
+import { createProgram } from '../../local/commands/program.ts';
+import { describedApi } from '../../local/dashboard-types.ts';
+
+const checkout = resolve(import.meta.dirname, '../..');
+const read = (file: string) => readFileSync(join(checkout, file), 'utf8');
+const pages = readdirSync(join(checkout, 'docs'), { recursive: true, encoding: 'utf8' }).filter((file) =>
+  file.endsWith('.md'),
+);
+const documents = ['README.md', 'SECURITY.md', 'CONTRIBUTING.md', ...pages.map((page) => `docs/${page}`)];
+
+interface Block {
+  language: string;
+  text: string;
+}
+
+function blocksOf(file: string): Block[] {
+  return [...read(file).matchAll(/^```(\w*)\n([\s\S]*?)^```/gm)].map(([, language = '', text = '']) => ({
+    language,
+    text,
+  }));
+}
+
+/** Lines of a shell block with continuations joined and comments cut. */
+function shellLines(file: string): string[] {
+  return blocksOf(file)
+    .filter(({ language }) => language === 'sh' || language === 'console')
+    .flatMap(({ text }) => text.replaceAll('\\\n', ' ').split('\n'))
+    .map((line) =>
+      line
+        .replace(/(^|\s)#.*$/, '')
+        .replace(/^\$ /, '')
+        .trim(),
+    );
+}
+
+/** The words of a shell line up to its first operator; quotes are taken off. */
+function wordsOf(line: string): string[] {
+  const words = line.match(/"[^"]*"|'[^']*'|[^\s"']+/g) ?? [];
+  const end = words.findIndex((word) => ['|', '<', '>', '>>', '&&', ';'].includes(word));
+  return words.slice(0, end < 0 ? undefined : end).map((word) => word.replace(/^(["'])(.*)\1$/, '$2'));
+}
+
+function anchorsOf(file: string): string[] {
+  const headings = [
+    ...read(file)
+      .replaceAll(/^```[\s\S]*?^```/gm, '')
+      .matchAll(/^#+ (.*)$/gm),
+  ];
+  return headings.map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\w\s-]/g, '')
+      .trim()
+      .replaceAll(/\s+/g, '-'),
+  );
+}
+
+/** What is wrong with a call of `docket`; null: nothing. */
+function problemWithCommand(words: string[]): string | null {
+  let command: Command = createProgram(() => Promise.resolve());
+  const rest = [...words];
+  while (rest.length > 0) {
+    const next = command.commands.find((candidate) => candidate.name() === rest[0]);
+    if (next === undefined) break;
+    command = next;
+    rest.shift();
+  }
+  if (rest[0] === '--help') return null;
+  if (command.commands.length > 0) return `there is no command ${words.join(' ')}`;
+  const operands: string[] = [];
+  while (rest.length > 0) {
+    const word = rest.shift() ?? '';
+    if (!word.startsWith('--')) operands.push(word);
+    else {
+      const option = [...command.options, ...createProgram(() => Promise.resolve()).options].find(
+        ({ long }) => long === word,
+      );
+      if (option === undefined) return `${command.name()} has no option ${word}`;
+      if (option.required) rest.shift();
+    }
+  }
+  const required = command.registeredArguments.filter((argument) => argument.required).length;
+  if (operands.length < required || operands.length > command.registeredArguments.length)
+    return `${command.name()} takes other arguments than ${operands.join(' ')}`;
+  return null;
+}
+
+describe.each(documents)('%s', (file) => {
+  it('links to files and headings that are there', () => {
+    const text = read(file).replaceAll(/^```[\s\S]*?^```/gm, '');
+    const broken = [...text.matchAll(/\]\(([^)\s]+)\)/g)]
+      .map(([, target = '']) => target)
+      .filter((target) => !/^[a-z]+:/.test(target))
+      .filter((target) => {
+        const [path = '', anchor] = target.split('#');
+        const linked = path === '' ? file : join(dirname(file), path);
+        if (!existsSync(join(checkout, linked))) return true;
+        return anchor !== undefined && !anchorsOf(linked).includes(anchor);
+      });
+    expect(broken).toEqual([]);
+  });
+
+  it('calls scripts and commands that are there, with options that they have', () => {
+    const { scripts } = z.object({ scripts: z.record(z.string(), z.string()) }).parse(JSON.parse(read('package.json')));
+    const problems = shellLines(file).flatMap((line) => {
+      const words = wordsOf(line.replaceAll(/ \[-[^\]]*\]/g, ''));
+      const at = words.indexOf('docket') >= 0 ? words.indexOf('docket') : words.indexOf('local/docket.ts');
+      const isDocket = (words[0] === 'npm' && words[2] === 'docket') || words.includes('local/docket.ts');
+      const problem = isDocket ? problemWithCommand(words.slice(at + 1).filter((word) => word !== '--')) : null;
+      const script = words[0] === 'npm' && words[1] === 'run' ? words[2] : undefined;
+      return [problem, script === undefined || script in scripts ? null : `there is no script ${script}`].filter(
+        (found) => found !== null,
+      );
+    });
+    expect(problems).toEqual([]);
+  });
+
+  it('asks for paths that the API has', () => {
+    const described = z.object({ paths: z.record(z.string(), z.unknown()) }).parse(JSON.parse(describedApi()));
+    const known = Object.keys(described.paths).map(
+      (path) => new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`),
+    );
+    const asked = shellLines(file).flatMap((line) =>
+      [...line.matchAll(/"\$BASE(\/[^"?]*)/g)].map(([, path = '']) => path.replaceAll(/\$\w+/g, 'x')),
+    );
+    expect(asked.filter((path) => !known.some((pattern) => pattern.test(path)))).toEqual([]);
+  });
+
+  it('has JSON, YAML and TypeScript that can be read', () => {
+    for (const { language, text } of blocksOf(file)) {
+      if (language === 'json') expect(() => JSON.parse(text), text).not.toThrow();
+      if (language === 'yaml') expect(() => parseYaml(text), text).not.toThrow();
+      if (language === 'ts' || language === 'tsx')
+        expect(() => transformSync(text, { loader: language }), text).not.toThrow();
+    }
+  });
+
+  it('names variables that are read', () => {
+    const listed = new Set(
+      [...`${read('.env.example')}${read('docker-compose.yml')}`.matchAll(/\b(DOCKET_[A-Z0-9_]+)/g)].map(
+        ([, name]) => name,
+      ),
+    );
+    const named = [...read(file).matchAll(/\b(DOCKET_[A-Z0-9_]*[A-Z0-9])\b(?!_)(?!…)/g)].map(([, name]) => name);
+    expect(named.filter((name) => !listed.has(name))).toEqual([]);
+  });
+});
+
+it('has every page in the navigation once, with a title and a description', () => {
+  const groups = z.object({ navigation: z.object({ groups: z.array(z.object({ pages: z.array(z.string()) })) }) });
+  const listed = groups.parse(JSON.parse(read('docs/docs.json'))).navigation.groups.flatMap((group) => group.pages);
+  expect(listed.map((page) => `${page}.md`).toSorted()).toEqual(pages.toSorted());
+  for (const page of pages) expect(read(`docs/${page}`)).toMatch(/^---\ntitle: .+\ndescription: .+\n---\n/);
+});
