@@ -9,7 +9,7 @@ import { createTokenCredential } from '../../../activities/clients/github-creden
 import { createGitlabForge } from '../../../activities/clients/gitlab.ts';
 import { createWebhookSender } from '../../../activities/clients/webhook-sender.ts';
 import type { Marks } from '../../../activities/clients/forge.ts';
-import { watchEventLoop } from '../../../lib/threads/watch-event-loop.ts';
+import { watchEventLoop } from '../../../lib/watch-event-loop.ts';
 import { live } from './setup.ts';
 
 const opened: Server[] = [];
