@@ -3,6 +3,7 @@ import { streamText, tool, zodSchema, type LanguageModelUsage, type ModelMessage
 import type { StepResponse } from '../db/worker/steps.ts';
 import type { PricedUsage } from '../models/prices.ts';
 import type { ModelRegistry } from '../models/registry.ts';
+import { usedTokens, type ReportedUsage } from '../models/used-tokens.ts';
 import type { TokenUsage } from '../workflows/contract/job.ts';
 import type { AgentTool, Toolset } from './agent-tools/agent-tool.ts';
 import { validateCall } from './agent-tools/run-batch.ts';
@@ -34,6 +35,12 @@ export interface AskModelDeps {
   timeoutMs?: number;
 }
 
+/** Longer than the answer of any model, in characters. */
+const longestAnswer = 2_000_000;
+/** Calls of one answer that are run. */
+const mostCalls = 100;
+const tooManyCalls = `Not run: an answer may have ${mostCalls} calls. Go on with the results of the others.`;
+
 /** Makes the one place that calls a job's model: one request, no retries of its own. Errors: ModelCallError, UnknownModelError. */
 export function createAskModel({ models, timeoutMs = 9 * 60_000 }: AskModelDeps) {
   return async function askModel(question: ModelQuestion): Promise<ModelAnswer> {
@@ -53,7 +60,11 @@ export function createAskModel({ models, timeoutMs = 9 * 60_000 }: AskModelDeps)
         abortSignal: AbortSignal.any([signal, over.signal, AbortSignal.timeout(timeoutMs)]),
         onError: () => undefined, // it is told by the error part below
       });
+      let streamed = 0;
       for await (const part of result.stream) {
+        if (part.type === 'text-delta' || part.type === 'reasoning-delta') streamed += part.text.length;
+        if (part.type === 'tool-input-delta') streamed += part.delta.length;
+        if (streamed > longestAnswer) throw tooLong();
         if (part.type === 'text-delta') onText?.(part.text);
         if (part.type === 'error') throw part.error;
         if (part.type === 'abort') throw new UnusableAnswerError('The answer broke off.');
@@ -65,14 +76,19 @@ export function createAskModel({ models, timeoutMs = 9 * 60_000 }: AskModelDeps)
         isEmpty: text === '' && toolCalls.length === 0,
       });
       if (problem !== null) throw problem;
-      const details = pricedUsage(await result.usage);
       const content = (await result.responseMessages).find(({ role }) => role === 'assistant')?.content ?? [];
+      const receivedCharacters = JSON.stringify(content).length;
+      if (receivedCharacters > longestAnswer) throw tooLong();
+      const sentCharacters = system.length + JSON.stringify(messages).length;
+      const details = usedTokens(reportedUsage(await result.usage), { sentCharacters, receivedCharacters });
       return {
         requestHash: requestHashOf({ model, system, messages, tools: Object.keys(tools) }),
         response: {
           content: typeof content === 'string' ? [{ type: 'text', text: content }] : content,
           text,
-          toolCalls: toolCalls.map((call) => storedCall(call, toolset)),
+          toolCalls: toolCalls.map((call, position) =>
+            position < mostCalls ? storedCall(call, toolset) : { ...callOf(call), invalid: tooManyCalls },
+          ),
         },
         finishReason,
         usage: { inputTokens: details.inputTokens, outputTokens: details.outputTokens },
@@ -86,13 +102,17 @@ export function createAskModel({ models, timeoutMs = 9 * 60_000 }: AskModelDeps)
   };
 }
 
-function pricedUsage({ inputTokens, outputTokens, inputTokenDetails }: LanguageModelUsage): PricedUsage {
+function reportedUsage({ inputTokens, outputTokens, inputTokenDetails }: LanguageModelUsage): ReportedUsage {
   return {
-    inputTokens: inputTokens ?? 0,
-    cachedInputTokens: inputTokenDetails.cacheReadTokens ?? 0,
-    cacheWriteTokens: inputTokenDetails.cacheWriteTokens ?? 0,
-    outputTokens: outputTokens ?? 0,
+    inputTokens,
+    cachedInputTokens: inputTokenDetails.cacheReadTokens,
+    cacheWriteTokens: inputTokenDetails.cacheWriteTokens,
+    outputTokens,
   };
+}
+
+function tooLong(): UnusableAnswerError {
+  return new UnusableAnswerError('The answer is longer than a model gives.');
 }
 
 /** The library makes the JSON schema of a tool once for each definition; a tool keeps the one it has. */
@@ -119,11 +139,15 @@ interface CallOfModel {
 }
 
 /** A call that does not fit is stored with the sentence the model gets back, so that it can repair it. */
-function storedCall({ toolCallId, toolName, input, invalid }: CallOfModel, toolset: Toolset) {
-  const call = { toolCallId, toolName, input };
-  if (invalid !== true) return call;
+function storedCall(called: CallOfModel, toolset: Toolset) {
+  const call = callOf(called);
+  if (called.invalid !== true) return call;
   const check = validateCall(toolset, call);
   return { ...call, invalid: check.ok ? 'The arguments of the call are not valid JSON.' : check.problem };
+}
+
+function callOf({ toolCallId, toolName, input }: CallOfModel) {
+  return { toolCallId, toolName, input };
 }
 
 interface AnswerEnd {

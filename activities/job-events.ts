@@ -17,7 +17,11 @@ export function eventsOfAnswer(
   redact: Redact,
 ): NewJobEvent[] {
   const calls = answer.toolCalls.map(({ toolCallId, toolName, input }): NewJobEvent => {
-    const data = { toolCallId: short(toolCallId), toolName: short(redact(toolName)), input: maskDeep(input, redact) };
+    const data = {
+      toolCallId: short(redact(toolCallId)),
+      toolName: short(redact(toolName)),
+      input: maskDeep(input, redact),
+    };
     return { type: 'tool-call', data: { ...data, input: fitted(data.input) } };
   });
   const { inputTokens, outputTokens } = answer.usage;
@@ -31,7 +35,7 @@ export function eventsOfResults(results: ToolResult[], snapshot: Snapshot | null
   const events = results.map(({ toolCallId, toolName, output, isError }): NewJobEvent => {
     // a secret that the cut would tear apart is taken out before
     const text = redact(output.slice(0, 4 * longestOutput)).slice(0, longestOutput);
-    const call = { toolCallId: short(toolCallId), toolName: short(redact(toolName)), isError };
+    const call = { toolCallId: short(redact(toolCallId)), toolName: short(redact(toolName)), isError };
     return { type: 'tool-result', data: { ...call, output: text, characters: output.length } };
   });
   return snapshot === null ? events : [...events, { type: 'diff', data: diffOf(snapshot, redact) }];

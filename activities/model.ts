@@ -198,6 +198,8 @@ function maskedResponse(response: StepResponse, mask: (text: string) => string):
     text: mask(response.text),
     toolCalls: response.toolCalls.map((call) => ({
       ...call,
+      // the same in the content: a result is found by it
+      toolCallId: mask(call.toolCallId),
       toolName: mask(call.toolName),
       input: maskDeep(call.input, mask),
     })),

@@ -3,6 +3,7 @@ import { ApplicationFailure } from '@temporalio/activity';
 import type { Admission, Budgets, BudgetStore } from '../db/worker/budgets.ts';
 import type { JobRow } from '../db/jobs.ts';
 import type { PriceBook } from '../models/prices.ts';
+import { mostTokensOf } from '../models/used-tokens.ts';
 import type { StepRef } from '../workflows/contract/job.ts';
 import { FailureType } from '../workflows/contract/failures.ts';
 import { dollarsOf } from './stopped-message.ts';
@@ -53,9 +54,8 @@ export function createSpending({ budgets, prices, budgetCeilings, waitMs = 500 }
     }
   };
 
-  /** A token has two characters at least, but for scripts that no price list knows. */
   function mostCostOf(model: string, characters: number): number | null {
-    const inputTokens = Math.ceil(characters / 2);
+    const inputTokens = mostTokensOf(characters);
     const outputTokens = Math.min(mostOutputTokens, prices.windowOf(model));
     return prices.costMicrosOf(model, {
       inputTokens,

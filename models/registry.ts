@@ -3,6 +3,7 @@ import { createGoogle } from '@ai-sdk/google';
 import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import type { EmbeddingModelV4, LanguageModelV4 } from '@ai-sdk/provider';
+import { fetchFromProvider } from './provider-fetch.ts';
 import { createOfflineEditor } from './offline-editor/offline-editor.ts';
 import { createOfflineExtract } from './offline-extract/offline-extract.ts';
 
@@ -40,6 +41,7 @@ interface Provider {
 }
 
 const longestName = 200;
+const fetch = fetchFromProvider;
 
 /** Makes language and embedding models by name, from the providers that have what they need here. */
 export function createModelRegistry(settings: ModelSettings): ModelRegistry & EmbeddingModelRegistry {
@@ -93,23 +95,23 @@ function providersOf({
       'anthropic',
       {
         missing: isSet(anthropicApiKey) ? null : 'ANTHROPIC_API_KEY',
-        create: (model) => createAnthropic({ apiKey: anthropicApiKey })(model),
+        create: (model) => createAnthropic({ apiKey: anthropicApiKey, fetch })(model),
       },
     ],
     [
       'openai',
       {
         missing: isSet(openaiApiKey) ? null : 'OPENAI_API_KEY',
-        create: (model) => createOpenAI({ apiKey: openaiApiKey })(model),
-        createEmbedding: (model) => createOpenAI({ apiKey: openaiApiKey }).embeddingModel(model),
+        create: (model) => createOpenAI({ apiKey: openaiApiKey, fetch })(model),
+        createEmbedding: (model) => createOpenAI({ apiKey: openaiApiKey, fetch }).embeddingModel(model),
       },
     ],
     [
       'google',
       {
         missing: isSet(googleApiKey) ? null : 'GOOGLE_GENERATIVE_AI_API_KEY',
-        create: (model) => createGoogle({ apiKey: googleApiKey })(model),
-        createEmbedding: (model) => createGoogle({ apiKey: googleApiKey }).embeddingModel(model),
+        create: (model) => createGoogle({ apiKey: googleApiKey, fetch })(model),
+        createEmbedding: (model) => createGoogle({ apiKey: googleApiKey, fetch }).embeddingModel(model),
       },
     ],
     [
@@ -125,7 +127,7 @@ function providersOf({
 }
 
 function compatibleProvider({ baseUrl = '', apiKey }: Partial<NonNullable<ModelSettings['compatible']>> = {}) {
-  return createOpenAICompatible({ name: 'compatible', baseURL: baseUrl, apiKey, includeUsage: true });
+  return createOpenAICompatible({ name: 'compatible', baseURL: baseUrl, apiKey, fetch, includeUsage: true });
 }
 
 function createOffline(model: string): LanguageModelV4 {

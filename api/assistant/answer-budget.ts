@@ -1,5 +1,6 @@
 import type { AnswerSpendingStore } from '../../db/answer-spending.ts';
 import type { PriceBook } from '../../models/prices.ts';
+import { mostTokensOf } from '../../models/used-tokens.ts';
 import { answersUnpriced, budgetSpent } from '../errors.ts';
 import type { ReplyUsage } from './reply.ts';
 
@@ -30,7 +31,7 @@ export function createAnswerBudget(deps: AnswerBudgetDeps): HoldAnswer {
     prices.costMicrosOf(modelName, { inputTokens, outputTokens, cachedInputTokens: 0, cacheWriteTokens: 0 });
 
   return async function holdAnswer({ organizationId, characters }) {
-    const mostMicros = costOf(maxSteps * Math.ceil(characters / 2), mostOutputTokens);
+    const mostMicros = costOf(maxSteps * mostTokensOf(characters), mostOutputTokens);
     if (mostMicros === null && budgetMicros !== null) throw answersUnpriced(modelName);
     if (mostMicros === null || mostMicros === 0) return async () => undefined;
     const day = await spending.hold({ organizationId, mostMicros, budgetMicros });

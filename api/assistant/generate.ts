@@ -4,7 +4,9 @@ import type {
   LanguageModelV4Message,
   LanguageModelV4Prompt,
   LanguageModelV4ToolCall,
+  LanguageModelV4Usage,
 } from '@ai-sdk/provider';
+import { usedTokens, type CallLength } from '../../models/used-tokens.ts';
 import type { ReplyUsage } from './reply.ts';
 
 /** What the model may look up while it answers. `run` answers text for the model, also when it finds nothing. */
@@ -39,6 +41,9 @@ const brokeOff = 'The answer broke off because the language model failed. Please
 const stalled = 'The answer broke off because the language model did not go on. Please ask again.';
 const saidNothing = 'The language model gave no answer. Please ask again.';
 
+/** Of one step, in characters: many times what a reader is told. */
+const longestText = 200_000;
+
 /** Calls of one step that are run; a model that asks for more is told to go on with these. */
 const mostCallsOfAStep = 8;
 const tooManyCalls = 'Not run: too many calls at once. Go on with the results of the others.';
@@ -61,6 +66,7 @@ export async function generate(options: GenerateOptions, usage: ReplyUsage, take
           // what it said before a tool call is a paragraph of its own
           if (text === '' && hasText) void take({ type: 'text', text: '\n\n' });
           text += part.delta;
+          if (text.length > longestText) throw new Error('The answer is too long.');
           return take({ type: 'text', text: part.delta });
         }
         case 'source':
@@ -69,8 +75,10 @@ export async function generate(options: GenerateOptions, usage: ReplyUsage, take
           calls.push(part);
           return null;
         case 'finish':
-          usage.promptTokens += part.usage.inputTokens.total ?? 0;
-          usage.completionTokens += part.usage.outputTokens.total ?? 0;
+          count(usage, part.usage, {
+            sentCharacters: JSON.stringify(prompt).length,
+            receivedCharacters: text.length + JSON.stringify(calls).length,
+          });
           return null;
         default:
           return null;
@@ -156,6 +164,12 @@ async function streamStep(
   if (signal.aborted) return;
   if (hasStalled) throw new GenerationError(stalled);
   if (!hasFinished) throw new GenerationError(brokeOff);
+}
+
+function count(usage: ReplyUsage, { inputTokens, outputTokens }: LanguageModelV4Usage, length: CallLength): void {
+  const used = usedTokens({ inputTokens: inputTokens.total, outputTokens: outputTokens.total }, length);
+  usage.promptTokens += used.inputTokens;
+  usage.completionTokens += used.outputTokens;
 }
 
 type StreamPart =

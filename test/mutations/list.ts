@@ -1,5 +1,6 @@
 import { accessMutations } from './access.ts';
 import { attackOneMutations } from './attacks-one.ts';
+import { attackTwoMutations } from './attacks-two.ts';
 import { organizationMutations } from './organizations.ts';
 
 /** A check of the product, and the tests that fail without it. */
@@ -182,6 +183,7 @@ export const mutations: Mutation[] = [
     ...twoOrganizations,
   },
   ...organizationMutations,
+  ...attackTwoMutations,
   {
     name: 'a bar in code cuts a cell of a table',
     file: 'api/assistant/links/write-inline.ts',
