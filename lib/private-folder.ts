@@ -1,21 +1,27 @@
-import { chmod, lstat, mkdir } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { chmodSync, lstatSync, mkdirSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
 
 /**
  * Makes a folder that only this account can enter, also where others may write beside it. A folder that is there already is taken
  * when it is this account's and not everybody could fill it; otherwise an Error says what to do.
  */
-export async function makePrivateFolder(path: string): Promise<string> {
-  await mkdir(dirname(path), { recursive: true });
+export function makePrivateFolder(path: string): string {
+  mkdirSync(dirname(path), { recursive: true });
   try {
-    await mkdir(path, { mode: 0o700 });
+    mkdirSync(path, { mode: 0o700 });
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
   }
-  const found = await lstat(path);
+  const found = lstatSync(path);
   const isOwn = process.getuid === undefined || (found.uid === process.getuid() && (found.mode & 0o002) === 0);
   if (!found.isDirectory() || !isOwn)
     throw new Error(`${path} is not a folder of this account alone; remove it, or choose another folder.`);
-  await chmod(path, 0o700);
+  chmodSync(path, 0o700);
   return path;
+}
+
+/** The folder of this account for programs and code that are made once. Whoever could write there would run as this account. */
+export function userCache(env: NodeJS.ProcessEnv): string {
+  return makePrivateFolder(join(env['XDG_CACHE_HOME'] || join(env['HOME'] || homedir(), '.cache'), 'docket'));
 }

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { spawn } from 'node:child_process';
 import { copyFile, cp, mkdir, mkdtemp, readFile, rename, rm, stat } from 'node:fs/promises';
-import { homedir, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
+import { userCache } from '../lib/private-folder.ts';
 import { waitForLock } from './lock-file.ts';
 
 const progressMs = 15_000;
@@ -61,7 +62,7 @@ export async function buildGoProgram(program: GoProgram, { env, log, signal }: B
 async function placeOf({ moduleDirectory, name }: GoProgram, env: NodeJS.ProcessEnv): Promise<string> {
   const sums = await readFile(join(moduleDirectory, 'go.sum'));
   const version = createHash('sha256').update(sums).digest('hex').slice(0, 16);
-  return join(env['XDG_CACHE_HOME'] || join(env['HOME'] || homedir(), '.cache'), 'docket', name, version, name);
+  return join(userCache(env), name, version, name);
 }
 
 async function build({

@@ -1,8 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { link, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { link, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { checkDisk } from './disk-space.ts';
 import { tryLock } from './lock-file.ts';
 import type { LockFile } from './lock-file.ts';
+import { narrowModes } from './narrow-modes.ts';
 import { codeOf, messageOf, StartError } from './start-error.ts';
 
 const lockName = 'lock';
@@ -36,23 +38,34 @@ export async function openHome(directory: string): Promise<Home> {
     logs: join(directory, 'logs'),
   };
   await createFolders(folders);
+  await narrowModes(directory);
   return { directory, ...folders, [Symbol.dispose]: () => lock[Symbol.dispose]() };
 }
 
 async function lockHome(directory: string): Promise<LockFile | null> {
   const probe = join(directory, `write-check-${process.pid}`);
   try {
-    // root's servers run under another account, which must be able to pass
-    await mkdir(directory, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 });
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    await checkOwner(directory);
+    checkDisk(directory);
     await writeFile(probe, '');
     await rm(probe);
     return tryLock(join(directory, lockName));
   } catch (cause) {
+    if (cause instanceof StartError) throw cause;
     throw new StartError(
       `The folder ${directory} cannot be written (${codeOf(cause) ?? messageOf(cause)}); make it writable, or set DOCKET_HOME to another folder.`,
       { cause },
     );
   }
+}
+
+/** Whoever else may write to a home could put a key or a database of their own there. */
+async function checkOwner(directory: string): Promise<void> {
+  const account = process.getuid?.() ?? 0;
+  const { uid, mode } = await stat(directory);
+  if ((account !== 0 && uid !== account) || (mode & 0o002) !== 0)
+    throw new StartError(`Other accounts may write to ${directory}; set DOCKET_HOME to a folder of your own.`);
 }
 
 /** Removes all that a home holds; its lock stays. */

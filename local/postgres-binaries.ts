@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { chmod, cp, lstat, mkdir, mkdtemp, readdir, readFile, rename, rm, symlink } from 'node:fs/promises';
-import { homedir } from 'node:os';
 import { basename, dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { z } from 'zod';
+import { userCache } from '../lib/private-folder.ts';
 import type { Account } from './spawn-process.ts';
 import { codeOf, messageOf, StartError } from './start-error.ts';
 
@@ -81,31 +81,34 @@ async function proveUsable(binaries: PostgresBinaries, account: Account | null):
 
 async function copyBinaries(packageDirectory: string, account: Account | null): Promise<PostgresBinaries> {
   const { version } = packageSchema.parse(JSON.parse(await readFile(join(packageDirectory, 'package.json'), 'utf8')));
-  const root = cacheRoot(account);
-  const copy = { directory: join(root, 'postgres', `${version}-${process.platform}-${process.arch}`) };
   try {
-    if (!(await isThere(copy.directory))) await placeCopy(join(packageDirectory, 'native'), copy.directory, root);
+    const root = await cacheRoot(account);
+    const copy = { directory: join(root, 'postgres', `${version}-${process.platform}-${process.arch}`) };
+    if (!(await isThere(copy.directory))) await placeCopy(join(packageDirectory, 'native'), copy.directory);
     await proveUsable(copy, account);
     return copy;
   } catch (cause) {
     const who = account === null ? 'this account' : `the account with uid ${account.uid}`;
     throw new StartError(
-      `PostgreSQL's programs cannot be run by ${who}, nor from a copy in ${copy.directory} (${firstLineOf(cause)}); set DATABASE_URL to a PostgreSQL of your own.`,
+      `PostgreSQL's programs cannot be run by ${who}, nor from a copy of them (${firstLineOf(cause)}); set DATABASE_URL to a PostgreSQL of your own.`,
       { cause },
     );
   }
 }
 
-function cacheRoot(account: Account | null): string {
-  if (account !== null) return '/var/cache/docket';
-  return join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'docket');
+async function cacheRoot(account: Account | null): Promise<string> {
+  return account === null ? userCache(process.env) : makePublicFolder('/var/cache/docket');
 }
 
-async function placeCopy(native: string, target: string, root: string): Promise<void> {
-  for (const folder of [root, dirname(target)]) {
-    await mkdir(folder, { recursive: true });
-    await chmod(folder, 0o755);
-  }
+/** Other accounts read it, whatever the umask. */
+async function makePublicFolder(folder: string): Promise<string> {
+  await mkdir(folder, { recursive: true });
+  await chmod(folder, 0o755);
+  return folder;
+}
+
+async function placeCopy(native: string, target: string): Promise<void> {
+  await makePublicFolder(dirname(target));
   const half = await mkdtemp(`${target}.`);
   try {
     await cp(native, half, { recursive: true, verbatimSymlinks: true });

@@ -24,7 +24,7 @@ export interface PostgresPlace {
  * and `directory/elsewhere` says where.
  */
 export async function findPostgresPlace(directory: string): Promise<PostgresPlace> {
-  await mkdir(directory, { recursive: true });
+  await mkdir(directory, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 });
   const inside = join(await realpath(directory), 'data');
   if (process.getuid?.() !== 0) return { data: inside, account: null };
 

@@ -5,6 +5,7 @@ import { operatorOf } from '../db/caller.ts';
 import { createOrganizationDirectory } from '../db/operator/organizations.ts';
 import { createSessionStore } from '../db/sessions.ts';
 import { followMovedFolders } from './moved-folders.ts';
+import { watchDisk } from './disk-space.ts';
 import { openHome, readEncryptionKey, readKeyPepper } from './home.ts';
 import { readLocalJson, writeLocalJson } from './local-json.ts';
 import type { ChildName, LocalJson } from './local-json.ts';
@@ -56,6 +57,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   const home = started.use(await openHome(options.home));
   const known = isDemo ? null : await readLocalJson(home.directory);
   const children = started.use(await openChildren({ home, log, signal, isFresh: isDemo }));
+  started.use(watchDisk(home.directory, log));
   const http = await chooseAddress(settings, isDemo);
   const steps = createSteps(log);
 

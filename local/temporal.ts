@@ -44,7 +44,7 @@ const dynamicConfig = {
 /** Starts a Temporal development server on loopback whose workflows are kept in a file. Throws StartError when it does not come up. */
 export async function startTemporal(options: TemporalOptions, hooks: SupervisorHooks): Promise<TemporalServer> {
   const { binary, directory, isHeadless = false, isDurable = true, settings = {} } = options;
-  await makePrivateFolder(directory);
+  makePrivateFolder(directory);
   const port = await findFreePort(options.preferredPort);
   const uiPort = isHeadless ? null : await findFreePort(options.preferredUiPort);
   const address = `127.0.0.1:${port}`;

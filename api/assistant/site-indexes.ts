@@ -49,11 +49,15 @@ export class SiteIndexes {
 
   constructor(deps: SiteIndexesDeps) {
     this.#deps = deps;
-    this.#folder = makePrivateFolder(deps.directory).then((folder) => mkdtemp(join(folder, 'indexes-')));
+    this.#folder = this.#makeFolder();
     // who asks for the folder hears of it
     this.#folder.catch(() => {});
     this.#timer = setInterval(() => void this.#refreshAll(), deps.pollMs);
     this.#timer.unref();
+  }
+
+  async #makeFolder(): Promise<string> {
+    return mkdtemp(join(makePrivateFolder(this.#deps.directory), 'indexes-'));
   }
 
   /** The newest index of a site; null while it has none. Errors: the database's, on the first use of a site. */

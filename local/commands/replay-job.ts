@@ -78,6 +78,6 @@ async function prepareReplay(): Promise<string> {
     shutdownSignals: [],
     telemetryOptions: { logging: { forward: {}, filter: 'OFF' } },
   });
-  const directory = await makePrivateFolder(join(tmpdir(), `docket-bundles-${userInfo().uid}`));
+  const directory = makePrivateFolder(join(tmpdir(), `docket-bundles-${userInfo().uid}`));
   return prepareWorkflowBundle({ directory });
 }

@@ -1,6 +1,7 @@
 import { accessMutations } from './access.ts';
 import { attackOneMutations } from './attacks-one.ts';
 import { attackTwoMutations } from './attacks-two.ts';
+import { machineMutations } from './machine.ts';
 import { organizationMutations } from './organizations.ts';
 
 /** A check of the product, and the tests that fail without it. */
@@ -11,7 +12,7 @@ export interface Mutation {
   /** The text of the check: it stands in the file once. */
   find: string;
   replace: string;
-  project: 'unit' | 'integration' | 'attacks';
+  project: 'unit' | 'integration' | 'attacks' | 'e2e';
   /** Filters of test files. */
   tests: readonly string[];
 }
@@ -25,6 +26,7 @@ const twoOrganizations = { project: 'integration', tests: ['jobs/grants'] } as c
 export const mutations: Mutation[] = [
   ...accessMutations,
   ...attackOneMutations,
+  ...machineMutations,
   {
     name: 'workers keep a connection with the credentials of before a rotation',
     file: 'worker/run-workers.ts',

@@ -2,7 +2,7 @@ import { chmod, chown, mkdir, mkdtemp, rm, stat, symlink, writeFile } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { makePrivateFolder } from '../../../lib/private-folder.ts';
+import { makePrivateFolder, userCache } from '../../../lib/private-folder.ts';
 
 let shared: string;
 beforeAll(async () => {
@@ -15,10 +15,10 @@ const modeOf = async (path: string) => (await stat(path)).mode & 0o777;
 
 it('makes a folder for its owner only, and takes it again', async () => {
   const path = join(shared, 'deep', 'own');
-  expect(await makePrivateFolder(path)).toBe(path);
+  expect(makePrivateFolder(path)).toBe(path);
   expect(await modeOf(path)).toBe(0o700);
   await writeFile(join(path, 'kept'), '');
-  await makePrivateFolder(path);
+  makePrivateFolder(path);
   expect(await stat(join(path, 'kept'))).toBeDefined();
 });
 
@@ -26,7 +26,7 @@ it('closes a folder of its own that others could read', async () => {
   const path = join(shared, 'readable');
   await mkdir(path);
   await chmod(path, 0o755);
-  await makePrivateFolder(path);
+  makePrivateFolder(path);
   expect(await modeOf(path)).toBe(0o700);
 });
 
@@ -37,12 +37,21 @@ it('refuses what others could have filled: a file, a link, a folder that they ma
   await mkdir(open);
   await chmod(open, 0o777);
   for (const path of [file, link, open])
-    await expect(makePrivateFolder(path)).rejects.toThrow(`${path} is not a folder of this account alone`);
+    expect(() => makePrivateFolder(path)).toThrow(`${path} is not a folder of this account alone`);
 });
 
 it.skipIf(process.getuid?.() !== 0)('refuses a folder of another account', async () => {
   const path = join(shared, 'foreign');
   await mkdir(path, { mode: 0o700 });
   await chown(path, 65_534, 65_534);
-  await expect(makePrivateFolder(path)).rejects.toThrow('not a folder of this account alone');
+  expect(() => makePrivateFolder(path)).toThrow('not a folder of this account alone');
+});
+
+it("takes no program from a user's cache that others could have filled", async () => {
+  const [own, open] = [join(shared, 'home'), join(shared, 'open-cache')];
+  expect(userCache({ HOME: own })).toBe(join(own, '.cache/docket'));
+  expect(await modeOf(join(own, '.cache/docket'))).toBe(0o700);
+  await mkdir(join(open, 'docket'), { recursive: true });
+  await chmod(join(open, 'docket'), 0o777);
+  expect(() => userCache({ HOME: own, XDG_CACHE_HOME: open })).toThrow('not a folder of this account alone');
 });

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -47,6 +47,39 @@ describe('a home', () => {
     await writeFile(file, '');
     await expect(openHome(file)).rejects.toThrow(/cannot be written \(EEXIST\); make it writable, or set DOCKET_HOME/);
     await expect(openHome(join(file, 'below'))).rejects.toThrow(/cannot be written \(ENOTDIR\)/);
+  });
+
+  it('takes from others what an earlier release let them read, and leaves the rest alone', async () => {
+    const outside = await newFolder();
+    const directory = join(outside, 'home');
+    const wide = async (path: string, mode: number) => {
+      if (mode === 0o755) await mkdir(path);
+      else await writeFile(path, '');
+      await chmod(path, mode);
+    };
+    await writeFile(join(outside, 'target'), '');
+    await chmod(join(outside, 'target'), 0o644);
+    const folders = ['', 'logs', 'postgres', 'repositories', 'temporal', 'work', 'mine'];
+    for (const name of folders) await wide(join(directory, name), 0o755);
+    const files = ['key-pepper', 'local.json', 'logs/api.log.1', 'temporal/temporal-1.31.db', 'temporal/x.db-wal'];
+    for (const name of [...files, 'postgres/password', 'mine/notes', 'notes']) await wide(join(directory, name), 0o644);
+    await symlink(join(outside, 'target'), join(directory, 'processes.json'));
+
+    (await openHome(directory))[Symbol.dispose]();
+    const modeOf = async (name: string) => ((await lstat(join(directory, name))).mode & 0o777).toString(8);
+    const passable = process.getuid?.() === 0 ? '711' : '700';
+    for (const name of ['', 'postgres']) expect(await modeOf(name), name).toBe(passable);
+    for (const name of ['logs', 'repositories', 'temporal', 'work']) expect(await modeOf(name), name).toBe('700');
+    for (const name of [...files, 'postgres/password', 'lock']) expect(await modeOf(name), name).toBe('600');
+    expect([await modeOf('mine'), await modeOf('mine/notes'), await modeOf('notes')]).toEqual(['755', '644', '644']);
+    expect(await modeOf('../target')).toBe('644');
+  });
+
+  it('refuses a folder that everybody may write', async () => {
+    const directory = await newFolder();
+    await chmod(directory, 0o1777);
+    await expect(openHome(directory)).rejects.toThrow(`Other accounts may write to ${directory}; set DOCKET_HOME`);
+    expect(await readdir(directory)).toEqual([]);
   });
 
   it('loses everything but its lock when it is emptied', async () => {

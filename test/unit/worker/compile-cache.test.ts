@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -41,6 +41,17 @@ describe('keepCompiledCode', { timeout: 60_000 }, () => {
     const second = join(folder, 'second');
     expect(run([join(folder, 'file/first'), second])).toEqual({ answer: 51, told: second });
     expect(readdirSync(second)).not.toEqual([]);
+  });
+
+  it('takes nothing from a folder that others may write, or that lies in one', () => {
+    const [shared, third] = [join(folder, 'shared'), join(folder, 'third')];
+    for (const path of [shared, join(folder, 'open')]) {
+      mkdirSync(path);
+      chmodSync(path, 0o777);
+    }
+    const folders = [join(folder, 'open'), join(shared, 'first'), third];
+    expect(run(folders)).toEqual({ answer: 51, told: third });
+    expect([readdirSync(join(folder, 'open')), readdirSync(shared)]).toEqual([[], []]);
   });
 
   it('runs where there is none', () => {
