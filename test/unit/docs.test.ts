@@ -62,9 +62,11 @@ function anchorsOf(file: string): string[] {
   );
 }
 
+const neverRun = () => Promise.reject(new Error('No command runs here.'));
+
 /** What is wrong with a call of `docket`; null: nothing. */
 function problemWithCommand(words: string[]): string | null {
-  let command: Command = createProgram(() => Promise.resolve());
+  let command: Command = createProgram(neverRun);
   const rest = [...words];
   while (rest.length > 0) {
     const next = command.commands.find((candidate) => candidate.name() === rest[0]);
@@ -79,9 +81,7 @@ function problemWithCommand(words: string[]): string | null {
     const word = rest.shift() ?? '';
     if (!word.startsWith('--')) operands.push(word);
     else {
-      const option = [...command.options, ...createProgram(() => Promise.resolve()).options].find(
-        ({ long }) => long === word,
-      );
+      const option = [...command.options, ...createProgram(neverRun).options].find(({ long }) => long === word);
       if (option === undefined) return `${command.name()} has no option ${word}`;
       if (option.required) rest.shift();
     }
