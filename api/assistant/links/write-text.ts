@@ -16,11 +16,24 @@ export interface TextOptions {
 export const removed = '(link removed)';
 /** One character as it is written: plain, escaped, or as a reference. */
 const unit = /\\[!-/:-@[-`{-~]|&(?:#x[\da-f]{1,6}|#\d{1,7}|[a-z][a-z\d]*);|[\s\S]/giu;
-/** GitHub's Markdown makes links of these wherever they stand, in references and behind escapes too. */
+/** Addresses that are written anew or removed. A reader that would find another one is stopped by gaps and escapes. */
 const address = /(?:[a-z][a-z\d+.-]*:\/\/|www\.|mailto:|xmpp:)[^\s<>)\]"'`]*|[\w.+-]+@[\w-]+(?:\.[\w-]+)+/giu;
+const noAddress = /^(?:www|[a-z][a-z\d+.-]*:\/*)$/i;
 const endOfSentence = /[.,;:!?*_~|\\]+$/;
+/** GitHub's Markdown makes a link of a bare address only where one of these stands, be it in references or behind escapes. */
+const linkSign = /(?<=www)(?=\.)|(?<=:)(?=\/\/\S)|(?=@[\w-]+\.)/gi;
+/** Parts such a sign; nothing is seen of it. */
+const gap = { raw: '\u200b', shown: '\u200b' };
 /** Some readers make links of bare names of hosts, too. */
 const hosts = new LinkifyIt({ fuzzyLink: true, fuzzyIP: true, fuzzyEmail: true });
+
+/** A stretch of a text as it is written, and what a reader sees of it. */
+interface Unit {
+  raw: string;
+  shown: string;
+  /** Whether it leaves as it is; to what stands beside it, it is a blank. */
+  isMarkup?: boolean;
+}
 
 /**
  * Words of Markdown, written so that no reader takes them for a link, an image, HTML, code or a definition. Of the addresses in
@@ -28,54 +41,58 @@ const hosts = new LinkifyIt({ fuzzyLink: true, fuzzyIP: true, fuzzyEmail: true }
  */
 export function writeText(raw: string, options: TextOptions): string {
   if (!/[.:@/[\]()<&\\`~!|]/.test(raw)) return raw;
-  const units = raw.match(unit) ?? [];
-  const characters = units.map((one) => (one.length > 1 ? decodeString(one) : one));
-  const decoded = characters.join('');
-  /** The unit that holds a position of `decoded`. */
-  const unitAt = characters.flatMap((character, index) => Array.from({ length: character.length }, () => index));
-  unitAt.push(units.length);
-  let text = '';
-  let from = 0;
-  function writeWords(until: number, next: string): void {
-    const words = { units: units.slice(unitAt[from], unitAt[until]), breaks: hostBreaks(decoded.slice(from, until)) };
-    text += writeUnits(words, { inLink: options.inLink, previous: text.at(-1) ?? options.previous, next });
-    from = until;
-  }
-  for (const { 0: found, index } of decoded.matchAll(address)) {
-    const whole = found.replace(endOfSentence, '') || found;
-    if (/^[a-z][a-z\d+.-]*:\/*$/i.test(found)) continue;
-    const before = decoded[index - 1] ?? options.previous;
-    const after = units.slice(unitAt[index + whole.length]).join('') + options.next;
-    const isNextToCode = before === '`' || after.startsWith('`');
-    const written = writeAddress(whole, { ...options, isAlone: isAlone(before, after), isNextToCode });
-    writeWords(index, written);
-    text += written;
-    from = index + whole.length;
-  }
-  writeWords(decoded.length, options.next);
-  return text;
+  const units = (raw.match(unit) ?? []).map((one) => ({ raw: one, shown: one.length > 1 ? decodeString(one) : one }));
+  return writeUnits(withGaps(withAddresses(units, options)), options);
 }
 
-/** Whether every reader that makes a link of a bare address takes the same characters for it. */
-function isAlone(before: string, after: string): boolean {
-  return /^[\s([]?$/.test(before) && /^[.,!?)]*(?:\s|$)/.test(after);
+function withAddresses(units: Unit[], options: TextOptions): Unit[] {
+  const shown = shownOf(units);
+  const unitAt = positionsOf(units);
+  const written: Unit[] = [];
+  let from = 0;
+  for (const { 0: found, index } of shown.matchAll(address)) {
+    const whole = found.replace(endOfSentence, '') || found;
+    if (noAddress.test(whole)) continue;
+    const end = unitAt[index + whole.length] ?? units.length;
+    const before = shown[index - 1] ?? options.previous;
+    const after = rawOf(units.slice(end)) + options.next;
+    written.push(...units.slice(from, unitAt[index]), ...writeAddress(whole, { ...options, before, after }));
+    from = end;
+  }
+  return [...written, ...units.slice(from)];
 }
+
+function withGaps(units: Unit[]): Unit[] {
+  const unitAt = positionsOf(units);
+  const gaps = new Set(Array.from(shownOf(units).matchAll(linkSign), ({ index }) => unitAt[index]));
+  return gaps.size === 0 ? units : units.flatMap((one, index) => (gaps.has(index) ? [gap, one] : [one]));
+}
+
+const rawOf = (units: Unit[]) => units.map(({ raw }) => raw).join('');
+const shownOf = (units: Unit[]) => units.map(({ shown }) => shown).join('');
+/** The unit that holds each position of what is shown. */
+const positionsOf = (units: Unit[]) => units.flatMap(({ shown }, index) => Array<number>(shown.length).fill(index));
+const asWords = (words: string): Unit[] => Array.from(words, (one) => ({ raw: one, shown: one }));
+const asMarkup = (raw: string): Unit[] => [{ raw, shown: ' ', isMarkup: true }];
 
 function writeAddress(
   whole: string,
-  { resolve, inLink, isAlone, isNextToCode }: TextOptions & { isAlone: boolean; isNextToCode: boolean },
-): string {
-  const asCode = isNextToCode ? removed : `\`${whole}\``;
-  if (/^www$/i.test(whole)) return asCode;
+  { resolve, inLink, before, after }: TextOptions & { before: string; after: string },
+): Unit[] {
   const isMail = /^[^:/]+@/.test(whole);
   const isHost = /^www\./i.test(whole);
   const targets = isMail ? [`mailto:${whole}`] : isHost ? [`https://${whole}`, `http://${whole}`] : [whole];
   const url = targets.map(resolve).find((known) => known !== null) ?? null;
-  if (url === null) return isMail ? asCode : removed;
+  // Every reader that makes a link of a bare address takes the same characters for it
+  const isAlone = /^[\s([]?$/.test(before) && /^[.,!?)]*(?:\s|$)/.test(after);
+  if (url === null || (inLink && !isAlone)) {
+    const isNextToCode = before === '`' || after.startsWith('`');
+    return isMail && !isNextToCode ? asMarkup(`\`${whole}\``) : asWords(removed);
+  }
   const words = whole.replaceAll(/[*_~|]/g, String.raw`\$&`);
-  if (inLink) return isAlone && words === writeUrl(whole) ? words : isMail ? asCode : removed;
-  if (isMail || isHost) return `[${words}](${writeUrl(url)})`;
-  return isAlone && url === whole && url === writeUrl(url) ? url : `<${writeUrl(url)}>`;
+  if (inLink) return words === writeUrl(whole) ? asMarkup(words) : asWords(removed);
+  if (isMail || isHost) return asMarkup(`[${words}](${writeUrl(url)})`);
+  return asMarkup(isAlone && url === whole && url === writeUrl(url) ? url : `<${writeUrl(url)}>`);
 }
 
 /** An address as every reader reads it, in brackets of both kinds. */
@@ -103,38 +120,31 @@ function hostBreaks(decoded: string): Set<number> {
   return breaks;
 }
 
-function writeUnits(
-  { units, breaks }: { units: string[]; breaks: Set<number> },
-  { inLink, previous, next }: Omit<TextOptions, 'resolve'>,
-): string {
+function writeUnits(units: Unit[], { inLink, previous, next }: TextOptions): string {
   const pairs = bracketPairs(units);
+  const breaks = hostBreaks(shownOf(units));
   let text = '';
   let position = 0;
-  units.forEach((one, index) => {
+  for (const [index, { raw, shown, isMarkup = false }] of units.entries()) {
     const before = text.at(-1) ?? previous;
-    const after = units[index + 1] ?? next.slice(0, 1);
-    const isBreak = breaks.has(position) || (one === '.' && isAfterWww(previous + text));
-    position += one.length > 1 ? decodeString(one).length : one.length;
-    text +=
-      isBreak && one.length === 1 ? `\\${one}` : writeUnit(one, { before, after, inLink, isAlone: !pairs.has(index) });
-  });
+    const after = (units[index + 1]?.raw ?? next).charAt(0);
+    const isBreak = breaks.has(position) && raw.length === 1;
+    position += shown.length;
+    if (isMarkup) text += raw;
+    else text += isBreak ? `\\${raw}` : writeUnit(raw, { before, after, inLink, isAlone: !pairs.has(index) });
+  }
   return text;
 }
 
-/** Whether a text ends, or may end once what has left is counted, with what GitHub's Markdown takes for the beginning of a host. */
-function isAfterWww(text: string): boolean {
-  return /^w{1,3}$/i.test(text.slice(-3));
-}
-
 /** Opening brackets that are closed; to some readers any other one may begin a link that ends within code. */
-function bracketPairs(units: string[]): Set<number> {
+function bracketPairs(units: Unit[]): Set<number> {
   const pairs = new Set<number>();
   const open: number[] = [];
-  units.forEach((one, index) => {
-    if (one === '[') open.push(index);
-    const opened = one === ']' ? open.pop() : undefined;
+  for (const [index, { raw }] of units.entries()) {
+    if (raw === '[') open.push(index);
+    const opened = raw === ']' ? open.pop() : undefined;
     if (opened !== undefined) pairs.add(opened);
-  });
+  }
   return pairs;
 }
 

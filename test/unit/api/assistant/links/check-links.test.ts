@@ -39,7 +39,10 @@ const cases: [string, string][] = [
   ['[![shot](/b.png)](https://evil.example.com/y) done', 'shot done'],
   [`[${'x'.repeat(500)}](/b)`, 'x'.repeat(500)],
   ['HTTPS://evil.example.com/y and WWW.evil.example.com now', '(link removed) and (link removed) now'],
-  ['see www.evil.example.com. And www. alone, https:// alone', 'see (link removed). And `www`. alone, https:// alone'],
+  [
+    'see www.evil.example.com. And www. alone, https:// alone',
+    'see (link removed). And www\u200b\\. alone, https:// alone',
+  ],
   ['a <javascript:alert(1)> b', 'a (link removed) b'],
   ['<a href="//evil.example.com">B</a> and <img src=x onerror=y>!', 'B and !'],
   ['Map<string, number> and a < b and <kbd>x</kbd>', 'Map&lt;string, number> and a < b and x'],
