@@ -1,7 +1,7 @@
 /** Between a sign and the name behind it; nothing is seen of it. */
 const gap = '\u200b';
 
-const closing = String.raw`clos(?:e[sd]?|ing)|fix(?:e[sd]|ing)?|resolv(?:e[sd]?|ing)|implement(?:s|ed|ing)?|complet(?:e[sd]?|ing)|reopen(?:s|ed|ing)?`;
+const closing = String.raw`clos(?:e[sd]?|ing)|fix(?:e[sd]|ing)?|resolv(?:e[sd]?|ing)|implement(?:s|ed|ing)?|complet(?:e[sd]?|ing)|reopen(?:s|ed|ing)?|hold(?:s|ing)?|wontfix|invalidat(?:e[sd]?|ing)`;
 const between = String.raw`[\s:*~\\[]{1,8}(?:issues?\s+)?`;
 const jiraKey = String.raw`(?-i:[A-Z][A-Z0-9_]+-\d+)`;
 const issue = String.raw`(?:[\w.-]{1,100}\/){0,5}[\w.-]{0,100}\\?[#!]\d+|GH-\d+|${jiraKey}|https?:\/\/\S{1,300}\/(?:issues|pulls?|merge_requests|work_items|browse)\/(?:\d+|${jiraKey})`;
@@ -19,13 +19,19 @@ const orders: [pattern: RegExp, written: string][] = [
   // The trailer of GitHub and Azure, which Azure finds anywhere
   [/(skip[\s_-]*checks)(\s*):/gi, '$1$2 ='],
   // Codeship
-  [/--(?=skip-ci)/gi, ''],
-  [/(?<!\w)@(?=\w)/g, `@${gap}`],
+  [/--(?=skip-ci|ci-skip)/gi, ''],
 ];
+const mention = /(?<!\w)@(?=\w)/g;
 
-/** Text in which nobody is told, no issue changes and no check is skipped. */
-export function withoutOrders(text: string): string {
+/** Text in which no issue changes and no check is skipped, in code either: a squashed request becomes a commit, where nothing is code. */
+export function withoutMarks(text: string): string {
   const inactive = orders.reduce((left, [pattern, written]) => left.replace(pattern, written), text);
-  // Jira takes each word behind # for a command where an issue is named before
-  return hasJiraKey.test(inactive) ? inactive.replace(command, `#${gap}`) : inactive;
+  // Jira takes each word behind # for a command in a line that names an issue
+  const lines = inactive.split('\n').map((line) => (hasJiraKey.test(line) ? line.replace(command, `#${gap}`) : line));
+  return lines.join('\n');
+}
+
+/** Text that tells nobody, too. */
+export function withoutOrders(text: string): string {
+  return withoutMarks(text).replace(mention, `@${gap}`);
 }

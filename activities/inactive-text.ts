@@ -66,9 +66,12 @@ function inactiveProse(lines: string[]): string {
   return prose + withoutHtml(text.slice(from));
 }
 
-/** An address in angle brackets stays a link. */
+/** An address in angle brackets stays a link; an image becomes one, because what it loads would tell its server about the reader. */
 function withoutHtml(text: string): string {
   return withoutOrders(
-    text.replaceAll(/&(?=#?\w+;)/g, '&amp;').replaceAll(/<(?=[a-z/!?])(?!https?:\/\/[^\s<>`]+>)/gi, '&lt;'),
+    text
+      .replaceAll(/&(?=#?\w+;)/g, '&amp;')
+      .replaceAll(/<(?=[a-z/!?])(?!https?:\/\/[^\s<>`]+>)/gi, '&lt;')
+      .replaceAll(/!(?=\[)/g, '&#33;'),
   );
 }

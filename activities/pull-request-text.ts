@@ -1,6 +1,7 @@
 import type { StepRow } from '../db/worker/steps.ts';
 import type { TurnRef } from '../workflows/contract/job.ts';
 import { finishCallOf } from './agent-tools/toolset.ts';
+import { withoutMarks } from './forge-orders.ts';
 import { inactiveMarkdown, inactiveWords } from './inactive-text.ts';
 
 export interface Summary {
@@ -79,7 +80,7 @@ export function commitMessageOf({ jobId, title, message, unfinished, model }: Ch
 export function bodyOf({ jobId, prompts, message, checked, unfinished, template }: ChangeText): string {
   const [task = '', ...followUps] = prompts;
   const asked = followUps.slice(-maxFollowUps).flatMap((prompt) => ['## Follow-up', quoted(prompt)]);
-  return [
+  const parts = [
     ...(unfinished === null ? [] : [`> [!WARNING]\n> The work is not finished. ${inactiveMarkdown(unfinished)}`]),
     '## Task',
     quoted(task),
@@ -89,7 +90,8 @@ export function bodyOf({ jobId, prompts, message, checked, unfinished, template 
     ...(checked == null ? [] : ['## Checked', withoutComments(checked)]),
     ...templatePart(template ?? ''),
     `<!-- docket-job: ${jobId} -->`,
-  ].join('\n\n');
+  ];
+  return withoutMarks(parts.join('\n\n'));
 }
 
 /** What the repository wants to be asked is left to people; hints in comments are for whoever writes by hand. */

@@ -2,6 +2,7 @@ import { accessMutations } from './access.ts';
 import { attackOneMutations } from './attacks-one.ts';
 import { attackTwoMutations } from './attacks-two.ts';
 import { machineMutations } from './machine.ts';
+import { linkMutations } from './links.ts';
 import { organizationMutations } from './organizations.ts';
 
 /** A check of the product, and the tests that fail without it. */
@@ -186,12 +187,5 @@ export const mutations: Mutation[] = [
   },
   ...organizationMutations,
   ...attackTwoMutations,
-  {
-    name: 'a bar in code cuts a cell of a table',
-    file: 'api/assistant/links/write-inline.ts',
-    find: 'table.mayBeRow(before)',
-    replace: 'false',
-    project: 'unit',
-    tests: ['fuzz-links'],
-  },
+  ...linkMutations,
 ];

@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { inactiveMarkdown, inactiveWords } from '../../../activities/inactive-text.ts';
+import { bodyOf, commitMessageOf } from '../../../activities/pull-request-text.ts';
+import { readers } from '../../fuzz/links/readers.ts';
 
 const gap = '\u200b';
 
@@ -53,7 +55,19 @@ const services: [name: string, pattern: RegExp][] = [
   ['Netlify', /\[(?:skip ci|ci skip|skip netlify|netlify skip)\]/i],
   ['Vercel', /\[(?:skip vercel|vercel skip|skip ci)\]/i],
   ['Cloudflare', /\[(?:ci[ -]skip|skip[ -]ci|cf-(?:pages|workers)-skip)\]/i],
-  ['Codeship', /--skip-ci/i],
+  ['Codeship', /--(?:skip-ci|ci-skip)/i],
+  ['Woodpecker', /\[(?:ci *skip|skip *ci)\]/i],
+  ['Drone and Harness', /\[(?:ci skip|skip ci)\]|\*\*\*no_ci\*\*\*/i],
+  ['Buildkite and Scrutinizer', /\[(?:ci[ _-]skip|skip[ _-]ci)\]/i],
+  [
+    'Render, Amplify, semantic-release, Screwdriver',
+    /\[(?:skip[ -](?:render|deploy|cd|release|pr)|(?:render|deploy|release)[ -]skip)\]/i,
+  ],
+  ['pre-commit.ci', /\[(?:skip pre-commit\.ci|pre-commit\.ci skip)\]/i],
+  [
+    'Bitbucket, issues',
+    /\b(?:clos(?:e[sd]?|ing)|fix(?:e[sd]|ing)?|resolv(?:e[sd]?|ing)|reopen(?:s|ing)?|hold(?:s|ing)?|wontfix|invalidat(?:e|es|ing)):? +(?:issues? +)?#\d+/i,
+  ],
   [
     'GitLab, issues',
     /\b(?:clos(?:e[sd]?|ing)|fix(?:e[sd]|ing)?|resolv(?:e[sd]?|ing)|implement(?:s|ed|ing)?):? +(?:issues? +)?(?:#\d+|[A-Z][A-Z_0-9]+-\d+)/,
@@ -81,6 +95,13 @@ it('leaves no service anything to act upon, however it is spelled', () => {
     'pages',
     'checks',
     'NO_CI',
+    'no_ci',
+    'render',
+    'release',
+    'cd',
+    'pre-commit.ci',
+    'wontfix',
+    'holds',
     'skip-checks',
     'true',
     'fixes',
@@ -95,10 +116,13 @@ it('leaves no service anything to act upon, however it is spelled', () => {
   const mark = fc.tuple(word, blank, word).map((parts) => ['[', ...parts, ']']);
   fc.assert(
     fc.property(fc.array(fc.oneof(text, mark), { maxLength: 4 }), (parts) => {
-      const said = inactiveWords(parts.flat().join(''));
-      expect(services.filter(([, pattern]) => pattern.test(said))).toEqual([]);
+      const message = parts.flat().join('');
+      const text = { jobId: 'job_1', title: 'x', prompts: [message], message, unfinished: message };
+      const code = { ...text, message: `\`${message.replaceAll('`', '')}\``, checked: message, template: message };
+      const said = [inactiveWords(message), commitMessageOf({ ...text, title: message }), bodyOf(text), bodyOf(code)];
+      expect(services.filter(([, pattern]) => said.some((one) => pattern.test(one)))).toEqual([]);
     }),
-    { numRuns: 3_000 },
+    { numRuns: 2_000 },
   );
 });
 
@@ -112,6 +136,7 @@ describe('Markdown for descriptions', () => {
     ['a < b & c', 'a < b & c'],
     ['&#64;ada &commat;ada', '&amp;#64;ada &amp;commat;ada'],
     ['fixes \\#1, closes **#2**', 'fixes \\(#1), closes **(#2)**'],
+    ['![x](https://a.test/p) \\![x][1] `![x](y)`', '&#33;[x](https://a.test/p) \\&#33;[x][1] `![x](y)`'],
   ])('makes of %j %j', (text, expected) => {
     expect(inactiveMarkdown(text)).toBe(expected);
   });
@@ -126,6 +151,17 @@ describe('Markdown for descriptions', () => {
     ['another line break', '```\ra\r```\r@ada'],
   ])('finds a mention behind %s', (_, text) => {
     expect(inactiveMarkdown(text)).toContain(`@${gap}ada`);
+  });
+
+  it('loads no image in any reader', () => {
+    const piece = fc.constantFrom('![x](https://evil.example/p)', '![x][1]', '\n\n[1]: https://evil.example/p\n\n', '\\', '!', '[', '`', '``', '<img src="https://evil.example/p">', '<b>', '\n', '\n> ', '\n- ', '\n```\n', '\n    ', '|', '&', '*'); // prettier-ignore
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 10 }), (pieces) => {
+        const text = inactiveMarkdown(pieces.join(''));
+        expect(readers.filter(({ render }) => /<img\b/i.test(render(text))).map(({ name }) => name)).toEqual([]);
+      }),
+      { numRuns: 150 },
+    );
   });
 
   it('closes a block of code that is left open, and spells comments out in it', () => {

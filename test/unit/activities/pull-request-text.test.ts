@@ -91,8 +91,15 @@ describe('the description of a pull request', () => {
 
   it('keeps the prompt inside its fence', () => {
     const body = bodyOf({ ...text, prompts: ['```\n@everyone closes #1\n````'] });
-    expect(body).toContain('`````text\n```\n@everyone closes #1\n````\n`````');
+    expect(body).toContain('`````text\n```\n@everyone closes (#1)\n````\n`````');
   });
+});
+
+it('gives no order in code either, because a squashed request becomes a commit', () => {
+  const message = 'Keep `[skip ci]` and\n```\nfixes #1\n```';
+  const text = { jobId: 'job_1', title: 'Fix', prompts: ['Add [ci skip]'], message, unfinished: null };
+  const body = bodyOf({ ...text, checked: checkedText('npm test', { passed: false, text: '***NO_CI***' }, null) });
+  expect(body).toMatch(/Add \(ci skip\)[^]*`\(skip ci\)`[^]*fixes \(#1\)[^]*\(NO_CI\)/);
 });
 
 describe('a commit message', () => {
