@@ -19,11 +19,13 @@ interface KeyState {
 
 /** `docket encryption rotate` */
 export function addEncryptionCommands(program: Command, withContext: WithContext): void {
-  const group = program.command('encryption').description('keys that stored secrets and payloads are sealed with');
+  const group = program.command('encryption').description('encryption keys of stored secrets and payloads');
 
   group
     .command('rotate')
-    .description('seal all stored secrets and schedules under the first key, and say which keys are still needed')
+    .description(
+      're-encrypt all stored secrets and schedules with the first key, and report which keys are still needed',
+    )
     .action((_options: unknown, command: Command) =>
       withContext(async (context) =>
         printList(command, await rotate(context), {

@@ -14,7 +14,7 @@ const resourceHelp =
 export function addGrantCommands(group: Command, withContext: WithContext): void {
   group
     .command('grant')
-    .description("let an organization use repositories with the service's own credential, or what lies on this machine")
+    .description("let an organization use repositories with the service's own credential, or a path on this machine")
     .argument('<org>', 'the id of the organization')
     .argument('<resource>', resourceHelp)
     .action((id: string, text: string, _options: unknown, command: Command) =>
@@ -28,7 +28,7 @@ export function addGrantCommands(group: Command, withContext: WithContext): void
 
   group
     .command('revoke-grant')
-    .description('take a grant back; jobs and sites that need it fail from their next step on')
+    .description('revoke a grant; running jobs and sites that need it fail at their next step')
     .argument('<org>', 'the id of the organization')
     .argument('<resource>', 'as "docket org grants" shows it')
     .action((id: string, text: string, _options: unknown, command: Command) =>
@@ -45,8 +45,8 @@ export function addGrantCommands(group: Command, withContext: WithContext): void
 
   group
     .command('grants')
-    .description('list what organizations may use')
-    .argument('[org]', 'the id of one organization')
+    .description('list the grants of organizations')
+    .argument('[org]', "an organization's id")
     .action((id: string | undefined, _options: unknown, command: Command) =>
       withContext(async ({ pool }) =>
         printList(command, await createGrantAdministration(pool).list(id ?? null), {

@@ -28,15 +28,15 @@ interface ReplayOptions {
 
 /** `docket job replay|fork|bundle|delete` */
 export function addJobCommands(program: Command, withContext: WithContext): void {
-  const group = program.command('job').description('agent jobs: why one ended as it did');
+  const group = program.command('job').description('agent jobs: replay, fork, bundle, delete');
   const counted = integerBetween(1, 999_999);
 
   group
     .command('replay')
-    .description('tell a job step by step, and run the workflow code over its history; nothing outside is asked')
-    .argument('<job>', 'the id of a job, or a bundle of one (which needs no database)')
-    .option('--turn <number>', 'one turn; without it all of them, and for --step the newest', counted)
-    .option('--step <number>', 'all of one step: the exact prompt, the answer, the results, what changed', counted)
+    .description("show a job step by step and replay its history with today's workflow code; contacts nothing outside")
+    .argument('<job>', 'the id of a job, or a bundle file (needs no database)')
+    .option('--turn <number>', 'one turn (default: all turns, or the newest with --step)', counted)
+    .option('--step <number>', 'one step in full: the exact prompt, the answer, the results, the change', counted)
     .action(async (job: string, options: ReplayOptions, command: Command) => {
       // what replays weighs more than all other commands together
       const { replayJob } = await import('./replay-job.ts');
@@ -50,7 +50,7 @@ export function addJobCommands(program: Command, withContext: WithContext): void
 
   group
     .command('delete')
-    .description('delete a job for good, with all that is kept of it')
+    .description('delete a job and everything stored for it, permanently')
     .argument('<id>', 'the id of the job')
     .requiredOption('--yes', 'there is no way back')
     .action((id: string, _options: unknown, command: Command) =>
@@ -62,11 +62,11 @@ export function addJobCommands(program: Command, withContext: WithContext): void
 
   group
     .command('fork')
-    .description('create a job that goes on from a step of another one, on a branch of its own')
+    .description('create a job that continues after a step of another job, on its own branch')
     .argument('<id>', 'the id of the job')
     .requiredOption('--step <number>', 'the last step that it takes over', counted)
-    .option('--turn <number>', 'without it the newest turn', counted)
-    .option('--model <provider/model>', 'without it the model of the other job', readBy(modelNameSchema))
+    .option('--turn <number>', 'default: the newest turn', counted)
+    .option('--model <provider/model>', "default: the other job's model", readBy(modelNameSchema))
     .option('--prompt <text>', 'a message that the first new step reads', readBy(jobMessageSchema.shape.prompt))
     .action((id: string, options: ForkOptions, command: Command) =>
       withContext(async (context) => {
@@ -79,9 +79,9 @@ export function addJobCommands(program: Command, withContext: WithContext): void
 
   group
     .command('bundle')
-    .description('write all that is kept of a job into one file, to be replayed on another machine')
+    .description('write everything stored for a job into one file, for replay on another machine')
     .argument('<id>', 'the id of the job')
-    .option('--output <file>', 'without it <id>.docket.gz')
+    .option('--output <file>', 'default: <id>.docket.gz')
     .action((id: string, { output = `${id}.docket.gz` }: { output?: string }, command: Command) =>
       withContext(async ({ pool }) => {
         const operator = await operatorOfJob(pool, id);
@@ -121,11 +121,11 @@ async function fork({ pool }: CommandContext, jobId: string, options: ForkOption
   });
   if ('job' in made) return made.job;
   if (made.kind === 'needs-prompt') {
-    throw new CommandError('The agent had nothing more to do at this step; give it a --prompt to go on from it.');
+    throw new CommandError('The agent had finished at this step; add a --prompt to continue from it.');
   }
   if (made.kind !== 'no-step') throw jobUnknown(jobId);
   const there = made.lastStep === null ? 'no step of it has ended' : `the last one that has ended is ${made.lastStep}`;
-  throw new CommandError(`A job goes on from a step of turn ${made.turn} that has ended; ${there}.`);
+  throw new CommandError(`A fork continues after a step of turn ${made.turn} that has ended; ${there}.`);
 }
 
 /** The operator acts for the organization of the job. */

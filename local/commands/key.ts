@@ -24,8 +24,8 @@ export function addKeyCommands(program: Command, withContext: WithContext): void
     .command('create')
     .description('create a key; it is shown once')
     .requiredOption('--org <id>', 'the organization it belongs to')
-    .addOption(new Option('--kind <kind>', 'what it is for').choices(['admin', 'assistant']).makeOptionMandatory())
-    .option('--name <name>', 'what it is called in lists', readName)
+    .addOption(new Option('--kind <kind>', 'description').choices(['admin', 'assistant']).makeOptionMandatory())
+    .option('--name <name>', 'name shown in lists', readName)
     .addOption(
       new Option('--expires <days>', 'such as 90d, or never').argParser(readExpiryOption).default(null, 'never'),
     )
@@ -47,7 +47,7 @@ export function addKeyCommands(program: Command, withContext: WithContext): void
   group
     .command('list')
     .description('list keys, without their secrets')
-    .option('--org <id>', 'of one organization')
+    .option('--org <id>', 'only this organization')
     .action((options: { org?: string }, command: Command) =>
       withContext(async (context) => {
         const keys = createKeyStore(context.pool, context.keyPepper);

@@ -24,7 +24,7 @@ export function addOrganizationCommands(program: Command, withContext: WithConte
   group
     .command('delete')
     .description(
-      'delete an organization for good: its projects, jobs, sites, conversations, keys, and all that is kept of them',
+      'delete an organization and everything that belongs to it, permanently: projects, jobs, sites, conversations, keys',
     )
     .argument('<id>', 'its id')
     .requiredOption('--yes', 'there is no way back')

@@ -12,34 +12,34 @@ export interface ShownStep {
 }
 
 const matches: Record<ExactQuestion['match'], string> = {
-  exact: 'exactly as it was asked: its hash is the one stored with the answer',
+  exact: 'verified: its hash matches the one stored with the answer',
   different:
-    'as today’s code would ask it: its hash is another than the one stored with the answer, so prompt or tools have changed since, or a secret was masked',
-  unknown: 'as today’s code would ask it: there is no answer to compare it with',
+    'as today’s code would send it: its hash differs from the stored one, because the prompt or the tools have changed since, or a secret was masked',
+  unknown: 'as today’s code would send it: there is no answer to compare it with',
 };
 
 /** Prints all of one step for a person. */
 export function printStep({ jobId, story, question, diff }: ShownStep): void {
   const { turn, step, toolCalls, toolResults } = story;
   console.log(`Step ${step} of turn ${turn} of ${jobId}`);
-  heading('Asked', matches[question.match]);
+  heading('Prompt', matches[question.match]);
   console.log(`model: ${question.model}\ntools: ${question.tools.join(', ')}`);
   part('system', question.system);
   for (const { role, content } of question.messages) {
     part(role, typeof content === 'string' ? content : JSON.stringify(content, null, 2));
   }
   const spent = `${story.inputTokens} tokens in, ${story.outputTokens} out, ${costText(story.costMicros)}, ${timeText(story.modelMs)}`;
-  heading('Answered', story.finishReason === null ? 'not yet' : `${story.finishReason}; ${spent}`);
+  heading('Answer', story.finishReason === null ? 'not yet' : `${story.finishReason}; ${spent}`);
   if (story.text !== '') console.log(story.text);
   for (const { toolName, input } of toolCalls) part(toolName, JSON.stringify(input, null, 2));
   if (toolCalls.length > 0)
     heading('Tool results', toolResults === null ? 'none: the calls were not run' : timeText(story.toolsMs));
   for (const { toolName, output, isError } of toolResults ?? [])
     part(isError ? `${toolName} (error)` : toolName, output);
-  if (diff === null) return heading('Changed', 'nothing');
+  if (diff === null) return heading('Change', 'nothing');
   const exact = 'from the tree before the step to the one after it';
-  const base = 'the working copy stands on another commit since, and is compared with that one';
-  heading('Changed', diff.kind === 'exact' ? exact : base);
+  const base = 'the base commit has changed since; compared with the new one';
+  heading('Change', diff.kind === 'exact' ? exact : base);
   for (const { path, change } of diff.files) console.log(`${change.padEnd(8)} ${path}`);
   console.log(`\n${diff.patch}`);
 }

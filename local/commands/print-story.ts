@@ -23,17 +23,17 @@ function printTurn(turn: TurnStory, name: string): void {
   console.log(
     `\nTurn ${turn.turn}, ${turn.isCopied ? 'copied' : turn.status}${seconds === null ? '' : ` after ${timeText(seconds)}`}`,
   );
-  console.log(`  asked: ${shortened(turn.prompt, 160)}`);
+  console.log(`  prompt: ${shortened(turn.prompt, 160)}`);
   for (const line of replayLines(turn.replay)) console.log(`  ${line}`);
   if (steps.length > 0) {
     printTable(
-      ['step', 'asked for', 'came to', 'files', 'model', 'tools', 'waiting', 'tokens', 'cost', 'attempts'],
+      ['step', 'tool calls', 'result', 'files', 'model', 'tools', 'waiting', 'tokens', 'cost', 'attempts'],
       steps.map(cellsOf),
     );
     printSum(steps);
   }
   for (const { step, lastFailures } of steps)
-    for (const reason of lastFailures) console.log(`  step ${step} was tried again: ${shortened(reason, 160)}`);
+    for (const reason of lastFailures) console.log(`  step ${step} was retried: ${shortened(reason, 160)}`);
   if (failure === null) {
     if (turn.message !== null) console.log(`\n${indented(turn.message)}`);
     return;
@@ -45,7 +45,7 @@ function printTurn(turn: TurnStory, name: string): void {
   const at = steps.at(-1);
   if (at !== undefined) console.log(`  Look closer: docket job replay ${name} --turn ${turn.turn} --step ${at.step}`);
   if (last !== undefined && !name.includes('/') && !name.includes('.'))
-    console.log(`  Try again from there: docket job fork ${name} --turn ${turn.turn} --step ${last.step}`);
+    console.log(`  Retry from there: docket job fork ${name} --turn ${turn.turn} --step ${last.step}`);
 }
 
 function replayLines(replay: TurnReplay): string[] {
@@ -108,7 +108,7 @@ function printSum(steps: readonly StepStory[]): void {
   const parts = [
     `${answered.length} ${answered.length === 1 ? 'step' : 'steps'}`,
     `${sum(({ inputTokens }) => inputTokens)} tokens in and ${sum(({ outputTokens }) => outputTokens)} out`,
-    isPriced ? costText(sum(({ costMicros }) => costMicros)) : 'at a price that is not known',
+    isPriced ? costText(sum(({ costMicros }) => costMicros)) : 'at an unknown price',
     `model ${timeText(sum(({ modelMs }) => modelMs))}, tools ${timeText(sum(({ toolsMs }) => toolsMs))}, waiting ${timeText(sum(({ waitingMs }) => waitingMs))}`,
   ];
   console.log(`  ${parts.join('; ')}`);

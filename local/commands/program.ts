@@ -14,7 +14,7 @@ export function createProgram(withContext: WithContext): Command {
   const program = new Command('docket')
     .description('administers organizations, projects, sites, keys and webhooks, and replays jobs')
     .option('--json', 'print JSON')
-    .showHelpAfterError('(--help shows what there is)')
+    .showHelpAfterError('(see --help)')
     .exitOverride();
   addOrganizationCommands(program, withContext);
   addProjectCommands(program, withContext);

@@ -11,8 +11,8 @@ export interface BudgetOptions {
 /** Adds the options; `none` leaves it to the installation's settings. */
 export function addBudgetOptions(command: Command): Command {
   return command
-    .option('--job-budget <dollars>', 'US dollars that one turn of a job may cost, or "none"', readDollars)
-    .option('--daily-budget <dollars>', 'US dollars that all jobs of a day (UTC) may cost, or "none"', readDollars);
+    .option('--job-budget <dollars>', 'US dollars per turn of a job, or "none"', readDollars)
+    .option('--daily-budget <dollars>', 'US dollars per day (UTC) for all jobs, or "none"', readDollars);
 }
 
 /** The change that the options ask for; commander gives an empty text for a null. */

@@ -21,15 +21,15 @@ export function addReviewOptions(command: Command): Command {
   return command
     .option(
       '--forge-url <url>',
-      "address of the forge, where it is not the root of the repository's server",
+      "address of the forge, if it is not the root of the repository's server",
       readOrNone(forgeUrlSchema),
     )
-    .option('--reviewer <login>', 'who is asked to review (repeatable; "" for nobody)', collect)
+    .option('--reviewer <login>', 'reviewer of its pull requests (repeatable; "" for none)', collect)
     .option('--label <name>', 'label of its pull requests (repeatable; "" for none)', collect)
-    .option('--assignee <login>', 'who is assigned (repeatable; "" for nobody)', collect)
-    .option('--path <glob>', 'what jobs may change, such as "docs/**" (repeatable; "" for everything)', collectGlob)
-    .option('--workflows', 'let jobs change what the forge runs by itself, such as .github/workflows')
-    .option('--no-workflows', 'do not let them (as it is without a word)');
+    .option('--assignee <login>', 'assignee of its pull requests (repeatable; "" for none)', collect)
+    .option('--path <glob>', 'paths that jobs may change, such as "docs/**" (repeatable; "" for all)', collectGlob)
+    .option('--workflows', 'allow changes to files that the forge runs, such as .github/workflows')
+    .option('--no-workflows', 'do not allow them (default)');
 }
 
 /** The change that the options ask for. */

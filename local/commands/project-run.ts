@@ -12,11 +12,11 @@ export interface RunOptions {
 /** Adds the options; an empty check command takes it away. */
 export function addRunOptions(command: Command): Command {
   return command
-    .option('--run', 'let agents run commands in the sandbox of the worker (as it is without a word)')
-    .option('--no-run', 'do not let them')
+    .option('--run', "let agents run commands in the worker's sandbox (default)")
+    .option('--no-run', 'do not let agents run commands')
     .option(
       '--check <command>',
-      'shell command that has to succeed before a change is finished ("" for none)',
+      'shell command that must succeed before the agent may finish ("" for none)',
       readOrNone(checkCommandSchema),
     );
 }

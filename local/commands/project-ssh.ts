@@ -21,11 +21,11 @@ export interface SshChange {
 /** Adds the options; a key comes from a file or from standard input, never from the command line itself. */
 export function addSshOptions(command: Command): Command {
   return command
-    .option('--ssh-key <file>', 'private key for repositories that are reached by ssh, without a passphrase', readPath)
+    .option('--ssh-key <file>', 'private key without a passphrase, for repositories reached by ssh', readPath)
     .addOption(new Option('--ssh-key-stdin', 'the same, read from standard input').conflicts(['sshKey', 'tokenStdin']))
     .option(
       '--ssh-known-hosts <file>',
-      'keys of their servers, as ssh-keyscan prints them, once they are compared with what the owner says',
+      "host keys, as ssh-keyscan prints them; compare them with what the server's owner publishes first",
       readPath,
     );
 }

@@ -60,15 +60,16 @@ export function addProjectCommands(program: Command, withContext: WithContext): 
     .description('create a project')
     .requiredOption('--org <id>', 'the organization it belongs to')
     .requiredOption('--repository <url>', 'https or ssh address of the repository, or a path below the local root')
-    .option('--name <name>', 'its name; without it the last part of the repository', readName)
-    .option('--ref <branch>', 'branch that jobs begin at; without it the default branch', readBy(branchSchema))
-    .option('--model <provider/model>', 'model of its jobs; without it DOCKET_AGENT_MODEL', readBy(modelNameSchema))
+    .option('--name <name>', 'name (default: the last part of the repository)', readName)
+    .option('--ref <branch>', 'branch that jobs start from (default: the default branch)', readBy(branchSchema))
+    .option('--model <provider/model>', 'model of its jobs (default: DOCKET_AGENT_MODEL)', readBy(modelNameSchema))
     .addOption(
-      new Option('--forge <kind>', 'where pull requests go; without it as the server of the repository says').choices(
-        forgeKinds,
-      ),
+      new Option(
+        '--forge <kind>',
+        "where pull requests are opened (default: detected from the repository's server)",
+      ).choices(forgeKinds),
     )
-    .option('--allow <url>', 'a further repository that jobs may name (repeatable)', collect, [])
+    .option('--allow <url>', 'another repository that jobs may name (repeatable)', collect, [])
     .option(...tokenOption);
   addSshOptions(addRunOptions(addBudgetOptions(addReviewOptions(create)))).action(
     (options: CreateOptions, command: Command) =>
@@ -111,13 +112,13 @@ export function addProjectCommands(program: Command, withContext: WithContext): 
 
   const update = group
     .command('update')
-    .description('change a project; jobs under way take its new token from their next step on')
+    .description('change a project; running jobs use a new token from their next step')
     .argument('<id>', 'the id of the project')
     .option('--name <name>', 'its name', readBy(nameSchema))
-    .option('--repository <url>', 'another repository on the same forge; jobs keep theirs')
-    .option('--ref <branch>', 'branch that jobs begin at; "" is the default branch', readOrNone(branchSchema))
+    .option('--repository <url>', 'another repository on the same forge; existing jobs keep theirs')
+    .option('--ref <branch>', 'branch that jobs start from; "" is the default branch', readOrNone(branchSchema))
     .option('--model <provider/model>', 'model of its jobs; "" is DOCKET_AGENT_MODEL', readOrNone(modelNameSchema))
-    .option('--allow <url>', 'a further repository that jobs may name (repeatable; "" for none)', collectOrNone)
+    .option('--allow <url>', 'another repository that jobs may name (repeatable; "" for none)', collectOrNone)
     .option(...tokenOption)
     .addOption(new Option('--remove-token', "forget its token; jobs use the worker's").conflicts('tokenStdin'));
   addRemoveSshKey(addSshOptions(addRunOptions(addBudgetOptions(addReviewOptions(update))))).action(
@@ -137,9 +138,7 @@ export function addProjectCommands(program: Command, withContext: WithContext): 
         };
         const isTokenGiven = options.tokenStdin === true || options.removeToken === true;
         if (!isTokenGiven && Object.keys(settings).length === 0) {
-          throw new CommandError(
-            'Say what to change, such as --token-stdin or --reviewer; --help shows what there is.',
-          );
+          throw new CommandError('Name at least one change, such as --token-stdin or --reviewer; see --help.');
         }
         const forgeToken = options.tokenStdin === true ? await readToken(context, project.forge) : null;
         const change = { ...settings, ...(isTokenGiven && { forgeToken }) };
@@ -159,7 +158,7 @@ export function addProjectCommands(program: Command, withContext: WithContext): 
 
   group
     .command('delete')
-    .description('delete a project for good, with its jobs, webhooks and credentials')
+    .description('delete a project with its jobs, webhooks and credentials, permanently')
     .argument('<id>', 'its id')
     .requiredOption('--yes', 'there is no way back')
     .action((id: string, _options: unknown, command: Command) =>
@@ -173,7 +172,7 @@ export function addProjectCommands(program: Command, withContext: WithContext): 
   group
     .command('list')
     .description('list projects')
-    .option('--org <id>', 'of one organization')
+    .option('--org <id>', 'only this organization')
     .action((options: { org?: string }, command: Command) =>
       withContext(async (context) => {
         const owners = await ownersOf(context, options.org);

@@ -14,8 +14,8 @@ export function addSignInCommand(program: Command, withContext: WithContext): vo
   program
     .command('sign-in')
     .description('print a link that signs in to the dashboard, once and within 15 minutes')
-    .option('--org <id>', 'the organization; needed when there are several')
-    .option('--name <name>', 'who signs in, for the audit log', readName)
+    .option('--org <id>', 'the organization; required if there are several')
+    .option('--name <name>', 'name for the audit log', readName)
     .action((options: { org?: string; name?: string }, command: Command) =>
       withContext(async (context) => {
         const { pool, keyPepper, baseUrl } = context;

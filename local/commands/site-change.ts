@@ -31,10 +31,10 @@ export function addSiteChangeCommands(group: Command, withContext: WithContext):
   addSiteOwnerOption(
     group
       .command('update')
-      .description('change a site; it is indexed again when its pages come from elsewhere')
+      .description('change a site; a new source is re-indexed')
       .argument('<domain>', 'its identifier'),
   )
-    .option('--repository <url>', 'git repository of the pages, instead of what they came from')
+    .option('--repository <url>', 'git repository of the pages, replaces the current source')
     .option(
       '--directory <path>',
       'directory of the pages on the worker, instead of what they came from',
@@ -48,7 +48,11 @@ export function addSiteChangeCommands(group: Command, withContext: WithContext):
       'how long conversations are kept; 0 stores none',
       integerBetween(daysRule.minimum, daysRule.maximum),
     )
-    .option('--refresh-minutes <minutes>', 'index again so often; 0 is never', integerBetween(0, minutesRule.maximum))
+    .option(
+      '--refresh-minutes <minutes>',
+      're-index every (minutes); 0 is never',
+      integerBetween(0, minutesRule.maximum),
+    )
     .action((domain: string, { org, ...options }: SiteOptions & { org?: string }, command: Command) =>
       withContext(async (context) => {
         const { sites, operator, site } = await siteOf(context, domain, org);
@@ -63,10 +67,10 @@ export function addSiteChangeCommands(group: Command, withContext: WithContext):
   addSiteOwnerOption(
     group
       .command('delete')
-      .description('remove a site with its index and its conversations')
+      .description('delete a site with its index and its conversations')
       .argument('<domain>', 'its identifier'),
   )
-    .option('--yes', 'really remove it')
+    .option('--yes', 'confirm the deletion')
     .action((domain: string, options: { org?: string; yes?: boolean }, command: Command) =>
       withContext(async (context) => {
         const { sites, operator, site } = await siteOf(context, domain, options.org);

@@ -15,7 +15,7 @@ export interface FoundSite {
 
 /** Adds the option that tells sites of the same domain apart. */
 export function addSiteOwnerOption(command: Command): Command {
-  return command.option('--org <id>', 'its organization; needed when several have a site of the domain');
+  return command.option('--org <id>', 'its organization; required if several have a site with this domain');
 }
 
 /** A site by its domain. */

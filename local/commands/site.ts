@@ -36,7 +36,7 @@ export function addSiteCommands(program: Command, withContext: WithContext): voi
 
   group
     .command('create')
-    .description('create a site; it is indexed in the background')
+    .description('create a site and index it in the background')
     .requiredOption('--org <id>', 'the organization it belongs to')
     .requiredOption('--domain <name>', 'its identifier in the address of the API', readBy(domainSchema))
     .option('--repository <url>', 'git repository of the pages')
@@ -47,13 +47,13 @@ export function addSiteCommands(program: Command, withContext: WithContext): voi
     )
     .option(
       '--path <folder>',
-      'folder of the pages below the repository or directory; without it all of it',
+      'folder of the pages below the repository or directory (default: all of it)',
       readBy(folderSchema),
     )
-    .option('--ref <branch>', 'branch of the repository; without it the default branch', readBy(branchSchema))
+    .option('--ref <branch>', 'branch of the repository (default: the default branch)', readBy(branchSchema))
     .option('--base-url <url>', 'address of the published site; links in answers begin with it', readBy(siteUrlSchema))
     .option('--retention-days <days>', 'how long conversations are kept; 0 stores none', daysOption, 30)
-    .option('--refresh-minutes <minutes>', 'index again so often', minutesOption)
+    .option('--refresh-minutes <minutes>', 're-index every (minutes)', minutesOption)
     .action((options: CreateOptions, command: Command) =>
       withContext(async (context) => {
         const organization = await organizationOf(context, options.org);
@@ -76,7 +76,7 @@ export function addSiteCommands(program: Command, withContext: WithContext): voi
   group
     .command('list')
     .description('list sites')
-    .option('--org <id>', 'of one organization')
+    .option('--org <id>', 'only this organization')
     .action((options: { org?: string }, command: Command) =>
       withContext(async (context) => {
         const owners = await ownersOf(context, options.org);
@@ -94,8 +94,8 @@ export function addSiteCommands(program: Command, withContext: WithContext): voi
       }),
     );
 
-  addSiteOwnerOption(group.command('index').description('index a site again').argument('<domain>', 'its identifier'))
-    .option('--wait', 'until it is done')
+  addSiteOwnerOption(group.command('index').description('re-index a site').argument('<domain>', 'its identifier'))
+    .option('--wait', 'wait until it has finished')
     .action((domain: string, options: { org?: string; wait?: boolean }, command: Command) =>
       withContext(async (context) => {
         const { sites, operator, site } = await siteOf(context, domain, options.org);

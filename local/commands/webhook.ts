@@ -18,9 +18,7 @@ const projectOption = ['--project <id>', 'the project it belongs to'] as const;
 
 /** `docket webhook create|list|enable|delete|ping|deliveries|redeliver` */
 export function addWebhookCommands(program: Command, withContext: WithContext): void {
-  const group = program
-    .command('webhook')
-    .description('webhooks: who is told of what happens to the jobs of a project');
+  const group = program.command('webhook').description("webhooks: HTTP callbacks for events of a project's jobs");
   addEndpointCommands(group, withContext);
   addDeliveryCommands(group, withContext);
 }
@@ -31,7 +29,7 @@ function addEndpointCommands(group: Command, withContext: WithContext): void {
     .description('create a webhook; its secret is shown once')
     .requiredOption(...projectOption)
     .requiredOption('--url <url>', 'where messages are posted to')
-    .option('--description <text>', 'what it is for')
+    .option('--description <text>', 'description')
     .option(
       '--event <type>',
       `what is sent (repeatable); without it everything: ${webhookEventTypes.join(', ')}`,
@@ -75,7 +73,7 @@ function addEndpointCommands(group: Command, withContext: WithContext): void {
 
   group
     .command('enable')
-    .description('enable a webhook that was disabled; its failures are forgotten')
+    .description('enable a disabled webhook and reset its failures')
     .argument('<id>', 'the webhook')
     .requiredOption(...projectOption)
     .action((id: string, options: OfProject, command: Command) =>
@@ -87,7 +85,7 @@ function addEndpointCommands(group: Command, withContext: WithContext): void {
 
   group
     .command('delete')
-    .description('delete a webhook and what is on its way to it')
+    .description('delete a webhook and its pending deliveries')
     .argument('<id>', 'the webhook')
     .requiredOption(...projectOption)
     .action((id: string, options: OfProject, command: Command) =>
@@ -102,7 +100,7 @@ function addEndpointCommands(group: Command, withContext: WithContext): void {
 function addDeliveryCommands(group: Command, withContext: WithContext): void {
   group
     .command('ping')
-    .description('send a message of the type webhook.ping')
+    .description('send a webhook.ping message')
     .argument('<id>', 'the webhook')
     .requiredOption(...projectOption)
     .action((id: string, options: OfProject, command: Command) =>
@@ -115,7 +113,7 @@ function addDeliveryCommands(group: Command, withContext: WithContext): void {
 
   group
     .command('deliveries')
-    .description('list what was sent to a webhook in the last 30 days, newest first')
+    .description('list the deliveries of the last 30 days, newest first')
     .argument('<id>', 'the webhook')
     .requiredOption(...projectOption)
     .option('--limit <number>', 'how many', integerBetween(1, 100), 20)

@@ -124,7 +124,7 @@ describe('docket', () => {
     await expect(docket(...local, '--token-stdin')).rejects.toThrow('The local forge needs no token.');
     const { id } = await docketJson(...local);
     await expect(docket('project', 'update', id, '--token-stdin')).rejects.toThrow('The local forge needs no token.');
-    await expect(docket('project', 'update', id)).rejects.toThrow(/Say what to change/);
+    await expect(docket('project', 'update', id)).rejects.toThrow(/Name at least one change/);
     await expect(docket('project', 'update', 'prj_none', '--remove-token')).rejects.toThrow(/There is no project/);
   });
 

@@ -143,7 +143,7 @@ describe('docket job replay', { timeout: 240_000 }, () => {
       expect(rest.map(({ role }) => role)).toEqual(toldRoles);
     }
     const { out } = await runDocket(['job', 'replay', bundle, '--turn', '1', '--step', '2']);
-    expect(out).toContain('exactly as it was asked');
+    expect(out).toContain('verified: its hash matches');
     expect(out).toContain('-- user\nWrite one');
     expect(out).toMatch(/added +one\.txt/);
     expect(out).toContain('deleted file mode 100644');
@@ -155,7 +155,7 @@ describe('docket job replay', { timeout: 240_000 }, () => {
       piece.piece === 'turn' && piece.turn === 1 ? { ...piece, prompt: 'Write three' } : piece,
     );
     const { out } = await runDocket(['job', 'replay', changed, '--turn', '1', '--step', '2']);
-    expect(out).toContain('its hash is another than the one stored with the answer');
+    expect(out).toContain('its hash differs from the stored one');
   });
 
   it('shows what a step changed itself, also where the repository is not at hand', async () => {

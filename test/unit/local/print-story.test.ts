@@ -55,7 +55,7 @@ it('counts no step and no price for a call that was never answered', () => {
   const priced = { ...step, costMicros: 120_000 };
   const refused = { ...step, step: 2, finishReason: null, inputTokens: 0, outputTokens: 0, costMicros: null };
   expect(printed([priced, refused], '')).toContain('  1 step; 1 tokens in and 1 out; $0.1200; ');
-  expect(printed([priced, { ...refused, finishReason: 'stop' }], '')).toContain('at a price that is not known');
+  expect(printed([priced, { ...refused, finishReason: 'stop' }], '')).toContain('at an unknown price');
 });
 
 it('prints what the agent says in its own lines', () => {
