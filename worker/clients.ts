@@ -5,6 +5,7 @@ import { createForges } from '../activities/clients/forges.ts';
 import type { BranchMerge, MergedBranch } from '../activities/clients/merge-branch.ts';
 import { mergeBranch } from '../activities/clients/merge-branch.ts';
 import { createGit } from '../activities/clients/git.ts';
+import type { JobDisks } from '../activities/clients/job-disks.ts';
 import { createLocalForge } from '../activities/clients/local-forge.ts';
 import type { ProcessHost } from '../activities/clients/process-host.ts';
 import { createWorkspaces } from '../activities/clients/workspaces.ts';
@@ -32,11 +33,13 @@ export interface WorkerClientDeps {
   pullRequests: WorkerPullRequestStore;
   /** Starts git; without it this process does. */
   processes?: ProcessHost;
+  /** Without it the trees of jobs lie on the disk of the worker. */
+  disks?: JobDisks | null;
   instrument?: InstrumentWorker;
 }
 
 export function createClients(deps: WorkerClientDeps): WorkerClients {
-  const { config, pullRequests, processes, instrument = uninstrumented } = deps;
+  const { config, pullRequests, processes, disks = null, instrument = uninstrumented } = deps;
   const egress = createEgress({ privateHosts: config.privateHosts });
   const { extraAuthorities, cloneLimits: limits } = config;
   const authorities = extraAuthorities === null ? null : allAuthorities(extraAuthorities);
@@ -49,7 +52,7 @@ export function createClients(deps: WorkerClientDeps): WorkerClients {
   const forges = instrument('forges', createForges({ local, egress, ...config.forges }));
   return {
     forges,
-    workspaces: instrument('workspaces', createWorkspaces({ git, directory: config.workDirectory, limits })),
+    workspaces: instrument('workspaces', createWorkspaces({ git, directory: config.workDirectory, limits, disks })),
     problemWithRepository(repository) {
       const parsed = parseRepository(repository, { ...config.repositories, mayUseSsh: true });
       return parsed.ok ? null : parsed.problem;

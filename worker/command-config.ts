@@ -27,8 +27,14 @@ export const commandVariables = z.object({
   DOCKET_RUN_MEMORY_MB: wholeNumber(64, 1_000_000).default(2_048),
   DOCKET_RUN_PROCESSES: wholeNumber(16, 100_000).default(256),
   DOCKET_RUN_DISK_MB: wholeNumber(1, 10_000).default(200),
+  DOCKET_JOB_DISK_MB: wholeNumber(1, 1_000_000).optional(),
   DOCKET_RUN_HOSTS: z.string().transform(hostsOf).default([]),
 });
+
+/** Null: working copies lie on the disk of the worker. */
+export function jobDisksOf(env: z.infer<typeof commandVariables>): { growthBytes: number } | null {
+  return env.DOCKET_JOB_DISK_MB === undefined ? null : { growthBytes: env.DOCKET_JOB_DISK_MB * 2 ** 20 };
+}
 
 /** Null: agents run no commands. */
 export function commandLimitsOf(env: z.infer<typeof commandVariables>): CommandLimits | null {

@@ -14,7 +14,7 @@ import {
   temporalVariables,
   type TemporalSettings,
 } from '../lib/temporal-credentials.ts';
-import { commandLimitsOf, commandVariables, type CommandLimits } from './command-config.ts';
+import { commandLimitsOf, commandVariables, jobDisksOf, type CommandLimits } from './command-config.ts';
 import { readAuthorities } from './extra-authorities.ts';
 import { forgesOf, forgeVariables, tokensOf } from './forge-config.ts';
 import type { Budgets } from '../db/worker/budgets.ts';
@@ -64,6 +64,8 @@ export interface WorkerConfig {
   graceMs: number;
   /** What commands of agents may use; null: they run none. */
   commands: CommandLimits | null;
+  /** What the disk of each job has room for beside its files; null: working copies lie on the disk of the worker. */
+  jobDisks: { growthBytes: number } | null;
 }
 
 const httpAddress = z
@@ -167,6 +169,7 @@ function configOf(env: z.infer<typeof environmentSchema>): WorkerConfig {
     healthPort: env.DOCKET_WORKER_HEALTH_PORT ?? null,
     graceMs: env.DOCKET_GRACE_SECONDS * 1000,
     commands: commandLimitsOf(env),
+    jobDisks: jobDisksOf(env),
   };
 }
 

@@ -6,6 +6,7 @@ import type { Worker } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { openSandboxHost } from '../activities/clients/sandbox/sandbox-host.ts';
 import type { Commands } from '../activities/commands.ts';
+import { openJobDisks } from '../activities/clients/job-disks.ts';
 import { createProcessHost } from '../activities/clients/process-host.ts';
 import { createKnownSecrets, type KnownSecrets } from '../redaction/known-secrets.ts';
 import { createGrantedAccess } from '../activities/granted-access.ts';
@@ -97,7 +98,8 @@ export async function runWorkerProcess(wiring: WorkerProcess): Promise<void> {
   resources.use(createWebhookChores({ ...stores, client, log }));
   const { pullRequests } = stores;
   const processes = resources.use(createProcessHost());
-  const clients = instrument('clients', createClients({ config, pullRequests, processes, instrument }));
+  const disks = config.jobDisks && (await openJobDisks(config.workDirectory, config.jobDisks));
+  const clients = instrument('clients', createClients({ config, pullRequests, processes, disks, instrument }));
   const granted = createGrantedAccess({ ...stores, ...clients, secrets });
   resources.use(createJobChores({ ...stores, granted, client, log }));
   resources.use(createForgeChores({ ...stores, ...clients, log }));
@@ -139,10 +141,12 @@ export async function runWorkerProcess(wiring: WorkerProcess): Promise<void> {
 
 const unlimitedMemory =
   'No memory control group can be made here: the memory of commands is counted every 100 ms instead. docs/sandbox.md explains it.';
+const measuredDisk =
+  'DOCKET_JOB_DISK_MB is not set: what commands add to a working copy is measured, not limited by the kernel. docs/sandbox.md explains it.';
 
 /** Without a sandbox agents run no commands; the log says what to do about it. */
 async function openCommands(
-  { commands: limits, privateHosts, extraAuthorities }: WorkerConfig,
+  { commands: limits, jobDisks, privateHosts, extraAuthorities }: WorkerConfig,
   { log, resources }: { log: Logger; resources: AsyncDisposableStack },
 ): Promise<Commands> {
   if (limits === null) return null;
@@ -155,5 +159,6 @@ async function openCommands(
   const opened = resources.use(await openSandboxHost({ directory, limits, network, authorities }));
   if (opened.problem !== null) log.warn(opened.problem);
   if (opened.sandbox?.limitsMemory === false) log.warn(unlimitedMemory);
+  if (opened.sandbox !== null && jobDisks === null) log.info(measuredDisk);
   return { ...opened, maxSeconds, hosts };
 }

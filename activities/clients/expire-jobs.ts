@@ -2,7 +2,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { tryLock } from './file-lock.ts';
 import { discardJobDirectory, type JobDirectory } from './job-directory.ts';
-import { removeTree } from './remove-tree.ts';
+import { removeJobFolder } from './job-disks.ts';
 
 const removedAtOnce = 20;
 const trashAfterMs = 60 * 60_000;
@@ -16,7 +16,7 @@ export async function expireJobs(directory: string, keepMs: number): Promise<voi
     await discardIfFree(directory, name, isStillUnused);
   }
   for (const name of await olderThan(join(directory, 'trash'), Date.now() - trashAfterMs)) {
-    await removeTree(join(directory, 'trash', name));
+    await removeJobFolder(join(directory, 'trash', name));
   }
 }
 

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { removeTree } from './remove-tree.ts';
+import { removeJobFolder } from './job-disks.ts';
 
 /** Where a job's files lie: the tree an agent works in, and git's own directory outside of it. */
 export interface JobDirectory {
@@ -114,5 +114,5 @@ export async function discardJobDirectory(directory: string, job: JobDirectory):
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return;
     throw error;
   }
-  await removeTree(place);
+  await removeJobFolder(place);
 }

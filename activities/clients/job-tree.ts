@@ -16,7 +16,9 @@ import {
   type JobBase,
   type JobDirectory,
 } from './job-directory.ts';
+import type { JobDisks } from './job-disks.ts';
 import type { Mirrors } from './mirrors.ts';
+import { hasOwnDisk } from './own-disk.ts';
 import type { RepositoryAccess } from './remote.ts';
 import { removeForeignEntries } from './tree-hygiene.ts';
 import { checkTree, type TreeLimits } from './tree-limits.ts';
@@ -26,6 +28,8 @@ export interface JobTreeDeps {
   mirrors: Mirrors;
   directory: string;
   limits: TreeLimits;
+  /** Null: trees lie on the disk of the worker. */
+  disks: JobDisks | null;
 }
 
 export interface JobTreeRequest extends RepositoryAccess {
@@ -91,8 +95,12 @@ export async function ensureTree(deps: JobTreeDeps, request: JobTreeRequest): Pr
   const wanted = snapshot?.tree ?? base.baseTree;
   await mkdir(job.tree, { recursive: true, mode: 0o700 });
   const present = await indexedTree(job);
-  if (present === wanted && (await isUnchanged(deps.git, { job, tree: wanted, signal }))) return base;
-  if (present !== wanted) await checkTree(deps.git, { gitDir: job.gitDir, tree: wanted, limits: deps.limits, signal });
+  const isReady = present === wanted && (deps.disks === null || hasOwnDisk(job.tree));
+  if (isReady && (await isUnchanged(deps.git, { job, tree: wanted, signal }))) return base;
+  if (!isReady) {
+    const size = await checkTree(deps.git, { gitDir: job.gitDir, tree: wanted, limits: deps.limits, signal });
+    await deps.disks?.provide(job.tree, size);
+  }
   await rm(nextIndexPath(job), { force: true });
   // A link keeps the index's time, by which git tells entries it has to look into
   if (present !== null) await link(indexPath(job, present), nextIndexPath(job));

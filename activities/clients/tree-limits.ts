@@ -1,5 +1,6 @@
 import type { Git } from './git.ts';
 import { GitError } from './git-error.ts';
+import type { TreeSize } from './job-disks.ts';
 
 /** What a working copy may be at most. */
 export interface TreeLimits {
@@ -19,12 +20,12 @@ const usualPath = 200;
 
 /**
  * Checks what a tree would become on the disk before any of it is written: a few hundred bytes of objects can stand for any
- * number of files. Throws GitError `too-large` that names the limit.
+ * number of files. Answers its size. Throws GitError `too-large` that names the limit.
  */
 export async function checkTree(
   git: Git,
   { gitDir, tree, limits, signal }: { gitDir: string; tree: string; limits: TreeLimits; signal: AbortSignal },
-): Promise<void> {
+): Promise<TreeSize> {
   const listed = await git.run({
     gitDir,
     args: ['ls-tree', '-r', '-z', '-l', '--full-tree', tree],
@@ -43,6 +44,7 @@ export async function checkTree(
   }
   if (listed.truncated || files > limits.files) throw tooLarge(`holds more than ${limits.files} files`, 'FILES');
   if (bytes > limits.bytes) throw tooLarge(`takes more than ${Math.floor(limits.bytes / 1e6)} MB on the disk`, 'MB');
+  return { bytes, files };
 }
 
 function tooLarge(what: string, setting: 'DEPTH' | 'FILES' | 'MB'): GitError {

@@ -9,6 +9,7 @@ import { GitError } from './git-error.ts';
 import { fileFailureOf } from './git-failure.ts';
 import { discardJobDirectory, jobDirectoryOf, type JobBase, type JobDirectory } from './job-directory.ts';
 import { followBranch, type FollowedHead } from './follow-branch.ts';
+import type { JobDisks } from './job-disks.ts';
 import { describeTree, takeSnapshot } from './job-snapshot.ts';
 import { ensureObjects, ensureTree, rebuildingOnce, type JobTreeDeps } from './job-tree.ts';
 import { createMirrors } from './mirrors.ts';
@@ -113,6 +114,8 @@ export interface WorkspacesOptions {
   /** Working copies unused for longer are removed; they come back from their snapshot when they are needed. */
   keepMs?: number;
   limits?: TreeLimits;
+  /** Gives each tree a disk of its own. */
+  disks?: JobDisks | null;
 }
 
 interface OpenJob {
@@ -129,9 +132,10 @@ export function createWorkspaces({
   directory,
   keepMs = defaultKeepMs,
   limits = defaultTreeLimits,
+  disks = null,
 }: WorkspacesOptions): Workspaces {
   const mirrors = createMirrors({ git, directory });
-  const deps: JobTreeDeps = { git, mirrors, directory, limits };
+  const deps: JobTreeDeps = { git, mirrors, directory, limits, disks };
   const commits = createCommitReader({ git, mirrors });
   const openJobs = new Map<string, OpenJob>();
 

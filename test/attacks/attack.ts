@@ -25,7 +25,7 @@ export function playAttacks(attacks: readonly Attack[]): void {
   for (const [number, members] of byClass) {
     describe(`${number}. ${attackClasses[number]}`, () => {
       for (const attack of members) {
-        it.skipIf(attack.needs)(attack.name, { timeout: 120_000 }, async () => {
+        it.skipIf(attack.needs)(attack.name, { timeout: 240_000 }, async () => {
           await using bait = await createScene();
           expect(await attack.unprotected(bait), 'the attack reaches nothing, even without a defence').toBe(true);
           await using scene = await createScene();

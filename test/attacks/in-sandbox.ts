@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describeEnd } from '../../activities/agent-tools/run-tool.ts';
+import { openJobDisks, removeJobFolder } from '../../activities/clients/job-disks.ts';
 import { openSandbox, type OpenedSandbox } from '../../activities/clients/sandbox/open-sandbox.ts';
 import type { SandboxNetwork } from '../../activities/clients/sandbox/network.ts';
 import type { Scene } from './scene.ts';
@@ -12,11 +13,17 @@ const opened: OpenedSandbox = await openSandbox({ directory, limits });
 
 const online = await mkdtemp(join(tmpdir(), 'docket-attack-sandbox-'));
 
+const work = await mkdtemp(join(tmpdir(), 'docket-attack-disks-'));
+const disks = await openJobDisks(work, { growthBytes: limits.diskBytes }).catch((error: Error) => error);
+
+/** Why commands cannot be attacked with on disks of their jobs; null: they can. */
+export const diskProblem: string | null = opened.problem ?? (disks instanceof Error ? disks.message : null);
+
 /** Why commands cannot be attacked with here; null: they can. */
 export const sandboxProblem: string | null = opened.problem;
 
 export async function closeSandbox(): Promise<void> {
-  for (const one of [directory, online]) await rm(one, { recursive: true, force: true });
+  for (const one of [directory, online, work]) await rm(one, { recursive: true, force: true });
 }
 
 /** Runs a command as the agent's tool does; `text` is what the model would read. */
@@ -26,6 +33,19 @@ export async function inSandbox(
   { timeoutMs = 20_000 } = {},
 ): Promise<{ exitCode: number | null; text: string }> {
   return await runIn(opened, tree, command, timeoutMs);
+}
+
+/** The same, where the working copy has a disk of its own. */
+export async function onOwnDisk(command: string): Promise<{ text: string }> {
+  if (disks instanceof Error) throw disks;
+  const folder = await mkdtemp(join(work, 'job-'));
+  const tree = join(folder, 'tree');
+  try {
+    await disks.provide(tree, { bytes: 0, files: 0 });
+    return await runIn(opened, tree, command, 20_000);
+  } finally {
+    await removeJobFolder(folder);
+  }
 }
 
 /** The same, where commands reach the hosts of a list. */

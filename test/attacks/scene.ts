@@ -97,7 +97,7 @@ export function carelessly(
     env: { PATH: process.env['PATH'], HOME: cwd, GIT_TERMINAL_PROMPT: '0', ...identity, ...env },
   };
   return new Promise((resolve) => {
-    const child = execFile(file, args, { ...settings, timeout: 20_000, maxBuffer: 1 << 26 }, (_error, stdout, stderr) =>
+    const child = execFile(file, args, { ...settings, timeout: 60_000, maxBuffer: 1 << 26 }, (_error, stdout, stderr) =>
       resolve(stdout + stderr),
     );
     child.stdin?.on('error', () => {});

@@ -1,7 +1,8 @@
 import type { MemoryGroup } from './memory-group.ts';
 import { memoryOf } from './processes.ts';
 import type { SandboxLimits } from './profile.ts';
-import { sizeOfTree, usedBytes } from './tree.ts';
+import { hasOwnDisk } from '../own-disk.ts';
+import { isDiskFull, sizeOfTree, usedBytes } from './tree.ts';
 
 export type Excess = 'memory' | 'disk';
 
@@ -22,7 +23,7 @@ export interface CommandWatch extends Disposable {
 }
 
 const everyMs = 100;
-/** The tree is looked through in a tenth of the time at most, as long as its disk does not fill. */
+/** Looking through the tree takes a tenth of a processor at most, as long as the disk does not fill. */
 const restFactor = 9;
 /** What a command has written in less time shows in the use of the disk, but for what others have removed meanwhile. */
 const briefMs = 1_000;
@@ -31,9 +32,11 @@ const clockStepMs = 20;
 
 /**
  * Looks at what a command uses until it is disposed of. Its tree is measured before it begins and then again and again, sooner when the
- * file system fills: by whom does not matter, as only the tree tells what the command has written.
+ * file system fills: by whom does not matter, as only the tree tells what the command has written. A tree with a disk of its own is
+ * measured by the use of that disk.
  */
 export function watchCommand({ tree, limits, group, firstPid, onExcess }: WatchedCommand): CommandWatch {
+  const isAlone = hasOwnDisk(tree);
   const beganAtMs = Date.now();
   let timer: NodeJS.Timeout | undefined;
   let isOver = false;
@@ -44,16 +47,19 @@ export function watchCommand({ tree, limits, group, firstPid, onExcess }: Watche
   sizeBefore.catch(() => undefined);
 
   async function measure(options: { unchangedSinceMs?: number; enoughBytes?: number }): Promise<number> {
-    const beginMs = Date.now();
+    if (isAlone) return usedBytes(tree);
+    const before = process.threadCpuUsage();
     const bytes = await sizeOfTree(tree, { ...options, isOver: () => isOver });
     lookedAtMs = Date.now();
-    lookTookMs = lookedAtMs - beginMs;
+    const { user, system } = process.threadCpuUsage(before);
+    lookTookMs = (user + system) / 1000;
     return bytes;
   }
 
   const hasFilled = () => usedBytes(tree) - usedAtLook >= limits.diskBytes;
 
   async function hasGrown(): Promise<boolean> {
+    if (isAlone && isDiskFull(tree)) return true;
     const enoughBytes = (await sizeBefore) + limits.diskBytes;
     usedAtLook = usedBytes(tree);
     return (await measure({ enoughBytes })) >= enoughBytes;
@@ -85,7 +91,7 @@ export function watchCommand({ tree, limits, group, firstPid, onExcess }: Watche
     async lastLook() {
       clearTimeout(timer);
       if (group !== null && (await group.hasOverrun())) return 'memory';
-      const isBrief = Date.now() - beganAtMs < briefMs;
+      const isBrief = !isAlone && Date.now() - beganAtMs < briefMs;
       return (!isBrief || hasFilled()) && (await hasGrown()) ? 'disk' : null;
     },
     [Symbol.dispose]() {

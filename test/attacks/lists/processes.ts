@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Attack } from '../attack.ts';
 import { startBeside } from '../beside.ts';
-import { inSandbox, sandboxProblem } from '../in-sandbox.ts';
+import { diskProblem, inSandbox, onOwnDisk, sandboxProblem } from '../in-sandbox.ts';
 import type { Scene } from '../scene.ts';
 import { asWorker } from './commands.ts';
 
 const needs = sandboxProblem;
 
-/** Commands that take more than they may; each says `taken` once it has it. */
-const greedy: [string, string, string][] = [
+/** Commands that add more to the tree than they may; each says `taken` once it has it. */
+const filling: [string, string, string][] = [
   [
     'empty files without end, which take places in the file system and no bytes',
     `node -e 'for (let i = 0; i < 20000; i++) fs.closeSync(fs.openSync(i + ".x", "w"))' && sleep 4 && echo taken`,
@@ -23,6 +23,10 @@ const greedy: [string, string, string][] = [
     'for i in $(seq 20); do head -c 10000000 /dev/zero > big-$i; done && sleep 1 && echo taken',
     'the growth of the tree is measured',
   ],
+];
+
+/** Commands that take more of something else than they may. */
+const greedy: [string, string, string][] = [
   [
     '400 MB of memory',
     '[ "$(head -c 400000000 /dev/zero | tail | wc -c)" = 400000000 ] && echo taken',
@@ -58,6 +62,27 @@ const greedy: [string, string, string][] = [
   ],
 ];
 
+/** Where it is measured, the command may get what it takes for a moment; what it took is not kept. */
+const fillingAttacks = filling.flatMap(([what, command, contained]): Attack[] => {
+  const shared = { class: 23, unprotected: async (scene: Scene) => (await asWorker(scene, command)).includes('taken') };
+  return [
+    {
+      ...shared,
+      name: what,
+      product: async (scene) => (await inSandbox(scene, command)).exitCode === 0,
+      contained,
+      needs,
+    },
+    {
+      ...shared,
+      name: `${what}, on a disk of its job`,
+      product: async () => (await onOwnDisk(command)).text.includes('taken'),
+      contained: 'the kernel gives no more than the disk of the job has',
+      needs: diskProblem,
+    },
+  ];
+});
+
 const greedyAttacks = greedy.map(([what, command, contained]): Attack => ({
   class: 23,
   name: what,
@@ -67,8 +92,8 @@ const greedyAttacks = greedy.map(([what, command, contained]): Attack => ({
   needs,
 }));
 
-/** The first of them while all processors are busy and somebody else writes to the same disk and deletes. */
-const besideAttacks = greedyAttacks.slice(0, 3).map((attack): Attack => ({
+/** Some of them while all processors are busy and somebody else writes to the same disk and deletes. */
+const besideAttacks = [...fillingAttacks, ...greedyAttacks.slice(0, 1)].map((attack): Attack => ({
   ...attack,
   name: `${attack.name}, on a busy machine`,
   async product(scene) {
@@ -173,6 +198,7 @@ function isAlive(pid: number): boolean {
 }
 
 export const processAttacks: Attack[] = [
+  ...fillingAttacks,
   ...greedyAttacks,
   ...besideAttacks,
   ...outputs,

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Snapshot } from '../../../db/worker/snapshots.ts';
 import { createGit, type Git, type GitCall, type GitCredential } from '../../../activities/clients/git.ts';
+import { openJobDisks } from '../../../activities/clients/job-disks.ts';
 import { createWorkspaces, type Workspaces } from '../../../activities/clients/workspaces.ts';
 import { loopbackEgress } from '../../support/loopback.ts';
 
@@ -17,10 +18,11 @@ export interface TestWorkspaces extends AsyncDisposable {
   again(): Workspaces;
 }
 
-/** Working copies in a directory of their own; git may reach servers on loopback. */
+/** Working copies in a directory of their own; git may reach servers on loopback. With `growthBytes` each tree has a disk of its own. */
 export async function createTestWorkspaces({
   env = {},
-}: { env?: Record<string, string> } = {}): Promise<TestWorkspaces> {
+  growthBytes,
+}: { env?: Record<string, string>; growthBytes?: number } = {}): Promise<TestWorkspaces> {
   const directory = await mkdtemp(join(tmpdir(), 'docket-workspaces-'));
   const git = createGit({
     home: join(directory, 'home'),
@@ -34,7 +36,9 @@ export async function createTestWorkspaces({
       return git.run({ ...call, env: { ...env, ...call.env } });
     },
   };
-  const again = () => createWorkspaces({ git: recording, directory: join(directory, 'work') });
+  const work = join(directory, 'work');
+  const disks = growthBytes === undefined ? null : await openJobDisks(work, { growthBytes });
+  const again = () => createWorkspaces({ git: recording, directory: work, disks });
   return {
     directory,
     workspaces: again(),

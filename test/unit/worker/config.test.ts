@@ -46,12 +46,14 @@ it('needs nothing but a database', () => {
     healthPort: null,
     graceMs: 20_000,
     commands: { maxSeconds: 120, memoryBytes: 2_147_483_648, processes: 256, diskBytes: 209_715_200, hosts: [] },
+    jobDisks: null,
   });
 });
 
 it('lets commands be turned off, and refuses limits that are none', () => {
   expect(readConfig({ DATABASE_URL, DOCKET_RUN: 'off' }).commands).toBeNull();
   expect(() => readConfig({ DATABASE_URL, DOCKET_RUN_SECONDS: '9999' })).toThrow('DOCKET_RUN_SECONDS');
+  expect(readConfig({ DATABASE_URL, DOCKET_JOB_DISK_MB: '500' }).jobDisks).toEqual({ growthBytes: 524_288_000 });
   expect(readConfig({ DATABASE_URL }).commands?.hosts).toEqual([]);
   expect(readConfig({ DATABASE_URL, DOCKET_RUN_HOSTS: 'npm.test' }).commands?.hosts).toEqual(['npm.test']);
   expect(() => readConfig({ DATABASE_URL, DOCKET_RUN_HOSTS: '*' })).toThrow('DOCKET_RUN_HOSTS must be names');
