@@ -26,6 +26,8 @@ export function createErasure(pool: Pool): Erasure {
       await client.query(`set local statement_timeout = ${eraseMs}`);
       const ofCaller = table === 'organizations' ? 'id = $2' : 'organization_id = $2';
       const values = [id, caller.organizationId];
+      // in the order of who changes a job, which holds what the job belongs to for a moment
+      await client.query(`select from jobs where ${jobs} = $1 and organization_id = $2 order by id for update`, values);
       // nothing is added to it any more
       const { rowCount } = await client.query(`select from ${table} where id = $1 and ${ofCaller} for update`, values);
       if (rowCount !== 1) return false;

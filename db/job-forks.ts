@@ -61,8 +61,8 @@ export function createJobForkStore(pool: Pool): JobForkStore {
       await checkKept(client, jobId, source.tree);
       if (!(await insertJob(client, request, source))) {
         const earlier = await earlierJob(client, caller, job.projectId, request.idempotency);
-        if (earlier !== null) return earlier;
-        throw new Error('A fork was neither written nor found under its idempotency key.');
+        // without one, the other job was deleted since it was read
+        return earlier ?? { kind: 'unknown' };
       }
       await copyRecords(client, request.id, source);
       await begin(client, request, at);
@@ -123,7 +123,7 @@ async function treeAt(client: PoolClient, { jobId, turn, step }: StepRef): Promi
   return rows[0]?.tree ?? null;
 }
 
-/** False when another job has the idempotency key. */
+/** False when another job has the idempotency key, or the one to fork is gone. */
 async function insertJob(client: PoolClient, request: NewFork, { at, tree }: Source): Promise<boolean> {
   const { rowCount } = await client.query(
     `insert into jobs (id, project_id, organization_id, status, phase, turn, repository, requested_ref, base_branch,

@@ -47,11 +47,28 @@ export function createPool(options: PoolOptions): Pool {
   return pool;
 }
 
-/** Runs `work` in a transaction of its own connection: committed when it returns, rolled back when it throws. */
+const deadlockDetected = '40P01';
+const mostTries = 5;
+
+/**
+ * Runs `work` in a transaction of its own connection: committed when it returns, rolled back when it throws. Of two that wait for
+ * each other, such as a change and a deletion of what it belongs to, PostgreSQL ends one, which is then run again.
+ */
 export async function withTransaction<Result>(
   pool: Pool,
   work: (client: PoolClient) => Promise<Result>,
 ): Promise<Result> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await tryTransaction(pool, work);
+    } catch (error) {
+      const isDeadlock = error instanceof DatabaseError && error.code === deadlockDetected;
+      if (!isDeadlock || tries === mostTries) throw error;
+    }
+  }
+}
+
+async function tryTransaction<Result>(pool: Pool, work: (client: PoolClient) => Promise<Result>): Promise<Result> {
   const client = await pool.connect();
   let failure: unknown = null;
   try {

@@ -1,8 +1,9 @@
 import type { Mutation } from './list.ts';
 
 const servers = { project: 'integration', tests: ['clients/hostile-servers'] } as const;
+const races = { project: 'integration', tests: ['db/erasure-races'] } as const;
 
-/** What servers of repositories, forges and receivers of webhooks may not do. */
+/** What servers of repositories, forges and receivers of webhooks may not do, and what may not happen to what is being deleted. */
 export const attackOneMutations: Mutation[] = [
   {
     name: 'a server that switches protocols holds a worker for good',
@@ -38,5 +39,12 @@ export const attackOneMutations: Mutation[] = [
     find: '.max(2_000)',
     replace: '',
     ...servers,
+  },
+  {
+    name: 'of two changes that wait for each other one fails',
+    file: 'db/pool.ts',
+    find: '!isDeadlock || tries === mostTries',
+    replace: 'true',
+    ...races,
   },
 ];
