@@ -42,5 +42,17 @@ function hintsOf({ history, context }: MessageRequest): string[] {
 /** The address of a page or passage: below the site's base URL, or relative to the site. */
 export function urlOf({ path, anchor }: { path: string; anchor: string | null }, baseUrl: string | null): string {
   const page = path === 'index' ? '' : path.replace(/\/index$/, '');
-  return `${(baseUrl ?? '').replace(/\/+$/, '')}/${page}${anchor === null ? '' : `#${anchor}`}`;
+  return `${(baseUrl ?? '').replace(/\/+$/, '')}/${withinSite(page)}${anchor === null ? '' : `#${anchor}`}`;
+}
+
+/**
+ * A repository names its pages as it likes. Browsers take a backslash for a slash, leave control characters out and go up at
+ * two dots, also at encoded ones, so `/\t/host` would be the address of another site.
+ */
+function withinSite(path: string): string {
+  return path
+    .split(/[/\\]/)
+    .map((segment) => segment.replaceAll(/\p{Cc}/gu, ''))
+    .filter((segment) => segment !== '' && !/^(?:\.|%2e){1,2}$/i.test(segment))
+    .join('/');
 }

@@ -4,7 +4,7 @@ const hostile = { project: 'integration', tests: ['models/hostile-model'] } as c
 const job = { project: 'integration', tests: ['jobs/hostile-model'] } as const;
 const tokens = { project: 'unit', tests: ['models/used-tokens'] } as const;
 
-/** What a hostile server of models is held to. */
+/** What hostile servers of models, names of pages and targets of requests are held to. */
 export const attackTwoMutations: Mutation[] = [
   {
     name: 'a redirect of a provider is followed',
@@ -47,6 +47,22 @@ export const attackTwoMutations: Mutation[] = [
     find: 'isCount(tokens) && tokens <= whole ?',
     replace: 'isCount(tokens) ?',
     ...tokens,
+  },
+  {
+    name: 'a page is named like an address of another site',
+    file: 'api/assistant/retrieve.ts',
+    find: '${withinSite(page)}',
+    replace: '${page}',
+    project: 'unit',
+    tests: ['api/assistant/retrieve'],
+  },
+  {
+    name: 'the target of a request is a whole address',
+    file: 'api/middleware/request-guard.ts',
+    find: "!/^\\/[^#]*$/.test(ctx.req.url ?? '')",
+    replace: "(ctx.req.url ?? '').includes('#')",
+    project: 'integration',
+    tests: ['api/paths'],
   },
   {
     name: 'the id of a call is stored with a key in it',

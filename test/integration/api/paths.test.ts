@@ -66,6 +66,17 @@ describe('a path', () => {
     },
   );
 
+  it.each(['/metrics#a', '/metrics?a#b', 'http://x/metrics', 'http://other/metrics', '*'])(
+    'is refused as %s, of which a proxy may read another path',
+    async (target) => {
+      const { head, body } = await askRaw(`GET ${target} HTTP/1.1\r\nHost: x\r\n`);
+      expect([head.split('\r\n')[0], body]).toEqual([
+        'HTTP/1.1 400 Bad Request',
+        '{"error":"The request target must be a path without a fragment."}',
+      ]);
+    },
+  );
+
   it('is refused with two hosts, since a proxy may have looked at the other one', async () => {
     for (const path of ['/healthz', '/v2/agent/prj_1/job/job_1']) {
       const { head, body } = await askRaw(`GET ${path} HTTP/1.1\r\nHost: a\r\nhost: b\r\n`);
