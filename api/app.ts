@@ -13,8 +13,10 @@ import { createJobReader } from './job-reader.ts';
 import { createKeyUses, type KeyUses } from './key-uses.ts';
 import { createKeyVerifier } from './key-verifier.ts';
 import type { KeyVerifier } from './key-verifier.ts';
-import { createLoopHolds, type LoopHolds } from './loop-holds.ts';
+import type { AppContext } from './app-context.ts';
 import { createMetrics } from './metrics.ts';
+import { createHoldWatch, type HoldWatch } from '../lib/hold-watch.ts';
+import { routeOf } from './route-of.ts';
 import { createCors } from './middleware/cors.ts';
 import { createDashboard } from './middleware/dashboard.ts';
 import { createErrorHandler } from './middleware/error-handler.ts';
@@ -46,7 +48,7 @@ import type { AppDeps } from './app-deps.ts';
 
 export interface App {
   koa: Koa<AppState>;
-  loopHolds: Pick<LoopHolds, 'watch'>;
+  loopHolds: Pick<HoldWatch<AppContext>, 'watch'>;
   verifier: KeyVerifier;
   keyUses: KeyUses;
   openAnswers: OpenAnswers;
@@ -130,7 +132,12 @@ export function createApp(deps: AppDeps): App {
     ...createAssistantRouters({ ...deps, keyUses, threadQueue }, gate),
   ];
 
-  const loopHolds = createLoopHolds({ log, metrics });
+  const loopHolds = createHoldWatch<AppContext>({
+    log,
+    registers: [metrics.registry],
+    prefix: 'docket_api',
+    nameOf: routeOf,
+  });
   const koa = new Koa<AppState>();
   koa.on('error', (error: NodeJS.ErrnoException) => {
     // a client that went away is no error of ours
@@ -138,7 +145,10 @@ export function createApp(deps: AppDeps): App {
       log.error({ err: error }, 'response failed');
   });
   koa.use(openAnswers.track);
-  koa.use(loopHolds.note);
+  koa.use((ctx, next) => {
+    ctx.res.once('close', loopHolds.begin(ctx));
+    return next();
+  });
   koa.use(createRequestMetrics({ metrics }));
   koa.use(createRequestSpan({ tracer: deps.tracer ?? noTracer }));
   koa.use(createRequestId());

@@ -1,6 +1,14 @@
 import { security } from './describe-jobs.ts';
 import { auditPageSchema, createdKeySchema, createKeySchema, keyListSchema } from './key-schemas.ts';
-import { errorResponses, jsonBody, jsonResponse, pageParameters, pathParameter, schemaOf } from './openapi.ts';
+import {
+  errorResponses,
+  jsonBody,
+  jsonResponse,
+  listParameters,
+  pageParameters,
+  pathParameter,
+  schemaOf,
+} from './openapi.ts';
 import type { PathItem } from './openapi.ts';
 import { changeProjectSchema, createProjectSchema, projectListSchema, projectSchema } from './project-schemas.ts';
 import { changeSiteSchema, createSiteSchema, siteListSchema, siteSchema } from './site-schemas.ts';
@@ -22,7 +30,8 @@ function describeProjects(): Record<string, PathItem> {
         operationId: 'listProjects',
         summary: 'List the projects of the organization',
         security,
-        responses: { 200: jsonResponse('All of them, oldest first.', schemaOf(projectListSchema)), ...reads },
+        parameters: listParameters,
+        responses: { 200: jsonResponse('A page of them, oldest first.', schemaOf(projectListSchema)), ...reads },
       },
       post: {
         operationId: 'createProject',
@@ -69,7 +78,8 @@ function describeSites(): Record<string, PathItem> {
         operationId: 'listSites',
         summary: 'List the documentation sites of the organization',
         security,
-        responses: { 200: jsonResponse('All of them, oldest first.', schemaOf(siteListSchema)), ...reads },
+        parameters: listParameters,
+        responses: { 200: jsonResponse('A page of them, oldest first.', schemaOf(siteListSchema)), ...reads },
       },
       post: {
         operationId: 'createSite',
@@ -122,7 +132,8 @@ function describeKeys(): Record<string, PathItem> {
         operationId: 'listKeys',
         summary: 'List the API keys of the organization, without their secrets',
         security,
-        responses: { 200: jsonResponse('All of them, oldest first.', schemaOf(keyListSchema)), ...reads },
+        parameters: listParameters,
+        responses: { 200: jsonResponse('A page of them, oldest first.', schemaOf(keyListSchema)), ...reads },
       },
       post: {
         operationId: 'createKey',

@@ -1,7 +1,7 @@
 import { messageBodySchema } from './assistant/message-request.ts';
 import { errorResponses, jsonResponse, queryParameter, schemaOf } from './openapi.ts';
 import type { PathItem } from './openapi.ts';
-import { pageBodySchema, searchBodySchema } from './routes/search.ts';
+import { mostPassages, pageBodySchema, searchBodySchema } from './routes/search.ts';
 import { threadSchema } from './thread-schemas.ts';
 
 const security = [{ assistantKey: [] }, { session: [] }];
@@ -31,6 +31,7 @@ export function describeAssistant(): Record<string, PathItem> {
         responses: {
           200: jsonResponse('The best passages.', {
             type: 'array',
+            maxItems: mostPassages,
             items: objectOf({ content: 'string', path: 'string', metadata: 'object' }),
           }),
           ...errorResponses(400, 401, 403, 404, 413, 415, 429, 503),

@@ -1,6 +1,6 @@
 import { jobId, projectId, security } from './describe-jobs.ts';
 import { stepListSchema, stepSchema, turnListSchema } from './job-story-schemas.ts';
-import { errorResponses, jsonResponse, schemaOf } from './openapi.ts';
+import { errorResponses, jsonResponse, queryParameter, schemaOf } from './openapi.ts';
 import type { PathItem } from './openapi.ts';
 
 /** OpenAPI paths of what happened in an agent job. */
@@ -13,10 +13,15 @@ export function describeJobStory(): Record<string, PathItem> {
         operationId: 'listAgentJobTurns',
         summary: 'What was asked of the job: the prompt of each turn, and the messages while it was under way',
         security,
-        parameters: [projectId, jobId],
+        parameters: [
+          projectId,
+          jobId,
+          queryParameter('after', { type: 'integer', minimum: 0, default: 0 }, 'nextAfter of the page before.'),
+          queryParameter('limit', { type: 'integer', minimum: 1, maximum: 100, default: 100 }),
+        ],
         responses: {
-          200: jsonResponse('All turns, in order.', schemaOf(turnListSchema)),
-          ...errorResponses(401, 403, 404, 429, 503),
+          200: jsonResponse('A page of turns, in order.', schemaOf(turnListSchema)),
+          ...errorResponses(400, 401, 403, 404, 429, 503),
         },
       },
     },
@@ -37,7 +42,10 @@ export function describeJobStory(): Record<string, PathItem> {
           { name: 'limit', in: 'query', schema: { type: 'integer', minimum: 1, maximum: 100, default: 50 } },
         ],
         responses: {
-          200: jsonResponse('A page of steps; of long outputs the beginning.', schemaOf(stepListSchema)),
+          200: jsonResponse(
+            'A page of steps; of long words, inputs and outputs the beginning. A page ends early, at about 2 MB.',
+            schemaOf(stepListSchema),
+          ),
           ...errorResponses(400, 401, 403, 404, 429, 503),
         },
       },

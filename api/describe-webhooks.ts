@@ -1,5 +1,5 @@
 import { projectId, security } from './describe-jobs.ts';
-import { errorResponses, jsonBody, jsonResponse, pathParameter, schemaOf } from './openapi.ts';
+import { errorResponses, jsonBody, jsonResponse, pageParameters, pathParameter, schemaOf } from './openapi.ts';
 import type { PathItem } from './openapi.ts';
 import {
   changeWebhookSchema,
@@ -98,12 +98,7 @@ export function describeWebhooks(): Record<string, PathItem> {
         operationId: 'listWebhookDeliveries',
         summary: 'List what was sent to a webhook in the last 30 days, newest first',
         security,
-        parameters: [
-          projectId,
-          webhookId,
-          { name: 'limit', in: 'query', schema: { type: 'integer', minimum: 1, maximum: 100, default: 20 } },
-          { name: 'cursor', in: 'query', schema: { type: 'string' }, description: 'nextCursor of the page before.' },
-        ],
+        parameters: [projectId, webhookId, ...pageParameters],
         responses: {
           200: jsonResponse('A page of deliveries.', schemaOf(deliveryListSchema)),
           ...errorResponses(400, 401, 403, 404, 429, 503),

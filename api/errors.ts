@@ -34,6 +34,11 @@ export function jobNotFound(): ApiError {
   return new ApiError(404, 'The job was not found.');
 }
 
+/** The running turn has as many messages as it may. */
+export function turnFull(): ApiError {
+  return new ApiError(409, 'The running turn takes no more messages; send this one when it has ended.');
+}
+
 export function projectNotFound(): ApiError {
   return new ApiError(404, 'The project was not found.');
 }

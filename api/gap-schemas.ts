@@ -1,7 +1,15 @@
 import { z } from 'zod';
 import { closedBody, closedQuery } from './closed-object.ts';
 import { jobStatusSchema } from '../workflows/contract/job.ts';
-import { pageQuerySchema } from './key-schemas.ts';
+import { mostOfPage } from '../db/page.ts';
+import { mostSources } from '../db/threads.ts';
+import { nextCursor, pageQuerySchema } from './page-schemas.ts';
+
+/** What an answer of `GET …/searches` lists. */
+export const mostSearches = 200;
+
+/** Reasons of a reader for a vote. */
+export const mostReasons = 10;
 
 const time = z.string().meta({ format: 'date-time' });
 const timeOrNull = z.string().nullable().meta({ format: 'date-time' });
@@ -11,7 +19,7 @@ export const feedbackSchema = z.object({
   threadId: z.string().max(64).meta({ description: 'Of the conversation, as its stream gave it.' }),
   messageId: z.string().min(1).max(200).meta({ description: "Of the assistant's message, as its stream gave it." }),
   vote: z.enum(['up', 'down']),
-  reasons: z.array(z.string().trim().min(1).max(100)).max(10).default([]),
+  reasons: z.array(z.string().trim().min(1).max(100)).max(mostReasons).default([]),
   comment: z.string().trim().max(2_000).nullable().default(null),
 });
 
@@ -25,21 +33,23 @@ export const conversationQuerySchema = pageQuerySchema.extend({
 });
 
 export const conversationPageSchema = z.object({
-  conversations: z.array(
-    z.object({
-      threadId: z.string(),
-      fp: z.string(),
-      createdAt: time,
-      updatedAt: time,
-      question: z.string().nullable().meta({ description: 'The first one.' }),
-      questions: z.number().int(),
-      unanswered: z.number().int(),
-      up: z.number().int(),
-      down: z.number().int(),
-      sources: z.array(z.object({ url: z.string(), title: z.string() })),
-    }),
-  ),
-  nextCursor: z.string().nullable(),
+  conversations: z
+    .array(
+      z.object({
+        threadId: z.string(),
+        fp: z.string(),
+        createdAt: time,
+        updatedAt: time,
+        question: z.string().nullable().meta({ description: 'The beginning of the first one.' }),
+        questions: z.number().int(),
+        unanswered: z.number().int(),
+        up: z.number().int(),
+        down: z.number().int(),
+        sources: z.array(z.object({ url: z.string(), title: z.string() })).max(mostSources),
+      }),
+    )
+    .max(mostOfPage),
+  nextCursor,
 });
 
 /** The query of `GET …/searches`. */
@@ -52,7 +62,7 @@ export const searchesQuerySchema = closedQuery({
 });
 
 export const emptySearchesSchema = z.object({
-  searches: z.array(z.object({ query: z.string(), count: z.number().int(), lastAt: time })),
+  searches: z.array(z.object({ query: z.string(), count: z.number().int(), lastAt: time })).max(mostSearches),
 });
 
 /** The body of `POST …/gaps/{id}/job`. */

@@ -2,7 +2,9 @@ import { z } from 'zod';
 import { closedQuery } from './closed-object.ts';
 import { agentJobSchema } from '../workflows/contract/agent-job.ts';
 import { jobStatusSchema } from '../workflows/contract/job.ts';
+import { mostOfPage } from '../db/page.ts';
 import { listJobsSchema } from './job-schemas.ts';
+import { nextCursor } from './page-schemas.ts';
 
 const id = z.string().regex(/^[\w-]{1,64}$/, 'must be the id of a project');
 
@@ -41,4 +43,4 @@ export const listedJobSchema = agentJobSchema.extend({
 });
 export type ListedJob = z.infer<typeof listedJobSchema>;
 
-export const listedJobsSchema = z.object({ jobs: z.array(listedJobSchema), nextCursor: z.string().nullable() });
+export const listedJobsSchema = z.object({ jobs: z.array(listedJobSchema).max(mostOfPage), nextCursor });

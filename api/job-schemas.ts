@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { mostOfPage } from '../db/page.ts';
+import { nextCursor } from './page-schemas.ts';
 import { closedBody, closedQuery } from './closed-object.ts';
 import { jobEventTypes } from '../workflows/contract/job-events.ts';
 import { agentJobSchema } from '../workflows/contract/agent-job.ts';
@@ -64,7 +66,7 @@ export const listJobsSchema = closedQuery({
   cursor: z.string().min(1).max(500).optional(),
 });
 
-export const jobListSchema = z.object({ jobs: z.array(agentJobSchema), nextCursor: z.string().nullable() });
+export const jobListSchema = z.object({ jobs: z.array(agentJobSchema).max(mostOfPage), nextCursor });
 
 const eventNumber = z
   .string()
@@ -108,6 +110,6 @@ export const jobEventSchema = z.object({
 export type PublicJobEvent = z.infer<typeof jobEventSchema>;
 
 export const jobEventPageSchema = z.object({
-  events: z.array(jobEventSchema),
+  events: z.array(jobEventSchema).max(500),
   nextAfter: z.number().int().meta({ description: 'after of the next page.' }),
 });

@@ -1,5 +1,8 @@
 import { z } from 'zod';
+import { mostMessagesOfTurn } from '../db/job-messages.ts';
+import { mostOfStory } from '../db/job-story.ts';
 import { closedQuery } from './closed-object.ts';
+import { limit } from './page-schemas.ts';
 
 const time = z.string().meta({ format: 'date-time' });
 const place = /^([1-9]\d{0,5}|0)\.([1-9]\d{0,5}|0)$/;
@@ -14,11 +17,17 @@ export const stepsQuerySchema = closedQuery({
       const [turn = 0, step = 0] = text.split('.').map(Number);
       return { turn, step };
     }),
-  limit: z
+  limit: limit.default(50),
+});
+
+/** The query of `GET …/job/{id}/turns`. */
+export const turnsQuerySchema = closedQuery({
+  after: z
     .string()
-    .regex(/^(?:[1-9]|[1-9][0-9]|100)$/, 'must be a whole number from 1 to 100')
+    .regex(/^(?:[1-9]\d{0,5}|0)$/, 'must be a turn')
     .transform(Number)
-    .default(50),
+    .default(0),
+  limit: limit.default(mostOfStory),
 });
 
 const counted = z
@@ -38,22 +47,27 @@ export const diffQuerySchema = closedQuery({ turn: counted.optional(), step: cou
 );
 
 export const turnListSchema = z.object({
-  turns: z.array(
-    z.object({
-      turn: z.number().int(),
-      prompt: z.string(),
-      status: z.enum(['active', 'completed', 'failed']),
-      createdAt: time,
-      endedAt: time.nullable(),
-      messages: z.array(
-        z.object({
-          prompt: z.string(),
-          step: z.number().int().nullable().meta({ description: 'The step that was the first to read it.' }),
-          createdAt: time,
-        }),
-      ),
-    }),
-  ),
+  turns: z
+    .array(
+      z.object({
+        turn: z.number().int(),
+        prompt: z.string(),
+        status: z.enum(['active', 'completed', 'failed']),
+        createdAt: time,
+        endedAt: time.nullable(),
+        messages: z
+          .array(
+            z.object({
+              prompt: z.string(),
+              step: z.number().int().nullable().meta({ description: 'The step that was the first to read it.' }),
+              createdAt: time,
+            }),
+          )
+          .max(mostMessagesOfTurn),
+      }),
+    )
+    .max(mostOfStory),
+  nextAfter: z.number().int().nullable().meta({ description: 'after of the next page; null when there is none yet.' }),
 });
 export type PublicTurns = z.infer<typeof turnListSchema>;
 
@@ -62,17 +76,22 @@ export const stepSchema = z.object({
   step: z.number().int(),
   attempts: z.number().int().meta({ description: 'How often a worker took the step: two when nothing went wrong.' }),
   modelFailures: z.number().int().meta({ description: 'How often the provider of the model failed.' }),
-  text: z.string().nullable().meta({ description: "The model's words; null while there is no answer." }),
-  toolCalls: z.array(
-    z.object({
-      toolCallId: z.string(),
-      toolName: z.string(),
-      input: z.unknown(),
-      output: z.string().nullable().meta({ description: 'Null while the tool runs; in a list only the beginning.' }),
-      characters: z.number().int().nullable().meta({ description: 'How long all of the output is.' }),
-      isError: z.boolean(),
-    }),
-  ),
+  text: z
+    .string()
+    .nullable()
+    .meta({ description: "The model's words, in a list the beginning; null while there is no answer." }),
+  toolCalls: z
+    .array(
+      z.object({
+        toolCallId: z.string(),
+        toolName: z.string(),
+        input: z.unknown().meta({ description: 'In a list, of a long one the beginning of its JSON.' }),
+        output: z.string().nullable().meta({ description: 'Null while the tool runs; in a list only the beginning.' }),
+        characters: z.number().int().nullable().meta({ description: 'How long all of the output is.' }),
+        isError: z.boolean(),
+      }),
+    )
+    .max(mostOfStory),
   finishReason: z.string().nullable(),
   usage: z.object({
     inputTokens: z.number().int(),
@@ -88,6 +107,6 @@ export const stepSchema = z.object({
 export type PublicStep = z.infer<typeof stepSchema>;
 
 export const stepListSchema = z.object({
-  steps: z.array(stepSchema),
+  steps: z.array(stepSchema).max(mostOfStory),
   nextAfter: z.string().nullable().meta({ description: 'after of the next page; null when there is none yet.' }),
 });

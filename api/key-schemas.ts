@@ -1,5 +1,7 @@
 import { z } from 'zod';
-import { closedBody, closedQuery } from './closed-object.ts';
+import { mostOfPage } from '../db/page.ts';
+import { closedBody } from './closed-object.ts';
+import { nextCursor } from './page-schemas.ts';
 import { nameSchema } from '../workflows/contract/administration.ts';
 
 const kind = z.enum(['admin', 'assistant']).meta({ description: 'admin: secret, for servers; assistant: public.' });
@@ -25,7 +27,7 @@ export const keySchema = z.object({
 });
 export type PublicKey = z.infer<typeof keySchema>;
 
-export const keyListSchema = z.object({ keys: z.array(keySchema) });
+export const keyListSchema = z.object({ keys: z.array(keySchema).max(mostOfPage), nextCursor });
 export const createdKeySchema = keySchema.extend({ key: z.string().meta({ description: 'Shown this once.' }) });
 
 export const auditEntrySchema = z.object({
@@ -42,14 +44,4 @@ export const auditEntrySchema = z.object({
 });
 export type PublicAuditEntry = z.infer<typeof auditEntrySchema>;
 
-export const auditPageSchema = z.object({ entries: z.array(auditEntrySchema), nextCursor: z.string().nullable() });
-
-/** The query of a list in pages. */
-export const pageQuerySchema = closedQuery({
-  limit: z
-    .string()
-    .regex(/^(?:[1-9]|[1-9][0-9]|100)$/, 'must be a whole number from 1 to 100')
-    .transform(Number)
-    .default(20),
-  cursor: z.string().min(1).max(500).optional(),
-});
+export const auditPageSchema = z.object({ entries: z.array(auditEntrySchema).max(mostOfPage), nextCursor });

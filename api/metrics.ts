@@ -8,8 +8,8 @@ export interface Metrics {
   text(): Promise<string>;
   /** Counts an answer. `route` is the pattern of the path, never the path. */
   observeRequest(request: { method: string; route: string; status: number; seconds: number }): void;
-  /** Counts that the event loop was held for so long, in seconds of the processor. */
-  observeHold(seconds: number): void;
+  /** What else of this process is counted registers here. */
+  registry: Registry;
 }
 
 /** Figures of the database are asked for at most so often, however many scrape. */
@@ -31,12 +31,6 @@ export function createMetrics({
     help: 'Time from a request to the end of its answer; streams count for as long as they are open.',
     labelNames: ['method', 'route', 'status'],
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60],
-    registers,
-  });
-  const holds = new Histogram({
-    name: 'docket_api_event_loop_hold_seconds',
-    help: 'Processor time of what held the event loop for more than 50 ms.',
-    buckets: [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60],
     registers,
   });
   const gauge = (name: string, help: string) => new Gauge({ name, help, registers });
@@ -86,7 +80,7 @@ export function createMetrics({
       await refresh();
       return registry.metrics();
     },
-    observeHold: (seconds) => holds.observe(seconds),
+    registry,
     observeRequest({ method, route, status, seconds }) {
       requests.observe({ method, route, status: String(status) }, seconds);
     },

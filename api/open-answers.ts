@@ -30,7 +30,9 @@ const lookEveryMs = 1_000;
 /** How long an answer may still take to end by itself after its access has ended. */
 const lastWordsMs = 500;
 
-const accessHasEnded = unauthorized('The key or the session of this request has ended. Sign in again, or use another key.');
+const accessHasEnded = unauthorized(
+  'The key or the session of this request has ended. Sign in again, or use another key.',
+);
 
 /** Access is granted to a request and looked at again for as long as its answer lasts, whatever route writes it. */
 export function createOpenAnswers({ access }: { access: Pick<AccessStore, 'valid'> }): OpenAnswers {

@@ -65,10 +65,17 @@ export function pathParameter(name: string, description: string) {
 }
 
 /** The parameters of a list that is given in pages. */
-export const pageParameters = [
-  queryParameter('limit', { type: 'integer', minimum: 1, maximum: 100, default: 20 }),
-  queryParameter('cursor', { type: 'string' }, 'nextCursor of the page before.'),
-];
+export const pageParameters = pageParametersWith(20);
+
+/** The same for a list that seldom has more than one page. */
+export const listParameters = pageParametersWith(100);
+
+function pageParametersWith(usual: number) {
+  return [
+    queryParameter('limit', { type: 'integer', minimum: 1, maximum: 100, default: usual }),
+    queryParameter('cursor', { type: 'string' }, 'nextCursor of the page before.'),
+  ];
+}
 
 /** A request body of JSON. */
 export function jsonBody(schema: unknown) {

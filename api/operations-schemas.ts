@@ -1,9 +1,14 @@
 import { z } from 'zod';
+import { mostFailures } from '../db/operations.ts';
+import { mostWorkers } from '../db/operator-view.ts';
 import { closedQuery } from './closed-object.ts';
 
 const time = z.string().meta({ format: 'date-time' });
 const msOrNull = z.number().nullable().meta({ description: 'Milliseconds; null: there were none.' });
 const count = z.number().int();
+
+/** The steps of a series, with those that are cut at its ends. */
+export const mostBuckets = 102;
 
 /** The query of `GET /v1/operations`. */
 export const operationsQuerySchema = closedQuery({
@@ -23,8 +28,9 @@ export const operationsSchema = z.object({
   bucketSeconds: count.meta({ description: 'Length of the steps of each series; the first and the last may be cut.' }),
   throughput: z
     .array(z.object({ at: time, created: count, completed: count, failed: count }))
+    .max(mostBuckets)
     .meta({ description: 'Turns of jobs: those that began, and how those that ended did.' }),
-  failures: z.array(z.object({ category: z.string(), title: z.string(), count })),
+  failures: z.array(z.object({ category: z.string(), title: z.string(), count })).max(mostFailures),
   queue: z.object({
     waiting: count.meta({ description: 'Jobs that wait for a worker.' }),
     oldestSeconds: z.number().nullable(),
@@ -45,6 +51,7 @@ export const operationsSchema = z.object({
         seenAt: time,
       }),
     )
+    .max(mostWorkers)
     .nullable()
     .meta({
       description:
@@ -54,11 +61,13 @@ export const operationsSchema = z.object({
     jobs: percentilesSchema.meta({ description: 'From the beginning of a turn to its end.' }),
     model: percentilesSchema.meta({ description: 'Of one call of the model for a job.' }),
     answers: percentilesSchema.extend({ firstTokenP50Ms: msOrNull }),
-    series: z.array(
-      z.object({ at: time, jobP50Ms: msOrNull, jobP95Ms: msOrNull, answerP50Ms: msOrNull, answerP95Ms: msOrNull }),
-    ),
+    series: z
+      .array(
+        z.object({ at: time, jobP50Ms: msOrNull, jobP95Ms: msOrNull, answerP50Ms: msOrNull, answerP95Ms: msOrNull }),
+      )
+      .max(mostBuckets),
   }),
-  cost: z.array(z.object({ at: time, costUsd: z.number(), inputTokens: count, outputTokens: count })),
-  answers: z.array(z.object({ at: time, answered: count, unanswered: count })),
+  cost: z.array(z.object({ at: time, costUsd: z.number(), inputTokens: count, outputTokens: count })).max(mostBuckets),
+  answers: z.array(z.object({ at: time, answered: count, unanswered: count })).max(mostBuckets),
 });
 export type PublicOperations = z.infer<typeof operationsSchema>;

@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import { mostOfPage } from '../db/page.ts';
 import { closedBody } from './closed-object.ts';
+import { nextCursor } from './page-schemas.ts';
 import { forgeKinds } from '../db/projects.ts';
 import { compileGlob, GlobError } from '../search/glob.ts';
 import {
@@ -93,21 +95,23 @@ export const createProjectSchema = changeProjectSchema.extend({
 
 const { forgeToken: _forgeToken, sshKey: _sshKey, ...shown } = settings;
 
+const shownEntries = z.array(z.string()).max(mostEntries);
+
 export const projectSchema = z.object({
   id: z.string(),
   ...shown,
   name: z.string(),
   forgeUrl: z.string().nullable(),
-  reviewers: z.array(z.string()),
-  labels: z.array(z.string()),
-  assignees: z.array(z.string()),
+  reviewers: shownEntries,
+  labels: shownEntries,
+  assignees: shownEntries,
   repository: z.string(),
   forge: z.enum(forgeKinds),
   hasForgeToken: z.boolean().meta({ description: 'Whether it has a token of its own.' }),
-  sshKnownHosts: z.array(z.string()),
+  sshKnownHosts: shownEntries,
   hasSshKey: z.boolean().meta({ description: 'Whether it has a private key for ssh.' }),
   createdAt: z.string().meta({ format: 'date-time' }),
 });
 export type PublicProject = z.infer<typeof projectSchema>;
 
-export const projectListSchema = z.object({ projects: z.array(projectSchema) });
+export const projectListSchema = z.object({ projects: z.array(projectSchema).max(mostOfPage), nextCursor });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { mostCommits } from '../db/pull-requests.ts';
 
 const time = z.string().meta({ format: 'date-time' });
 
@@ -13,7 +14,10 @@ export const pullRequestSchema = z.object({
   state: z.enum(['open', 'closed', 'merged']),
   draft: z.boolean(),
   job: z.object({ id: z.string(), projectId: z.string() }),
-  commits: z.array(z.object({ id: z.string(), turn: z.number().int(), title: z.string(), createdAt: time })),
+  commits: z
+    .array(z.object({ id: z.string(), turn: z.number().int(), title: z.string(), createdAt: time }))
+    .max(mostCommits)
+    .meta({ description: 'One of each turn that pushed: the newest, oldest first.' }),
   merge: z.object({
     isMerging: z.boolean().meta({ description: 'A worker has still to merge it.' }),
     problem: z.string().nullable().meta({ description: 'Why the last try could not be done.' }),

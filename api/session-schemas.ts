@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { mostChoices } from '../db/page.ts';
 import { closedBody } from './closed-object.ts';
 
 /** The body of `POST /v1/session`: one of the two. */
@@ -10,10 +11,10 @@ export const signInSchema = closedBody({
 export const sessionSchema = z.object({
   organization: z.object({ id: z.string(), name: z.string() }),
   expiresAt: z.string().meta({ format: 'date-time' }),
-  projects: z.array(
-    z.object({ id: z.string(), name: z.string(), repository: z.string(), model: z.string().nullable() }),
-  ),
-  sites: z.array(z.object({ domain: z.string() })),
+  projects: z
+    .array(z.object({ id: z.string(), name: z.string(), repository: z.string(), model: z.string().nullable() }))
+    .max(mostChoices),
+  sites: z.array(z.object({ domain: z.string() })).max(mostChoices),
   defaults: z.object({ agentModel: z.string(), assistantModel: z.string() }),
   temporalUiUrl: z.string().nullable().meta({
     description:

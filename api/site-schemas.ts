@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import { mostOfPage } from '../db/page.ts';
 import { closedBody } from './closed-object.ts';
+import { nextCursor } from './page-schemas.ts';
 import {
   branchSchema,
   directorySchema,
@@ -73,4 +75,4 @@ export const siteSchema = z.object({
 });
 export type PublicSite = z.infer<typeof siteSchema>;
 
-export const siteListSchema = z.object({ sites: z.array(siteSchema) });
+export const siteListSchema = z.object({ sites: z.array(siteSchema).max(mostOfPage), nextCursor });

@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import { mostSources } from '../db/threads.ts';
 import { closedQuery } from './closed-object.ts';
+import { mostReasons } from './gap-schemas.ts';
 
 const time = z.string().meta({ format: 'date-time' });
 
@@ -26,10 +28,14 @@ export const threadSchema = z.object({
         id: z.string(),
         role: z.string().meta({ description: 'user or assistant.' }),
         content: z.string(),
-        sources: z.array(z.object({ url: z.string(), title: z.string() })),
+        sources: z.array(z.object({ url: z.string(), title: z.string() })).max(mostSources),
         answered: z.boolean().nullable().meta({ description: 'Whether the pages had an answer; null of a question.' }),
         feedback: z
-          .object({ vote: z.enum(['up', 'down']), reasons: z.array(z.string()), comment: z.string().nullable() })
+          .object({
+            vote: z.enum(['up', 'down']),
+            reasons: z.array(z.string()).max(mostReasons),
+            comment: z.string().nullable(),
+          })
           .nullable(),
         createdAt: time,
       }),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { closedQuery } from './closed-object.ts';
-import { mostUsageDays } from '../db/usage.ts';
+import { mostUsageDays, mostUsed } from '../db/usage.ts';
 
 const count = z.number().int();
 const day = z.string().meta({ format: 'date', description: 'A day (UTC).' });
@@ -22,21 +22,25 @@ const usedDay = z.object({
   busiestHour: count.meta({ description: 'Requests let in, in the hour of the day that had most.' }),
 });
 
+const usedDays = z.array(usedDay).max(mostUsageDays);
+
 export const usageSchema = z.object({
   assistant: z.object({
     limitPerHour: count.meta({ description: 'Requests an hour that all keys of the organization have together.' }),
-    keys: z.array(
-      z.object({ id: z.string(), name: z.string().nullable(), isRevoked: z.boolean(), days: z.array(usedDay) }),
-    ),
-    organization: z.array(usedDay),
+    keys: z
+      .array(z.object({ id: z.string(), name: z.string().nullable(), isRevoked: z.boolean(), days: usedDays }))
+      .max(mostUsed),
+    organization: usedDays,
   }),
-  projects: z.array(
-    z.object({
-      id: z.string(),
-      name: z.string(),
-      budgetUsd: z.number().nullable().meta({ description: 'What its jobs may cost a day; null: any amount.' }),
-      days: z.array(z.object({ day, costUsd: z.number() })),
-    }),
-  ),
+  projects: z
+    .array(
+      z.object({
+        id: z.string(),
+        name: z.string(),
+        budgetUsd: z.number().nullable().meta({ description: 'What its jobs may cost a day; null: any amount.' }),
+        days: z.array(z.object({ day, costUsd: z.number() })).max(mostUsageDays),
+      }),
+    )
+    .max(mostUsed),
 });
 export type PublicUsage = z.infer<typeof usageSchema>;

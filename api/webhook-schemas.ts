@@ -1,5 +1,9 @@
 import { z } from 'zod';
-import { closedBody, closedQuery } from './closed-object.ts';
+import { mostOfPage } from '../db/page.ts';
+import { mostAttempts } from '../db/webhook-deliveries.ts';
+import { mostWebhooks } from '../db/webhook-endpoints.ts';
+import { closedBody } from './closed-object.ts';
+import { nextCursor } from './page-schemas.ts';
 import { webhookKeyOf } from '../db/webhook-secret.ts';
 import { webhookEventTypes } from '../workflows/contract/webhook.ts';
 
@@ -10,9 +14,11 @@ const urlSchema = z.string().max(2_048).meta({
 
 const descriptionSchema = z.string().max(500).nullable();
 
+const mostEventTypes = 50;
+
 const eventTypesSchema = z
   .array(z.enum(webhookEventTypes))
-  .max(50)
+  .max(mostEventTypes)
   .transform((types) => [...new Set(types)])
   .meta({ description: 'What is sent; none is everything, also what is added later.' });
 
@@ -40,16 +46,6 @@ export const changeWebhookSchema = closedBody({
 /** The body of `POST …/webhooks/{id}/secret`. */
 export const rotateSecretSchema = closedBody({ secret: secretSchema.optional() });
 
-/** The query of `GET …/deliveries`. */
-export const listDeliveriesSchema = closedQuery({
-  limit: z
-    .string()
-    .regex(/^(?:[1-9]|[1-9][0-9]|100)$/, 'must be a whole number from 1 to 100')
-    .transform(Number)
-    .default(20),
-  cursor: z.string().min(1).max(500).optional(),
-});
-
 const time = z.string().meta({ format: 'date-time' });
 const timeOrNull = z.string().nullable().meta({ format: 'date-time' });
 
@@ -57,7 +53,7 @@ export const webhookSchema = z.object({
   id: z.string(),
   url: z.string().meta({ format: 'uri' }),
   description: z.string().nullable(),
-  eventTypes: z.array(z.string()).meta({ description: 'What is sent; none is everything.' }),
+  eventTypes: z.array(z.string()).max(mostEventTypes).meta({ description: 'What is sent; none is everything.' }),
   enabled: z.boolean(),
   disabledReason: z.string().nullable().meta({ description: 'Why it was disabled, when no person did it.' }),
   failingSince: timeOrNull.meta({ description: 'Since when every attempt has failed; null while they succeed.' }),
@@ -66,7 +62,7 @@ export const webhookSchema = z.object({
 });
 export type PublicWebhook = z.infer<typeof webhookSchema>;
 
-export const webhookListSchema = z.object({ webhooks: z.array(webhookSchema) });
+export const webhookListSchema = z.object({ webhooks: z.array(webhookSchema).max(mostWebhooks) });
 
 const secretOnce = z.string().meta({ description: 'What signatures are made with; shown this once.' });
 export const createdWebhookSchema = webhookSchema.extend({ secret: secretOnce });
@@ -95,11 +91,12 @@ export const deliverySchema = z.object({
         error: z.string().nullable(),
       }),
     )
-    .meta({ description: 'The newest 20, newest first.' }),
+    .max(mostAttempts)
+    .meta({ description: `The newest ${mostAttempts}, newest first.` }),
 });
 export type PublicDelivery = z.infer<typeof deliverySchema>;
 
 export const deliveryListSchema = z.object({
-  deliveries: z.array(deliverySchema),
-  nextCursor: z.string().nullable(),
+  deliveries: z.array(deliverySchema).max(mostOfPage),
+  nextCursor,
 });

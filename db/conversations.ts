@@ -4,6 +4,7 @@ import { canBeId } from './ids.ts';
 import { decodeCursor, encodeCursor } from './page-cursor.ts';
 import { readWithin } from './pool.ts';
 import { toStoredText } from './stored-text.ts';
+import { mostSources } from './threads.ts';
 
 export interface Feedback {
   vote: 'up' | 'down';
@@ -49,6 +50,9 @@ export interface ConversationStore {
 /** Who tries the assistant out in the dashboard. */
 const ownFingerprints = ['playground'];
 
+/** Of a longer question, the list shows the beginning. */
+const longestQuestion = 2_000;
+
 /** Conversations that one page looks through at most for those it is asked for. */
 const mostLookedAt = 2_000;
 
@@ -67,7 +71,7 @@ export function createConversationStore(pool: Pool): ConversationStore {
         const { rows } = await client.query<ConversationRow & { id: string; createdMicros: string }>(
           `select threads.id, threads.id as "threadId", fp, threads.created_at as "createdAt", threads.updated_at as "updatedAt",
                 counts.questions, counts.unanswered, counts.up, counts.down, counts.sources,
-                (select content from thread_messages
+                (select left(content, ${longestQuestion}) from thread_messages
                  where thread_id = threads.id and role = 'user' order by position limit 1) as question,
                 (extract(epoch from threads.created_at) * 1000000)::bigint::text as "createdMicros"
          from (${looked} limit ${mostLookedAt}) as threads, lateral (
@@ -76,9 +80,11 @@ export function createConversationStore(pool: Pool): ConversationStore {
                   count(*) filter (where vote = 'up')::integer as up,
                   count(*) filter (where vote = 'down')::integer as down,
                   coalesce((
-                    select jsonb_agg(distinct jsonb_build_object('url', source ->> 'url', 'title', source ->> 'title'))
-                    from thread_messages as cited, jsonb_array_elements(cited.sources) as source
-                    where cited.thread_id = threads.id
+                    select jsonb_agg(source) from (
+                      select distinct jsonb_build_object('url', source ->> 'url', 'title', source ->> 'title') as source
+                      from thread_messages as cited, jsonb_array_elements(cited.sources) as source
+                      where cited.thread_id = threads.id limit ${mostSources}
+                    ) as sources
                   ), '[]') as sources
            from thread_messages left join message_feedback
              on message_feedback.thread_id = thread_messages.thread_id and message_id = thread_messages.id

@@ -20,17 +20,21 @@ export interface NewMessage {
 
 /**
  * `joined`: the running turn reads it. `began`: a new turn begins with it. `replayed`: the same key and body came before.
- * `conflict`: the same key with another body. `allowance` is what the counter of the message has left.
+ * `conflict`: the same key with another body. `full`: the running turn takes no more. `allowance` is what the counter of the message has left.
  */
 export type SentMessage =
   | { kind: 'joined' | 'began'; job: JobRow; allowance: RateLimitAnswer | null }
   | { kind: 'replayed'; job: JobRow }
-  | { kind: 'conflict' | 'archived' | 'unknown' };
+  | { kind: 'conflict' | 'archived' | 'unknown' | 'full' };
 
 export interface JobMessageStore {
   /** Writes the message, the job's state and, for a new turn, its start, in one transaction. Throws AllowanceError. */
   send(caller: Caller, message: NewMessage): Promise<SentMessage>;
 }
+
+/** What a turn takes of messages while it is under way. */
+export const mostMessagesOfTurn = 100;
+const mostCharactersOfTurn = 500_000;
 
 /** Of a longer message, watchers get the beginning. */
 const longestEventText = 2_000;
@@ -52,8 +56,9 @@ export function createJobMessageStore(pool: Pool): JobMessageStore {
           : { kind: 'conflict' };
       }
       if (job.status === 'archived') return { kind: 'archived' };
-      await keepKey(client, message);
       const isActive = job.status === 'active';
+      if (isActive && !(await hasRoom(client, job, message.prompt))) return { kind: 'full' };
+      await keepKey(client, message);
       const told = await (isActive ? join : begin)(client, job, message.prompt);
       await writeAudit(client, caller, { action: 'job.message', subject: job.id, details: { turn: told.turn } });
       const allowance = message.counter === undefined ? null : await takeAllowance(client, message.counter);
@@ -62,6 +67,16 @@ export function createJobMessageStore(pool: Pool): JobMessageStore {
   }
 
   return { send };
+}
+
+/** Whether the running turn takes one more message; each call of its model reads them all. */
+async function hasRoom(client: PoolClient, { id, turn }: JobRow, prompt: string): Promise<boolean> {
+  const { rows } = await client.query<{ fits: boolean }>(
+    `select count(*) < $3 and coalesce(sum(length(prompt)), 0) + $4 <= $5 as fits
+     from job_messages where job_id = $1 and turn = $2`,
+    [id, turn, mostMessagesOfTurn, prompt.length, mostCharactersOfTurn],
+  );
+  return onlyRow(rows).fits;
 }
 
 async function earlierRequest(client: PoolClient, { jobId, idempotency }: NewMessage) {

@@ -3,6 +3,7 @@ import { writeAudit } from './audit.ts';
 import type { Caller, Owner } from './caller.ts';
 import { canBeId } from './ids.ts';
 import { createKeyText, digestOf } from './key-format.ts';
+import { readPage, type Page, type PageQuery } from './page.ts';
 import { withTransaction } from './pool.ts';
 import { onlyRow } from './rows.ts';
 
@@ -28,7 +29,8 @@ export interface NewKey {
 export interface KeyStore {
   /** `key` is the full text, shown once and stored nowhere. */
   create(caller: Caller, key: NewKey): Promise<{ key: string; row: KeyRow }>;
-  list(owner: Owner): Promise<KeyRow[]>;
+  /** Oldest first. Throws InvalidCursorError. */
+  list(owner: Owner, query: PageQuery): Promise<Page<KeyRow>>;
   /** False when there is no such key. Repeating it changes nothing. */
   revoke(caller: Caller, id: string): Promise<boolean>;
 }
@@ -53,13 +55,7 @@ export function createKeyStore(pool: Pool, pepper: string): KeyStore {
       });
     },
 
-    async list({ organizationId }) {
-      const { rows } = await pool.query<KeyRow>(
-        `select ${keyColumns} from api_keys where organization_id = $1 order by created_at, id`,
-        [organizationId],
-      );
-      return rows;
-    },
+    list: (owner, query) => readPage<KeyRow>(pool, { table: 'api_keys', columns: keyColumns }, owner, query),
 
     async revoke(caller, id) {
       if (!canBeId(id)) return false;

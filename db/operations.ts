@@ -57,10 +57,13 @@ const turnsStatement = `
          ${percentiles('ms')}
   from happened group by at order by at`;
 
+/** The categories of failures that are told apart. */
+export const mostFailures = 50;
+
 const failuresStatement = `
   select failure_category as category, count(*)::integer as count from jobs
   where organization_id = $1 and updated_at > ${since} and ended_at > ${since} and failure_category is not null
-  group by failure_category order by count(*) desc, failure_category`;
+  group by failure_category order by count(*) desc, failure_category limit ${mostFailures}`;
 
 const queueStatement = `
   select count(*) filter (where phase = 'queued')::integer as waiting, count(*)::integer as active,

@@ -19,6 +19,9 @@ export interface OperatorView {
   workers(owner: Owner, options: { withinMinutes: number }): Promise<{ count: number; rows: WorkerRow[] | null }>;
 }
 
+/** The workers that are listed one by one. */
+export const mostWorkers = 1_000;
+
 /** The machines of the service, which are the operator's. `organizationIds` are the organizations that the operator names. */
 export function createOperatorView(pool: Pool, organizationIds: string[]): OperatorView {
   async function isOpenTo({ organizationId }: Owner): Promise<boolean> {
@@ -31,12 +34,14 @@ export function createOperatorView(pool: Pool, organizationIds: string[]): Opera
     isOpenTo,
 
     async workers(owner, { withinMinutes }) {
-      const { rows } = await pool.query<WorkerRow>(
-        `select id, host, pid, version, active_tasks as "activeTasks", started_at as "startedAt", seen_at as "seenAt"
-         from workers where seen_at > now() - $1::float8 * interval '1 minute' order by started_at, id`,
+      const { rows } = await pool.query<WorkerRow & { count: number }>(
+        `select id, host, pid, version, active_tasks as "activeTasks", started_at as "startedAt", seen_at as "seenAt",
+                (count(*) over ())::integer as count
+         from workers where seen_at > now() - $1::float8 * interval '1 minute'
+         order by started_at, id limit ${mostWorkers}`,
         [withinMinutes],
       );
-      return { count: rows.length, rows: (await isOpenTo(owner)) ? rows : null };
+      return { count: rows[0]?.count ?? 0, rows: (await isOpenTo(owner)) ? rows : null };
     },
   };
 }

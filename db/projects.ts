@@ -3,6 +3,7 @@ import type { SecretBox } from '../encryption/secret-box.ts';
 import { writeAudit } from './audit.ts';
 import type { Caller, Owner } from './caller.ts';
 import { canBeId, newId } from './ids.ts';
+import { mostChoices, readPage, type Page, type PageQuery } from './page.ts';
 import { withTransaction } from './pool.ts';
 import { projectCredentialOwner, projectSshKeyOwner } from './project-secrets.ts';
 import { onlyRow } from './rows.ts';
@@ -103,10 +104,17 @@ const changeable: Record<keyof ProjectSettings, string> = {
   sshKnownHosts: 'ssh_known_hosts',
 };
 
+export type ProjectName = Pick<ProjectRow, 'id' | 'name' | 'repository' | 'model'>;
+
 export interface ProjectStore {
   create(caller: Caller, project: NewProject): Promise<ProjectRow>;
   get(owner: Owner, id: string): Promise<ProjectRow | null>;
-  list(owner: Owner): Promise<ProjectRow[]>;
+  /** Oldest first. Throws InvalidCursorError. */
+  list(owner: Owner, query: PageQuery): Promise<Page<ProjectRow>>;
+  /** The first projects, for a choice. */
+  names(owner: Owner): Promise<ProjectName[]>;
+  /** The project on a repository, else the only one of the organization. */
+  findOn(owner: Owner, repository: string | null): Promise<ProjectRow | null>;
   /** Changes what is given and leaves the rest; null: there is no such project. */
   update(caller: Caller, id: string, change: ProjectChange): Promise<ProjectRow | null>;
 }
@@ -199,9 +207,32 @@ export function createProjectStore(pool: Pool, box: Pick<SecretBox, 'seal'>): Pr
     return rows;
   }
 
-  return { create, get, list: (owner) => listProjects(pool, owner), update };
+  async function names({ organizationId }: Owner): Promise<ProjectName[]> {
+    const { rows } = await pool.query<ProjectName>(
+      `select id, name, repository, model from projects
+       where organization_id = $1 order by created_at, id limit ${mostChoices}`,
+      [organizationId],
+    );
+    return rows;
+  }
+
+  async function findOn({ organizationId }: Owner, repository: string | null): Promise<ProjectRow | null> {
+    const { rows } = await pool.query<ProjectRow>(
+      `select ${projectColumns} from projects where organization_id = $1
+       order by repository = $2 desc nulls last, created_at, id limit 2`,
+      [organizationId, repository],
+    );
+    const [first = null, second] = rows;
+    return first?.repository === repository || second === undefined ? first : null;
+  }
+
+  const list = (owner: Owner, query: PageQuery) =>
+    readPage<ProjectRow>(pool, { table: 'projects', columns: projectColumns }, owner, query);
+
+  return { create, get, list, names, findOn, update };
 }
 
+/** All projects of an organization, which its quota bounds. */
 export async function listProjects(pool: Pool, { organizationId }: Owner): Promise<ProjectRow[]> {
   const { rows } = await pool.query<ProjectRow>(
     `select ${projectColumns} from projects where organization_id = $1 order by created_at, id`,

@@ -51,6 +51,9 @@ export interface PullRequestStore {
   markReady(caller: Caller, id: string): Promise<boolean>;
 }
 
+/** The commits that a pull request shows. */
+export const mostCommits = 100;
+
 export const pullRequestColumns = `
   id, repository, number, head, base, title, body, draft, state, created_at as "createdAt", updated_at as "updatedAt"`;
 
@@ -64,8 +67,11 @@ const findStatement = `
              select jsonb_agg(jsonb_build_object('turn', turns.turn, 'commit', effects.result ->> 'commit',
                                                  'prompt', left(turns.prompt, 200), 'createdAt', turns.created_at)
                               order by turns.turn)
-             from job_effects as effects join job_turns as turns using (job_id, turn)
-             where effects.job_id = jobs.id and effects.effect = 'push' and effects.result ->> 'commit' is not null
+             from (
+               select job_id, turn, result from job_effects
+               where job_id = jobs.id and effect = 'push' and result ->> 'commit' is not null
+               order by turn desc limit ${mostCommits}
+             ) as effects join job_turns as turns using (job_id, turn)
            ), '[]'))
            from jobs where pr_id = pull_requests.id and organization_id = $2
          ) as job

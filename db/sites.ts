@@ -3,6 +3,7 @@ import { writeAudit } from './audit.ts';
 import type { Caller, Owner } from './caller.ts';
 import { newId } from './ids.ts';
 import { removeOrphanBlocks } from './index-blocks.ts';
+import { mostChoices, readPage, type Page, type PageQuery } from './page.ts';
 import { withTransaction } from './pool.ts';
 import { toStoredText } from './stored-text.ts';
 
@@ -57,7 +58,10 @@ export interface SiteStore {
   /** Asks for the first index, too. Throws DomainTakenError when the organization has a site of the domain. */
   create(caller: Caller, site: NewSite): Promise<SiteRow>;
   findByDomain(owner: Owner, domain: string): Promise<SiteRow | null>;
-  list(owner: Owner): Promise<SiteRow[]>;
+  /** Oldest first. Throws InvalidCursorError. */
+  list(owner: Owner, query: PageQuery): Promise<Page<SiteRow>>;
+  /** The domains of the first sites, for a choice. */
+  domains(owner: Owner): Promise<Pick<SiteRow, 'domain'>[]>;
   /** Changes a site and, when its pages come from elsewhere now, asks for an index. Null when there is no such site. */
   update(caller: Caller, id: string, change: SiteChange): Promise<SiteRow | null>;
   /** Removes a site with its index and its conversations. False when there is no such site. */
@@ -126,9 +130,13 @@ export function createSiteStore(pool: Pool): SiteStore {
     return rows[0] ?? null;
   }
 
-  async function list({ organizationId }: Owner): Promise<SiteRow[]> {
-    const { rows } = await pool.query<SiteRow>(
-      `select ${siteColumns} from sites where organization_id = $1 order by created_at, id`,
+  function list(owner: Owner, query: PageQuery): Promise<Page<SiteRow>> {
+    return readPage<SiteRow>(pool, { table: 'sites', columns: siteColumns }, owner, query);
+  }
+
+  async function domains({ organizationId }: Owner): Promise<Pick<SiteRow, 'domain'>[]> {
+    const { rows } = await pool.query<Pick<SiteRow, 'domain'>>(
+      `select domain from sites where organization_id = $1 order by created_at, id limit ${mostChoices}`,
       [organizationId],
     );
     return rows;
@@ -189,5 +197,5 @@ export function createSiteStore(pool: Pool): SiteStore {
     return isRemoved;
   }
 
-  return { create, findByDomain, list, update, remove, requestIndex };
+  return { create, findByDomain, list, domains, update, remove, requestIndex };
 }

@@ -35,6 +35,8 @@ export interface Thread {
 
 /** A conversation of so many messages, or bytes of text, is full: it goes on as a new thread. */
 const mostMessages = 200;
+/** The pages that an answer names as its sources, and that a conversation shows of its answers. */
+export const mostSources = 100;
 const mostBytes = 1_000_000;
 /** Answers that were under way when their thread became full. */
 const mostUnderWay = 50;

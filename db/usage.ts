@@ -38,13 +38,16 @@ export interface UsageStore {
 /** So many days can be asked for. */
 export const mostUsageDays = 90;
 
+/** The keys, and the projects, whose use is listed: the newest, of the keys those that are valid first. */
+export const mostUsed = 200;
+
 const since = `(date_trunc('day', now() at time zone 'utc') - ($2::integer - 1) * interval '1 day')`;
 
-const usedDays = (group: string) => `
+const usedDays = (group: string, condition = '') => `
   with hours as (
     select ${group}, hour, sum(requests) as requests, sum(refused) as refused
     from key_uses join api_keys on api_keys.id = key_id
-    where organization_id = $1 and hour >= ${since} at time zone 'utc'
+    where organization_id = $1 and hour >= ${since} at time zone 'utc' ${condition}
     group by ${group}, hour
   )
   select ${group} as id, to_char(hour at time zone 'utc', 'YYYY-MM-DD') as day, sum(requests)::float8 as requests,
@@ -77,30 +80,41 @@ export function createUsageStore(pool: Pool): UsageStore {
           days,
         );
         const keys = await rowsOf<{ id: string; name: string | null; isRevoked: boolean }>(
-          `select id, name, revoked_at is not null as "isRevoked" from api_keys
-           where organization_id = $1 and kind = 'assistant' order by created_at, id`,
+          `select id, name, revoked_at is not null as "isRevoked" from (
+             select * from api_keys where organization_id = $1 and kind = 'assistant'
+             order by revoked_at is not null, created_at desc, id limit ${mostUsed}
+           ) as newest order by created_at, id`,
           organizationId,
         );
-        const ofKeys = await rowsOf<UsedDay & { id: string }>(usedDays('key_id'), organizationId, days);
+        const ids = (rows: { id: string }[]) => rows.map(({ id }) => id);
+        const ofKeys = await rowsOf<UsedDay & { id: string }>(
+          usedDays('key_id', 'and key_id = any($3)'),
+          organizationId,
+          days,
+          ids(keys),
+        );
         const organization = await rowsOf<UsedDay & { id: string }>(usedDays('organization_id'), organizationId, days);
         const projects = await rowsOf<{ id: string; name: string; budgetMicros: number | null }>(
-          `select id, name, daily_budget_micros::float8 as "budgetMicros" from projects
-           where organization_id = $1 order by created_at, id`,
+          `select id, name, daily_budget_micros::float8 as "budgetMicros" from (
+             select * from projects where organization_id = $1 order by created_at desc, id limit ${mostUsed}
+           ) as newest order by created_at, id`,
           organizationId,
         );
         const costs = await rowsOf<{ id: string; day: string; costMicros: number }>(
           `select project_id as id, to_char(day, 'YYYY-MM-DD') as day, cost_micros::float8 as "costMicros"
            from project_spending join projects on projects.id = project_id
-           where organization_id = $1 and day >= ${since}::date order by 1, 2`,
+           where organization_id = $1 and day >= ${since}::date and project_id = any($3) order by 1, 2`,
           organizationId,
           days,
+          ids(projects),
         );
-        const of = <Row extends { id: string }>(rows: Row[], id: string) => rows.filter((row) => row.id === id);
+        const daysOfKeys = Map.groupBy(ofKeys, ({ id }) => id);
+        const daysOfProjects = Map.groupBy(costs, ({ id }) => id);
         return {
           days: dates.map(({ day }) => day),
-          keys: keys.map((key) => ({ ...key, days: of(ofKeys, key.id) })),
+          keys: keys.map((key) => ({ ...key, days: daysOfKeys.get(key.id) ?? [] })),
           organization,
-          projects: projects.map((project) => ({ ...project, days: of(costs, project.id) })),
+          projects: projects.map((project) => ({ ...project, days: daysOfProjects.get(project.id) ?? [] })),
         };
       });
     },

@@ -8,6 +8,9 @@ import { isOwnWebhook, type WebhookRef } from './webhook-endpoints.ts';
 
 export type DeliveryStatus = 'pending' | 'delivered' | 'failed';
 
+/** The attempts that a delivery shows. */
+export const mostAttempts = 20;
+
 export interface AttemptRow {
   startedAt: Date;
   durationMs: number;
@@ -27,7 +30,7 @@ export interface DeliveryRow {
   nextAttemptAt: Date | null;
   createdAt: Date;
   endedAt: Date | null;
-  /** Newest first, at most 20. */
+  /** Newest first, at most `mostAttempts`. */
   attempts: AttemptRow[];
 }
 
@@ -58,7 +61,7 @@ const deliveryTables = `
     select coalesce(jsonb_agg(attempt order by attempt."startedMs" desc), '[]') as list from (
       select extract(epoch from started_at)::float8 * 1000 as "startedMs", duration_ms as "durationMs",
              status_code as "statusCode", response, error
-      from webhook_attempts where delivery_id = delivery.id order by started_at desc limit 20
+      from webhook_attempts where delivery_id = delivery.id order by started_at desc limit ${mostAttempts}
     ) as attempt
   ) as attempts`;
 

@@ -131,7 +131,7 @@ export function createWebhookStore(pool: Pool, box: Pick<SecretBox, 'seal'>): We
       const { rows } = await pool.query<WebhookRow>(
         `select ${webhookColumns} from webhook_endpoints
          where project_id = $1 and exists (select from projects where id = $1 and organization_id = $2)
-         order by created_at, id`,
+         order by created_at, id limit ${mostWebhooks}`,
         [projectId, organizationId],
       );
       return rows;

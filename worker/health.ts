@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
+import type { Registry } from 'prom-client';
 
 export interface HealthDeps {
   /** On all interfaces; 0 takes any free one. */
@@ -9,6 +10,7 @@ export interface HealthDeps {
   isPolling(): boolean;
   /** Throws when the database cannot be used. */
   checkDatabase(): Promise<unknown>;
+  metrics: Pick<Registry, 'contentType' | 'metrics'>;
 }
 
 export interface Health extends AsyncDisposable {
@@ -17,8 +19,8 @@ export interface Health extends AsyncDisposable {
 
 const databaseTimeoutMs = 2_000;
 
-/** Answers `GET /healthz` while the process lives, and `GET /readyz` with 200 while it takes work, 503 otherwise. */
-export async function serveHealth({ port, isPolling, checkDatabase }: HealthDeps): Promise<Health> {
+/** Answers `GET /healthz` while the process lives, `GET /readyz` with 200 while it takes work, 503 otherwise, and `GET /metrics`. */
+export async function serveHealth({ port, isPolling, checkDatabase, metrics }: HealthDeps): Promise<Health> {
   async function problem(): Promise<string | null> {
     if (!isPolling()) return 'The worker takes no work: it is starting, about to go, or cannot reach Temporal.';
     const isUp = checkDatabase().then(
@@ -32,13 +34,20 @@ export async function serveHealth({ port, isPolling, checkDatabase }: HealthDeps
   async function answer(path: string): Promise<[status: number, body: object]> {
     if (path === '/healthz') return [200, { status: 'ok' }];
     if (path !== '/readyz')
-      return [404, { error: 'There is nothing at this address; there are /healthz and /readyz.' }];
+      return [404, { error: 'There is nothing at this address; there are /healthz, /readyz and /metrics.' }];
     const error = await problem();
     return error === null ? [200, { status: 'ok' }] : [503, { error }];
   }
 
   const server = createServer({ requestTimeout: 5_000 }, async (request, response) => {
-    const [status, body] = await answer(request.url?.split('?')[0] ?? '');
+    const path = request.url?.split('?')[0] ?? '';
+    if (path === '/metrics') {
+      const text = await metrics.metrics();
+      response.writeHead(200, { 'Content-Type': metrics.contentType, 'Cache-Control': 'no-store' });
+      response.end(text);
+      return;
+    }
+    const [status, body] = await answer(path);
     response.writeHead(status, { 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-store' });
     response.end(JSON.stringify(body));
   });

@@ -1,9 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Info } from '@temporalio/activity';
 import { Client } from '@temporalio/client';
 import type { Worker } from '@temporalio/worker';
 import type { Logger } from 'pino';
+import { collectDefaultMetrics, Registry } from 'prom-client';
 import { openSandboxHost } from '../activities/clients/sandbox/sandbox-host.ts';
 import type { Commands } from '../activities/commands.ts';
 import { openJobDisks } from '../activities/clients/job-disks.ts';
@@ -16,6 +18,7 @@ import { createSecretBox } from '../encryption/secret-box.ts';
 import { indexFormat } from '../search/site-index.ts';
 import { createTemporalConnection } from '../lib/temporal-connection.ts';
 import { openTemporalCredentials, type TemporalCredentials } from '../lib/temporal-credentials.ts';
+import { createHoldWatch } from '../lib/hold-watch.ts';
 import { openTracing } from '../tracing/open-tracing.ts';
 import { createClients } from './clients.ts';
 import { allAuthorities } from './extra-authorities.ts';
@@ -37,6 +40,7 @@ import { createIndexActivities } from './site-activities.ts';
 import { createSiteChores } from './site-chores.ts';
 import { createWorkerStores } from './stores.ts';
 import { traceActivities } from './trace-activities.ts';
+import { watchActivities } from './watch-activities.ts';
 import { createWatchdog } from './watchdog.ts';
 import { createDeliveryActivities } from './webhook-activities.ts';
 import { createWebhookChores } from './webhook-chores.ts';
@@ -63,11 +67,22 @@ export async function runWorkerProcess(wiring: WorkerProcess): Promise<void> {
   await using resources = new AsyncDisposableStack();
   const pool = createPool({ url: config.database.url, maxConnections: 20, applicationName: 'docket-worker' });
   resources.defer(() => pool.end());
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry, prefix: 'docket_worker_' });
+  const holds = createHoldWatch<Info>({
+    log,
+    registers: [registry],
+    prefix: 'docket_worker',
+    nameOf: ({ activityType }) => activityType,
+  });
+  resources.use(holds.watch());
   let polling: readonly Worker[] = [];
   if (config.healthPort !== null) {
     const isPolling = () => polling.length > 0 && polling.every((worker) => worker.getState() === 'RUNNING');
     const checkDatabase = () => pool.query('select 1');
-    const health = resources.use(await serveHealth({ port: config.healthPort, isPolling, checkDatabase }));
+    const health = resources.use(
+      await serveHealth({ port: config.healthPort, isPolling, checkDatabase, metrics: registry }),
+    );
     log.info({ port: health.port }, 'health answers');
   }
   const tracing = resources.use(
@@ -125,7 +140,8 @@ export async function runWorkerProcess(wiring: WorkerProcess): Promise<void> {
     webhookQueue(createDeliveryActivities(shared)),
   ];
   const { graceMs: shutdownGraceMs, buildId } = config;
-  const interceptors = tracer.isOn ? [traceActivities({ tracer, turnBeganAt: stores.jobs.turnBeganAt })] : [];
+  const traced = tracer.isOn ? [traceActivities({ tracer, turnBeganAt: stores.jobs.turnBeganAt })] : [];
+  const interceptors = [watchActivities(holds), ...traced];
   const workers = createOneThreadWorkers();
   const shape = { namespace, bundle, dataConverter, shutdownGraceMs, buildId, interceptors, workers };
   await runWorkers({

@@ -4,7 +4,7 @@ import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { Logger } from 'pino';
 import { newId } from '../../db/ids.ts';
 import type { SiteRow } from '../../db/sites.ts';
-import type { Source, ThreadStore } from '../../db/threads.ts';
+import { mostSources, type Source, type ThreadStore } from '../../db/threads.ts';
 import type { SearchHit } from '../../search/search-request.ts';
 import type { SiteIndex } from '../../search/site-index.ts';
 import { createAnswerTools } from './answer-tools.ts';
@@ -157,7 +157,7 @@ async function generateChecked(
   });
 
   function takeSource(path: string): Promise<void> | null {
-    if (sources.some((source) => source.path === path)) return null;
+    if (sources.length >= mostSources || sources.some((source) => source.path === path)) return null;
     const source = sourceOf({ path, index, known, site, position: sources.length + 1 });
     sources.push(source);
     return take({ type: 'source', source });

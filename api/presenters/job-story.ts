@@ -24,26 +24,22 @@ export function presentTurn({
   };
 }
 
-/** The public form of a step; outputs of its tools are cut behind so many characters. */
-export function presentStep(row: ToldStep, longestOutput: number): PublicStep {
-  const results = new Map(row.toolResults?.map((result) => [result.toolCallId, result]));
+/** The public form of a step, field by field. */
+export function presentStep(row: ToldStep): PublicStep {
   return {
     turn: row.turn,
     step: row.step,
     attempts: row.attempts,
     modelFailures: row.modelFailures,
-    text: row.response?.text ?? null,
-    toolCalls: (row.response?.toolCalls ?? []).map(({ toolCallId, toolName, input }) => {
-      const result = results.get(toolCallId);
-      return {
-        toolCallId,
-        toolName,
-        input,
-        output: result?.output.slice(0, longestOutput) ?? null,
-        characters: result?.output.length ?? null,
-        isError: result?.isError ?? false,
-      };
-    }),
+    text: row.text,
+    toolCalls: row.toolCalls.map(({ toolCallId, toolName, input, output, characters, isError }) => ({
+      toolCallId,
+      toolName,
+      input,
+      output,
+      characters,
+      isError,
+    })),
     finishReason: row.finishReason,
     usage: {
       inputTokens: row.inputTokens,

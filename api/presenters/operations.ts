@@ -1,7 +1,7 @@
 import type { Operations } from '../../db/operations.ts';
 import type { OperatorView } from '../../db/operator-view.ts';
 import { failureOf } from '../../workflows/contract/failures.ts';
-import type { PublicOperations } from '../operations-schemas.ts';
+import { mostBuckets, type PublicOperations } from '../operations-schemas.ts';
 
 /** The figures as series without holes: a step in which nothing happened is there with zeros. */
 export function presentOperations(
@@ -61,11 +61,10 @@ export function presentOperations(
 }
 
 const bucketLengths = [60, 300, 900, 3_600, 21_600, 86_400];
-const mostBuckets = 100;
 
 /** A length that makes a readable number of steps. */
 export function bucketSecondsOf(hours: number): number {
-  return bucketLengths.find((seconds) => (hours * 3_600) / seconds <= mostBuckets) ?? 86_400;
+  return bucketLengths.find((seconds) => (hours * 3_600) / seconds <= mostBuckets - 2) ?? 86_400;
 }
 
 function bucketsOf({ from, to, bucketSeconds }: { from: Date; to: Date; bucketSeconds: number }): string[] {

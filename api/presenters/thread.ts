@@ -1,4 +1,4 @@
-import type { Thread } from '../../db/threads.ts';
+import { mostSources, type Thread } from '../../db/threads.ts';
 import type { PublicThread } from '../thread-schemas.ts';
 
 /** A conversation as the API shows it to an admin key. */
@@ -10,7 +10,7 @@ export function presentThread({ id, createdAt, messages, nextAfter }: Thread): P
       id: message.id,
       role: message.role,
       content: message.content,
-      sources: message.sources.map(({ url, title }) => ({ url, title })),
+      sources: message.sources.slice(0, mostSources).map(({ url, title }) => ({ url, title })),
       answered: message.answered,
       feedback: message.feedback,
       createdAt: message.createdAt.toISOString(),

@@ -3,7 +3,7 @@ import type { EmptySearchStore } from '../../db/empty-searches.ts';
 import type { AppRouter } from '../app-context.ts';
 import { createRouter } from '../create-router.ts';
 import { messageNotFound } from '../errors.ts';
-import { conversationQuerySchema, feedbackSchema, searchesQuerySchema } from '../gap-schemas.ts';
+import { conversationQuerySchema, feedbackSchema, searchesQuerySchema, mostSearches } from '../gap-schemas.ts';
 import { readJsonBody } from '../json-body.ts';
 import { pageOf } from '../page-of.ts';
 import { presentConversation } from '../presenters/gap.ts';
@@ -16,8 +16,6 @@ export interface FeedbackRouteDeps {
 }
 
 const largestBody = 32 * 1024;
-const mostSearches = 200;
-
 /** What readers say of answers, what they asked, and what they searched and did not find. */
 export function createFeedbackRouter({ access, conversations, emptySearches }: FeedbackRouteDeps): AppRouter {
   const router = createRouter();

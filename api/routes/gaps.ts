@@ -21,7 +21,7 @@ export interface GapRouteDeps {
   jobPolicy: RateLimitPolicy;
   gapReader: Gaps;
   gaps: Pick<GapStore, 'begin' | 'recheck'>;
-  projects: Pick<ProjectStore, 'get' | 'list'>;
+  projects: Pick<ProjectStore, 'get' | 'findOn'>;
   jobs: Pick<JobStore, 'find'>;
   creation: JobCreation;
   onCreated: () => void;
@@ -47,13 +47,10 @@ export function createGapsRouter(deps: GapRouteDeps): AppRouter {
 
   /** The project that is named, else the one on the site's repository, else the only one. */
   async function projectOf(site: SiteRow, id: string | undefined): Promise<ProjectRow> {
-    const all = await deps.projects.list(site);
-    const named = all.find((project) => project.id === id);
-    if (id !== undefined && named === undefined) throw projectNotFound();
-    const found =
-      named ?? all.find(({ repository }) => repository === site.repository) ?? (all.length === 1 ? all[0] : undefined);
-    if (found === undefined) throw invalidRequest('projectId is missing; no project is on the repository of the site.');
-    return found;
+    const found = await (id === undefined ? deps.projects.findOn(site, site.repository) : deps.projects.get(site, id));
+    if (found !== null) return found;
+    if (id !== undefined) throw projectNotFound();
+    throw invalidRequest('projectId is missing; no project is on the repository of the site.');
   }
 
   async function jobOf(caller: ApiCaller, gap: Gap | null): Promise<JobRow> {

@@ -6,7 +6,7 @@ import type { RateLimitPolicy } from '../../db/rate-limits.ts';
 import type { AppContext, AppRouter } from '../app-context.ts';
 import { createRouter } from '../create-router.ts';
 import type { ApiError } from '../errors.ts';
-import { idempotencyConflict, jobActive, jobArchived, jobNotFound } from '../errors.ts';
+import { idempotencyConflict, jobActive, jobArchived, jobNotFound, turnFull } from '../errors.ts';
 import { hashOfRequest, idempotencyKeyOf } from '../idempotency-key.ts';
 import type { ReadJob } from '../job-reader.ts';
 import { jobMessageSchema } from '../job-schemas.ts';
@@ -30,7 +30,8 @@ export interface JobActionRouteDeps {
 // 100,000 characters of up to four bytes, and the rest of the body
 const largestBodyBytes = 512 * 1024;
 
-function refusalOf(kind: 'conflict' | 'archived' | 'unknown'): ApiError {
+function refusalOf(kind: 'conflict' | 'archived' | 'unknown' | 'full'): ApiError {
+  if (kind === 'full') return turnFull();
   if (kind === 'conflict') return idempotencyConflict('message');
   return kind === 'archived' ? jobArchived() : jobNotFound();
 }

@@ -5,7 +5,7 @@ import type { AppContext, AppRouter } from '../app-context.ts';
 import { createRouter } from '../create-router.ts';
 import { stepNotFound } from '../errors.ts';
 import type { ReadJob } from '../job-reader.ts';
-import { diffQuerySchema, stepPathSchema, stepsQuerySchema } from '../job-story-schemas.ts';
+import { diffQuerySchema, stepPathSchema, stepsQuerySchema, turnsQuerySchema } from '../job-story-schemas.ts';
 import type { Authenticate } from '../middleware/authentication.ts';
 import { presentStep, presentTurn } from '../presenters/job-story.ts';
 
@@ -17,9 +17,6 @@ export interface JobStoryRouteDeps {
 }
 
 const comparison = new URL('../../patches/compare-thread.ts', import.meta.url);
-
-/** Of a longer output of a tool, a list shows the beginning. */
-const longestListedOutput = 4_000;
 
 /** What happened in a job: what was asked, the steps with their tool calls, and the change. */
 export function createJobStoryRouter({ authenticate, readJob, story, threadQueue }: JobStoryRouteDeps): AppRouter {
@@ -36,16 +33,16 @@ export function createJobStoryRouter({ authenticate, readJob, story, threadQueue
 
   router.get('/turns', async (ctx) => {
     const { owner, id } = await jobOf(ctx);
-    ctx.body = { turns: (await story.turns(owner, id)).map(presentTurn) };
+    const { rows, isFull } = await story.turns(owner, id, turnsQuerySchema.parse({ ...ctx.query }));
+    ctx.body = { turns: rows.map(presentTurn), nextAfter: isFull ? (rows.at(-1)?.turn ?? null) : null };
   });
 
   router.get('/steps', async (ctx) => {
     const { owner, id } = await jobOf(ctx);
-    const page = stepsQuerySchema.parse({ ...ctx.query });
-    const rows = await story.steps(owner, id, page);
-    const last = rows.length < page.limit ? undefined : rows.at(-1);
+    const { rows, isFull } = await story.steps(owner, id, stepsQuerySchema.parse({ ...ctx.query }));
+    const last = isFull ? rows.at(-1) : undefined;
     ctx.body = {
-      steps: rows.map((row) => presentStep(row, longestListedOutput)),
+      steps: rows.map(presentStep),
       nextAfter: last === undefined ? null : `${last.turn}.${last.step}`,
     };
   });
@@ -55,7 +52,7 @@ export function createJobStoryRouter({ authenticate, readJob, story, threadQueue
     const place = stepPathSchema.safeParse(ctx.params);
     const row = place.success ? await story.step(owner, { jobId: id, ...place.data }) : null;
     if (row === null) throw stepNotFound();
-    ctx.body = presentStep(row, Number.POSITIVE_INFINITY);
+    ctx.body = presentStep(row);
   });
 
   router.get('/steps/:turn/:step/diff', async (ctx) => {

@@ -5,7 +5,8 @@ import type { AppRouter } from '../app-context.ts';
 import { createRouter } from '../create-router.ts';
 import { keyNotFound } from '../errors.ts';
 import { readJsonBody } from '../json-body.ts';
-import { createKeySchema, pageQuerySchema } from '../key-schemas.ts';
+import { createKeySchema } from '../key-schemas.ts';
+import { listQuerySchema, pageQuerySchema } from '../page-schemas.ts';
 import type { Authenticate } from '../middleware/authentication.ts';
 import type { EnforceRateLimit } from '../middleware/rate-limit.ts';
 import { pageOf } from '../page-of.ts';
@@ -28,7 +29,9 @@ export function createKeysRouter({ authenticate, enforceRateLimit, keys, audit }
   router.get('/v1/keys', async (ctx) => {
     const caller = await authenticate(ctx.req, 'admin');
     ctx.set('Cache-Control', 'no-store');
-    ctx.body = { keys: (await keys.list(caller)).map(presentKey) };
+    const query = listQuerySchema.parse({ ...ctx.query });
+    const { rows, nextCursor } = await pageOf(() => keys.list(caller, query));
+    ctx.body = { keys: rows.map(presentKey), nextCursor };
   });
 
   router.post('/v1/keys', async (ctx) => {

@@ -11,6 +11,8 @@ import { invalidRequest, projectNotFound } from '../errors.ts';
 import { createGrantChecks } from '../grant-checks.ts';
 import { readJsonBody } from '../json-body.ts';
 import type { ApiCaller } from '../api-caller.ts';
+import { listQuerySchema } from '../page-schemas.ts';
+import { pageOf } from '../page-of.ts';
 import type { Authenticate } from '../middleware/authentication.ts';
 import { presentProject } from '../presenters/administration.ts';
 import { changeProjectSchema, createProjectSchema, type ChangeProjectBody } from '../project-schemas.ts';
@@ -66,7 +68,9 @@ export function createProjectsRouter(deps: ProjectRouteDeps): AppRouter {
   router.get(base, async (ctx) => {
     const caller = await authenticate(ctx.req, 'admin');
     ctx.set('Cache-Control', 'no-store');
-    ctx.body = { projects: (await projects.list(caller)).map(presentProject) };
+    const query = listQuerySchema.parse({ ...ctx.query });
+    const { rows, nextCursor } = await pageOf(() => projects.list(caller, query));
+    ctx.body = { projects: rows.map(presentProject), nextCursor };
   });
 
   router.post(base, async (ctx) => {

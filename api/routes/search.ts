@@ -12,12 +12,15 @@ import type { SiteAccess } from '../site-access.ts';
 
 const largestBody = 262_144;
 
+/** What one search finds at most. */
+export const mostPassages = 50;
+
 export const searchBodySchema = z.looseObject({
   query: z
     .string()
     .max(2_000)
     .refine((query) => query.trim() !== '', 'must not be blank'),
-  pageSize: z.int().min(1).max(50).default(10),
+  pageSize: z.int().min(1).max(mostPassages).default(10),
   filter: filterSchema.nullish(),
 });
 

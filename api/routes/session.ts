@@ -24,8 +24,8 @@ export interface SessionRouteDeps {
   sessions: Pick<SessionStore, 'open' | 'revoke' | 'revokeAll'>;
   signedIn: SessionLookup;
   organizations: Pick<OrganizationStore, 'get'>;
-  projects: Pick<ProjectStore, 'list'>;
-  sites: Pick<SiteStore, 'list'>;
+  projects: Pick<ProjectStore, 'names'>;
+  sites: Pick<SiteStore, 'domains'>;
   operatorView: Pick<OperatorView, 'isOpenTo'>;
   defaults: PublicSession['defaults'];
   temporalUiUrl: string | null;
@@ -64,15 +64,15 @@ export function createSessionRouter(deps: SessionRouteDeps): AppRouter {
   async function present({ organizationId, expiresAt }: SessionRow): Promise<PublicSession> {
     const [organization, projects, sites, isOpen] = await Promise.all([
       deps.organizations.get({ organizationId }),
-      deps.projects.list({ organizationId }),
-      deps.sites.list({ organizationId }),
+      deps.projects.names({ organizationId }),
+      deps.sites.domains({ organizationId }),
       deps.operatorView.isOpenTo({ organizationId }),
     ]);
     return {
       organization: { id: organizationId, name: organization?.name ?? organizationId },
       expiresAt: expiresAt.toISOString(),
-      projects: projects.map(({ id, name, repository, model }) => ({ id, name, repository, model })),
-      sites: sites.map(({ domain }) => ({ domain })),
+      projects,
+      sites,
       defaults: deps.defaults,
       ...(isOpen && deps.temporalUiUrl !== null
         ? { temporalUiUrl: deps.temporalUiUrl, temporalNamespace: deps.temporalNamespace }

@@ -7,6 +7,8 @@ import { createRouter } from '../create-router.ts';
 import { domainTaken, invalidRequest, siteNotFound } from '../errors.ts';
 import { createGrantChecks } from '../grant-checks.ts';
 import { readJsonBody } from '../json-body.ts';
+import { listQuerySchema } from '../page-schemas.ts';
+import { pageOf } from '../page-of.ts';
 import type { Authenticate } from '../middleware/authentication.ts';
 import { presentSite } from '../presenters/administration.ts';
 import type { SiteAccess } from '../site-access.ts';
@@ -45,7 +47,9 @@ export function createSitesRouter(deps: SiteRouteDeps): AppRouter {
   router.get(base, async (ctx) => {
     const caller = await authenticate(ctx.req, 'admin');
     ctx.set('Cache-Control', 'no-store');
-    ctx.body = { sites: (await sites.list(caller)).map(presentSite) };
+    const query = listQuerySchema.parse({ ...ctx.query });
+    const { rows, nextCursor } = await pageOf(() => sites.list(caller, query));
+    ctx.body = { sites: rows.map(presentSite), nextCursor };
   });
 
   router.post(base, async (ctx) => {

@@ -19,13 +19,9 @@ import { hasBody, readJsonBody } from '../json-body.ts';
 import type { Authenticate } from '../middleware/authentication.ts';
 import type { EnforceRateLimit } from '../middleware/rate-limit.ts';
 import { pageOf } from '../page-of.ts';
+import { pageQuerySchema } from '../page-schemas.ts';
 import { presentDelivery, presentWebhook } from '../presenters/webhook.ts';
-import {
-  changeWebhookSchema,
-  createWebhookSchema,
-  listDeliveriesSchema,
-  rotateSecretSchema,
-} from '../webhook-schemas.ts';
+import { changeWebhookSchema, createWebhookSchema, rotateSecretSchema } from '../webhook-schemas.ts';
 
 export interface WebhookRouteDeps {
   authenticate: Authenticate;
@@ -133,7 +129,7 @@ export function createWebhooksRouter(deps: WebhookRouteDeps): AppRouter {
 
   router.get(`${base}/:id/deliveries`, async (ctx) => {
     const { caller, webhook } = await webhookOf(ctx);
-    const query = listDeliveriesSchema.parse({ ...ctx.query });
+    const query = pageQuerySchema.parse({ ...ctx.query });
     const page = await pageOf(() => deliveries.list(caller, webhook, query));
     ctx.body = { deliveries: page.deliveries.map(presentDelivery), nextCursor: page.nextCursor };
   });

@@ -2,7 +2,7 @@ import { queryOptions } from '@tanstack/react-query';
 import { useReducer, useRef } from 'react';
 import { answerOf, api } from '../http/client.ts';
 import { useStream, type Connection, type StreamEvent } from '../http/follow.ts';
-import type { JobEvent, Step } from '../http/types.ts';
+import type { JobEvent, Step, Turn } from '../http/types.ts';
 import { queryClient } from '../queries.ts';
 
 export interface JobRef {
@@ -20,10 +20,19 @@ export function jobQuery({ projectId, id }: JobRef) {
 export function turnsQuery({ projectId, id }: JobRef) {
   return queryOptions({
     queryKey: ['job', id, 'turns'],
-    queryFn: async () => {
-      const { turns } = await answerOf(
-        api.GET('/v2/agent/{projectId}/job/{id}/turns', { params: { path: { projectId, id } } }),
-      );
+    queryFn: async ({ signal }): Promise<Turn[]> => {
+      const turns: Turn[] = [];
+      let after: number | null = 0;
+      while (after !== null) {
+        const page: { turns: Turn[]; nextAfter: number | null } = await answerOf(
+          api.GET('/v2/agent/{projectId}/job/{id}/turns', {
+            params: { path: { projectId, id }, query: { after } },
+            signal,
+          }),
+        );
+        turns.push(...page.turns);
+        after = page.nextAfter;
+      }
       return turns;
     },
   });

@@ -8,6 +8,7 @@ import { Loaded } from '../components/loaded.tsx';
 import { useSession } from '../components/session.tsx';
 import { Table } from '../components/table.tsx';
 import { Ago } from '../components/time.tsx';
+import { allPages } from '../http/all-pages.ts';
 import { answerOf, api, done } from '../http/client.ts';
 import type { Key } from '../http/types.ts';
 import { queryClient } from '../queries.ts';
@@ -16,10 +17,15 @@ import { ShownOnce } from './shown-once.tsx';
 const queryKey = ['keys'];
 const refresh = () => queryClient.invalidateQueries({ queryKey });
 
+async function readKeys() {
+  const pages = await allPages((query) => answerOf(api.GET('/v1/keys', { params: { query } })));
+  return { keys: pages.flatMap((page) => page.keys) };
+}
+
 /** Keys of the organization, and the ids that go with them. */
 export function KeysPage() {
   const { projects, sites } = useSession();
-  const keys = useQuery({ queryKey, queryFn: () => answerOf(api.GET('/v1/keys')) });
+  const keys = useQuery({ queryKey, queryFn: readKeys });
   return (
     <>
       <h2>Identifiers</h2>

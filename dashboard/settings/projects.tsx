@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Loaded } from '../components/loaded.tsx';
+import { allPages } from '../http/all-pages.ts';
 import { answerOf, api } from '../http/client.ts';
 import { queryClient, sessionQuery } from '../queries.ts';
 import { ProjectForm } from './project-form.tsx';
@@ -11,9 +12,14 @@ async function refresh(): Promise<void> {
   await queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
 }
 
+async function readProjects() {
+  const pages = await allPages((query) => answerOf(api.GET('/v1/projects', { params: { query } })));
+  return { projects: pages.flatMap((page) => page.projects) };
+}
+
 /** Repositories that jobs work on, and what jobs may do there. */
 export function ProjectsPage() {
-  const projects = useQuery({ queryKey, queryFn: () => answerOf(api.GET('/v1/projects')) });
+  const projects = useQuery({ queryKey, queryFn: readProjects });
   return (
     <Loaded query={projects} problem="The projects could not be read">
       {({ projects }) => (

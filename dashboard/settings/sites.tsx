@@ -7,6 +7,7 @@ import { Problem } from '../components/fields.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { Ago } from '../components/time.tsx';
 import { plural } from '../format.ts';
+import { allPages } from '../http/all-pages.ts';
 import { answerOf, api, done } from '../http/client.ts';
 import type { Site } from '../http/types.ts';
 import { queryClient, sessionQuery } from '../queries.ts';
@@ -19,11 +20,16 @@ async function refresh(): Promise<void> {
   await queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
 }
 
+async function readSites() {
+  const pages = await allPages((query) => answerOf(api.GET('/v1/sites', { params: { query } })));
+  return { sites: pages.flatMap((page) => page.sites) };
+}
+
 /** Sites whose pages the assistant answers from. */
 export function SitesPage() {
   const sites = useQuery({
     queryKey,
-    queryFn: () => answerOf(api.GET('/v1/sites')),
+    queryFn: readSites,
     refetchInterval: ({ state }) => (state.data?.sites.some(isBeingIndexed) === true ? 1_500 : false),
   });
   return (

@@ -1,6 +1,7 @@
 import { Option } from 'commander';
 import type { Command } from 'commander';
 import { operatorOf } from '../../db/caller.ts';
+import { everyRow } from '../../db/page.ts';
 import { createKeyStore } from '../../db/keys.ts';
 import { createOrganizationDirectory } from '../../db/operator/organizations.ts';
 import type { KeyKind, KeyRow } from '../../db/keys.ts';
@@ -52,7 +53,7 @@ export function addKeyCommands(program: Command, withContext: WithContext): void
       withContext(async (context) => {
         const keys = createKeyStore(context.pool, context.keyPepper);
         const owners = await ownersOf(context, options.org);
-        const rows = await Promise.all(owners.map((owner) => keys.list(owner)));
+        const rows = await Promise.all(owners.map((owner) => everyRow((query) => keys.list(owner, query))));
         printList(command, rows.flat(), {
           id: (row) => row.id,
           kind: (row) => row.kind,

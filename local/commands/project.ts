@@ -2,6 +2,7 @@ import { Option } from 'commander';
 import type { Command } from 'commander';
 import { operatorOf } from '../../db/caller.ts';
 import { createErasure } from '../../db/erasure.ts';
+import { everyRow } from '../../db/page.ts';
 import { createProjectStore, forgeKinds } from '../../db/projects.ts';
 import type { ForgeKind, ProjectRow, ProjectSettings, ProjectStore } from '../../db/projects.ts';
 import { createSecretBox } from '../../encryption/secret-box.ts';
@@ -176,7 +177,9 @@ export function addProjectCommands(program: Command, withContext: WithContext): 
     .action((options: { org?: string }, command: Command) =>
       withContext(async (context) => {
         const owners = await ownersOf(context, options.org);
-        const projects = await Promise.all(owners.map((owner) => storeOf(context).list(owner)));
+        const projects = await Promise.all(
+          owners.map((owner) => everyRow((query) => storeOf(context).list(owner, query))),
+        );
         printList(command, projects.flat(), {
           id: (row) => row.id,
           name: (row) => row.name,

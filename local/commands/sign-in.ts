@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { operatorOf } from '../../db/caller.ts';
+import { everyRow } from '../../db/page.ts';
 import { createKeyStore } from '../../db/keys.ts';
 import type { KeyRow } from '../../db/keys.ts';
 import { createOrganizationDirectory } from '../../db/operator/organizations.ts';
@@ -20,7 +21,8 @@ export function addSignInCommand(program: Command, withContext: WithContext): vo
       withContext(async (context) => {
         const { pool, keyPepper, baseUrl } = context;
         const operator = operatorOf({ organizationId: await organizationIdOf(context, options.org) });
-        const key = (await createKeyStore(pool, keyPepper).list(operator)).findLast(isValidAdminKey);
+        const keys = createKeyStore(pool, keyPepper);
+        const key = (await everyRow((query) => keys.list(operator, query))).findLast(isValidAdminKey);
         if (key === undefined) {
           throw new CommandError(
             `The organization has no valid admin key; make one with "docket key create --org ${operator.organizationId} --kind admin".`,

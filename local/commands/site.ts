@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { operatorOf, type Owner } from '../../db/caller.ts';
+import { everyRow } from '../../db/page.ts';
 import { createSiteStore, DomainTakenError } from '../../db/sites.ts';
 import type { SiteRow, SiteStore } from '../../db/sites.ts';
 import {
@@ -80,7 +81,9 @@ export function addSiteCommands(program: Command, withContext: WithContext): voi
     .action((options: { org?: string }, command: Command) =>
       withContext(async (context) => {
         const owners = await ownersOf(context, options.org);
-        const sites = await Promise.all(owners.map((owner) => createSiteStore(context.pool).list(owner)));
+        const sites = await Promise.all(
+          owners.map((owner) => everyRow((query) => createSiteStore(context.pool).list(owner, query))),
+        );
         printList(command, sites.flat(), {
           domain: (row) => row.domain,
           organization: (row) => row.organizationId,

@@ -210,7 +210,7 @@ describe('projects', () => {
     const { key } = await newAdmin();
     const answer = await api.ask('/v1/projects', { key, json });
     expect([answer.status, Object.keys(answer.body)]).toEqual([400, ['error']]);
-    expect((await api.ask('/v1/projects', { key })).body).toEqual({ projects: [] });
+    expect((await api.ask('/v1/projects', { key })).body).toEqual({ projects: [], nextCursor: null });
   });
 });
 

@@ -47,8 +47,8 @@ it('revokes once, for its own organization, and touches in batches', async () =>
   expect((await lookup.findKey(row.id))?.revokedAt).toEqual(revoked?.revokedAt);
   expect(await keys.revoke(operator, 'unknown')).toBe(false);
   expect(await lookup.findKey('un\0known')).toBeNull();
-  expect(await keys.list(operator)).toHaveLength(1);
-  expect(await keys.list(other)).toEqual([]);
+  expect((await keys.list(operator, { limit: 10 })).rows).toHaveLength(1);
+  expect((await keys.list(other, { limit: 10 })).rows).toEqual([]);
 });
 
 it('keeps organizations and projects as they were made, and each project for its own organization', async () => {
@@ -68,12 +68,12 @@ it('keeps organizations and projects as they were made, and each project for its
   });
   expect(await projects.get(operator, project.id)).toEqual(project);
   expect(project.allowedRepositories).toEqual(['https://github.com/acme/docs', 'with "quotes", commas']);
-  expect(await projects.list(operator)).toEqual([project]);
+  expect((await projects.list(operator, { limit: 10 })).rows).toEqual([project]);
   expect(await projects.get(operator, 'prj_unknown')).toBeNull();
   expect(await projects.get(operator, '%00\0')).toBeNull();
   const other = operatorOf(await seedProject(database.pool));
   expect(await projects.get(other, project.id)).toBeNull();
-  expect(await projects.list(other)).not.toContainEqual(project);
+  expect((await projects.list(other, { limit: 10 })).rows).not.toContainEqual(project);
   expect(await projects.update(other, project.id, { name: 'stolen', forgeToken: 'token' })).toBeNull();
   expect(await projects.get(operator, project.id)).toEqual(project);
 });

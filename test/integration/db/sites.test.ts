@@ -43,7 +43,7 @@ it('keeps a site as it was made, and gives a domain once in each organization', 
   const site = await seedSite(database.pool, { path: 'docs', baseUrl: 'https://docs.example.com', refreshMinutes: 5 });
   expect(site).toMatchObject({ path: 'docs', retentionDays: 30, refreshMinutes: 5, indexVersion: 0, repository: null });
   expect(await sites.findByDomain(site, site.domain)).toEqual(site);
-  expect(await sites.list(site)).toEqual([site]);
+  expect(await sites.list(site, { limit: 10 })).toEqual({ rows: [site], nextCursor: null });
   expect(await sites.findByDomain(site, 'a\0b')).toBeNull();
   const { organizationId, domain } = site;
   await expect(seedSite(database.pool, { organizationId, domain })).rejects.toThrow(DomainTakenError);
