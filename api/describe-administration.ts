@@ -14,6 +14,7 @@ import { changeProjectSchema, createProjectSchema, projectListSchema, projectSch
 import { changeSiteSchema, createSiteSchema, siteListSchema, siteSchema } from './site-schemas.ts';
 
 const reads = errorResponses(401, 403, 404, 429, 503);
+const lists = errorResponses(400, 401, 403, 429, 503);
 const writes = errorResponses(400, 401, 403, 404, 409, 413, 415, 429, 503);
 
 /** OpenAPI paths of what an organization administers. */
@@ -31,7 +32,7 @@ function describeProjects(): Record<string, PathItem> {
         summary: 'List the projects of the organization',
         security,
         parameters: listParameters,
-        responses: { 200: jsonResponse('A page of them, oldest first.', schemaOf(projectListSchema)), ...reads },
+        responses: { 200: jsonResponse('A page of them, oldest first.', schemaOf(projectListSchema)), ...lists },
       },
       post: {
         operationId: 'createProject',
@@ -79,7 +80,7 @@ function describeSites(): Record<string, PathItem> {
         summary: 'List the documentation sites of the organization',
         security,
         parameters: listParameters,
-        responses: { 200: jsonResponse('A page of them, oldest first.', schemaOf(siteListSchema)), ...reads },
+        responses: { 200: jsonResponse('A page of them, oldest first.', schemaOf(siteListSchema)), ...lists },
       },
       post: {
         operationId: 'createSite',
@@ -133,7 +134,7 @@ function describeKeys(): Record<string, PathItem> {
         summary: 'List the API keys of the organization, without their secrets',
         security,
         parameters: listParameters,
-        responses: { 200: jsonResponse('A page of them, oldest first.', schemaOf(keyListSchema)), ...reads },
+        responses: { 200: jsonResponse('A page of them, oldest first.', schemaOf(keyListSchema)), ...lists },
       },
       post: {
         operationId: 'createKey',
