@@ -1,8 +1,10 @@
 import { accessMutations } from './access.ts';
+import { administrationMutations } from './administration.ts';
 import { attackOneMutations } from './attacks-one.ts';
 import { attackTwoMutations } from './attacks-two.ts';
 import { machineMutations } from './machine.ts';
 import { linkMutations } from './links.ts';
+import { capacityMutations } from './capacity.ts';
 import { organizationMutations } from './organizations.ts';
 
 /** A check of the product, and the tests that fail without it. */
@@ -26,6 +28,8 @@ const twoOrganizations = { project: 'integration', tests: ['jobs/grants'] } as c
 
 export const mutations: Mutation[] = [
   ...accessMutations,
+  ...administrationMutations,
+  ...capacityMutations,
   ...attackOneMutations,
   ...machineMutations,
   {
@@ -181,8 +185,8 @@ export const mutations: Mutation[] = [
   {
     name: "a project's token goes to another server without asking for a grant",
     file: 'workflows/contract/grants.ts',
-    find: 'isKept && before.forgeUrl !== after.forgeUrl',
-    replace: 'isKept && before.forgeUrl === undefined',
+    find: 'return isKept && isElsewhere',
+    replace: 'return isKept && isElsewhere && before.forgeUrl === undefined',
     ...twoOrganizations,
   },
   ...organizationMutations,

@@ -281,6 +281,17 @@ it('finds and changes nothing of another organization, in any query of the API',
      values ($1, 1, 1, 'r', 'history', 1, '{}')`,
     [ours.ids['job']],
   );
+  await pool.query(`insert into empty_searches (site_id, day, query) values ($1, current_date, 'heron')`, [
+    ours.ids['site'],
+  ]);
+  await pool.query(`insert into gaps (site_id, id, label, state) values ($1, $2, 'x', 'answered')`, [
+    ours.ids['site'],
+    ours.ids['gaps'],
+  ]);
+  await pool.query(
+    `insert into sessions (id, organization_id, key_id, expires_at) values ('ses_x', $1, $2, now() + interval '1 hour')`,
+    [ours.organizationId, ours.ids['keys']],
+  );
   const before = await rowsWith(pool, secretIds);
   const isLast = (name: string) => Number(name === 'erasure.organization');
   const found: string[] = [];

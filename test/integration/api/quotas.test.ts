@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { readConfig } from '../../../api/config.ts';
 import { createPool } from '../../../db/pool.ts';
-import { buildKey, buildOrganization, buildProject } from '../../support/build.ts';
+import { buildJob, buildKey, buildOrganization, buildProject } from '../../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { serveApi, type ServedApi } from './serve.ts';
 
@@ -103,12 +103,16 @@ it('active jobs and turns an hour are counted over projects, when they begin, an
   ]);
   expect(both[0]!.waits.every((seconds) => seconds > 0)).toBe(true);
 
+  const message = (json: object, { id, project }: { id: string; project: string }) =>
+    api.ask(`/v2/agent/${project}/job/${id}/message`, { key, json });
+  // a job that a message begins again is active, too
+  const ended = await buildJob(database.pool, projects[0]!, { status: 'completed' });
+  const again = await message({ prompt: 'Go on.' }, { id: ended.id, project: ended.projectId });
+  expect([again.status, again.body.error]).toEqual([429, both[0]!.sentences[0]]);
   const { rows } = await database.pool.query<{ id: string; project: string }>(
     `update jobs set status = 'completed' where organization_id = $1 returning id, project_id as project`,
     [organizationId],
   );
-  const message = (json: object, { id, project }: { id: string; project: string }) =>
-    api.ask(`/v2/agent/${project}/job/${id}/message`, { key, json });
   expect((await message({ prompt: 'Go on.' }, rows[0]!)).status).toBe(200);
   const job = { key, json: { prompt: 'One more.' }, headers: { 'idempotency-key': 'the-last' } };
   const path = `/v2/agent/${projects[0]!.id}/job`;

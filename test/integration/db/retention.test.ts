@@ -205,6 +205,8 @@ describe('snapshots', () => {
     await using _pools = { [Symbol.asyncDispose]: async () => void (await Promise.all([tight.end(), wide.end()])) };
     const refused = await buildJob(tight, project).catch((error: unknown) => error);
     expect(passedQuota(refused)).toEqual({ name: 'snapshotGigabytes', most: 2 });
+    const again = tight.query(`update jobs set status = 'active' where id = $1`, [job.id]);
+    expect(passedQuota(await again.catch((error: unknown) => error))).toEqual({ name: 'snapshotGigabytes', most: 2 });
     expect(await buildJob(wide, project)).toMatchObject({ status: 'active' });
   });
 });
