@@ -185,8 +185,8 @@ export const mutations: Mutation[] = [
   {
     name: "a project's token goes to another server without asking for a grant",
     file: 'workflows/contract/grants.ts',
-    find: 'return isKept && isElsewhere',
-    replace: 'return isKept && isElsewhere && before.forgeUrl === undefined',
+    find: 'const isElsewhere = before.forgeUrl !== after.forgeUrl || ',
+    replace: 'const isElsewhere = ',
     ...twoOrganizations,
   },
   ...organizationMutations,
