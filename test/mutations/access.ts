@@ -25,6 +25,14 @@ export const accessMutations: Mutation[] = [
     tests: ['api/open-answers'],
   },
   {
+    name: 'a busy event loop takes a cut connection for one that lasts',
+    file: 'api/stream-output.ts',
+    find: 'for (let slice = 0; slice < 10; slice += 1) await sleep(ms / 10, ',
+    replace: 'await sleep(ms, ',
+    project: 'unit',
+    tests: ['api/stream-output'],
+  },
+  {
     name: 'authentication names nobody as the holder of an answer',
     file: 'api/gate.ts',
     find: 'openAnswers.admit(request, caller);',
