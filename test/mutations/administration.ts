@@ -183,13 +183,6 @@ export const administrationMutations: Mutation[] = [
     ...audited,
   },
   {
-    name: 'a folder that others could fill is taken',
-    file: 'lib/private-folder.ts',
-    find: ' && (found.mode & 0o002) === 0',
-    replace: '',
-    ...privateFolder,
-  },
-  {
     name: 'a folder that others can read stays so',
     file: 'lib/private-folder.ts',
     find: 'await chmod(path, 0o700);',

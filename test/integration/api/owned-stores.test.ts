@@ -7,7 +7,7 @@ import { createApiStores, type ApiStores } from '../../../api/stores.ts';
 import type { Owner } from '../../../db/caller.ts';
 import { testPepper } from '../../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { createOwner, receiver, type Owner as Scene } from './owner.ts';
+import { createOwner, plantRows, receiver, type Owner as Scene } from './owner.ts';
 import { neverGiven, rowsWith } from './rows-of-owner.ts';
 import { serveApi, type ServedApi } from './serve.ts';
 
@@ -266,32 +266,7 @@ it('finds and changes nothing of another organization, in any query of the API',
   const as = { organizationId: theirs.organizationId, keyId: theirs.ids['keys']!, sessionId: 'ses_x', person: null };
   const secretIds = Object.values(ours.ids).filter((known) => known.length > 8 && known !== ours.ids['sites']);
   const missing = Object.fromEntries(Object.entries(ours.ids).map(([kind, known]) => [kind, neverGiven(known)]));
-  await pool.query(`update jobs set idempotency_key = 'known', request_hash = 'h' where id = $1`, [ours.ids['job']]);
-  await pool.query(
-    `insert into job_snapshots (job_id, tree, commit, base_commit, pack, patch, changed_files)
-     values ($1, 'tree', 'c', 'base', '', '+x', 1)`,
-    [ours.ids['job']],
-  );
-  await pool.query(`update jobs set base_commit = 'base', head_tree = 'tree' where id = $1`, [ours.ids['job']]);
-  await pool.query(`insert into job_history_exports (job_id, turn, state) values ($1, 1, 'exported')`, [
-    ours.ids['job'],
-  ]);
-  await pool.query(
-    `insert into job_histories (job_id, turn, run, run_id, history, event_count, build_ids)
-     values ($1, 1, 1, 'r', 'history', 1, '{}')`,
-    [ours.ids['job']],
-  );
-  await pool.query(`insert into empty_searches (site_id, day, query) values ($1, current_date, 'heron')`, [
-    ours.ids['site'],
-  ]);
-  await pool.query(`insert into gaps (site_id, id, label, state) values ($1, $2, 'x', 'answered')`, [
-    ours.ids['site'],
-    ours.ids['gaps'],
-  ]);
-  await pool.query(
-    `insert into sessions (id, organization_id, key_id, expires_at) values ('ses_x', $1, $2, now() + interval '1 hour')`,
-    [ours.organizationId, ours.ids['keys']],
-  );
+  await plantRows(pool, ours);
   const before = await rowsWith(pool, secretIds);
   const isLast = (name: string) => Number(name === 'erasure.organization');
   const found: string[] = [];

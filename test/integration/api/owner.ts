@@ -75,3 +75,31 @@ export async function createOwner(pool: Pool, api: ServedApi): Promise<Owner> {
     },
   };
 }
+
+/** What an organization comes to have without asking the API for it. */
+export async function plantRows(pool: Pool, { ids, organizationId }: Owner): Promise<void> {
+  await pool.query(`update jobs set idempotency_key = 'known', request_hash = 'h' where id = $1`, [ids['job']]);
+  await pool.query(
+    `insert into job_snapshots (job_id, tree, commit, base_commit, pack, patch, changed_files)
+     values ($1, 'tree', 'c', 'base', '', '+x', 1)`,
+    [ids['job']],
+  );
+  await pool.query(`update jobs set base_commit = 'base', head_tree = 'tree' where id = $1`, [ids['job']]);
+  await pool.query(`insert into job_history_exports (job_id, turn, state) values ($1, 1, 'exported')`, [ids['job']]);
+  await pool.query(
+    `insert into job_histories (job_id, turn, run, run_id, history, event_count, build_ids)
+     values ($1, 1, 1, 'r', 'history', 1, '{}')`,
+    [ids['job']],
+  );
+  await pool.query(`insert into empty_searches (site_id, day, query) values ($1, current_date, 'heron')`, [
+    ids['site'],
+  ]);
+  await pool.query(`insert into gaps (site_id, id, label, state) values ($1, $2, 'x', 'answered')`, [
+    ids['site'],
+    ids['gaps'],
+  ]);
+  await pool.query(
+    `insert into sessions (id, organization_id, key_id, expires_at) values ('ses_x', $1, $2, now() + interval '1 hour')`,
+    [organizationId, ids['keys']],
+  );
+}
