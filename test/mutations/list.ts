@@ -6,6 +6,7 @@ import { machineMutations } from './machine.ts';
 import { linkMutations } from './links.ts';
 import { capacityMutations } from './capacity.ts';
 import { organizationMutations } from './organizations.ts';
+import { sandboxMutations } from './sandbox.ts';
 
 /** A check of the product, and the tests that fail without it. */
 export interface Mutation {
@@ -192,4 +193,5 @@ export const mutations: Mutation[] = [
   ...organizationMutations,
   ...attackTwoMutations,
   ...linkMutations,
+  ...sandboxMutations,
 ];

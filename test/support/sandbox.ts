@@ -17,7 +17,8 @@ export interface TestSandbox extends AsyncDisposable {
   /** The folder that a worker would keep secrets in, beside the tree. */
   directory: string;
   tree: string;
-  run(command: string, options?: { timeoutMs?: number; signal?: AbortSignal }): Promise<CommandEnd>;
+  /** With `jobId` as another job, in a tree of its own. */
+  run(command: string, options?: { timeoutMs?: number; signal?: AbortSignal; jobId?: string }): Promise<CommandEnd>;
   /** What a command said, once it has ended by itself with that code. */
   output(command: string, exitCode?: number): Promise<string>;
 }
@@ -80,8 +81,20 @@ export async function openTestSandbox(
     for (const path of [directory, join(directory, 'private'), tree]) await chown(path, otherUid, otherUid);
   const { runs, close } = await (account === 'owner' ? asOwner : asOther)({ directory, limits, network, authorities });
 
-  const run: TestSandbox['run'] = (command, { timeoutMs = 60_000, signal = new AbortController().signal } = {}) =>
-    runs({ jobId: 'job_test', tree, command, timeoutMs, signal });
+  async function treeOf(jobId: string): Promise<string> {
+    const other = join(directory, 'private', jobId);
+    await mkdir(other, { recursive: true });
+    if (account === 'other') await chown(other, otherUid, otherUid);
+    return other;
+  }
+
+  const run: TestSandbox['run'] = async (
+    command,
+    { timeoutMs = 60_000, signal = new AbortController().signal, jobId } = {},
+  ) => {
+    const place = jobId === undefined ? tree : await treeOf(jobId);
+    return runs({ jobId: jobId ?? 'job_test', tree: place, command, timeoutMs, signal });
+  };
   return {
     directory,
     tree,

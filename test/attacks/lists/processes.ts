@@ -52,7 +52,7 @@ const greedy: [string, string, string][] = [
   ],
   [
     '200 processes at once',
-    'for i in $(seq 200); do sleep 3 & done 2>/dev/null; [ "$(jobs -p | wc -l)" = 200 ] && echo taken',
+    'for i in $(seq 200); do sleep 60 > /dev/null & done 2>/dev/null; [ "$(jobs -p | wc -l)" = 200 ] && echo taken; kill $(jobs -p)',
     'a limit on processes',
   ],
   [
