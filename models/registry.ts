@@ -41,6 +41,8 @@ interface Provider {
 }
 
 const longestName = 200;
+/** Some providers have it in the path of the address, where it must lead nowhere else. */
+const modelPattern = /^@?\w[\w.:@+~-]*(?:\/\w[\w.:@+~-]*)*$/;
 const fetch = fetchFromProvider;
 
 /** Makes language and embedding models by name, from the providers that have what they need here. */
@@ -52,6 +54,9 @@ export function createModelRegistry(settings: ModelSettings): ModelRegistry & Em
     const model = name.slice(slash + 1);
     if (slash < 1 || model.trim() === '' || name.length > longestName) {
       return `A model is named provider/model, for example anthropic/claude-sonnet-4-5 or offline/editor; ${quoted(name)} is not.`;
+    }
+    if (!modelPattern.test(model)) {
+      return `The name of a model consists of letters, digits and the signs . _ : @ + ~ -, in parts with "/" between them; ${quoted(model)} does not.`;
     }
     const provider = providers.get(name.slice(0, slash));
     if (provider === undefined) {

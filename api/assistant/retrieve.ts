@@ -47,12 +47,12 @@ export function urlOf({ path, anchor }: { path: string; anchor: string | null },
 
 /**
  * A repository names its pages as it likes. Browsers take a backslash for a slash, leave control characters out and go up at
- * two dots, also at encoded ones, so `/\t/host` would be the address of another site.
+ * two dots, also at encoded ones and with blanks at the end, so `/\t/host` would be the address of another site.
  */
 function withinSite(path: string): string {
   return path
     .split(/[/\\]/)
-    .map((segment) => segment.replaceAll(/\p{Cc}/gu, ''))
-    .filter((segment) => segment !== '' && !/^(?:\.|%2e){1,2}$/i.test(segment))
+    .map((segment) => segment.replaceAll(/\p{Cc}/gu, '').replaceAll(/[?#]/g, encodeURIComponent))
+    .filter((segment) => segment !== '' && !/^(?:\.|%2e){1,2} *$/i.test(segment))
     .join('/');
 }

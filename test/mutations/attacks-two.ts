@@ -57,6 +57,14 @@ export const attackTwoMutations: Mutation[] = [
     tests: ['api/assistant/retrieve'],
   },
   {
+    name: 'the name of a model leads to another address of its provider',
+    file: 'models/registry.ts',
+    find: '!modelPattern.test(model)',
+    replace: '!modelPattern.test(model) && model === name',
+    project: 'unit',
+    tests: ['models/registry'],
+  },
+  {
     name: 'the target of a request is a whole address',
     file: 'api/middleware/request-guard.ts',
     find: "!/^\\/[^#]*$/.test(ctx.req.url ?? '')",

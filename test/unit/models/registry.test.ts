@@ -20,6 +20,8 @@ describe('the model registry', () => {
     ['openai/gpt-5', 'openai', 'gpt-5'],
     ['google/gemini-2.5-pro', 'google', 'gemini-2.5-pro'],
     ['compatible/meta-llama/Llama-3', 'compatible', 'meta-llama/Llama-3'],
+    ['compatible/@cf/qwen/qwen2.5:7b-instruct_q4+x~1', 'compatible', '@cf/qwen/qwen2.5:7b-instruct_q4+x~1'],
+    ['openai/ft:gpt-4o:org::id', 'openai', 'ft:gpt-4o:org::id'],
     ['offline/editor', 'offline', 'editor'],
     ['offline/extract', 'offline', 'extract'],
   ])('resolves %s', (name, provider, modelId) => {
@@ -28,6 +30,23 @@ describe('the model registry', () => {
     expect(model.specificationVersion).toBe('v4');
     expect(model.provider).toContain(provider);
     expect(model.modelId).toBe(modelId);
+  });
+
+  it.each([
+    '../files',
+    'models/../../files',
+    'x?key=',
+    'x#',
+    'x%2f..',
+    'a//b',
+    'a/',
+    'a/./b',
+    'a b',
+    'a\\b',
+    'x\n',
+    '@/x',
+  ])('takes no %j for a model, which would lead to another address of the provider', (model) => {
+    expect(everything.problemWith(`google/${model}`)).toContain('The name of a model consists of');
   });
 
   it.each([

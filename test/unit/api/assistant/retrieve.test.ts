@@ -3,7 +3,25 @@ import { expect, it } from 'vitest';
 import { urlOf } from '../../../../api/assistant/retrieve.ts';
 
 const piece = fc.oneof(
-  fc.constantFrom('/', '\\', '\t', '\n', '\r', '\0', '.', '..', '%2e', '%2E', '%09', '@', ':', ' ', 'evil.example'),
+  fc.constantFrom(
+    '/',
+    '\\',
+    '?',
+    '#',
+    '\t',
+    '\n',
+    '\r',
+    '\0',
+    '.',
+    '..',
+    '%2e',
+    '%2E',
+    '%09',
+    '@',
+    ':',
+    ' ',
+    'evil.example',
+  ),
   fc.string(),
   fc.string({ unit: 'binary' }),
 );
@@ -20,7 +38,10 @@ it('names an address of the site, whatever a repository calls its pages', () => 
       expect(below.origin).toBe('https://other.example');
       expect(`${below.pathname}/`).toMatch(/^\/tenant\//);
     }),
-    { numRuns: 5_000, examples: [['\t/evil.example/x'], ['\\evil.example/x'], ['../../x'], ['%2e%2E/x']] },
+    {
+      numRuns: 5_000,
+      examples: [['\t/evil.example/x'], ['\\evil.example/x'], ['../../x'], ['%2e%2E/x'], ['.. '], ['..?'], ['..#']],
+    },
   );
 });
 
