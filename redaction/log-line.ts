@@ -1,6 +1,7 @@
 /** Line ends of Unicode, and the control characters that JSON leaves as they are: a terminal obeys some of them. */
 const unescaped = /[\u007f-\u009f\u2028\u2029]/g;
-const controls = /(?!\t)[\p{Cc}\u2028\u2029]/gu;
+/** Changes of the direction of writing, too, because they show words in another order. */
+const controls = /(?!\t)[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
 /** Makes what a line of JSON passes through before it is written: secrets are taken out, and it stays one line of plain text. */
 export function createLineScrubber(redact: (text: string) => string): (line: string) => string {

@@ -9,9 +9,11 @@ export function contentOf(row: Record<string, SQLOutputValue>): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
 }
 
+/** A title is shown as one line of plain text: it keeps no control characters and no changes of direction. */
 export function metadataOf(text: SQLOutputValue | undefined): PageMetadata {
   const metadata: PageMetadata = JSON.parse(String(text));
-  return metadata;
+  const title = metadata.title.replaceAll(/[\s\p{Cc}\p{Cf}]+/gu, ' ').trim();
+  return { ...metadata, title };
 }
 
 export function textsOf(text: SQLOutputValue | undefined): string[] {

@@ -1,16 +1,22 @@
 import type { Command } from 'commander';
+import { asOneLine } from '../../redaction/log-line.ts';
 
 type Cell = string | number | boolean | Date | null | undefined;
+
+/** Prints lines in which nothing moves the terminal's cursor or hides a word, whoever wrote them; JSON stays the same JSON. */
+export function print(text: string): void {
+  console.log(text.split('\n').map(asOneLine).join('\n'));
+}
 
 /** Prints one thing: `name: value` lines for a person, or JSON with --json. */
 export function printRecord(command: Command, record: Record<string, unknown>): void {
   if (isJson(command)) {
-    console.log(JSON.stringify(record, null, 2));
+    print(JSON.stringify(record, null, 2));
     return;
   }
   const entries = Object.entries(record).filter(([, value]) => value !== null && value !== undefined);
   const width = Math.max(...entries.map(([name]) => name.length));
-  for (const [name, value] of entries) console.log(`${`${name}:`.padEnd(width + 2)}${cellText(value)}`);
+  for (const [name, value] of entries) print(`${`${name}:`.padEnd(width + 2)}${cellText(value)}`);
 }
 
 /** Prints a list: an aligned table for a person, or a JSON array with --json. */
@@ -20,11 +26,11 @@ export function printList<Row extends object>(
   columns: Record<string, (row: Row) => Cell>,
 ): void {
   if (isJson(command)) {
-    console.log(JSON.stringify(rows, null, 2));
+    print(JSON.stringify(rows, null, 2));
     return;
   }
   if (rows.length === 0) {
-    console.log('(none)');
+    print('(none)');
     return;
   }
   printTable(
@@ -38,7 +44,7 @@ export function printTable(titles: string[], rows: string[][]): void {
   const table = [titles, ...rows];
   const widths = titles.map((_, index) => Math.max(...table.map((cells) => cells[index]?.length ?? 0)));
   for (const cells of table) {
-    console.log(
+    print(
       cells
         .map((cell, index) => cell.padEnd(widths[index] ?? 0))
         .join('  ')

@@ -1,18 +1,16 @@
 import type { JobStory, StepStory, TurnReplay, TurnStory } from '../../worker/replay/job-story.ts';
-import { printTable } from './output.ts';
+import { printTable, print } from './output.ts';
 
 const longestCell = 44;
 
 /** Prints a job for a person: each turn's steps, whether its history still replays, and how it ended. */
 export function printStory({ job, turns }: JobStory, name: string): void {
-  console.log(`${job.id}  ${job.status}  ${job.model}`);
-  console.log(
-    `${job.repository} at ${job.baseCommit?.slice(0, 12) ?? '?'} (${job.baseBranch ?? job.requestedRef ?? '?'})`,
-  );
-  if (job.prLink !== null) console.log(job.prLink);
+  print(`${job.id}  ${job.status}  ${job.model}`);
+  print(`${job.repository} at ${job.baseCommit?.slice(0, 12) ?? '?'} (${job.baseBranch ?? job.requestedRef ?? '?'})`);
+  if (job.prLink !== null) print(job.prLink);
   if (job.forkedFrom !== null) {
     const { jobId, turn, step } = job.forkedFrom;
-    console.log(`forked from ${jobId} at turn ${turn}, step ${step}`);
+    print(`forked from ${jobId} at turn ${turn}, step ${step}`);
   }
   for (const turn of turns) printTurn(turn, name);
 }
@@ -20,11 +18,16 @@ export function printStory({ job, turns }: JobStory, name: string): void {
 function printTurn(turn: TurnStory, name: string): void {
   const { steps, failure } = turn;
   const seconds = turn.endedAt === null ? null : Date.parse(turn.endedAt) - Date.parse(turn.startedAt);
-  console.log(
+  print(
     `\nTurn ${turn.turn}, ${turn.isCopied ? 'copied' : turn.status}${seconds === null ? '' : ` after ${timeText(seconds)}`}`,
   );
+<<<<<<< HEAD
   console.log(`  prompt: ${shortened(turn.prompt, 160)}`);
   for (const line of replayLines(turn.replay)) console.log(`  ${line}`);
+=======
+  print(`  asked: ${shortened(turn.prompt, 160)}`);
+  for (const line of replayLines(turn.replay)) print(`  ${line}`);
+>>>>>>> cf43faa (Show words of models and pages as plain text at terminals and in titles)
   if (steps.length > 0) {
     printTable(
       ['step', 'tool calls', 'result', 'files', 'model', 'tools', 'waiting', 'tokens', 'cost', 'attempts'],
@@ -33,19 +36,27 @@ function printTurn(turn: TurnStory, name: string): void {
     printSum(steps);
   }
   for (const { step, lastFailures } of steps)
+<<<<<<< HEAD
     for (const reason of lastFailures) console.log(`  step ${step} was retried: ${shortened(reason, 160)}`);
+=======
+    for (const reason of lastFailures) print(`  step ${step} was tried again: ${shortened(reason, 160)}`);
+>>>>>>> cf43faa (Show words of models and pages as plain text at terminals and in titles)
   if (failure === null) {
-    if (turn.message !== null) console.log(`\n${indented(turn.message)}`);
+    if (turn.message !== null) print(`\n${indented(turn.message)}`);
     return;
   }
-  console.log(`\n  Failed: ${failure.title} (${failure.category})`);
-  if (failure.message !== null) console.log(indented(failure.message));
-  console.log(`  What to do: ${failure.remedy}`);
+  print(`\n  Failed: ${failure.title} (${failure.category})`);
+  if (failure.message !== null) print(indented(failure.message));
+  print(`  What to do: ${failure.remedy}`);
   const last = steps.findLast(({ toolResults }) => toolResults !== null);
   const at = steps.at(-1);
-  if (at !== undefined) console.log(`  Look closer: docket job replay ${name} --turn ${turn.turn} --step ${at.step}`);
+  if (at !== undefined) print(`  Look closer: docket job replay ${name} --turn ${turn.turn} --step ${at.step}`);
   if (last !== undefined && !name.includes('/') && !name.includes('.'))
+<<<<<<< HEAD
     console.log(`  Retry from there: docket job fork ${name} --turn ${turn.turn} --step ${last.step}`);
+=======
+    print(`  Try again from there: docket job fork ${name} --turn ${turn.turn} --step ${last.step}`);
+>>>>>>> cf43faa (Show words of models and pages as plain text at terminals and in titles)
 }
 
 function replayLines(replay: TurnReplay): string[] {
@@ -111,7 +122,7 @@ function printSum(steps: readonly StepStory[]): void {
     isPriced ? costText(sum(({ costMicros }) => costMicros)) : 'at an unknown price',
     `model ${timeText(sum(({ modelMs }) => modelMs))}, tools ${timeText(sum(({ toolsMs }) => toolsMs))}, waiting ${timeText(sum(({ waitingMs }) => waitingMs))}`,
   ];
-  console.log(`  ${parts.join('; ')}`);
+  print(`  ${parts.join('; ')}`);
 }
 
 const longestMessage = 4_000;

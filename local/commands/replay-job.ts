@@ -9,6 +9,7 @@ import { prepareWorkflowBundle } from '../../worker/workflow-bundle.ts';
 import { CommandError } from './context.ts';
 import { printStep } from './print-step.ts';
 import { printStory } from './print-story.ts';
+import { print } from './output.ts';
 
 export interface ReplayRequest {
   /** As the person named it. */
@@ -42,7 +43,7 @@ export async function replayJob(request: ReplayRequest): Promise<void> {
     turn === undefined ? collected : { ...collected, turns: collected.turns.filter((one) => one.turn === turn) };
   const hasHistory = selected.turns.some((one) => collected.histories.some((kept) => kept.turn === one.turn));
   const story = await tellJob(selected, hasHistory ? prepareReplay : null);
-  if (isJson) console.log(JSON.stringify(story, null, 2));
+  if (isJson) print(JSON.stringify(story, null, 2));
   else printStory(story, job);
 }
 
@@ -61,7 +62,7 @@ async function showStep(
   const { exactQuestionOf } = await import('../../worker/replay/exact-question.ts');
   const question = exactQuestionOf(collected, place);
   const diff = diffOf(collected, place);
-  if (request.isJson) console.log(JSON.stringify({ step: story, question, diff }, null, 2));
+  if (request.isJson) print(JSON.stringify({ step: story, question, diff }, null, 2));
   else printStep({ jobId: collected.job.id, story, question, diff });
 }
 

@@ -155,4 +155,20 @@ export const linkMutations: Mutation[] = [
     replace: '',
     ...orders,
   },
+  {
+    name: 'words of a model move the cursor of a terminal',
+    file: 'local/commands/output.ts',
+    find: '.map(asOneLine)',
+    replace: '',
+    project: 'unit',
+    tests: ['local/commands/output'],
+  },
+  {
+    name: 'the title of a page turns the words behind it about',
+    file: 'search/stored-page.ts',
+    find: "metadata.title.replaceAll(/[\\s\\p{Cc}\\p{Cf}]+/gu, ' ').trim()",
+    replace: 'metadata.title',
+    project: 'integration',
+    tests: ['assistant/streams'],
+  },
 ];

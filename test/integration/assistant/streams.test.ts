@@ -4,7 +4,8 @@ import { createThreadStore } from '../../../db/threads.ts';
 import { serveModelApi } from './model-api.ts';
 import type { ModelApi } from './model-api.ts';
 import { answerOf, endingOf } from '../../support/open-stream.ts';
-import { eventsOf } from './site.ts';
+import { addressesIn, readers } from '../../fuzz/links/readers.ts';
+import { eventsOf, pages, publishPages } from './site.ts';
 
 const protocols = ['v1', 'v2'] as const;
 let api: ModelApi;
@@ -227,6 +228,42 @@ describe('links of an answer', () => {
     await api.model.nextRequest();
     expect(answerOf(stream.text())).toBe(checked);
     expect(stream.text().match(/^h:.*$/gm)).toEqual([expect.stringContaining('/guides/retries')]);
+  });
+});
+
+describe('words of a model and of pages', () => {
+  const evil = 'https://evil.example/p?q=1';
+  const retries = 'https://docs.example.com/guides/retries';
+  const said = [
+    `![x](${evil}) <img alt="a>b" src="${evil}">`,
+    ` \`\`a\`b\`<b>\`![x](${evil})\` ${evil} a@evil.example`,
+    `\n\n[^1]: ${evil}\n\n[Retries](/guides/retries) www.![\`://\`](${evil}`,
+  ];
+  const title = `![x](${evil}) [y](${evil})`;
+
+  it('lead to pages alone, and are stored and read back as they were sent', async () => {
+    const page = `---\ntitle: "${title}\\u202e\\n\\e[2J"\n---\n\n# Retries\n\nHow do I change the retry limit? So.\n`;
+    await publishPages(api.database.pool, api.docs.site, { ...pages, 'guides/retries.md': page });
+    for (const protocol of protocols) {
+      api.model.script({ text: said });
+      const stream = await api.ask(protocol);
+      await stream.ended;
+      await api.model.nextRequest();
+      const answer = answerOf(stream.text());
+      const found = readers.flatMap(({ render }) => [...addressesIn(render(answer))]);
+      expect([...new Set(found)]).toEqual([retries]);
+      const threadId = String(stream.headers['x-thread-id']);
+      const read = await api.apis[0]?.ask(`/discovery/v1/assistant/${api.docs.site.domain}/thread/${threadId}`, {
+        key: api.docs.adminKey,
+      });
+      const [, message] = JSON.parse(read?.text ?? '').messages;
+      expect(message.content).toBe(answer);
+      // a title is plain text of one line, and the address of a source comes from the index
+      expect(message.sources).toEqual([
+        { url: expect.stringMatching(/^https:\/\/docs\.example\.com\/guides\/retries(?:#|$)/), title: `${title} [2J` },
+      ]);
+      expect(stream.text()).not.toMatch(/\\u202e|\u202e|\\u001b/);
+    }
   });
 });
 

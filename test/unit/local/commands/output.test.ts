@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { printList, printRecord } from '../../../../local/commands/output.ts';
+import { print, printList, printRecord } from '../../../../local/commands/output.ts';
 
 const printed: string[] = [];
 beforeEach(() => {
@@ -23,6 +23,20 @@ const rows = [
   { name: 'one', at: new Date('2026-01-01T00:00:00Z'), tags: [] },
   { name: 'a longer name', at: null, tags: ['a', 'b'] },
 ];
+
+const hostile = 'a\u001b]0;x\u0007\u001b[2K\r\u009b1A\u202eb\tc\nd';
+
+it('lets no text of a model do anything to the terminal, nor change the JSON', () => {
+  print(hostile);
+  printRecord(commandWith({ json: false }), { id: hostile });
+  printList(commandWith({ json: false }), [{ id: hostile }], { id: ({ id }) => id });
+  expect(printed.join('\n')).not.toMatch(/(?![\t\n])[\p{Cc}\u202e]/u);
+  expect(printed[0]).toBe(String.raw`a\u001b]0;x\u0007\u001b[2K\u000d\u009b1A\u202eb` + '\tc\nd');
+  printed.length = 0;
+  printRecord(commandWith({ json: true }), { id: hostile });
+  expect(printed[0]).not.toContain('\u009b');
+  expect(JSON.parse(printed[0] ?? '')).toEqual({ id: hostile });
+});
 
 describe('for a person', () => {
   it('aligns a record and leaves out what is not set', () => {
