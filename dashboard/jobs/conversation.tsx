@@ -4,6 +4,7 @@ import { useEffect, useEffectEvent, useLayoutEffect, useMemo, useRef, useState }
 import type { Job, Step, Turn } from '../http/types.ts';
 import { Markdown } from '../components/markdown.tsx';
 import { KeptStates } from './kept-state.tsx';
+import { plain } from '../plain.ts';
 import { Said } from './said.tsx';
 import { StepItem } from './step-item.tsx';
 import { StepJump } from './step-jump.tsx';
@@ -27,7 +28,7 @@ export function Conversation({ job, details, turns, steps, live }: ConversationP
   const list = useRef<HTMLDivElement>(null);
   const [offset, setOffset] = useState(0);
   const [kept] = useState(() => new Map<string, boolean>());
-  const hasOutcome = details.phase === null && details.message !== null;
+  const hasOutcome = details.phase === null && (details.message ?? details.incomplete) !== null;
   const items = useMemo(() => timelineOf(turns, steps, hasOutcome), [turns, steps, hasOutcome]);
   useLayoutEffect(() => {
     const top = (list.current?.getBoundingClientRect().top ?? 0) + window.scrollY;
@@ -89,6 +90,22 @@ export function Conversation({ job, details, turns, steps, live }: ConversationP
   );
 }
 
+/** The last words of a job: what it did, and before that what it did not do. */
+function Outcome({ details: { failure, incomplete, message } }: { details: Job['details'] }) {
+  return (
+    <div className={failure === null && incomplete === null ? 'outcome' : 'outcome outcome-failed'}>
+      {incomplete !== null && (
+        <>
+          <h3>Not everything was done</h3>
+          <p role="status">{plain(incomplete)}</p>
+        </>
+      )}
+      <h3>{failure === null ? 'The agent says' : 'How it ended'}</h3>
+      <Markdown text={message ?? ''} />
+    </div>
+  );
+}
+
 interface ToldProps {
   item: TimelineItem;
   job: JobRef;
@@ -113,13 +130,7 @@ function Told({ item, job, details, live, isHere }: ToldProps) {
       return <StepItem job={job} step={step} words={words} isHere={isHere} />;
     }
     case 'outcome':
-      return (
-        <div className={details.failure === null && details.incomplete === null ? 'outcome' : 'outcome outcome-failed'}>
-          <h3>{details.failure === null ? 'The agent says' : 'How it ended'}</h3>
-          {details.failure === null && details.incomplete !== null && <p role="status">{details.incomplete}</p>}
-          <Markdown text={details.message ?? ''} />
-        </div>
-      );
+      return <Outcome details={details} />;
     default:
       return item satisfies never;
   }

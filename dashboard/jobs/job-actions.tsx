@@ -1,4 +1,5 @@
-import { answerOf, api } from '../http/client.ts';
+import { useNavigate } from '@tanstack/react-router';
+import { answerOf, api, done } from '../http/client.ts';
 import type { Job } from '../http/types.ts';
 import { Confirm } from '../components/confirm.tsx';
 import { useSession } from '../components/session.tsx';
@@ -8,6 +9,7 @@ import type { JobRef } from './story.ts';
 /** What a person can do with a job besides speaking to it. */
 export function JobActions({ job, status, turn }: { job: JobRef; status: Job['status']; turn: number }) {
   const { temporalUiUrl, temporalNamespace } = useSession();
+  const navigate = useNavigate();
   const path = `/v2/agent/${job.projectId}/job/${job.id}`;
   const workflow = turn <= 1 ? `agent-job/${job.id}` : `agent-job/${job.id}/turn-${turn}`;
   const refresh = () => queryClient.invalidateQueries({ queryKey: ['job', job.id] });
@@ -49,6 +51,14 @@ export function JobActions({ job, status, turn }: { job: JobRef; status: Job['st
           onDone={refresh}
         />
       )}
+      <Confirm
+        label="Delete"
+        what="Delete the job"
+        title="Delete this job?"
+        text="Its conversation, steps and snapshots are deleted with it; work in progress stops. Its branch and pull request stay. This cannot be undone."
+        act={() => done(api.DELETE('/v2/agent/{projectId}/job/{id}', { params: { path: job } }))}
+        onDone={() => navigate({ to: '/' })}
+      />
     </div>
   );
 }

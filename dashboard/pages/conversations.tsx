@@ -1,10 +1,10 @@
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useInfiniteQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { Button, Input, SearchField } from 'react-aria-components';
 import { SiteMarkdown, Sources } from '../assistant/site-markdown.tsx';
 import { conversationViews, views, type ConversationView } from '../assistant/views.ts';
-import { Earlier } from '../components/earlier.tsx';
+import { NextPage } from '../components/next-page.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { EmptyNote } from '../components/notes.tsx';
 import { useSession } from '../components/session.tsx';
@@ -92,7 +92,7 @@ function ConversationList({ domain, view, q }: { domain: string; view: Conversat
                 <ConversationItem key={conversation.threadId} domain={domain} conversation={conversation} />
               ))}
             </div>
-            <Earlier list={list} />
+            <NextPage list={list} label="Earlier" />
           </>
         );
       }}
@@ -136,37 +136,46 @@ function ConversationItem({ domain, conversation }: { domain: string; conversati
 }
 
 function ThreadView({ domain, threadId }: { domain: string; threadId: string }) {
-  const thread = useQuery({
+  const thread = useInfiniteQuery({
     queryKey: ['thread', threadId],
-    queryFn: () =>
+    initialPageParam: '',
+    queryFn: ({ pageParam }) =>
       answerOf(
-        api.GET('/discovery/v1/assistant/{domain}/thread/{threadId}', { params: { path: { domain, threadId } } }),
+        api.GET('/discovery/v1/assistant/{domain}/thread/{threadId}', {
+          params: {
+            path: { domain, threadId },
+            query: { limit: 50, ...(pageParam === '' ? {} : { cursor: pageParam }) },
+          },
+        }),
       ),
+    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
   });
   return (
     <Loaded query={thread} problem="The conversation could not be read">
-      {({ messages, nextCursor }) => (
+      {({ pages }) => (
         <div className="thread">
-          {messages.map(({ id, role, content, sources, feedback }) =>
-            role === 'user' ? (
-              <div key={id} className="said asked-now">
-                <p className="words">{plain(content)}</p>
-              </div>
-            ) : (
-              <article key={id} className="answer">
-                <SiteMarkdown domain={domain} text={content} />
-                <Sources domain={domain} sources={sources} />
-                {feedback != null && (
-                  <p className={`note reader-says ${feedback.vote === 'up' ? 'says-good' : 'says-bad'}`}>
-                    The reader says that it {feedback.vote === 'up' ? 'helped' : 'did not help'}
-                    {feedback.reasons.length > 0 && `: ${feedback.reasons.map(plain).join(', ')}`}
-                    {feedback.comment !== null && `. "${plain(feedback.comment)}"`}
-                  </p>
-                )}
-              </article>
-            ),
-          )}
-          {nextCursor !== null && <p className="note">The rest of this long conversation is available from the API.</p>}
+          {pages
+            .flatMap(({ messages }) => messages)
+            .map(({ id, role, content, sources, feedback }) =>
+              role === 'user' ? (
+                <div key={id} className="said asked-now">
+                  <p className="words">{plain(content)}</p>
+                </div>
+              ) : (
+                <article key={id} className="answer">
+                  <SiteMarkdown domain={domain} text={content} />
+                  <Sources domain={domain} sources={sources} />
+                  {feedback != null && (
+                    <p className={`note reader-says ${feedback.vote === 'up' ? 'says-good' : 'says-bad'}`}>
+                      The reader says that it {feedback.vote === 'up' ? 'helped' : 'did not help'}
+                      {feedback.reasons.length > 0 && `: ${feedback.reasons.map(plain).join(', ')}`}
+                      {feedback.comment !== null && `. "${plain(feedback.comment)}"`}
+                    </p>
+                  )}
+                </article>
+              ),
+            )}
+          <NextPage list={thread} label="Later messages" />
         </div>
       )}
     </Loaded>

@@ -1,5 +1,5 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { Earlier } from '../components/earlier.tsx';
+import { NextPage } from '../components/next-page.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { EmptyNote } from '../components/notes.tsx';
 import { Table } from '../components/table.tsx';
@@ -44,7 +44,7 @@ export function AuditPage() {
                 </tr>
               ))}
             </Table>
-            <Earlier list={audit} />
+            <NextPage list={audit} label="Earlier" />
           </>
         );
       }}

@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
 import { Button } from 'react-aria-components';
-import { Earlier } from '../components/earlier.tsx';
+import { NextPage } from '../components/next-page.tsx';
 import { Problem } from '../components/fields.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { Table } from '../components/table.tsx';
@@ -84,7 +84,7 @@ export function Deliveries({ projectId, webhook: { id, enabled }, onSent }: Deli
           );
         }}
       </Loaded>
-      <Earlier list={deliveries} />
+      <NextPage list={deliveries} label="Earlier" />
     </div>
   );
 }

@@ -4,6 +4,7 @@ import type { Project } from '../http/types.ts';
 /** The settings of a project as a form holds them: lists a line each, no amount as nothing. */
 export interface ProjectDraft {
   name: string;
+  repository: string;
   defaultRef: string;
   model: string;
   forgeUrl: string;
@@ -26,6 +27,7 @@ export interface ProjectDraft {
 export function draftOf(project: Project | null): ProjectDraft {
   return {
     name: project?.name ?? '',
+    repository: project?.repository ?? '',
     defaultRef: project?.defaultRef ?? '',
     model: project?.model ?? '',
     forgeUrl: project?.forgeUrl ?? '',

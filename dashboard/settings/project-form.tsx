@@ -18,37 +18,48 @@ const forges = [
 /** Makes a project, or changes the one that is given. A token goes in and is never shown. */
 export function ProjectForm({ project, onSaved }: { project: Project | null; onSaved(): unknown }) {
   const [draft, setDraft] = useState(() => draftOf(project));
-  const [repository, setRepository] = useState('');
   const [forge, setForge] = useState<(typeof forges)[number][0]>('');
+  const address = draft.repository.trim();
   const save = useMutation({
     mutationFn: () =>
       project === null
         ? answerOf(
             api.POST('/v1/projects', {
-              body: { ...changeOf(draft), repository: repository.trim(), ...(forge === '' ? {} : { forge }) },
+              body: { ...changeOf(draft), repository: address, ...(forge === '' ? {} : { forge }) },
             }),
           )
-        : answerOf(api.PATCH('/v1/projects/{id}', { params: { path: { id: project.id } }, body: changeOf(draft) })),
+        : answerOf(
+            api.PATCH('/v1/projects/{id}', {
+              params: { path: { id: project.id } },
+              body: { ...changeOf(draft), ...(address === project.repository ? {} : { repository: address }) },
+            }),
+          ),
     onSuccess: (saved) => {
       setDraft(draftOf(project === null ? null : saved));
-      setRepository('');
       return onSaved();
     },
   });
   const settings = <Settings draft={draft} onChange={(change) => setDraft({ ...draft, ...change })} />;
+  const repository = (
+    <Field
+      label="Repository"
+      value={draft.repository}
+      onChange={(repository) => setDraft({ ...draft, repository })}
+      isRequired
+      isCode
+      placeholder="https://github.com/acme/docs"
+      hint={
+        project === null
+          ? 'An https address on an allowed host, or a path below the local root.'
+          : 'Another repository of the same forge. Jobs that exist keep theirs.'
+      }
+    />
+  );
   return (
     <ActionForm label={project === null ? 'Make the project' : 'Save'} action={save}>
       {project === null ? (
         <>
-          <Field
-            label="Repository"
-            value={repository}
-            onChange={setRepository}
-            isRequired
-            isCode
-            placeholder="https://github.com/acme/docs"
-            hint="An https address on an allowed host, or a path below the local root."
-          />
+          {repository}
           <div className="field-pair">
             <Field
               label="Name"
@@ -64,6 +75,7 @@ export function ProjectForm({ project, onSaved }: { project: Project | null; onS
           <p className="quiet">
             Identifier <code>{project.id}</code>
           </p>
+          {repository}
           <Field label="Name" value={draft.name} onChange={(name) => setDraft({ ...draft, name })} isRequired />
         </>
       )}

@@ -1,7 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
+import { Confirm } from '../components/confirm.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { allPages } from '../http/all-pages.ts';
-import { answerOf, api } from '../http/client.ts';
+import { answerOf, api, done } from '../http/client.ts';
 import { queryClient, sessionQuery } from '../queries.ts';
 import { ProjectForm } from './project-form.tsx';
 
@@ -32,6 +33,17 @@ export function ProjectsPage() {
                 {project.hasForgeToken && <span className="badge badge-good">has its own token</span>}
               </summary>
               <ProjectForm project={project} onSaved={refresh} />
+              <div className="danger">
+                <p className="hint">Deleted with it: its jobs, webhooks and credentials.</p>
+                <Confirm
+                  label="Delete the project"
+                  what="Delete it"
+                  title={`Delete ${project.name}?`}
+                  text="Its jobs, webhooks and credentials are deleted with it; work in progress stops. Branches and pull requests stay. This cannot be undone."
+                  act={() => done(api.DELETE('/v1/projects/{id}', { params: { path: { id: project.id } } }))}
+                  onDone={refresh}
+                />
+              </div>
             </details>
           ))}
           <details className="panel">

@@ -4,7 +4,14 @@ import type { Browser, Page } from 'playwright-core';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findChromium, launchChromium } from '../support/browser.ts';
-import { seriousProblems, startJob, takeScreenshot, untilStatus, visitDashboard } from '../support/dashboard.ts';
+import {
+  checkLooks,
+  seriousProblems,
+  startJob,
+  takeScreenshot,
+  untilStatus,
+  visitDashboard,
+} from '../support/dashboard.ts';
 import { insertActiveJob, insertSteps } from '../support/many-jobs.ts';
 import { startTestStack, type TestStack } from '../support/stack.ts';
 
@@ -84,6 +91,15 @@ describe.runIf(chromiumPath !== null)('the page of a job', () => {
     expect(await page.getByLabel('Ask for a change').count()).toBe(0);
     await page.getByRole('link', { name: 'open it' }).click();
     await page.getByRole('button', { name: 'Merge' }).waitFor();
+
+    await page.goBack();
+    await page.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('alertdialog', { name: 'Delete this job?' }).waitFor();
+    await checkLooks(page, 'job-delete-light');
+    await page.getByRole('button', { name: 'Delete the job' }).click();
+    await page.getByRole('heading', { name: 'Jobs', exact: true }).waitFor();
+    await page.goto(`${stack.localJson.baseUrl}/jobs/${stack.localJson.projectId}/${id}`);
+    await page.getByText('The job could not be read').waitFor();
     expect(visit.complaints).toEqual([]);
   });
 

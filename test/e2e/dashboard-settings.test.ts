@@ -103,7 +103,8 @@ describe.runIf(chromiumPath !== null)('the settings', () => {
     });
     await showPart(page, 'Projects');
     await page.getByText('New project').click();
-    await page.getByLabel('Repository').fill('https://github.com/acme/manual');
+    const form = page.locator('details.panel', { hasText: 'New project' });
+    await form.getByLabel('Repository').fill('https://github.com/acme/manual');
     await page.getByLabel('Token for the forge').last().fill(token);
     await page.getByRole('button', { name: 'Make the project' }).click();
     const panel = page.locator('details.panel', { hasText: 'https://github.com/acme/manual' });
@@ -132,6 +133,18 @@ describe.runIf(chromiumPath !== null)('the settings', () => {
     await panel.getByText('has its own token').waitFor({ state: 'detached' });
     await page.getByRole('link', { name: 'New job' }).click();
     await page.getByRole('option', { name: /manual/ }).waitFor({ state: 'attached' });
+
+    await showPart(page, 'Projects');
+    await panel.locator('summary').first().click();
+    await panel.getByLabel('Repository', { exact: true }).fill('https://github.com/acme/handbook');
+    await panel.getByRole('button', { name: 'Save' }).click();
+    const moved = page.locator('details.panel', { hasText: 'https://github.com/acme/handbook' });
+    await moved.getByText('Saved.').waitFor();
+    await moved.getByRole('button', { name: 'Delete the project' }).click();
+    await page.getByRole('alertdialog', { name: 'Delete manual?' }).waitFor();
+    await checkLooks(page, 'project-delete-dark');
+    await page.getByRole('button', { name: 'Delete it' }).click();
+    await moved.waitFor({ state: 'detached' });
     expect(visit.complaints).toEqual([]);
   });
 

@@ -7,11 +7,11 @@ interface Pages {
 }
 
 /** Asks for the next page of a list, while there is one. */
-export function Earlier({ list }: { list: Pages }) {
+export function NextPage({ list, label }: { list: Pages; label: string }) {
   if (!list.hasNextPage) return null;
   return (
-    <Button className="button earlier" isDisabled={list.isFetchingNextPage} onPress={() => void list.fetchNextPage()}>
-      Earlier
+    <Button className="button next-page" isDisabled={list.isFetchingNextPage} onPress={() => void list.fetchNextPage()}>
+      {label}
     </Button>
   );
 }

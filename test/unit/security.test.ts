@@ -1,0 +1,27 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+const checkout = resolve(import.meta.dirname, '../..');
+const text = readFileSync(join(checkout, 'SECURITY.md'), 'utf8');
+const tests = globSync('test/**/*.test.ts', { cwd: checkout });
+const scripts = JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf8')).scripts;
+const promises = text.slice(text.indexOf('## What is promised'), text.indexOf('## What is not promised'));
+
+/** The tests and programs that a text names. */
+const namedBy = (part: string) => part.match(/[\w./-]+\.test\.ts|npm run [\w:-]+/g) ?? [];
+
+describe('SECURITY.md', () => {
+  it('names tests and programs that are there', () => {
+    const isThere = (named: string) =>
+      named.startsWith('npm run ')
+        ? named.slice('npm run '.length) in scripts
+        : tests.some((path) => path === named || (!named.includes('/') && path.endsWith(`/${named}`)));
+    expect(namedBy(text).length).toBeGreaterThan(40);
+    expect(namedBy(text).filter((named) => !isThere(named))).toEqual([]);
+  });
+
+  it.each(promises.split(/\n\n(?=\*\*)/).slice(1))('names a test that holds the promise %#', (promise) => {
+    expect(namedBy(promise), promise.slice(0, 60)).not.toEqual([]);
+  });
+});
