@@ -22,27 +22,16 @@ const matches: Record<ExactQuestion['match'], string> = {
 /** Prints all of one step for a person. */
 export function printStep({ jobId, story, question, diff }: ShownStep): void {
   const { turn, step, toolCalls, toolResults } = story;
-<<<<<<< HEAD
-  console.log(`Step ${step} of turn ${turn} of ${jobId}`);
-  heading('Prompt', matches[question.match]);
-  console.log(`model: ${question.model}\ntools: ${question.tools.join(', ')}`);
-=======
   print(`Step ${step} of turn ${turn} of ${jobId}`);
-  heading('Asked', matches[question.match]);
+  heading('Prompt', matches[question.match]);
   print(`model: ${question.model}\ntools: ${question.tools.join(', ')}`);
->>>>>>> cf43faa (Show words of models and pages as plain text at terminals and in titles)
   part('system', question.system);
   for (const { role, content } of question.messages) {
     part(role, typeof content === 'string' ? content : JSON.stringify(content, null, 2));
   }
   const spent = `${story.inputTokens} tokens in, ${story.outputTokens} out, ${costText(story.costMicros)}, ${timeText(story.modelMs)}`;
-<<<<<<< HEAD
   heading('Answer', story.finishReason === null ? 'not yet' : `${story.finishReason}; ${spent}`);
-  if (story.text !== '') console.log(story.text);
-=======
-  heading('Answered', story.finishReason === null ? 'not yet' : `${story.finishReason}; ${spent}`);
   if (story.text !== '') print(story.text);
->>>>>>> cf43faa (Show words of models and pages as plain text at terminals and in titles)
   for (const { toolName, input } of toolCalls) part(toolName, JSON.stringify(input, null, 2));
   if (toolCalls.length > 0)
     heading('Tool results', toolResults === null ? 'none: the calls were not run' : timeText(story.toolsMs));
@@ -50,17 +39,10 @@ export function printStep({ jobId, story, question, diff }: ShownStep): void {
     part(isError ? `${toolName} (error)` : toolName, output);
   if (diff === null) return heading('Change', 'nothing');
   const exact = 'from the tree before the step to the one after it';
-<<<<<<< HEAD
   const base = 'the base commit has changed since; compared with the new one';
   heading('Change', diff.kind === 'exact' ? exact : base);
-  for (const { path, change } of diff.files) console.log(`${change.padEnd(8)} ${path}`);
-  console.log(`\n${diff.patch}`);
-=======
-  const base = 'the working copy stands on another commit since, and is compared with that one';
-  heading('Changed', diff.kind === 'exact' ? exact : base);
   for (const { path, change } of diff.files) print(`${change.padEnd(8)} ${path}`);
   print(`\n${diff.patch}`);
->>>>>>> cf43faa (Show words of models and pages as plain text at terminals and in titles)
 }
 
 function heading(name: string, note: string): void {

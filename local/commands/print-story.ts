@@ -21,13 +21,8 @@ function printTurn(turn: TurnStory, name: string): void {
   print(
     `\nTurn ${turn.turn}, ${turn.isCopied ? 'copied' : turn.status}${seconds === null ? '' : ` after ${timeText(seconds)}`}`,
   );
-<<<<<<< HEAD
-  console.log(`  prompt: ${shortened(turn.prompt, 160)}`);
-  for (const line of replayLines(turn.replay)) console.log(`  ${line}`);
-=======
-  print(`  asked: ${shortened(turn.prompt, 160)}`);
+  print(`  prompt: ${shortened(turn.prompt, 160)}`);
   for (const line of replayLines(turn.replay)) print(`  ${line}`);
->>>>>>> cf43faa (Show words of models and pages as plain text at terminals and in titles)
   if (steps.length > 0) {
     printTable(
       ['step', 'tool calls', 'result', 'files', 'model', 'tools', 'waiting', 'tokens', 'cost', 'attempts'],
@@ -36,11 +31,7 @@ function printTurn(turn: TurnStory, name: string): void {
     printSum(steps);
   }
   for (const { step, lastFailures } of steps)
-<<<<<<< HEAD
-    for (const reason of lastFailures) console.log(`  step ${step} was retried: ${shortened(reason, 160)}`);
-=======
-    for (const reason of lastFailures) print(`  step ${step} was tried again: ${shortened(reason, 160)}`);
->>>>>>> cf43faa (Show words of models and pages as plain text at terminals and in titles)
+    for (const reason of lastFailures) print(`  step ${step} was retried: ${shortened(reason, 160)}`);
   if (failure === null) {
     if (turn.message !== null) print(`\n${indented(turn.message)}`);
     return;
@@ -52,11 +43,7 @@ function printTurn(turn: TurnStory, name: string): void {
   const at = steps.at(-1);
   if (at !== undefined) print(`  Look closer: docket job replay ${name} --turn ${turn.turn} --step ${at.step}`);
   if (last !== undefined && !name.includes('/') && !name.includes('.'))
-<<<<<<< HEAD
-    console.log(`  Retry from there: docket job fork ${name} --turn ${turn.turn} --step ${last.step}`);
-=======
-    print(`  Try again from there: docket job fork ${name} --turn ${turn.turn} --step ${last.step}`);
->>>>>>> cf43faa (Show words of models and pages as plain text at terminals and in titles)
+    print(`  Retry from there: docket job fork ${name} --turn ${turn.turn} --step ${last.step}`);
 }
 
 function replayLines(replay: TurnReplay): string[] {
