@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import type { Git } from './git.ts';
 import { GitError } from './git-error.ts';
 import { acquireLock } from './file-lock.ts';
-import { remoteCall, uploadPackOf, type RepositoryAccess } from './remote.ts';
+import { defaultTreeLimits } from './tree-limits.ts';
+import { checkRefs, remoteCall, uploadPackOf, type RepositoryAccess } from './remote.ts';
 
 /** Whose copy of which repository. */
 export type MirrorOf = Pick<RepositoryAccess, 'organizationId' | 'repository'>;
@@ -40,7 +41,15 @@ export function mirrorNameOf({ organizationId, repository }: MirrorOf): string {
 }
 
 /** Makes the store of mirrors below a directory that several processes may share. */
-export function createMirrors({ git, directory }: { git: Git; directory: string }): Mirrors {
+export function createMirrors({
+  git,
+  directory,
+  mostRefs = defaultTreeLimits.files,
+}: {
+  git: Git;
+  directory: string;
+  mostRefs?: number;
+}): Mirrors {
   const locks = join(directory, 'locks');
   const mirrors = join(directory, 'mirrors');
   const directoryOf = (mirror: MirrorOf) => join(mirrors, `${mirrorNameOf(mirror)}.git`);
@@ -81,7 +90,9 @@ export function createMirrors({ git, directory }: { git: Git; directory: string 
 
   async function fetch(gitDir: string, access: RepositoryAccess, refspecs: readonly string[]): Promise<void> {
     const options = ['--quiet', '--no-tags', '--force', '--no-write-fetch-head', '--no-auto-maintenance'];
-    const prune = refspecs === headsAndTags ? ['--prune'] : [];
+    const isAll = refspecs === headsAndTags;
+    if (isAll) await checkRefs(git, { gitDir, access, most: mostRefs });
+    const prune = isAll ? ['--prune'] : [];
     await git.run({
       gitDir,
       args: [

@@ -47,7 +47,7 @@ export async function checkTree(
   return { bytes, files };
 }
 
-function tooLarge(what: string, setting: 'DEPTH' | 'FILES' | 'MB'): GitError {
+export function tooLarge(what: string, setting: 'DEPTH' | 'FILES' | 'MB'): GitError {
   return new GitError('too-large', {
     message: `The repository ${what}; raise DOCKET_REPOSITORY_${setting} of the worker if it is to take it.`,
   });

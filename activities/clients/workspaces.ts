@@ -134,7 +134,7 @@ export function createWorkspaces({
   limits = defaultTreeLimits,
   disks = null,
 }: WorkspacesOptions): Workspaces {
-  const mirrors = createMirrors({ git, directory });
+  const mirrors = createMirrors({ git, directory, mostRefs: limits.files });
   const deps: JobTreeDeps = { git, mirrors, directory, limits, disks };
   const commits = createCommitReader({ git, mirrors });
   const openJobs = new Map<string, OpenJob>();

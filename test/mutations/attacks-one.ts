@@ -47,4 +47,19 @@ export const attackOneMutations: Mutation[] = [
     replace: 'true',
     ...races,
   },
+  {
+    name: 'a copy of a repository has any number of refs',
+    file: 'activities/clients/remote.ts',
+    find: 'if (truncated || refs > most)',
+    replace: 'if (truncated)',
+    project: 'integration',
+    tests: ['clients/clone-limits'],
+  },
+  {
+    name: 'a default branch has any name',
+    file: 'activities/clients/remote.ts',
+    find: 'parsed.ok ? parsed.ref : null',
+    replace: "value.slice('ref: refs/heads/'.length)",
+    ...servers,
+  },
 ];

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { appendFile, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -57,6 +57,17 @@ describe('the limits of a repository', () => {
     const { error, written } = await openWith(repository.path, {});
     expect(error).toMatchObject({ kind: 'too-large', message: expect.stringMatching(/DOCKET_REPOSITORY_FILES/) });
     expect(written).toEqual([]);
+  });
+
+  it('refuse more branches and tags than they allow files, each of which a copy has as one', async () => {
+    await using repository = await createTestRepository({ 'README.md': 'x' });
+    const commit = (await repository.git('rev-parse', 'HEAD')).trim();
+    const refs = Array.from({ length: 999 }, (_, at) => `${commit} refs/heads/many/${at}\n`);
+    await appendFile(join(repository.path, 'packed-refs'), refs.join(''));
+    expect((await openWith(repository.path, {})).error).toBeNull();
+    await repository.git('tag', 'one-more');
+    const { error } = await openWith(repository.path, {});
+    expect(error).toMatchObject({ kind: 'too-large', message: expect.stringMatching(/DOCKET_REPOSITORY_FILES/) });
   });
 
   it('refuse a tree that takes more room than they allow', async () => {

@@ -1,12 +1,17 @@
 import { once } from 'node:events';
 import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createEgress } from '../../../activities/clients/egress.ts';
+import { createGit } from '../../../activities/clients/git.ts';
 import { createGiteaForge } from '../../../activities/clients/gitea.ts';
 import { createGithubForge } from '../../../activities/clients/github.ts';
 import { createTokenCredential } from '../../../activities/clients/github-credential.ts';
 import { createGitlabForge } from '../../../activities/clients/gitlab.ts';
+import { listRemote } from '../../../activities/clients/remote.ts';
 import { createWebhookSender } from '../../../activities/clients/webhook-sender.ts';
 import type { Marks } from '../../../activities/clients/forge.ts';
 import { watchEventLoop } from '../../../lib/watch-event-loop.ts';
@@ -112,5 +117,31 @@ describe('a server that means ill', () => {
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(isList ? [one] : one));
     });
     for (const ensure of forgesAt(at)) await expect(ensure()).rejects.toMatchObject({ kind: 'unavailable' });
+  });
+
+  it('names no default branch that is no name, and no refs without end', async () => {
+    const line = (text: string) => `${(Buffer.byteLength(text) + 4).toString(16).padStart(4, '0')}${text}`;
+    const commit = 'a'.repeat(40);
+    let listed: string[] = [];
+    const at = await answering(({ url = '' }, response) => {
+      const isFirst = url.includes('info/refs');
+      response.setHeader('content-type', `application/x-git-upload-pack-${isFirst ? 'advertisement' : 'result'}`);
+      const first = [line('# service=git-upload-pack\n'), '0000', line('version 2\n'), line('ls-refs\n')];
+      response.end([...(isFirst ? first : listed), '0000'].join(''));
+    });
+    const directory = await mkdtemp(join(tmpdir(), 'docket-servers-'));
+    try {
+      const git = createGit({ home: directory, transports: ['http'], egress: createEgress({ privateHosts: [at] }) });
+      const access = { repository: `http://${at}/acme/lamp`, credential: null, signal: live };
+      const list = () => listRemote(git, { gitDir: directory, access, names: ['HEAD'] });
+      for (const name of ['main', '--upload-pack=x', 'x'.repeat(60_000), '\u001b[31m']) {
+        listed = [line(`${commit} HEAD symref-target:refs/heads/${name}\n`)];
+        expect((await list()).defaultBranch).toBe(name === 'main' ? 'main' : null);
+      }
+      listed = Array.from({ length: 30_000 }, (_, number) => line(`${commit} refs/${number}/HEAD\n`));
+      await expect(list()).rejects.toMatchObject({ kind: 'too-large' });
+    } finally {
+      await rm(directory, { recursive: true, force: true });
+    }
   });
 });
