@@ -86,16 +86,16 @@ it('breaks off an error without an end', async () => {
 it('runs the first hundred calls of an answer', async () => {
   await using model = await startServer((response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
-    for (let index = 0; index < 3_000; index += 1) {
+    for (let index = 0; index < 300; index += 1) {
       const call = { index, id: `call_${index}`, function: { name: 'read', arguments: '{"path":"a"}' } };
       response.write(chunk({ tool_calls: [call] }));
     }
     response.end(`${chunk({}, 'tool_calls')}data: [DONE]\n\n`);
   });
   const { response, usage } = await ask(model.baseUrl);
-  expect(response.toolCalls).toHaveLength(3_000);
+  expect(response.toolCalls).toHaveLength(300);
   expect(response.toolCalls.filter(({ invalid }) => invalid === undefined)).toHaveLength(100);
   // the server did not say what it used
-  expect(usage.outputTokens).toBeGreaterThan(3_000);
+  expect(usage.outputTokens).toBeGreaterThan(300);
   expect(usage.inputTokens).toBeGreaterThan(0);
 });
