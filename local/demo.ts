@@ -5,6 +5,7 @@ import { homeOf } from './home.ts';
 import { catchInterruption } from './interruption.ts';
 import { startStack } from './stack.ts';
 import { messageOf } from './start-error.ts';
+import { createOutput } from './terminal.ts';
 
 /** `npm run demo`: brings the stack up in a home of its own, turns a prompt into a pull request, asks a question, and stops. */
 
@@ -21,7 +22,13 @@ async function main(signal: AbortSignal): Promise<void> {
   const home = join(homeOf(process.env), 'demo');
 
   heading('Bringing the stack up (PostgreSQL, Temporal, API, worker)');
-  await using stack = await startStack({ home, env: process.env, isDemo: true, signal });
+  await using stack = await startStack({
+    home,
+    env: process.env,
+    isDemo: true,
+    signal,
+    ...createOutput(process.stdout),
+  });
 
   heading('A prompt becomes a pull request');
   await followJob(stack.localJson, { prompt, signal });

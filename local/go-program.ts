@@ -1,18 +1,15 @@
 import { createHash } from 'node:crypto';
 import { spawn } from 'node:child_process';
-import { copyFile, cp, mkdir, mkdtemp, readFile, rename, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
-import { userCache } from '../lib/private-folder.ts';
-import { waitForLock } from './lock-file.ts';
+import { copyFile, cp, mkdir, readFile, rm, stat } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+import { mayDownload, type DownloadContext } from './download.ts';
+import { fetchGoToolchain } from './go-toolchain.ts';
+import { findKeptProgram, keepProgram, type CachedProgram, type MakeProgram } from './program-cache.ts';
+import { sendSignal } from './process-identity.ts';
+import { messageOf, StartError } from './start-error.ts';
+import { showProgress } from './terminal.ts';
 
-const progressMs = 15_000;
-
-export interface BuildContext {
-  env: NodeJS.ProcessEnv;
-  log(line: string): void;
-  signal?: AbortSignal;
-}
+export type BuildContext = DownloadContext;
 
 /** A program of a Go module that is pinned by its go.mod and go.sum. */
 export interface GoProgram {
@@ -23,7 +20,7 @@ export interface GoProgram {
   name: string;
   /** Names it in the log. */
   title: string;
-  /** How long the build takes, for whoever waits. */
+  /** How long the build usually takes. */
   duration: string;
   tags?: readonly string[];
   /** Sets the variable of the main package that holds the program's own version. */
@@ -36,70 +33,77 @@ export interface GoProgram {
 
 /** The program if it was built before. */
 export async function findGoProgram(program: GoProgram, env: NodeJS.ProcessEnv): Promise<string | null> {
-  const binary = await placeOf(program, env);
-  return (await isThere(binary)) ? binary : null;
+  return findKeptProgram(await cachedProgramOf(program), env);
 }
 
-/**
- * The program built by the Go toolchain, kept in the user's cache. Of several starts at once one builds and the others wait
- * for it. Rejects with a sentence when there is no Go or the build fails.
- */
-export async function buildGoProgram(program: GoProgram, { env, log, signal }: BuildContext): Promise<string> {
-  const { title } = program;
-  const binary = await placeOf(program, env);
-  if (await isThere(binary)) return binary;
-
-  const go = await findGo(env);
-  const folder = dirname(binary);
-  await mkdir(folder, { recursive: true });
-  using _lock = await waitForLock(join(folder, 'lock'), () =>
-    log(`Another start is building ${title}; waiting for it`),
-  );
-  if (!(await isThere(binary))) await build({ program, go, target: binary, env, log, signal });
-  return binary;
+/** The program built by Go and kept in the cache. Throws StartError when that is not possible here. */
+export async function buildGoProgram(program: GoProgram, context: BuildContext): Promise<string> {
+  return keepProgram(await cachedProgramOf(program), context, waysToBuild(program, context));
 }
 
-async function placeOf({ moduleDirectory, name }: GoProgram, env: NodeJS.ProcessEnv): Promise<string> {
+/** Named after the sums of its modules: another version of one is another program. */
+export async function cachedProgramOf({ moduleDirectory, name, title }: GoProgram): Promise<CachedProgram> {
   const sums = await readFile(join(moduleDirectory, 'go.sum'));
-  const version = createHash('sha256').update(sums).digest('hex').slice(0, 16);
-  return join(userCache(env), name, version, name);
+  return { name, title, version: createHash('sha256').update(sums).digest('hex').slice(0, 16) };
+}
+
+/** With the Go of this machine, else with one that is downloaded for this build alone. */
+export function waysToBuild(program: GoProgram, context: BuildContext): MakeProgram[] {
+  return [
+    async (work) => {
+      const go = await findGo(context.env);
+      await build({ program, go, work, ...context });
+    },
+    async (work) => {
+      // with its modules and what it compiled: a machine without Go keeps the program alone
+      const folder = join(work, 'toolchain');
+      await mkdir(folder);
+      const go = await fetchGoToolchain(folder, context).catch((error: unknown) => {
+        context.signal?.throwIfAborted();
+        throw new StartError(`Go was not downloaded: ${messageOf(error)}`, { cause: error });
+      });
+      const own = {
+        GOROOT: join(folder, 'go'),
+        GOTOOLCHAIN: 'local',
+        GOPATH: join(folder, 'path'),
+        GOMODCACHE: join(folder, 'modules'),
+        GOCACHE: join(folder, 'compiled'),
+      };
+      await build({ program, go, work, ...context, env: { ...context.env, ...own } });
+      await rm(folder, { recursive: true });
+    },
+  ];
 }
 
 async function build({
   program,
   go,
-  target,
-  env,
-  log,
-  signal,
-}: BuildContext & { program: GoProgram; go: string; target: string }): Promise<void> {
-  const { moduleDirectory, source, title, duration, tags = [], version, usesC = false, assets } = program;
-  // the toolchain may want to write beside go.mod, and the checkout may be read-only
-  const work = await mkdtemp(join(tmpdir(), 'docket-go-'));
-  const half = `${target}.new`;
+  work,
+  ...context
+}: BuildContext & { program: GoProgram; go: string; work: string }): Promise<void> {
+  const { moduleDirectory, source, name, title, duration, tags = [], version, usesC = false, assets } = program;
+  const { env, log, signal } = context;
   const startedAt = Date.now();
   const elapsed = () => `${Math.round((Date.now() - startedAt) / 1000)} s`;
-  log(`Building ${title} with Go: ${duration}, once per user`);
-  const progress = setInterval(() => log(`  still building after ${elapsed()}`), progressMs);
-  try {
-    for (const file of ['go.mod', 'go.sum']) await copyFile(join(moduleDirectory, file), join(work, file));
-    const run = { go, work, env: { ...env, CGO_ENABLED: usesC ? '1' : '0' }, signal };
-    const flags = `-ldflags=-s -w${version === undefined ? '' : ` -X main.Version=${version}`}`;
-    await runGo({ ...run, args: ['build', `-tags=${tags.join(',')}`, flags, '-o', half, source] });
-    if (assets !== undefined) {
-      const directory = await runGo({ ...run, args: ['list', '-m', '-f', '{{.Dir}}', assets.module] });
-      const place = join(dirname(target), 'assets');
-      for (const folder of assets.folders)
-        await cp(join(directory.trim(), folder), join(place, folder), { recursive: true });
-    }
-    // last: a program that is there is complete
-    await rename(half, target);
-    log(`Built ${title} in ${elapsed()}`);
-  } finally {
-    clearInterval(progress);
-    await rm(work, { recursive: true, force: true });
-    await rm(half, { force: true });
+  log(`Building ${title} with Go (once; usually ${duration})`);
+  using _progress = showProgress(context, () => ({
+    text: `building ${title} for ${elapsed()}`,
+    fraction: null,
+  }));
+  // the toolchain may want to write beside go.mod, and the checkout may be read-only
+  const module = join(work, 'module');
+  await mkdir(module);
+  for (const file of ['go.mod', 'go.sum']) await copyFile(join(moduleDirectory, file), join(module, file));
+  const run = { go, work: module, env: { ...env, CGO_ENABLED: usesC ? '1' : '0' }, signal };
+  const flags = `-ldflags=-s -w${version === undefined ? '' : ` -X main.Version=${version}`}`;
+  await runGo({ ...run, args: ['build', `-tags=${tags.join(',')}`, flags, '-o', join(work, name), source] });
+  if (assets !== undefined) {
+    const directory = await runGo({ ...run, args: ['list', '-m', '-f', '{{.Dir}}', assets.module] });
+    for (const folder of assets.folders)
+      await cp(join(directory.trim(), folder), join(work, 'assets', folder), { recursive: true });
   }
+  await rm(module, { recursive: true });
+  log(`Built ${title} in ${elapsed()}`);
 }
 
 interface GoRun extends Pick<BuildContext, 'env' | 'signal'> {
@@ -110,12 +114,23 @@ interface GoRun extends Pick<BuildContext, 'env' | 'signal'> {
 
 /** Answers what it printed. */
 async function runGo({ go, args, work, env, signal }: GoRun): Promise<string> {
+  signal?.throwIfAborted();
+  // a group of its own: Go runs a compiler for each core
   const child = spawn(go, args, {
     cwd: work,
-    env: { ...env, GOFLAGS: '-mod=readonly', GOWORK: 'off', GO111MODULE: 'on' },
+    detached: true,
+    env: {
+      ...env,
+      // without it nobody but Go itself may remove the modules
+      GOFLAGS: '-mod=readonly -modcacherw',
+      GOWORK: 'off',
+      GO111MODULE: 'on',
+      ...(mayDownload(env) ? {} : { GOPROXY: 'off' }),
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
-    signal,
   });
+  const end = () => void (child.pid === undefined || sendSignal(-child.pid, 'SIGKILL'));
+  signal?.addEventListener('abort', end, { once: true });
   let output = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => (output = (output + text).slice(-2_000)));
   let words = '';
@@ -124,22 +139,18 @@ async function runGo({ go, args, work, env, signal }: GoRun): Promise<string> {
     child.once('error', (error) => resolve(error.message));
     child.once('close', (code, signal) => resolve(code === 0 ? null : (signal ?? `exit code ${code}`)));
   });
+  signal?.removeEventListener('abort', end);
   if (ending === null) return output;
+  signal?.throwIfAborted();
   const last = words.trim().split('\n').slice(-2).join(' ').trim();
-  throw new Error(`the build with Go ended with ${ending}${last === '' ? '' : `: ${last}`}`);
+  throw new StartError(`The build with Go ended with ${ending}${last === '' ? '' : `: ${last}`}`);
 }
 
 async function findGo(env: NodeJS.ProcessEnv): Promise<string> {
-  const folders = [
-    ...(env['PATH'] ?? '').split(delimiter),
-    '/usr/local/go/bin',
-    '/usr/lib/go/bin',
-    '/opt/homebrew/bin',
-  ];
-  for (const folder of folders.filter((entry) => entry !== '')) {
+  for (const folder of (env['PATH'] ?? '').split(delimiter).filter((entry) => entry !== '')) {
     if (await isThere(join(folder, 'go'))) return join(folder, 'go');
   }
-  throw new Error('there is no Go toolchain');
+  throw new StartError('There is no Go on the PATH');
 }
 
 async function isThere(path: string): Promise<boolean> {

@@ -24,12 +24,12 @@ export function tryLock(path: string): LockFile | null {
   return { path, [Symbol.dispose]: () => database.close() };
 }
 
-/** Waits for the lock; calls `onWait` once when it is not free at first. */
-export async function waitForLock(path: string, onWait: () => void): Promise<LockFile> {
+/** Waits for the lock until `signal` aborts; calls `onWait` once when it is not free at first. */
+export async function waitForLock(path: string, onWait: () => void, signal?: AbortSignal): Promise<LockFile> {
   for (let isFirst = true; ; isFirst = false) {
     const lock = tryLock(path);
     if (lock !== null) return lock;
     if (isFirst) onWait();
-    await sleep(pollMs);
+    await sleep(pollMs, undefined, { signal });
   }
 }

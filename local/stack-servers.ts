@@ -10,6 +10,7 @@ import { codeOf, messageOf, StartError } from './start-error.ts';
 import type { Steps } from './steps.ts';
 import { findTemporalBinary } from './temporal-binary.ts';
 import { startTemporal, untilTemporalAnswers } from './temporal.ts';
+import type { Output } from './terminal.ts';
 
 const externalServerMs = 15_000;
 
@@ -52,16 +53,15 @@ export async function startDatabase({
   return server.url;
 }
 
-export interface EngineContext extends ServerContext {
+export interface EngineContext extends ServerContext, Output {
   env: NodeJS.ProcessEnv;
-  log(line: string): void;
   signal: AbortSignal;
   isHeadless: boolean;
 }
 
 /** The Temporal that `TEMPORAL_ADDRESS` names, or a development server of our own. */
 export async function startEngine(context: EngineContext): Promise<{ address: string; uiUrl: string | null }> {
-  const { settings, home, known, children, started, steps, env, log, signal, isHeadless } = context;
+  const { settings, home, known, children, started, steps, env, log, redraw, signal, isHeadless } = context;
   const address = settings.temporalAddress;
   if (address !== null) {
     const temporal = readTemporalSettings(env);
@@ -75,7 +75,7 @@ export async function startEngine(context: EngineContext): Promise<{ address: st
     );
     return { address, uiUrl: null };
   }
-  const binary = await findTemporalBinary({ env, log, signal });
+  const binary = await findTemporalBinary({ env, log, redraw, signal });
   const options = {
     binary,
     isHeadless,

@@ -20,12 +20,12 @@ import { StartError } from './start-error.ts';
 import { createSteps } from './steps.ts';
 import { superviseProcess } from './supervised-process.ts';
 import type { ProcessSpec, SupervisedProcess } from './supervised-process.ts';
+import type { Output } from './terminal.ts';
 
-export interface StackOptions {
+export interface StackOptions extends Partial<Output> {
   /** Folder of all data of the stack. */
   home: string;
   env: NodeJS.ProcessEnv;
-  log?(line: string): void;
   /** Aborts a start that is under way; a stack that stands is disposed of by its owner. */
   signal?: AbortSignal;
   /** A stack for one short use: it empties its home first, takes any free port, and has no web interface of Temporal. */
@@ -41,17 +41,12 @@ export interface Stack extends AsyncDisposable {
   readonly worker: SupervisedProcess;
 }
 
-/** Writes to the terminal what the person at it should see. */
-function printLine(line: string): void {
-  console.log(line);
-}
-
 /**
  * Brings PostgreSQL, Temporal, the API and the worker up on this machine and keeps them up until it is disposed of. What
  * `DATABASE_URL` and `TEMPORAL_ADDRESS` name is used instead of a server of its own. Throws StartError with one sentence.
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
-  const { env, log = printLine, signal = new AbortController().signal, isDemo = false } = options;
+  const { env, log = console.log, redraw, signal = new AbortController().signal, isDemo = false } = options;
   const settings = readSettings(env);
   await using started = new AsyncDisposableStack();
   const home = started.use(await openHome(options.home));
@@ -64,7 +59,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   const servers = { settings, home, known, children, started, steps };
   const [databaseUrl, temporal] = await allOf([
     startDatabase(servers),
-    startEngine({ ...servers, env, log, signal, isHeadless: isDemo }),
+    startEngine({ ...servers, env, log, redraw, signal, isHeadless: isDemo }),
   ]);
   signal.throwIfAborted();
 

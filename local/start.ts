@@ -11,6 +11,7 @@ import { asOneLine } from '../redaction/log-line.ts';
 import { createRedactor } from '../redaction/redactor.ts';
 import { onUncaught } from '../redaction/uncaught.ts';
 import { messageOf, StartError } from './start-error.ts';
+import { createOutput } from './terminal.ts';
 import { watchSources } from './watch-sources.ts';
 
 /** `npm start`: brings the stack up, keeps it up, and takes it down at Ctrl-C. With `--watch`, changed code is started anew. */
@@ -56,12 +57,13 @@ async function main(): Promise<void> {
   // the processes that are started, and started again, inherit it
   keepCompiledCode(process.env);
   const home = homeOf(process.env);
+  const output = createOutput(process.stdout);
   // a person who insists gets the terminal back; the next start ends what is still running
   using interruption = catchInterruption(() => process.exit(1));
   const { signal } = interruption;
   console.log(`Starting Docket in ${home}`);
-  const dashboard = buildDashboard({ log: (line) => console.log(line), signal });
-  await using stack = await startStack({ home, env: process.env, signal });
+  const dashboard = buildDashboard({ log: output.log, signal });
+  await using stack = await startStack({ home, env: process.env, signal, ...output });
   await dashboard;
   using _watching = process.argv.includes('--watch') ? watchAndRestart(stack) : null;
   console.log(describe(stack, home, Date.now() - startedAt));

@@ -1,10 +1,12 @@
 import { execFile } from 'node:child_process';
-import { readdir, stat } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { codeOf, messageOf, StartError } from './start-error.ts';
-import { buildTemporal } from './temporal-build.ts';
+import { isOwnProgram } from './program-cache.ts';
+import { obtainTemporal } from './temporal-program.ts';
+import type { DownloadContext } from './download.ts';
 
 const execute = promisify(execFile);
 
@@ -16,44 +18,48 @@ export interface TemporalBinary {
   serverVersion: { major: number; minor: number };
 }
 
-export interface TemporalSearch {
-  env: NodeJS.ProcessEnv;
-  log(line: string): void;
-  /** Ends a build that is under way. */
-  signal?: AbortSignal;
+export interface TemporalSearch extends DownloadContext {
   /** Where the SDK puts the servers it downloads. */
-  downloads?: string;
-  /** Builds one and returns its path; rejects when that is not possible here. */
-  build?(search: Pick<TemporalSearch, 'env' | 'log' | 'signal'>): Promise<string>;
+  sdkDownloads?: string;
+  /** Downloads or builds one and returns its path; throws StartError with the reasons why that is not possible here. */
+  obtain?(context: DownloadContext): Promise<string>;
 }
 
 /**
- * A Temporal command line whose development server serves the SDK: the one `TEMPORAL_CLI_PATH` names, `temporal` on the PATH,
- * one the SDK downloaded, or one built by the Go toolchain (minutes, once per user). Throws StartError that names the remedies.
+ * A Temporal command line whose development server serves the SDK: the one `TEMPORAL_CLI_PATH` names, `temporal` on the PATH, one the
+ * SDK downloaded, or one that is downloaded or built once for this account. Throws StartError that says what to install.
  */
 export async function findTemporalBinary(search: TemporalSearch): Promise<TemporalBinary> {
-  const { env, log, signal, downloads = tmpdir(), build = buildTemporal } = search;
+  const { sdkDownloads = tmpdir(), obtain = obtainTemporal, ...context } = search;
+  const { env, signal } = context;
   const named = env['TEMPORAL_CLI_PATH'];
   if (named !== undefined && named !== '') return binaryNamed(named);
 
   const onPath = (env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, 'temporal'));
-  for (const path of [...onPath, ...(await downloadedBinaries(downloads))]) {
+  for (const path of [...onPath, ...(await downloadedBinaries(sdkDownloads))]) {
     const binary = await inspect(path).catch(() => null);
     if (binary !== null && isRecent(binary)) return binary;
   }
   let reason: string;
   try {
-    const built = await inspect(await build({ env, log, signal }));
-    if (built !== null && isRecent(built)) return built;
-    reason = 'the one that was built does not work';
+    const path = await obtain(context);
+    const obtained = await inspect(path);
+    if (obtained !== null && isRecent(obtained)) return obtained;
+    reason = `${path} does not work`;
   } catch (error) {
     signal?.throwIfAborted();
     reason = messageOf(error);
   }
-  throw new StartError(
-    `No Temporal server was found and none could be built (${reason}): install the Temporal CLI and put it on the PATH or name it in TEMPORAL_CLI_PATH, or install Go 1.21 or newer so that one can be built, or set TEMPORAL_ADDRESS to a server that runs.`,
-  );
+  throw new StartError(`No Temporal server was found, and none could be downloaded or built (${reason}). ${remedies}`);
 }
+
+const remedies = [
+  'Do one of these and start again:',
+  'install the Temporal CLI ("brew install temporal", or https://docs.temporal.io/cli) so that "temporal" is on the PATH or TEMPORAL_CLI_PATH names it;',
+  'let this machine reach https://temporal.download or a Go module proxy (HTTPS_PROXY, GOPROXY, and DOCKET_DOWNLOADS not off);',
+  'install Go 1.21 or newer (https://go.dev/dl);',
+  'or set TEMPORAL_ADDRESS to a Temporal server that runs.',
+].join(' ');
 
 async function binaryNamed(path: string): Promise<TemporalBinary> {
   const binary = await inspect(path).catch((cause: unknown) => {
@@ -100,8 +106,7 @@ async function downloadedBinaries(folder: string): Promise<string[]> {
     .sort()
     .reverse()) {
     const path = join(folder, name);
-    const { uid, mode } = await stat(path).catch(() => ({ uid: -1, mode: 0 }));
-    if (uid === process.getuid?.() && (mode & 0o022) === 0) own.push(path);
+    if (await isOwnProgram(path)) own.push(path);
   }
   return own;
 }

@@ -9,7 +9,15 @@ const checkout = join(import.meta.dirname, '../..');
 const read = (file: string) => readFileSync(join(checkout, file), 'utf8');
 
 /** What the system or a process of ours sets, not a person. */
-const notForPersons = ['PATH', 'HOME', 'XDG_CACHE_HOME', 'DOCKET_SUPERVISOR_PID', 'NODE_COMPILE_CACHE'];
+const notForPersons = [
+  'PATH',
+  'HOME',
+  'XDG_CACHE_HOME',
+  'XDG_CONFIG_HOME',
+  'GOENV',
+  'DOCKET_SUPERVISOR_PID',
+  'NODE_COMPILE_CACHE',
+];
 
 /** Variables of `.env.example`: section → name → default. */
 const sections = new Map<string, Map<string, string>>();
