@@ -26,11 +26,9 @@ export const jobMessageSchema = closedBody({ prompt: promptSchema });
 export const createJobSchema = closedBody({
   prompt: promptSchema,
   source: closedBody({
-    repository: z
-      .string()
-      .max(2048)
-      .optional()
-      .meta({ description: "A repository of the project; without it the project's own." }),
+    repository: z.string().max(2048).optional().meta({
+      description: "Full URL of a repository of the project, file:/// for a local one; without it the project's own.",
+    }),
     ref: z
       .string()
       .max(255)

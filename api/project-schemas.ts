@@ -77,7 +77,8 @@ const settings = {
 };
 
 const repository = z.string().max(2_048).meta({
-  description: 'https address, ssh address (with sshKey and sshKnownHosts), or a path below the local root.',
+  description:
+    'Full URL: https://, ssh:// (with sshKey and sshKnownHosts), or file:/// below the local root. Answers hold it in this form; git@host:owner/name and an absolute path are read, too.',
 });
 
 /** The body of `PATCH /v1/projects/{id}`. What is left out stays. A new repository is on the same forge; jobs keep theirs. */

@@ -12,7 +12,10 @@ import {
   siteUrlSchema,
 } from '../workflows/contract/administration.ts';
 
-const repository = z.string().max(2_048).meta({ description: 'Git repository of the pages.' });
+const repository = z
+  .string()
+  .max(2_048)
+  .meta({ description: 'Git repository of the pages: full URL, https:// or file:/// below the local root.' });
 const directory = directorySchema.meta({ description: "Directory on the worker's machine, where it allows that." });
 
 const settings = {

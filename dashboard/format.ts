@@ -58,5 +58,5 @@ export function repositoryName(repository: string): string {
     .replace(/\.git$/, '')
     .split('/');
   // a folder of this machine has no owner
-  return parts.slice(repository.startsWith('/') ? -1 : -2).join('/');
+  return parts.slice(repository.startsWith('file:') ? -1 : -2).join('/');
 }

@@ -1,6 +1,6 @@
 import { mkdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { makePrivateFolder, userCache } from '../lib/private-folder.ts';
+import { userCache } from '../lib/private-folder.ts';
 import { waitForLock } from './lock-file.ts';
 import { messageOf, StartError } from './start-error.ts';
 
@@ -39,7 +39,6 @@ export async function keepProgram(
 ): Promise<string> {
   const folder = folderOf(program, env);
   const work = `${folder}.new`;
-  await makePrivateFolder(userCache(env));
   await mkdir(dirname(folder), { recursive: true });
   const onWait = () => log(`Another start is getting ${program.title}; waiting for it`);
   using _lock = await waitForLock(`${folder}.lock`, onWait, signal);

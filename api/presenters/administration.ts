@@ -2,6 +2,7 @@ import type { AuditEntry } from '../../db/audit.ts';
 import type { KeyRow } from '../../db/keys.ts';
 import type { ProjectRow } from '../../db/projects.ts';
 import type { SiteRow } from '../../db/sites.ts';
+import { repositoryUrl } from '../../workflows/contract/repository.ts';
 import type { PublicAuditEntry, PublicKey } from '../key-schemas.ts';
 import type { PublicProject } from '../project-schemas.ts';
 import type { PublicSite } from '../site-schemas.ts';
@@ -10,12 +11,12 @@ export function presentProject(row: ProjectRow): PublicProject {
   return {
     id: row.id,
     name: row.name,
-    repository: row.repository,
+    repository: repositoryUrl(row.repository),
     defaultRef: row.defaultRef,
     model: row.model,
     forge: row.forge,
     forgeUrl: row.forgeUrl,
-    allowedRepositories: row.allowedRepositories,
+    allowedRepositories: row.allowedRepositories.map(repositoryUrl),
     reviewers: row.reviewers,
     labels: row.labels,
     assignees: row.assignees,
@@ -37,7 +38,7 @@ export function presentSite(row: SiteRow): PublicSite {
   return {
     id: row.id,
     domain: row.domain,
-    repository: row.repository,
+    repository: row.repository === null ? null : repositoryUrl(row.repository),
     directory: row.directory,
     ref: row.ref,
     path: row.path,

@@ -5,6 +5,7 @@ import { createRouter } from '../create-router.ts';
 import { pullRequestNotFound, pullRequestOver } from '../errors.ts';
 import type { Authenticate } from '../middleware/authentication.ts';
 import type { PublicPullRequest } from '../pull-request-schemas.ts';
+import { repositoryUrl } from '../../workflows/contract/repository.ts';
 
 export interface PullRequestRouteDeps {
   authenticate: Authenticate;
@@ -77,7 +78,7 @@ function present(row: FoundPullRequest): PublicPullRequest {
   return {
     id,
     number,
-    repository,
+    repository: repositoryUrl(repository),
     head,
     base,
     title,

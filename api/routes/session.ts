@@ -14,6 +14,7 @@ import type { Authenticate } from '../middleware/authentication.ts';
 import type { SessionCookie } from '../session-cookie.ts';
 import { signInSchema, type PublicSession } from '../session-schemas.ts';
 import type { VerifyKey } from '../verify-key.ts';
+import { repositoryUrl } from '../../workflows/contract/repository.ts';
 
 export interface SessionRouteDeps {
   authenticate: Authenticate;
@@ -71,7 +72,7 @@ export function createSessionRouter(deps: SessionRouteDeps): AppRouter {
     return {
       organization: { id: organizationId, name: organization?.name ?? organizationId },
       expiresAt: expiresAt.toISOString(),
-      projects,
+      projects: projects.map((project) => ({ ...project, repository: repositoryUrl(project.repository) })),
       sites,
       defaults: deps.defaults,
       ...(isOpen && deps.temporalUiUrl !== null

@@ -25,6 +25,7 @@ import { addBudgetOptions, budgetsOf, type BudgetOptions } from './project-budge
 import { addReviewOptions, reviewOf, type ReviewOptions } from './project-review.ts';
 import { addRunOptions, runOf, type RunOptions } from './project-run.ts';
 import { addRemoveSshKey, addSshOptions, checkSsh, sshOf, type SshOptions } from './project-ssh.ts';
+import { repositoryUrl } from '../../workflows/contract/repository.ts';
 
 interface CreateOptions extends ReviewOptions, BudgetOptions, RunOptions, SshOptions {
   org: string;
@@ -183,7 +184,7 @@ export function addProjectCommands(program: Command, withContext: WithContext): 
         printList(command, projects.flat(), {
           id: (row) => row.id,
           name: (row) => row.name,
-          repository: (row) => row.repository,
+          repository: (row) => repositoryUrl(row.repository),
           forge: (row) => row.forge,
           token: (row) => (row.hasCredential ? 'set' : null),
           ssh: (row) => (row.hasSshKey ? 'set' : null),

@@ -20,6 +20,7 @@ import { checkSource } from './grant.ts';
 import { printList, printRecord } from './output.ts';
 import { addSiteChangeCommands, type SiteOptions } from './site-change.ts';
 import { addSiteOwnerOption, siteOf } from './site-checks.ts';
+import { repositoryUrl } from '../../workflows/contract/repository.ts';
 
 interface CreateOptions extends SiteOptions {
   org: string;
@@ -87,7 +88,7 @@ export function addSiteCommands(program: Command, withContext: WithContext): voi
         printList(command, sites.flat(), {
           domain: (row) => row.domain,
           organization: (row) => row.organizationId,
-          source: (row) => row.repository ?? row.directory,
+          source: (row) => (row.repository === null ? row.directory : repositoryUrl(row.repository)),
           path: (row) => row.path,
           version: (row) => row.indexVersion,
           pages: (row) => row.indexPages,

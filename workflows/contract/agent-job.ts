@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { FailureType, failureOf } from './failures.ts';
 import { jobPhases, jobStatusSchema, type JobPhase, type JobStatus, type StepRef } from './job.ts';
+import { repositoryUrl } from './repository.ts';
 
 export const jobCheckSchema = z.object({
   command: z.string(),
@@ -13,7 +14,10 @@ export const agentJobSchema = z.object({
   id: z.string(),
   status: jobStatusSchema,
   source: z.object({
-    repository: z.string(),
+    repository: z.string().meta({
+      description: 'Full URL of the source repository; that of a local one begins with file:///.',
+      examples: ['https://github.com/acme/lamp'],
+    }),
     ref: z.string().nullable().meta({ description: 'Git branch the agent works on.' }),
   }),
   model: z.string(),
@@ -93,7 +97,7 @@ export function presentJob(row: PresentableJob): AgentJob {
   return {
     id: row.id,
     status: row.status,
-    source: { repository: row.repository, ref: row.baseBranch ?? row.requestedRef },
+    source: { repository: repositoryUrl(row.repository), ref: row.baseBranch ?? row.requestedRef },
     model: row.model,
     prLink: isActive ? null : row.prLink,
     createdAt: row.createdAt.toISOString(),

@@ -28,6 +28,7 @@ export type ParsedRepository =
       owner: string;
       name: string;
     }
+  /** `repository` is the path, too: the form that is stored and handed to git. */
   | { ok: true; kind: 'local'; repository: string; path: string }
   | { ok: false; problem: string };
 
@@ -37,13 +38,14 @@ export const authorityPattern = /^(?=.{1,255}$)[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(
 const sshPattern = /^ssh:\/\/([^@/]*)@([^/]*)(?:\/(.*))?$/is;
 /** As `scp` and git write it: what stands behind the colon is a path and no port. */
 const scpPattern = /^([^@/:]*)@([^/:]*):\/?(.*)$/s;
+const filePattern = /^file:\/\/(?:localhost)?(\/.*)$/is;
 const userPattern = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$/;
 const segmentPattern = /^[A-Za-z0-9._~+-]{1,255}$/;
 export const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 
 /**
- * Reads the address of a repository: https to an allowed host, an absolute path below the local root, or, where that may be,
- * ssh to an allowed host. Everything else is refused, so that what comes out may be handed to git. The canonical form parses
+ * Reads the address of a repository: https to an allowed host, a file:// address or an absolute path below the local root, or,
+ * where that may be, ssh to an allowed host. Everything else is refused, so that what comes out may be handed to git. The canonical form parses
  * to itself. DNS and symbolic links are the business of whoever opens it.
  */
 export function parseRepository(text: string, rules: RepositoryRules): ParsedRepository {
@@ -52,6 +54,8 @@ export function parseRepository(text: string, rules: RepositoryRules): ParsedRep
   if (text.length > longestRepository) return refused(`is longer than ${longestRepository} characters`);
   if (!text.isWellFormed() || invisible.test(text)) return refused('holds a control character');
   if (text.startsWith('/')) return parseLocal(text, localRoot);
+  const [, filePath] = filePattern.exec(text) ?? [];
+  if (filePath !== undefined) return parseFileUrl(filePath, localRoot);
   const [, user, place, below = ''] = sshPattern.exec(text) ?? scpPattern.exec(text) ?? [];
   if (user !== undefined && place !== undefined) {
     if (!mayUseSsh) return refused('is reached by ssh, which only a project does that has a key of its own');
@@ -112,12 +116,33 @@ export function isSegment(segment: string): boolean {
   return segmentPattern.test(segment) && segment !== '.' && segment !== '..' && !/\.git$/i.test(segment);
 }
 
+function parseFileUrl(encoded: string, localRoot: string | null): ParsedRepository {
+  if (/[?#]/.test(encoded)) return refused('must not hold "?" or "#"');
+  const path = decoded(encoded);
+  if (path === null || invisible.test(path)) return refused('is no valid file:// address');
+  return parseLocal(path, localRoot);
+}
+
+function decoded(text: string): string | null {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return null;
+  }
+}
+
+/** The full URL of a repository as it is stored: the form that clients see. */
+export function repositoryUrl(repository: string): string {
+  if (!repository.startsWith('/')) return repository;
+  return `file://${repository.split('/').map(encodeURIComponent).join('/')}`;
+}
+
 function parseLocal(text: string, localRoot: string | null): ParsedRepository {
   if (localRoot === null || !localRoot.startsWith('/'))
-    return refused('must be an https:// address; paths on this machine are not allowed here');
+    return refused('must be an https:// address; repositories on this machine are not allowed here');
   const path = text.replace(/\/$/, '');
   if (path.split('/').slice(1).some(isSuspicious))
-    return refused('must be a plain absolute path without ".", ".." or "//"');
+    return refused('must be the file:// address of a plain absolute path without ".", ".." or "//"');
   if (!path.startsWith(`${localRoot.replace(/\/+$/, '')}/`))
     return refused('lies outside the folder for repositories on this machine');
   return { ok: true, kind: 'local', repository: path, path };

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseRepository } from '../../../../workflows/contract/repository.ts';
+import { parseRepository, repositoryUrl } from '../../../../workflows/contract/repository.ts';
 
 const rules = {
   allowedHosts: ['github.com', 'git.example.com', 'forge.example.com:8443'],
@@ -19,6 +19,9 @@ describe('parseRepository', () => {
     ['/srv/repositories/lamp.git', '/srv/repositories/lamp.git'],
     ['/srv/repositories/a/b/', '/srv/repositories/a/b'],
     ['/srv/repositories/with space', '/srv/repositories/with space'],
+    ['file:///srv/repositories/lamp.git', '/srv/repositories/lamp.git'],
+    ['FILE://localhost/srv/repositories/with%20space/', '/srv/repositories/with space'],
+    ['file:///srv/repositories/%C3%A9%3F', '/srv/repositories/é?'],
   ])('reads %s as %s', (text, repository) => {
     expect(parseRepository(text, rules)).toMatchObject({ ok: true, repository });
   });
@@ -93,7 +96,6 @@ describe('parseRepository', () => {
     'github.com:acme/docs',
     'ext::sh -c "touch /tmp/x"',
     'ext::https://github.com/acme/docs',
-    'file:///srv/repositories/lamp.git',
     'fd::7',
     'javascript:alert(1)',
     '-uhttps://github.com/acme/docs',
@@ -149,6 +151,18 @@ describe('parseRepository', () => {
     '/srv/repositories/x//',
     '/srv/repositories/x\n',
     '//evil.example/x',
+    'file:///etc',
+    'file://evil.example/srv/repositories/x',
+    'file:/srv/repositories/x',
+    'file:///srv/repositories/../x',
+    'file:///srv/repositories/%2e%2e/x',
+    'file:///srv/repositories%2F..%2fx',
+    'file:////srv/repositories/x',
+    'file:///srv/repositories/x%00',
+    'file:///srv/repositories/x%0A',
+    'file:///srv/repositories/%ff',
+    'file:///srv/repositories/x?y',
+    'file:///srv/repositories/x#y',
   ])('refuses %j with one sentence', (text) => {
     const parsed = parseRepository(text, rules);
     expect(parsed.ok).toBe(false);
@@ -157,6 +171,7 @@ describe('parseRepository', () => {
 
   it('refuses every path where no local root is configured', () => {
     expect(parseRepository('/srv/repositories/x', { allowedHosts: [], localRoot: null }).ok).toBe(false);
+    expect(parseRepository('file:///srv/x', { allowedHosts: [], localRoot: null }).ok).toBe(false);
     expect(parseRepository('/srv/x', { allowedHosts: [], localRoot: 'srv' }).ok).toBe(false);
   });
 
@@ -188,6 +203,7 @@ describe('parseRepository', () => {
       'https://github.com/',
       'https://GIT.example.com/a/',
       '/srv/repositories/',
+      'file:///srv/repositories/',
       'https://',
       '/',
       '',
@@ -199,6 +215,8 @@ describe('parseRepository', () => {
         if (!parsed.ok) return;
         accepted += 1;
         expect(parseRepository(parsed.repository, rules)).toEqual(parsed);
+        expect(new URL(repositoryUrl(parsed.repository)).protocol).toMatch(/^(https|file):$/);
+        expect(parseRepository(repositoryUrl(parsed.repository), rules)).toEqual(parsed);
         if (parsed.kind === 'local') expect(parsed.path.startsWith('/srv/repositories/')).toBe(true);
         if (parsed.kind === 'https') {
           const url = new URL(parsed.repository);
