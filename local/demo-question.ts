@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 
 interface Service {
@@ -15,8 +14,6 @@ const eventSchema = z.object({
   errorText: z.string().optional(),
 });
 
-const longestWaitMs = 60_000;
-
 /** Asks one question over HTTP and prints the answer as it streams, then its sources. Throws when there is no answer. */
 export async function askQuestion(
   { baseUrl, domain, assistantKey }: Service,
@@ -31,7 +28,7 @@ export async function askQuestion(
   console.log(`  "${question}"\n`);
 
   const headers = { authorization: `Bearer ${assistantKey}`, 'content-type': 'application/json' };
-  const response = await whenIndexed(() => fetch(address, { method: 'POST', headers, body, signal }), signal);
+  const response = await fetch(address, { method: 'POST', headers, body, signal });
   if (!response.ok || response.body === null) {
     throw new Error(`The question was not answered: ${response.status} ${await response.text()}`);
   }
@@ -51,15 +48,4 @@ export async function askQuestion(
     }
   }
   console.log(`\n\nSources:\n${sources.map((source) => `  - ${source}`).join('\n')}`);
-}
-
-/** The site is indexed in the background; until then the service answers 503. */
-async function whenIndexed(ask: () => Promise<Response>, signal: AbortSignal): Promise<Response> {
-  const deadline = Date.now() + longestWaitMs;
-  for (;;) {
-    const response = await ask();
-    if (response.status !== 503 || Date.now() > deadline) return response;
-    await response.body?.cancel();
-    await sleep(200, undefined, { signal });
-  }
 }

@@ -3,12 +3,14 @@ import { pathToFileURL } from 'node:url';
 import { temporalVariables } from '../lib/temporal-credentials.ts';
 import { forgeVariables } from '../worker/forge-config.ts';
 import { parseLogLine } from './log-lines.ts';
+import { messageOf } from './start-error.ts';
 import type { ProcessSpec } from './supervised-process.ts';
 import { untilSuccess } from './until-success.ts';
 
 const checkout = resolve(import.meta.dirname, '..');
 const followParent = pathToFileURL(join(import.meta.dirname, 'follow-parent.ts')).href;
 const startTimeoutMs = 180_000;
+const indexMs = 60_000;
 /** Credentials of forges are the worker's alone. */
 const withoutForges = Object.fromEntries(Object.keys(forgeVariables.shape).map((name) => [name, undefined]));
 const withoutTemporal = Object.fromEntries(Object.keys(temporalVariables.shape).map((name) => [name, undefined]));
@@ -79,6 +81,32 @@ function nodeProcess(name: string, main: string, env: NodeJS.ProcessEnv): Omit<P
     stopTimeoutMs: 4_000,
     startTimeoutMs,
   };
+}
+
+/** Waits for the first index of the site; a start goes on without it when there is none after a minute. */
+export async function untilSiteAnswers(options: {
+  probeUrl: string;
+  domain: string;
+  assistantKey: string;
+  log(line: string): void;
+  signal: AbortSignal;
+}): Promise<void> {
+  const { probeUrl, domain, assistantKey, log, signal } = options;
+  const ask = async () => {
+    const response = await fetch(`${probeUrl}/discovery/v1/page/${domain}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${assistantKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ path: '/' }),
+      signal: AbortSignal.any([signal, AbortSignal.timeout(5_000)]),
+    });
+    await response.body?.cancel();
+    // also 404 comes from an index
+    if (response.status === 503) throw new Error('it has no index yet');
+  };
+  await untilSuccess(ask, AbortSignal.any([signal, AbortSignal.timeout(indexMs)])).catch((error: unknown) => {
+    signal.throwIfAborted();
+    log(`The site ${domain} does not answer yet (${messageOf(error)}); worker.log says why.`);
+  });
 }
 
 async function askReady(url: string, signal: AbortSignal): Promise<void> {

@@ -11,7 +11,7 @@ import { readLocalJson, writeLocalJson } from './local-json.ts';
 import type { ChildName, LocalJson } from './local-json.ts';
 import { findFreePort, isPortFree } from './ports.ts';
 import { provision, type Provisioned } from './provision.ts';
-import { apiSpec, serviceEnvironment, siteDirectoriesOf, workerSpec } from './services.ts';
+import { apiSpec, serviceEnvironment, siteDirectoriesOf, untilSiteAnswers, workerSpec } from './services.ts';
 import { readSettings } from './settings.ts';
 import type { StackSettings } from './settings.ts';
 import { openChildren } from './stack-children.ts';
@@ -94,6 +94,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     provisionOnce({ databaseUrl, keyPepper, repositories: localRepositories, known }),
   ]);
   signal.throwIfAborted();
+  await steps.run('Sample site', () => untilSiteAnswers({ probeUrl: http.probeUrl, ...provisioned, log, signal }));
 
   const describe = (): LocalJson => ({
     baseUrl: http.baseUrl,

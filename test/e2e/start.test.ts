@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { describe, expect, it, vi } from 'vitest';
 import { identityOf } from '../../local/process-identity.ts';
 import { startPostgres } from '../../local/postgres.ts';
@@ -48,6 +49,17 @@ async function listJobs({ baseUrl, projectId, adminKey }: LocalJson): Promise<nu
   return response.status;
 }
 
+/** 503 as long as the site has no index. */
+async function readFirstPage({ baseUrl, domain, assistantKey }: LocalJson): Promise<number> {
+  const response = await fetch(`${baseUrl}/discovery/v1/page/${domain}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${assistantKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ path: '/' }),
+  });
+  await response.body?.cancel();
+  return response.status;
+}
+
 async function ask({ baseUrl, adminKey }: LocalJson, path: string, json?: unknown): Promise<any> {
   const response = await fetch(baseUrl + path, {
     method: json === undefined ? 'GET' : 'POST',
@@ -78,6 +90,7 @@ describe('npm start', () => {
     await using stack = await startTestStack({ home });
     const first = stack.localJson;
     expect(await listJobs(first)).toBe(200);
+    expect(await readFirstPage(first)).toBe(404);
     expect((await livingOf(first)).sort()).toEqual(['api', 'postgres', 'temporal', 'worker']);
     expect((await stat(join(home, 'local.json'))).mode & 0o777).toBe(0o600);
 
@@ -94,7 +107,10 @@ describe('npm start', () => {
 
     const jobs = `/v2/agent/${first.projectId}/job`;
     const job = await finishedJob(first, jobs, { prompt: 'Create before.md with "before"' });
-    expect(job).toMatchObject({ status: 'completed', source: { repository: join(home, 'repositories/lamp.git') } });
+    expect(job).toMatchObject({
+      status: 'completed',
+      source: { repository: pathToFileURL(join(home, 'repositories/lamp.git')).href },
+    });
 
     const last = await stack.read();
     expect(await stack.stop()).toBe(0);
@@ -113,7 +129,7 @@ describe('npm start', () => {
     expect(kept(again.localJson)).toEqual(kept(first));
     expect(await listJobs(again.localJson)).toBe(200);
     // a message goes on where the job was, and a new job begins in the folder's new place
-    const source = { repository: join(moved, 'repositories/lamp.git') };
+    const source = { repository: pathToFileURL(join(moved, 'repositories/lamp.git')).href };
     const further = { prompt: 'Create after.md with "after"' };
     expect(await finishedJob(again.localJson, `${jobs}/${job.id}/message`, further)).toMatchObject({
       status: 'completed',
