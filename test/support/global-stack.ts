@@ -6,6 +6,7 @@ import type { TestProject } from 'vitest/node';
 import { migrate } from '../../db/migrate.ts';
 import { tryLock } from '../../local/lock-file.ts';
 import { startPostgres } from '../../local/postgres.ts';
+import { sendSignal } from '../../local/process-identity.ts';
 import { openProcessRecord } from '../../local/process-record.ts';
 import { findTemporalBinary } from '../../local/temporal-binary.ts';
 import { startTemporal } from '../../local/temporal.ts';
@@ -38,9 +39,23 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   if (lock === null) throw new Error(`${home} is locked by another run.`);
   started.use(lock);
   const record = await openProcessRecord(join(home, 'processes.json'));
+  const interruption = new AbortController();
+  const { signal } = interruption;
+  const pids = new Map<string, number | null>();
+  started.use(
+    atExit(() => {
+      interruption.abort(new Error('The run has ended.'));
+      // PostgreSQL takes its own processes along at SIGQUIT
+      for (const [name, pid] of pids) if (pid !== null) sendSignal(pid, name === 'postgres' ? 'SIGQUIT' : 'SIGKILL');
+    }),
+  );
   const hooks = (name: string) => ({
     log: (line: string) => console.error(line),
-    onPid: (pid: number | null) => record.note(name, pid),
+    onPid(pid: number | null) {
+      pids.set(name, pid);
+      return record.note(name, pid);
+    },
+    signal,
   });
 
   const startDatabase = async () => {
@@ -52,7 +67,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     return server;
   };
   const startEngine = async () => {
-    const binary = await findTemporalBinary({ env: process.env, log: (line) => console.error(line) });
+    const binary = await findTemporalBinary({ env: process.env, log: (line) => console.error(line), signal });
     const directory = join(home, 'temporal');
     return started.use(
       await startTemporal({ binary, directory, isHeadless: true, isDurable: false, settings }, hooks('temporal')),
@@ -65,6 +80,19 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   project.provide('temporalAddress', engine.value.address);
   const running = started.move();
   return () => running.disposeAsync();
+}
+
+/** vitest ends at a signal without its teardown, and at once; the servers are in groups of their own. */
+function atExit(end: () => void): Disposable {
+  const hangUp = () => process.exit(129);
+  process.once('exit', end);
+  process.once('SIGHUP', hangUp);
+  return {
+    [Symbol.dispose]() {
+      process.off('exit', end);
+      process.off('SIGHUP', hangUp);
+    },
+  };
 }
 
 async function prepareTemplate(serverUrl: string, templateUrl: string): Promise<void> {

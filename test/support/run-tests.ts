@@ -25,11 +25,20 @@ interface FileResult {
   failed: string[];
 }
 
+/** Passes signals on: what runs stops its servers first. After one nothing further is run. */
 function run(command: string, args: string[]): Promise<number> {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { stdio: 'inherit' });
+    const onSignal = (signal: NodeJS.Signals) => {
+      child.kill(signal);
+      child.once('close', () => process.exit(130));
+    };
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, onSignal);
     child.on('error', reject);
-    child.on('close', (code) => resolve(code ?? 1));
+    child.on('close', (code) => {
+      for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.off(signal, onSignal);
+      resolve(code ?? 1);
+    });
   });
 }
 
