@@ -7,7 +7,9 @@ const longestCell = 44;
 /** Prints a job for a person: each turn's steps, whether its history still replays, and how it ended. */
 export function printStory({ job, turns }: JobStory, name: string): void {
   print(`${job.id}  ${job.status}  ${job.model}`);
-  print(`${repositoryUrl(job.repository)} at ${job.baseCommit?.slice(0, 12) ?? '?'} (${job.baseBranch ?? job.requestedRef ?? '?'})`);
+  print(
+    `${repositoryUrl(job.repository)} at ${job.baseCommit?.slice(0, 12) ?? '?'} (${job.baseBranch ?? job.requestedRef ?? '?'})`,
+  );
   if (job.prLink !== null) print(job.prLink);
   if (job.forkedFrom !== null) {
     const { jobId, turn, step } = job.forkedFrom;
