@@ -185,8 +185,8 @@ export const administrationMutations: Mutation[] = [
   {
     name: 'a folder that others can read stays so',
     file: 'lib/private-folder.ts',
-    find: 'await chmod(path, 0o700);',
-    replace: 'void chmod;',
+    find: 'chmodSync(path, 0o700);',
+    replace: 'void chmodSync;',
     ...privateFolder,
   },
   {

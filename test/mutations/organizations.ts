@@ -86,8 +86,8 @@ export const organizationMutations: Mutation[] = [
   {
     name: 'the turns of a job are read in any organization',
     file: 'db/job-story.ts',
-    find: "where job_id = $1 and ${isJobOf('$1', '$2')} order by turn",
-    replace: 'where job_id = $1 and $2::text is not null order by turn',
+    find: "turn > $2 and ${isJobOf('$1', '$4')} order by turn",
+    replace: 'turn > $2 and $4::text is not null order by turn',
     ...owned,
   },
   {
