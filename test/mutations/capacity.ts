@@ -93,7 +93,7 @@ export const capacityMutations: Mutation[] = [
     name: 'what jobs spend does not count for their organization',
     file: 'db/migrations/0027-organization-spending.sql',
     find: 'create trigger count_spending after insert or update',
-    replace: 'create trigger count_spending after truncate',
+    replace: 'create trigger count_spending after delete',
     ...jobMoney,
   },
   {

@@ -27,7 +27,11 @@ let operations: Operation[];
 let digests: string;
 beforeAll(async () => {
   database = await createTestDatabase();
-  api = await serveApi(database.pool, { DOCKET_WEBHOOK_ALLOWED_HOSTS: new URL(receiver).host });
+  api = await serveApi(
+    database.pool,
+    { DOCKET_WEBHOOK_ALLOWED_HOSTS: new URL(receiver).host },
+    { maxLoopDelayMs: 60_000 },
+  );
   digests = await statementOfDigests();
   operations = (await readDescription(api.url)).operations.filter(({ method }) => method !== 'GET');
 });
