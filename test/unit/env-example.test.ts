@@ -17,6 +17,7 @@ const notForPersons = [
   'GOENV',
   'DOCKET_SUPERVISOR_PID',
   'NODE_COMPILE_CACHE',
+  'NODE_DISABLE_COMPILE_CACHE',
 ];
 
 /** Variables of `.env.example`: section → name → default. */
