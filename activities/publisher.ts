@@ -12,7 +12,8 @@ import type { TurnRef } from '../workflows/contract/job.ts';
 import { FailureType } from '../workflows/contract/failures.ts';
 import { takenOver } from './attempt.ts';
 import { checkOf, type CheckReport } from './check-report.ts';
-import type { Workspaces } from './clients/workspaces.ts';
+import { GitError } from './clients/git-error.ts';
+import type { RepositoryAccess, Workspaces } from './clients/workspaces.ts';
 import { publishedOf } from './follow-up.ts';
 import { baseOf, type JobAccess } from './job-access.ts';
 import { inactiveWords } from './inactive-text.ts';
@@ -36,7 +37,7 @@ export interface PublisherDeps {
   context: Pick<JobContextStore, 'notes'>;
   branches: Pick<JobBranchStore, 'follow'>;
   access: JobAccess;
-  workspaces: Pick<Workspaces, 'publish' | 'withdraw' | 'readFile'>;
+  workspaces: Pick<Workspaces, 'publish' | 'withdraw' | 'readFile' | 'resolve'>;
   redact(text: string): string;
 }
 
@@ -239,6 +240,7 @@ export function createPublisher(deps: PublisherDeps): Publisher {
     const { reviewers, labels, assignees, ...project } = await access.projectOf(job);
     const base = baseOf(job);
     const place = { access: await access.repositoryOf(job, signal), commit: base.commit, forge: project.forge };
+    if (job.prId === null || isOver(job)) await checkBase(place.access, { base: base.branch, branch });
     const template = await readPullRequestTemplate(workspaces, place);
     return forge.ensurePullRequest({
       repository: job.repository,
@@ -259,6 +261,17 @@ export function createPublisher(deps: PublisherDeps): Publisher {
         onOpening();
       },
     });
+  }
+
+  /** The base may have been deleted while the job ran; not every forge refuses a pull request onto nothing. */
+  async function checkBase(repository: RepositoryAccess, { base, branch }: { base: string; branch: string }) {
+    try {
+      await workspaces.resolve({ ...repository, ref: `refs/heads/${base}` });
+    } catch (error) {
+      if (!(error instanceof GitError) || error.kind !== 'ref-not-found') throw error;
+      const sentence = `The base branch ${base} was deleted, so no pull request was opened. Restore it and send a follow-up message; the change is on ${branch}.`;
+      throw ApplicationFailure.nonRetryable(redact(sentence), FailureType.RefNotFound);
+    }
   }
 
   /** A worker that was cut off from the engine can still reach the forge: it stops here. */

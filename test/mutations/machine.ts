@@ -4,7 +4,7 @@ const home = { project: 'unit', tests: ['unit/local/home'] } as const;
 const caches = { project: 'unit', tests: ['unit/lib/private-folder', 'unit/worker/compile-cache'] } as const;
 const fullDisk = { project: 'e2e', tests: ['e2e/full-disk'] } as const;
 
-/** What keeps the machine of `npm start` to its owner, and the stack on a full disk. */
+/** What keeps the machine of `npm start` to its owner, the stack on a full disk, and a change whose base is gone. */
 export const machineMutations: Mutation[] = [
   {
     name: 'files of an existing home stay readable by others',
@@ -41,6 +41,14 @@ export const machineMutations: Mutation[] = [
     replace: 'temporalNamespace: deps.temporalNamespace',
     project: 'integration',
     tests: ['api/operations'],
+  },
+  {
+    name: 'a pull request is opened onto a base branch that was deleted',
+    file: 'activities/publisher.ts',
+    find: 'await checkBase(place.access, { base: base.branch, branch });',
+    replace: '',
+    project: 'integration',
+    tests: ['jobs/repository-failures'],
   },
   {
     name: 'a start on a full disk does not say so',

@@ -144,6 +144,30 @@ describe('a repository', () => {
     expect(job).toMatchObject({ status: 'failed', failureCategory: 'repository_unreachable', prLink: null });
   });
 
+  it('whose base branch is deleted midway keeps the change and opens no pull request until it is restored', async () => {
+    await using repository = await createTestRepository();
+    await using model = await startScriptedModelServer();
+    const [write, finish] = writing;
+    await repository.git('branch', 'release');
+    const base = (await repository.git('rev-parse', 'release')).trim();
+    model.script(write!, async () => {
+      await repository.git('branch', '-D', 'release');
+      return finish!;
+    });
+    await using worker = await startTestWorker({ database, modelUrl: model.baseUrl });
+    const job = await worker.runJob({ prompt: 'Go', repository: repository.path, requestedRef: 'release' });
+    expect(job).toMatchObject({ status: 'failed', failureCategory: 'ref_not_found', prLink: null });
+    expect(job.message).toContain(`The base branch release was deleted, so no pull request was opened.`);
+    const branches = await repository.git('branch', '--list', 'docket/*', '--format=%(refname:short)');
+    expect(job.message).toContain(`the change is on ${branches.trim()}.`);
+    expect(await repository.git('show', `${branches.trim()}:new.txt`)).toBe('new');
+
+    await repository.git('branch', 'release', base);
+    model.script({ text: 'It is done.' });
+    const again = await worker.followUp(job.id, 'Open it now');
+    expect(again).toMatchObject({ status: 'completed', prLink: expect.stringContaining('/pulls/') });
+  });
+
   it('this worker may not use is refused before anything touches it', async () => {
     const problemWithRepository = () => 'The repository must be on an allowed host.';
     await using worker = await startTestWorker({ database, change: () => ({ problemWithRepository }) });
