@@ -10,7 +10,7 @@ export const sandboxMutations: Mutation[] = [
     name: 'the disk of a job has places for files without end',
     file: 'activities/clients/job-disks.ts',
     find: "'-N', String(inodes), ",
-    replace: "'-N', '1000000', ",
+    replace: "'-N', String(2 * inodes), ",
     ...disks,
   },
   {
@@ -29,9 +29,9 @@ export const sandboxMutations: Mutation[] = [
   },
   {
     name: 'the disk of a job outlives its working copy',
-    file: 'activities/clients/job-disks.ts',
-    find: "  await removeDisk(join(folder, 'tree'));\n",
-    replace: '',
+    file: 'activities/clients/job-directory.ts',
+    find: 'await removeJobFolder(place);',
+    replace: 'void [removeJobFolder, place];',
     ...disks,
   },
   {
@@ -96,14 +96,6 @@ export const sandboxMutations: Mutation[] = [
     find: "...size, '--perms', '1777', '--tmpfs', '/tmp'],",
     replace: "'--bind', '/dev/shm', '/tmp'],",
     ...betweenJobs,
-  },
-  {
-    name: 'jobs share the network',
-    file: 'activities/clients/sandbox/profile.ts',
-    find: "['--unshare-all', '--unshare-user',",
-    replace: "['--unshare-all', '--share-net', '--unshare-user',",
-    project: 'integration',
-    tests: ['sandbox/containment'],
   },
   {
     name: 'a tree that others pushed is listed before its size is known',

@@ -10,7 +10,7 @@ import type { Sandbox } from '../../../activities/clients/sandbox/sandbox.ts';
 import { createTestRepository, type TestRepository } from '../../support/git-repository.ts';
 import { testLimits } from '../../support/sandbox.ts';
 import { mountSmallDisk } from '../../support/small-disk.ts';
-import { access, createTestWorkspaces, live, type TestWorkspaces } from './setup.ts';
+import { access, changeTree, createTestWorkspaces, live, type TestWorkspaces } from './setup.ts';
 
 const execute = promisify(execFile);
 const megabyte = 2 ** 20;
@@ -122,10 +122,16 @@ describe.runIf(await hasDisks())('a disk for each job', () => {
     const first = await open('grows');
     const { blocks } = await statfs(first.path);
     await first.release();
-    const files = Object.fromEntries(Array.from({ length: 30 }, (_, at) => [`f${at}`, 'x'.repeat(megabyte)]));
-    const later = await repository.commit(files);
-    const wanted = { ...access(repository.path), jobId: 'grows', baseCommit: later, snapshot: null };
-    const second = await test.workspaces.open(wanted);
+    // by a worker without disks
+    await using other = await createTestWorkspaces();
+    const { snapshot } = await changeTree(
+      other.workspaces,
+      { repository: repository.path, jobId: 'grows', commit },
+      async (path) => {
+        for (let at = 0; at < 30; at += 1) await writeFile(join(path, `f${at}`), 'x'.repeat(megabyte));
+      },
+    );
+    const second = await open('grows', { snapshot });
     expect((await readdir(second.path)).length).toBe(32);
     expect((await statfs(second.path)).blocks).toBeGreaterThan(blocks);
     await second.release();
