@@ -126,7 +126,7 @@ export function createApp(deps: AppDeps): App {
       readJob,
       onCreated: deps.onJobCreated,
     }),
-    createJobRecordsRouter({ ...gate, ...stores, readJob, log }),
+    createJobRecordsRouter({ ...gate, ...stores, readJob, threadQueue, log }),
     createWebhooksRouter({ ...gate, ...stores, allowedHosts: config.webhookAllowedHosts }),
     ...createAdministrationRouters({ ...deps, keyUses, threadQueue }, gate, creation),
     ...createAssistantRouters({ ...deps, keyUses, threadQueue }, gate),

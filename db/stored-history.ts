@@ -14,9 +14,12 @@ export async function packHistory(history: History): Promise<Buffer> {
   return compress(HistoryMessage.encode(history).finish());
 }
 
+/** Temporal ends an execution whose history passes 50 MB. */
+const largestHistory = 64 * 1024 * 1024;
+
 /** What `packHistory` made. */
 export async function unpackHistory(stored: Uint8Array): Promise<History> {
-  return HistoryMessage.decode(await decompress(stored));
+  return HistoryMessage.decode(await decompress(stored, { maxOutputLength: largestHistory }));
 }
 
 /** The JSON that Temporal's command line, its UI and the SDKs' replayers read. */

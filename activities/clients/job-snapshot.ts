@@ -84,21 +84,32 @@ async function patchOf(
     maxOutputBytes: maxPatchBytes,
   });
   if (!patch.truncated) {
-    const text = patch.stdout.toString().replaceAll('\0', '\ufffd');
-    return { patch: text, changedFiles: countLines(text, /^diff --git /gm) };
+    return describePatch(patch.stdout);
   }
   const names = await git.run({
     ...onTree,
     args: ['diff-tree', '--name-status', ...options, baseCommit, tree],
     maxOutputBytes: maxPatchBytes,
   });
-  const list = names.stdout.toString().replaceAll('\0', '\ufffd');
   const heading = 'The change is larger than 20 MB; these files differ:\n';
-  return { patch: `${heading}${list}`, changedFiles: countLines(list, /\n/g) };
+  return { patch: `${heading}${textOf(names.stdout)}`, changedFiles: countOf(names.stdout, '\n') };
 }
 
-function countLines(text: string, pattern: RegExp): number {
+/** A patch as it is stored. Counts in the bytes: a pattern would hold the event loop on 20 MB of text. */
+export function describePatch(bytes: Buffer): { patch: string; changedFiles: number } {
+  const heading = 'diff --git ';
+  const isFirst = bytes.subarray(0, heading.length).equals(Buffer.from(heading));
+  return { patch: textOf(bytes), changedFiles: countOf(bytes, `\n${heading}`) + (isFirst ? 1 : 0) };
+}
+
+function textOf(bytes: Buffer): string {
+  const text = bytes.toString();
+  return bytes.includes(0) ? text.replaceAll('\0', '\ufffd') : text;
+}
+
+function countOf(bytes: Buffer, text: string): number {
+  const wanted = Buffer.from(text);
   let count = 0;
-  for (const _ of text.matchAll(pattern)) count += 1;
+  for (let at = bytes.indexOf(wanted); at !== -1; at = bytes.indexOf(wanted, at + wanted.length)) count += 1;
   return count;
 }

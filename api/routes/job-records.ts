@@ -9,6 +9,8 @@ import type { AppContext, AppRouter } from '../app-context.ts';
 import { createRouter } from '../create-router.ts';
 import type { ApiError } from '../errors.ts';
 import { historyNotFound, historyUnderWay, historyWaiting, turnNotFound } from '../errors.ts';
+import type { ThreadQueue } from '../../lib/thread-queue.ts';
+import type { TakeStreamSlot } from '../stream-slots.ts';
 import type { ReadJob } from '../job-reader.ts';
 import { historyQuerySchema } from '../job-schemas.ts';
 import type { Authenticate } from '../middleware/authentication.ts';
@@ -18,8 +20,15 @@ export interface JobRecordRouteDeps {
   readJob: ReadJob;
   histories: JobHistoryStore;
   records: JobRecordStore;
+  threadQueue: ThreadQueue;
+  /** Downloads of bundles count with the streams. */
+  takeStreamSlot: TakeStreamSlot;
   log: Logger;
 }
+
+/** From so many packed bytes on, the JSON of a history is made in a thread. */
+const largeHistory = 32 * 1024;
+const historyThread = new URL('../../db/history-thread.ts', import.meta.url);
 
 /** What is kept of a job for whoever wants to know why it ended as it did. */
 export function createJobRecordsRouter({
@@ -27,6 +36,8 @@ export function createJobRecordsRouter({
   readJob,
   histories,
   records,
+  threadQueue,
+  takeStreamSlot,
   log,
 }: JobRecordRouteDeps): AppRouter {
   const router = createRouter({ prefix: '/v2/agent/:projectId/job/:id' });
@@ -50,7 +61,10 @@ export function createJobRecordsRouter({
     if (wanted > 1) ctx.append('Link', `<?turn=${turn}&run=${wanted - 1}>; rel="prev"`);
     if (wanted < found.runs) ctx.append('Link', `<?turn=${turn}&run=${wanted + 1}>; rel="next"`);
     ctx.type = 'application/json';
-    ctx.body = await historyAsJson(history);
+    ctx.body =
+      history.length < largeHistory
+        ? await historyAsJson(history)
+        : await threadQueue.run<Uint8Array, string>({ script: historyThread, data: history });
   });
 
   router.get('/bundle', async (ctx) => {
@@ -61,6 +75,7 @@ export function createJobRecordsRouter({
       'Content-Disposition': `attachment; filename="${id}.docket.gz"`,
       'Cache-Control': 'no-store',
     };
+    using _slot = takeStreamSlot(caller.organizationId);
     ctx.respond = false; // from here on a failure cuts the file off, which its reader notices
     ctx.res.writeHead(200, headers);
     if (ctx.method === 'HEAD') return void ctx.res.end();

@@ -1,5 +1,6 @@
 import { accessMutations } from './access.ts';
 import { administrationMutations } from './administration.ts';
+import { boundMutations } from './bounds.ts';
 import { attackOneMutations } from './attacks-one.ts';
 import { attackTwoMutations } from './attacks-two.ts';
 import { machineMutations } from './machine.ts';
@@ -31,6 +32,7 @@ export const mutations: Mutation[] = [
   ...accessMutations,
   ...administrationMutations,
   ...capacityMutations,
+  ...boundMutations,
   ...attackOneMutations,
   ...machineMutations,
   {
