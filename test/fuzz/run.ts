@@ -1,4 +1,6 @@
+import { readFile } from 'node:fs/promises';
 import { Agent } from 'node:http';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { createRandom } from '../chaos/random.ts';
@@ -7,13 +9,14 @@ import { databaseTraces, fileTraces, gitTraces, temporalTraces } from '../suppor
 import { problemWith, type FuzzAnswer } from './check-answer.ts';
 import { readDescription } from './description.ts';
 import { exchange } from './exchange.ts';
+import { problemsOfHolds, type SentRequest } from './holds.ts';
 import { createRequestMaker } from './requests.ts';
 import { startFuzzStage, type FuzzStage } from './stage.ts';
 
 const inFlight = 8;
 const mostShown = 20;
-/** The API logs from 50 ms on; eight requests at once and the collection of garbage can add up to this. */
-const longestHoldMs = 150;
+/** Of those sent, the ones that holds of the event loop may be laid to. */
+const mostRemembered = 20_000;
 const endPatienceMs = 180_000;
 
 /**
@@ -35,16 +38,21 @@ export async function runFuzz(args: string[]): Promise<number> {
   const statuses = new Map<number, number>();
   const mutations = new Map<string, number>();
   const problems: string[] = [];
+  const sent: SentRequest[] = [];
   const startedMs = Date.now();
 
   async function send(): Promise<void> {
     const request = nextRequest();
+    const startedMs = Date.now();
     const answer = await exchange(baseUrl, agent, request).catch((error: unknown): FuzzAnswer => ({
       status: 599,
       type: '',
       text: String(error),
       isWhole: false,
     }));
+    // of a long run those that took long, which are the ones under way at a hold
+    if (sent.length < mostRemembered || Date.now() - startedMs > 100)
+      sent.push({ request, startedMs, endedMs: Date.now() });
     increase(statuses, answer.status);
     increase(mutations, request.mutation.split(' ')[0] ?? '');
     stage.targets.known.learn(request.path, answer);
@@ -65,8 +73,12 @@ export async function runFuzz(args: string[]): Promise<number> {
       }
     }),
   );
-  agent.destroy();
   const seconds = (Date.now() - startedMs) / 1000;
+  const readLog = () => readFile(join(stage.servers.home, 'fuzz-api.log'), 'utf8');
+  problems.push(
+    ...(await problemsOfHolds({ readLog, sent }, (request) => exchange(baseUrl, agent, request).catch(() => null))),
+  );
+  agent.destroy();
   const reached = description.operations.map(({ id }) => id);
   console.log(`operations  ${reached.length}: ${reached.join(', ')}`);
   console.log(`statuses    ${shownCounts(statuses)}`);
@@ -115,21 +127,8 @@ async function problemsAfterwards({ lane, servers, scene }: FuzzStage): Promise<
     if (!/file: fuzz-(?:api|worker-\d+)\.log/.test(place)) continue;
     const errors = text.split('\n').filter((line) => /^\{"level":(?:50|60),/.test(line));
     problems.push(...errors.map((line) => `logged as an error in ${place}: ${line.slice(0, 600)}`));
-    problems.push(...longHolds(text));
   }
   return problems.slice(0, mostShown);
-}
-
-/** What held the event loop of the API for longer than any request may, in processor time. */
-function longHolds(log: string): string[] {
-  const holds = log
-    .split('\n')
-    .flatMap((line) => (line.includes('"the event loop was held"') ? [JSON.parse(line)] : []));
-  const longest = Math.max(0, ...holds.map(({ cpuMs }) => cpuMs));
-  if (holds.length > 0)
-    console.log(`event loop  held ${holds.length} times for more than 50 ms, ${longest} ms at most`);
-  const long = holds.filter(({ cpuMs }) => cpuMs > longestHoldMs);
-  return long.map(({ cpuMs, routes }) => `the event loop was held for ${cpuMs} ms by ${routes.join(' or ')}`);
 }
 
 function increase<Key>(counts: Map<Key, number>, key: Key): void {
