@@ -71,7 +71,7 @@ describe('creating a job', () => {
     });
     expect(other.body.source).toEqual({ repository: 'https://github.com/acme/other', ref: 'v1.0' });
     const local = await create({ prompt: 'x', source: { repository: '/srv/repositories/lamp.git' } });
-    expect(local.body.source).toEqual({ repository: '/srv/repositories/lamp.git', ref: null });
+    expect(local.body.source).toEqual({ repository: 'file:///srv/repositories/lamp.git', ref: null });
     const own = await create({ prompt: 'x', source: { repository: 'https://github.com/acme/docs.git/' } });
     expect(own.body.source).toEqual({ repository: 'https://github.com/acme/docs', ref: 'trunk' });
   });
