@@ -2,6 +2,7 @@ import { defaultTreeLimits } from '../../../activities/clients/tree-limits.ts';
 import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
 import { createGrantedAccess } from '../../../activities/granted-access.ts';
@@ -49,7 +50,7 @@ it('keeps the repositories and directories of one organization from another, ove
   const { root, lamp, a, b } = scene;
   expect((await a.ask('/v1/projects', { repository: lamp })).status).toBe(201);
   const own = (await b.ask('/v1/projects', { repository: join(root, 'b/own.git') })).body;
-  expect(own.repository).toBe(join(root, 'b/own.git'));
+  expect(own.repository).toBe(pathToFileURL(join(root, 'b/own.git')).href);
   const answers = async (path: (repository: string) => [string, unknown, string?]) => {
     const [foreign, missing] = [lamp, join(root, 'a/none.git')];
     const [one, other] = [await b.ask(...path(foreign)), await b.ask(...path(missing))];
