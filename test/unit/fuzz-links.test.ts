@@ -27,6 +27,7 @@ const shapes = [
   '[`[<a title="`">](HTTPS://evil.example/p)`](/a)',
   '``a`b`<b>`![x](https://evil.example/p)`',
   '`a`<b>``b`[x](https://evil.example/p)``',
+  'x\n:-:\n`a<form action="https://evil.example/p">|`',
   'www.![`://`](/nowhere)',
   'https&#58;//evil.example/p and ht<b>tps://evil.example/p and [https:](/b)//evil.example/p',
   'mail@evil.example, evil.example.com, //evil.example/p, пример.рф and README.md``',

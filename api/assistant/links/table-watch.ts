@@ -17,7 +17,6 @@ interface LineShape {
   isBlank: boolean;
   /** Whether it holds nothing but the marks that part the head of a table from its rows. */
   isRule: boolean;
-  hasBar: boolean;
   hasCodeWithBar: boolean;
 }
 
@@ -27,7 +26,7 @@ interface State {
   isTable: boolean;
 }
 
-const blank: LineShape = { isBlank: true, isRule: true, hasBar: false, hasCodeWithBar: false };
+const blank: LineShape = { isBlank: true, isRule: true, hasCodeWithBar: false };
 const start: State = { line: blank, before: blank, isTable: false };
 
 export function createTableWatch(): TableWatch {
@@ -58,7 +57,6 @@ function withText(line: LineShape, text: string): LineShape {
     ...line,
     isBlank: line.isBlank && text.trim() === '',
     isRule: line.isRule && /^[\s|:-]*$/.test(text),
-    hasBar: line.hasBar || text.includes('|'),
   };
 }
 
@@ -67,7 +65,6 @@ function withPart(state: State, part: string, index: number): State {
   return { ...ended, line: withText(ended.line, part) };
 }
 
-function withLineEnd({ line, before, isTable }: State): State {
-  const isRule = line.isRule && !line.isBlank && (line.hasBar || before.hasBar);
-  return { line: blank, before: line, isTable: isTable || isRule };
+function withLineEnd({ line, isTable }: State): State {
+  return { line: blank, before: line, isTable: isTable || (line.isRule && !line.isBlank) };
 }
