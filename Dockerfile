@@ -25,15 +25,12 @@ COPY activities ./activities
 COPY api ./api
 COPY --from=dashboard /app/dashboard/dist ./dashboard/dist
 COPY db ./db
-COPY encryption ./encryption
-# for the command line: node local/docket.ts
-COPY local ./local
+COPY cli ./cli
 COPY lib ./lib
+# the command line reads the home of a local stack where there is one
+COPY local ./local
 COPY models ./models
-COPY patches ./patches
-COPY redaction ./redaction
 COPY search ./search
-COPY tracing ./tracing
 COPY worker ./worker
 COPY workflows ./workflows
 USER node

@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 
-const project = (name: string, settings: Record<string, unknown> = {}) => ({
-  test: { name, include: [`test/${name}/**/*.test.ts`], ...settings },
+const project = (name: string, settings: Record<string, unknown> = {}, folder = name) => ({
+  test: { name, include: [`test/${folder}/**/*.test.ts`], ...settings },
 });
 
 export default defineConfig({
@@ -14,11 +14,15 @@ export default defineConfig({
         testTimeout: 60_000,
         hookTimeout: 120_000,
       }),
-      project('attacks', {
-        globalSetup: ['test/support/global-stack.ts'],
-        testTimeout: 120_000,
-        hookTimeout: 120_000,
-      }),
+      project(
+        'attacks',
+        {
+          globalSetup: ['test/support/global-stack.ts'],
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+        },
+        'suites/attacks',
+      ),
       project('e2e', {
         globalSetup: ['test/support/global-stack.ts'],
         testTimeout: 180_000,

@@ -3,7 +3,7 @@ import { ApplicationFailureCategory } from '@temporalio/common';
 import { FailureType } from '../workflows/contract/failures.ts';
 import type { TurnRef } from '../workflows/contract/job.ts';
 import { verdictOf } from './failures.ts';
-import type { WatchTurn } from './turn-watch.ts';
+import type { WatchTurn } from './job/turn-watch.ts';
 
 export interface AttemptOptions {
   /** Takes secrets out of what goes to the log and into failures. */

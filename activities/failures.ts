@@ -1,12 +1,12 @@
 import { isStoreDown } from '../db/store-down.ts';
-import { SealedError } from '../encryption/cipher.ts';
+import { SealedError } from '../lib/encryption/cipher.ts';
 import { UnknownModelError } from '../models/registry.ts';
 import { FailureType } from '../workflows/contract/failures.ts';
-import { ForgeError, type ForgeErrorKind } from './clients/forge.ts';
-import { SandboxError, WorkerDiskFullError } from './clients/sandbox/sandbox-error.ts';
-import { GitError, type GitErrorKind } from './clients/git.ts';
-import { ModelCallError, verdictOfModelFailure } from './model-failures.ts';
-import type { Verdict } from './verdict.ts';
+import { ForgeError, type ForgeErrorKind } from './forges/forge.ts';
+import { SandboxError, WorkerDiskFullError } from './sandbox/sandbox-error.ts';
+import { GitError, type GitErrorKind } from './git/git.ts';
+import { ModelCallError, verdictOfModelFailure } from './model/model-failures.ts';
+import type { Verdict } from './tools/verdict.ts';
 
 type Rule = Pick<Verdict, 'category' | 'tolerated'>;
 

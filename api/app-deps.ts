@@ -1,11 +1,11 @@
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
-import type { JobEventWakeups } from '../db/job-event-wakeups.ts';
+import type { JobEventWakeups } from '../db/jobs/job-event-wakeups.ts';
 import type { ModelRegistry } from '../models/registry.ts';
-import type { Tracer } from '../tracing/tracer.ts';
-import type { AssistantParts } from './assistant-parts.ts';
+import type { Tracer } from '../lib/tracing/tracer.ts';
+import type { AssistantParts } from './assistant/assistant-parts.ts';
 import type { ApiConfig } from './config.ts';
-import type { RequestHolders } from './request-holders.ts';
+import type { RequestHolders } from './access/request-holders.ts';
 import type { ServiceStores } from './service-stores.ts';
 import type { ApiStores } from './stores.ts';
 

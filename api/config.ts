@@ -7,18 +7,18 @@ import {
   temporalSettingsOf,
   temporalVariables,
   type TemporalSettings,
-} from '../lib/temporal-credentials.ts';
-import { dollarsSchema } from '../workflows/contract/dollars.ts';
-import { parseOtlpHeaders, type TracingSettings } from '../tracing/open-tracing.ts';
-import { encryptionKeysVariable } from '../encryption/keys-variable.ts';
-import type { EncryptionKey } from '../encryption/keys.ts';
+} from '../lib/temporal/temporal-credentials.ts';
+import { dollarsSchema } from '../lib/inputs/dollars.ts';
+import { parseOtlpHeaders, type TracingSettings } from '../lib/tracing/open-tracing.ts';
+import { encryptionKeysVariable } from '../lib/encryption/keys-variable.ts';
+import type { EncryptionKey } from '../lib/encryption/keys.ts';
 import { pricesVariable, type PriceOverrides } from '../models/prices.ts';
-import type { BudgetCeilings } from './budget-ceilings.ts';
+import type { BudgetCeilings } from './administration/budget-ceilings.ts';
 import type { ModelSettings } from '../models/registry.ts';
 import type { JobLimits } from '../workflows/contract/job.ts';
-import { quotaVariables } from './quotas.ts';
-import type { Quotas } from '../db/quotas.ts';
-import { parseWebhookHosts } from '../workflows/contract/webhook-address.ts';
+import { quotaVariables } from './access/quotas.ts';
+import type { Quotas } from '../db/organizations/quotas.ts';
+import { parseWebhookHosts } from '../lib/inputs/webhook-address.ts';
 
 export { ConfigError } from '../lib/config-error.ts';
 

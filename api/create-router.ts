@@ -1,6 +1,6 @@
 // oxlint-disable-next-line typescript/no-restricted-imports -- the one place that makes a router
 import { Router } from '@koa/router';
-import type { AppRouter, AppState } from './app-context.ts';
+import type { AppRouter, AppState } from './http/app-context.ts';
 
 /**
  * Makes a router that matches paths exactly: `/METRICS` and `/metrics/` are not `/metrics`, so that a rule of a proxy in front

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import type { Logger } from 'pino';
-import { createLineScrubber } from '../redaction/log-line.ts';
+import { createLineScrubber } from '../lib/redaction/log-line.ts';
 
 const secretNames = [
   'authorization',

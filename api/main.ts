@@ -1,7 +1,7 @@
 import { flushCompileCache } from 'node:module';
 import { runApiProcess } from './api-process.ts';
-import { createRedactor } from '../redaction/redactor.ts';
-import { onUncaught } from '../redaction/uncaught.ts';
+import { createRedactor } from '../lib/redaction/redactor.ts';
+import { onUncaught } from '../lib/redaction/uncaught.ts';
 import { ConfigError, readConfig, secretsOf } from './config.ts';
 import { createLogger } from './log.ts';
 

@@ -1,8 +1,8 @@
 import type { Pool } from 'pg';
-import { createAccessStore } from '../db/service/access.ts';
-import { createGapCheckStore } from '../db/service/gap-checks.ts';
-import { createSessionLookup } from '../db/service/session-lookup.ts';
-import { createSweeps } from '../db/service/sweeps.ts';
+import { createAccessStore } from '../db/for-service/access.ts';
+import { createGapCheckStore } from '../db/for-service/gap-checks.ts';
+import { createSessionLookup } from '../db/for-service/session-lookup.ts';
+import { createSweeps } from '../db/for-service/sweeps.ts';
 import type { ApiConfig } from './config.ts';
 
 export type ServiceStores = ReturnType<typeof createServiceStores>;

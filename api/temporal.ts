@@ -1,12 +1,12 @@
 import { Client } from '@temporalio/client';
-import { createDataConverter } from '../encryption/data-converter.ts';
-import type { EncryptionKey } from '../encryption/keys.ts';
-import { createTemporalConnection } from '../lib/temporal-connection.ts';
+import { createDataConverter } from '../lib/encryption/data-converter.ts';
+import type { EncryptionKey } from '../lib/encryption/keys.ts';
+import { createTemporalConnection } from '../lib/temporal/temporal-connection.ts';
 import {
   openTemporalCredentials,
   type TemporalCredentialOptions,
   type TemporalSettings,
-} from '../lib/temporal-credentials.ts';
+} from '../lib/temporal/temporal-credentials.ts';
 
 export interface TemporalOptions extends TemporalCredentialOptions {
   settings: TemporalSettings;

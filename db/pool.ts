@@ -1,6 +1,6 @@
 import { DatabaseError, type Pool, type PoolClient } from 'pg';
 import { FairPool } from './fair-pool.ts';
-import { holdToQuotas, type Quotas } from './quotas.ts';
+import { holdToQuotas, type Quotas } from './organizations/quotas.ts';
 import { isStoreDown } from './store-down.ts';
 
 export interface PoolOptions {

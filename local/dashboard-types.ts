@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { describePaths } from '../api/describe-paths.ts';
-import { createOpenApi } from '../api/openapi.ts';
+import { describePaths } from '../api/openapi/describe-paths.ts';
+import { createOpenApi } from '../api/openapi/openapi.ts';
 
 /** The types of the API's answers, as the dashboard uses them. */
 export const typesFile = resolve(import.meta.dirname, '../dashboard/http/schema.d.ts');

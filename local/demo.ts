@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import { askQuestion } from './demo-question.ts';
 import { followJob } from './demo-job.ts';
 import { homeOf } from './home.ts';
-import { catchInterruption } from './interruption.ts';
+import { catchInterruption } from './processes/interruption.ts';
 import { startStack } from './stack.ts';
 import { messageOf } from './start-error.ts';
-import { createOutput } from './terminal.ts';
+import { createOutput } from './temporal/terminal.ts';
 
 /** `npm run demo`: brings the stack up in a home of its own, turns a prompt into a pull request, asks a question, and stops. */
 

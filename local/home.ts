@@ -2,8 +2,8 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { link, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { checkDisk } from './disk-space.ts';
-import { tryLock } from './lock-file.ts';
-import type { LockFile } from './lock-file.ts';
+import { tryLock } from './processes/lock-file.ts';
+import type { LockFile } from './processes/lock-file.ts';
 import { narrowModes } from './narrow-modes.ts';
 import { codeOf, messageOf, StartError } from './start-error.ts';
 

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { moveFolders } from '../db/moved-folders.ts';
+import { moveFolders } from '../db/organizations/moved-folders.ts';
 import { createPool } from '../db/pool.ts';
 import type { LocalJson } from './local-json.ts';
 

@@ -1,17 +1,17 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Pool } from 'pg';
-import { digestOf, parseKey } from '../db/key-format.ts';
-import { createGrantAdministration } from '../db/grants.ts';
-import { createKeyStore } from '../db/keys.ts';
-import type { KeyKind } from '../db/keys.ts';
+import { digestOf, parseKey } from '../db/organizations/key-format.ts';
+import { createGrantAdministration } from '../db/organizations/grants.ts';
+import { createKeyStore } from '../db/organizations/keys.ts';
+import type { KeyKind } from '../db/organizations/keys.ts';
 import { operatorOf } from '../db/caller.ts';
-import { listProjects, createProjectStore, type ProjectRow } from '../db/projects.ts';
-import { createOrganizationDirectory } from '../db/operator/organizations.ts';
-import { createProjectReader } from '../db/worker/projects.ts';
-import { createAccessStore, type AccessStore } from '../db/service/access.ts';
-import { createSiteStore } from '../db/sites.ts';
-import { createSecretBox } from '../encryption/secret-box.ts';
-import { everything } from '../workflows/contract/grants.ts';
+import { listProjects, createProjectStore, type ProjectRow } from '../db/organizations/projects.ts';
+import { createOrganizationDirectory } from '../db/for-operator/organizations.ts';
+import { createProjectReader } from '../db/for-worker/projects.ts';
+import { createAccessStore, type AccessStore } from '../db/for-service/access.ts';
+import { createSiteStore } from '../db/sites/sites.ts';
+import { createSecretBox } from '../lib/encryption/secret-box.ts';
+import { everything } from '../lib/inputs/grants.ts';
 import type { LocalJson } from './local-json.ts';
 import { createSampleRepository, sampleDocsPath } from './sample-repository.ts';
 

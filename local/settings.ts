@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseEncryptionKeys } from '../encryption/keys.ts';
+import { parseEncryptionKeys } from '../lib/encryption/keys.ts';
 import { messageOf, StartError } from './start-error.ts';
 
 const portRule = 'PORT must be a whole number from 0 to 65535 (0: any free port)';

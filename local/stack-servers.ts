@@ -1,16 +1,16 @@
 import { join } from 'node:path';
-import { readTemporalSettings } from '../lib/temporal-credentials.ts';
+import { readTemporalSettings } from '../lib/temporal/temporal-credentials.ts';
 import { migrate } from '../db/migrate.ts';
 import type { Home } from './home.ts';
 import type { LocalJson } from './local-json.ts';
-import { startPostgres } from './postgres.ts';
+import { startPostgres } from './postgres/postgres.ts';
 import type { StackSettings } from './settings.ts';
-import type { StackChildren } from './stack-children.ts';
+import type { StackChildren } from './processes/stack-children.ts';
 import { codeOf, messageOf, StartError } from './start-error.ts';
 import type { Steps } from './steps.ts';
-import { findTemporalBinary } from './temporal-binary.ts';
-import { startTemporal, untilTemporalAnswers } from './temporal.ts';
-import type { Output } from './terminal.ts';
+import { findTemporalBinary } from './temporal/temporal-binary.ts';
+import { startTemporal, untilTemporalAnswers } from './temporal/temporal.ts';
+import type { Output } from './temporal/terminal.ts';
 
 const externalServerMs = 15_000;
 

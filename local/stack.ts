@@ -1,26 +1,26 @@
 import { resolve } from 'node:path';
-import { parseKey } from '../db/key-format.ts';
+import { parseKey } from '../db/organizations/key-format.ts';
 import { createPool } from '../db/pool.ts';
 import { operatorOf } from '../db/caller.ts';
-import { createOrganizationDirectory } from '../db/operator/organizations.ts';
-import { createSessionStore } from '../db/sessions.ts';
+import { createOrganizationDirectory } from '../db/for-operator/organizations.ts';
+import { createSessionStore } from '../db/organizations/sessions.ts';
 import { followMovedFolders } from './moved-folders.ts';
 import { watchDisk } from './disk-space.ts';
 import { openHome, readEncryptionKey, readKeyPepper } from './home.ts';
 import { readLocalJson, writeLocalJson } from './local-json.ts';
 import type { ChildName, LocalJson } from './local-json.ts';
-import { findFreePort, isPortFree } from './ports.ts';
+import { findFreePort, isPortFree } from './processes/ports.ts';
 import { provision, type Provisioned } from './provision.ts';
-import { apiSpec, serviceEnvironment, siteDirectoriesOf, untilSiteAnswers, workerSpec } from './services.ts';
+import { apiSpec, serviceEnvironment, siteDirectoriesOf, untilSiteAnswers, workerSpec } from './processes/services.ts';
 import { readSettings } from './settings.ts';
 import type { StackSettings } from './settings.ts';
-import { openChildren } from './stack-children.ts';
+import { openChildren } from './processes/stack-children.ts';
 import { startDatabase, startEngine } from './stack-servers.ts';
 import { StartError } from './start-error.ts';
 import { createSteps } from './steps.ts';
-import { superviseProcess } from './supervised-process.ts';
-import type { ProcessSpec, SupervisedProcess } from './supervised-process.ts';
-import type { Output } from './terminal.ts';
+import { superviseProcess } from './processes/supervised-process.ts';
+import type { ProcessSpec, SupervisedProcess } from './processes/supervised-process.ts';
+import type { Output } from './temporal/terminal.ts';
 
 export interface StackOptions extends Partial<Output> {
   /** Folder of all data of the stack. */

@@ -2,17 +2,17 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { buildDashboard } from './build-dashboard.ts';
 import { homeOf } from './home.ts';
-import { catchInterruption } from './interruption.ts';
+import { catchInterruption } from './processes/interruption.ts';
 import { keepCompiledCode } from '../worker/compile-cache.ts';
 import { startStack } from './stack.ts';
 import type { Stack } from './stack.ts';
-import { secretsOfEnvironment } from '../redaction/environment-secrets.ts';
-import { asOneLine } from '../redaction/log-line.ts';
-import { createRedactor } from '../redaction/redactor.ts';
-import { onUncaught } from '../redaction/uncaught.ts';
+import { secretsOfEnvironment } from '../lib/redaction/environment-secrets.ts';
+import { asOneLine } from '../lib/redaction/log-line.ts';
+import { createRedactor } from '../lib/redaction/redactor.ts';
+import { onUncaught } from '../lib/redaction/uncaught.ts';
 import { messageOf, StartError } from './start-error.ts';
-import { createOutput } from './terminal.ts';
-import { watchSources } from './watch-sources.ts';
+import { createOutput } from './temporal/terminal.ts';
+import { watchSources } from './processes/watch-sources.ts';
 
 /** `npm start`: brings the stack up, keeps it up, and takes it down at Ctrl-C. With `--watch`, changed code is started anew. */
 

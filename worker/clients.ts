@@ -1,19 +1,19 @@
 import { join } from 'node:path';
-import { createEgress } from '../activities/clients/egress.ts';
-import type { Forges } from '../activities/clients/forge.ts';
-import { createForges } from '../activities/clients/forges.ts';
-import type { BranchMerge, MergedBranch } from '../activities/clients/merge-branch.ts';
-import { mergeBranch } from '../activities/clients/merge-branch.ts';
-import { createGit } from '../activities/clients/git.ts';
-import type { JobDisks } from '../activities/clients/job-disks.ts';
-import { createLocalForge } from '../activities/clients/local-forge.ts';
-import type { ProcessHost } from '../activities/clients/process-host.ts';
-import { createWorkspaces } from '../activities/clients/workspaces.ts';
-import type { Workspaces } from '../activities/clients/workspaces.ts';
-import type { WorkerPullRequestStore } from '../db/worker/pull-requests.ts';
-import { parseRepository } from '../workflows/contract/repository.ts';
-import type { WorkerConfig } from './config.ts';
-import { allAuthorities } from './extra-authorities.ts';
+import { createEgress } from '../activities/network/egress.ts';
+import type { Forges } from '../activities/forges/forge.ts';
+import { createForges } from '../activities/forges/forges.ts';
+import type { BranchMerge, MergedBranch } from '../activities/workspaces/merge-branch.ts';
+import { mergeBranch } from '../activities/workspaces/merge-branch.ts';
+import { createGit } from '../activities/git/git.ts';
+import type { JobDisks } from '../activities/workspaces/job-disks.ts';
+import { createLocalForge } from '../activities/forges/local-forge.ts';
+import type { ProcessHost } from '../activities/git/process-host.ts';
+import { createWorkspaces } from '../activities/workspaces/workspaces.ts';
+import type { Workspaces } from '../activities/workspaces/workspaces.ts';
+import type { WorkerPullRequestStore } from '../db/for-worker/pull-requests.ts';
+import { parseRepository } from '../lib/inputs/repository.ts';
+import type { WorkerConfig } from './config/config.ts';
+import { allAuthorities } from './config/extra-authorities.ts';
 import { uninstrumented, type InstrumentWorker } from './instrument.ts';
 
 /** The clients of outside systems that the activities of a process share. */

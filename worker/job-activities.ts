@@ -1,14 +1,14 @@
-import { createRunTool } from '../activities/agent-tools/run-tool.ts';
-import { createToolset } from '../activities/agent-tools/toolset.ts';
-import type { Commands } from '../activities/commands.ts';
+import { createRunTool } from '../activities/tools/run-tool.ts';
+import { createToolset } from '../activities/tools/toolset.ts';
+import type { Commands } from '../activities/tools/commands.ts';
 import { createActivities, type Activities } from '../activities/index.ts';
 import { createPriceBook } from '../models/prices.ts';
 import { createModelRegistry } from '../models/registry.ts';
-import { traceModels } from '../tracing/trace-models.ts';
-import { noTracer, type Tracer } from '../tracing/tracer.ts';
+import { traceModels } from '../lib/tracing/trace-models.ts';
+import { noTracer, type Tracer } from '../lib/tracing/tracer.ts';
 import type { WorkerClients } from './clients.ts';
-import type { KnownSecrets } from '../redaction/known-secrets.ts';
-import type { WorkerConfig } from './config.ts';
+import type { KnownSecrets } from '../lib/redaction/known-secrets.ts';
+import type { WorkerConfig } from './config/config.ts';
 import { uninstrumented, type InstrumentWorker } from './instrument.ts';
 import type { WorkerStores } from './stores.ts';
 

@@ -1,6 +1,6 @@
 import { DefaultLogger, Runtime, type LogLevel } from '@temporalio/worker';
 import { pino, stdSerializers, type Logger } from 'pino';
-import { createLineScrubber } from '../redaction/log-line.ts';
+import { createLineScrubber } from '../lib/redaction/log-line.ts';
 
 /** JSON lines on standard output, each one line whatever it tells of. Secrets are taken out of every text; fields named like one are blanked. */
 export function createLogger({ level, redact }: { level: string; redact(text: string): string }): Logger {

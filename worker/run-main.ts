@@ -1,8 +1,8 @@
-import { createKnownSecrets } from '../redaction/known-secrets.ts';
-import { createLineScrubber } from '../redaction/log-line.ts';
-import { createRedactor } from '../redaction/redactor.ts';
-import { onUncaught } from '../redaction/uncaught.ts';
-import { ConfigError, readConfig, secretsOf } from './config.ts';
+import { createKnownSecrets } from '../lib/redaction/known-secrets.ts';
+import { createLineScrubber } from '../lib/redaction/log-line.ts';
+import { createRedactor } from '../lib/redaction/redactor.ts';
+import { onUncaught } from '../lib/redaction/uncaught.ts';
+import { ConfigError, readConfig, secretsOf } from './config/config.ts';
 import { createLogger, installRuntime } from './log.ts';
 import { stopSignal } from './stop-signal.ts';
 import { runWorkerProcess } from './worker-process.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { NativeConnection, type Worker } from '@temporalio/worker';
 import type { Logger } from 'pino';
-import type { TemporalCredentialSource } from '../lib/temporal-credentials.ts';
+import type { TemporalCredentialSource } from '../lib/temporal/temporal-credentials.ts';
 
 export interface WorkerRunDeps {
   address: string;

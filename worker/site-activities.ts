@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { createAttempt } from '../activities/attempt.ts';
-import { createSiteActivities, type SiteActivities } from '../activities/site-index.ts';
+import { createSiteActivities, type SiteActivities } from '../activities/sites/site-index.ts';
 import { uninstrumented } from './instrument.ts';
 import type { ActivityWiring } from './job-activities.ts';
 

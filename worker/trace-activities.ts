@@ -1,7 +1,7 @@
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 import { z } from 'zod';
-import { traceOfTurn, type SpanContext } from '../tracing/span.ts';
-import type { Tracer } from '../tracing/tracer.ts';
+import { traceOfTurn, type SpanContext } from '../lib/tracing/span.ts';
+import type { Tracer } from '../lib/tracing/tracer.ts';
 
 const turnSchema = z.object({ jobId: z.string(), turn: z.number() });
 const outcomeSchema = z.object({ outcome: z.object({ kind: z.string(), category: z.string().optional() }) });

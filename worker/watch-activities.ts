@@ -1,6 +1,6 @@
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 import type { Info } from '@temporalio/activity';
-import type { HoldWatch } from '../lib/hold-watch.ts';
+import type { HoldWatch } from '../lib/threads/hold-watch.ts';
 
 /** Names the activities that are under way, so that what holds the event loop can be told. */
 export function watchActivities(holds: Pick<HoldWatch<Info>, 'begin'>): ActivityInterceptorsFactory {

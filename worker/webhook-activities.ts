@@ -1,6 +1,6 @@
 import { createAttempt } from '../activities/attempt.ts';
-import { createWebhookSender } from '../activities/clients/webhook-sender.ts';
-import { createWebhookActivities, type WebhookActivities } from '../activities/webhooks.ts';
+import { createWebhookSender } from '../activities/network/webhook-sender.ts';
+import { createWebhookActivities, type WebhookActivities } from '../activities/webhooks/webhooks.ts';
 import { uninstrumented } from './instrument.ts';
 import type { ActivityWiring } from './job-activities.ts';
 

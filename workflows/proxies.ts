@@ -1,7 +1,7 @@
 import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
-import type { SiteActivities } from '../activities/site-index.ts';
-import type { WebhookActivities } from '../activities/webhooks.ts';
+import type { SiteActivities } from '../activities/sites/site-index.ts';
+import type { WebhookActivities } from '../activities/webhooks/webhooks.ts';
 
 /**
  * Every activity may run twice. None but the index of a site has a number of attempts: a killed worker is an attempt too. What

@@ -1,7 +1,7 @@
-import type { AnswerSpendingStore } from '../../db/answer-spending.ts';
+import type { AnswerSpendingStore } from '../../db/sites/answer-spending.ts';
 import type { PriceBook } from '../../models/prices.ts';
 import { mostTokensOf } from '../../models/used-tokens.ts';
-import { answersUnpriced, budgetSpent } from '../errors.ts';
+import { answersUnpriced, budgetSpent } from '../http/errors.ts';
 import type { ReplyUsage } from './reply.ts';
 
 export interface AnswerBudgetDeps {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { SearchHit, SearchRequest } from '../../search/search-request.ts';
-import type { SiteIndex } from '../../search/site-index.ts';
+import type { SearchHit, SearchRequest } from '../../search/query/search-request.ts';
+import type { SiteIndex } from '../../search/query/site-index.ts';
 import type { AnswerTool } from './generate.ts';
 import type { MessageFilter } from './message-request.ts';
 import { matchesFilter } from './page-filter.ts';

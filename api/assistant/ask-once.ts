@@ -1,5 +1,5 @@
-import type { SiteRow } from '../../db/sites.ts';
-import type { SiteIndex } from '../../search/site-index.ts';
+import type { SiteRow } from '../../db/sites/sites.ts';
+import type { SiteIndex } from '../../search/query/site-index.ts';
 import type { Assistant } from './assistant.ts';
 import { parseMessageRequest } from './message-request.ts';
 import { isAnswer } from './prompt.ts';

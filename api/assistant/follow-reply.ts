@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ReplyRow, ReplyStore } from '../../db/replies.ts';
-import type { StreamOutput } from '../stream-output.ts';
+import type { ReplyRow, ReplyStore } from '../../db/sites/replies.ts';
+import type { StreamOutput } from '../http/stream-output.ts';
 
 export interface FollowOptions {
   replies: ReplyStore;

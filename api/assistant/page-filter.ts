@@ -1,4 +1,4 @@
-import type { PageMetadata } from '../../search/source-page.ts';
+import type { PageMetadata } from '../../search/read/source-page.ts';
 import type { MessageFilter } from './message-request.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
 import { renderGroundedQuestion } from '../../models/grounded-question.ts';
-import { weakEvidence } from '../../search/site-index.ts';
-import type { SearchHit } from '../../search/search-request.ts';
+import { weakEvidence } from '../../search/query/site-index.ts';
+import type { SearchHit } from '../../search/query/search-request.ts';
 import type { MessageRequest } from './message-request.ts';
 import { urlOf } from './retrieve.ts';
 

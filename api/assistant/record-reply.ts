@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { ReplyStore } from '../../db/replies.ts';
+import type { ReplyStore } from '../../db/sites/replies.ts';
 
 /** Where the bytes of a reply are kept, so that it can be resumed. They reach the reader from here, once they are kept. */
 export interface ReplyRecorder extends Disposable {

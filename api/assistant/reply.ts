@@ -1,4 +1,4 @@
-import type { Source } from '../../db/threads.ts';
+import type { Source } from '../../db/sites/threads.ts';
 
 /** A passage that retrieval found, as v1 clients see it in the `search` tool's result. */
 export interface RetrievedResult {

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { EmbeddingModelV4 } from '@ai-sdk/provider';
 import { cosineSimilarity, embedMany } from 'ai';
 import type { Logger } from 'pino';
-import type { SearchHit } from '../../search/search-request.ts';
+import type { SearchHit } from '../../search/query/search-request.ts';
 
 /** Puts hits in an order that also heeds what they mean; on any trouble with the model they stay as they are. */
 export type Reranker = (query: string, hits: SearchHit[], signal: AbortSignal) => Promise<SearchHit[]>;

@@ -1,4 +1,4 @@
-import type { SiteIndex } from '../../search/site-index.ts';
+import type { SiteIndex } from '../../search/query/site-index.ts';
 import type { LinkTarget } from './links/check-links.ts';
 import type { MessageFilter } from './message-request.ts';
 import { matchesFilter } from './page-filter.ts';

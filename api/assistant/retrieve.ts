@@ -1,5 +1,5 @@
-import type { SearchHit } from '../../search/search-request.ts';
-import type { SiteIndex } from '../../search/site-index.ts';
+import type { SearchHit } from '../../search/query/search-request.ts';
+import type { SiteIndex } from '../../search/query/site-index.ts';
 import type { SearchPassages } from './search-passages.ts';
 import type { MessageRequest } from './message-request.ts';
 

@@ -1,5 +1,5 @@
-import type { SearchHit, SearchRequest } from '../../search/search-request.ts';
-import type { SiteIndex } from '../../search/site-index.ts';
+import type { SearchHit, SearchRequest } from '../../search/query/search-request.ts';
+import type { SiteIndex } from '../../search/query/site-index.ts';
 import type { Reranker } from './rerank.ts';
 
 /** Finds the best passages of a site. Never fails for want of a model. */

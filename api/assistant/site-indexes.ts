@@ -2,10 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { SiteRef } from '../../db/caller.ts';
-import type { KnownFile, SiteIndexStore } from '../../db/sites.ts';
+import type { KnownFile, SiteIndexStore } from '../../db/sites/sites.ts';
 import { makePrivateFolder } from '../../lib/private-folder.ts';
-import { indexFormat, openSiteIndex } from '../../search/site-index.ts';
-import type { SiteIndex } from '../../search/site-index.ts';
+import { indexFormat, openSiteIndex } from '../../search/query/site-index.ts';
+import type { SiteIndex } from '../../search/query/site-index.ts';
 
 export interface SiteIndexesDeps {
   store: Pick<SiteIndexStore, 'current' | 'download'>;

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ReplyRecorder } from './record-reply.ts';
 import { closePauseMs } from './reply.ts';
 import type { Reply, StreamEncoder } from './reply.ts';
-import type { StreamOutput } from '../stream-output.ts';
+import type { StreamOutput } from '../http/stream-output.ts';
 
 export interface WriteOptions {
   reply: Reply;

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { runFailpointsChaos } from '../chaos/failpoints.ts';
-import { runMixedChaos } from '../chaos/mixed.ts';
-import { runNetworkChaos } from '../chaos/network.ts';
-import { problemWithNetworks } from '../chaos/own-network.ts';
+import { runFailpointsChaos } from '../suites/chaos/failpoints.ts';
+import { runMixedChaos } from '../suites/chaos/mixed.ts';
+import { runNetworkChaos } from '../suites/chaos/network.ts';
+import { problemWithNetworks } from '../suites/chaos/own-network.ts';
 
 const options = { timeout: 600_000 };
 const problem = await problemWithNetworks();

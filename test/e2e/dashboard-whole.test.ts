@@ -2,7 +2,7 @@ import type { Browser } from 'playwright-core';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newId } from '../../db/ids.ts';
-import { createThreadStore, type RecordedTurn } from '../../db/threads.ts';
+import { createThreadStore, type RecordedTurn } from '../../db/sites/threads.ts';
 import { findChromium, launchChromium } from '../support/browser.ts';
 import { checkLooks, startJob, untilStatus, visitDashboard } from '../support/dashboard.ts';
 import { startTestStack, type TestStack } from '../support/stack.ts';

@@ -3,7 +3,7 @@ import { mkdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { localJsonSchema, type LocalJson } from '../../local/local-json.ts';
-import { identityOf } from '../../local/process-identity.ts';
+import { identityOf } from '../../local/processes/process-identity.ts';
 import { createTestHome, removeTestHome } from '../support/stack.ts';
 
 vi.setConfig({ testTimeout: 600_000 }); // a whole stack each, on a slow machine

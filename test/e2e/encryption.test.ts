@@ -20,7 +20,7 @@ async function ask({ localJson }: TestStack, path: string, body?: unknown): Prom
 }
 
 async function rotate(env: NodeJS.ProcessEnv): Promise<Record<string, string>> {
-  const program = resolve(import.meta.dirname, '../../local/docket.ts');
+  const program = resolve(import.meta.dirname, '../../cli/docket.ts');
   const { stdout } = await run(process.execPath, [program, 'encryption', 'rotate', '--json'], { env });
   const rows: { id: string; state: string }[] = JSON.parse(stdout);
   return Object.fromEntries(rows.map(({ id, state }) => [id, state]));

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { expect, it, vi } from 'vitest';
-import { identityOf } from '../../local/process-identity.ts';
+import { identityOf } from '../../local/processes/process-identity.ts';
 import { mountSmallDisk } from '../support/small-disk.ts';
 import { startTestStack, type TestStack } from '../support/stack.ts';
 

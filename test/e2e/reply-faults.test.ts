@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { runRepliesChaos } from '../chaos/replies.ts';
+import { runRepliesChaos } from '../suites/chaos/replies.ts';
 
 it(
   'no reply is lost, doubled or left hanging while readers are cut off and the API is killed',

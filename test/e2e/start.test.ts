@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it, vi } from 'vitest';
-import { identityOf } from '../../local/process-identity.ts';
-import { startPostgres } from '../../local/postgres.ts';
+import { identityOf } from '../../local/processes/process-identity.ts';
+import { startPostgres } from '../../local/postgres/postgres.ts';
 import type { LocalJson } from '../../local/local-json.ts';
 import { createTestHome, removeTestHome, startTestStack } from '../support/stack.ts';
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { traceOfTurn } from '../../tracing/span.ts';
+import { traceOfTurn } from '../../lib/tracing/span.ts';
 import { startTestStack } from '../support/stack.ts';
 import { startTraceCollector } from '../support/trace-collector.ts';
 

@@ -1,18 +1,23 @@
 import type { Pool } from 'pg';
 import { newId } from '../../db/ids.ts';
-import { createJobStore } from '../../db/jobs.ts';
-import type { JobRow, NewJob } from '../../db/jobs.ts';
-import { createWorkerJobStore } from '../../db/worker/jobs.ts';
-import { createKeyStore } from '../../db/keys.ts';
-import type { KeyRow } from '../../db/keys.ts';
+import { createJobStore } from '../../db/jobs/jobs.ts';
+import type { JobRow, NewJob } from '../../db/jobs/jobs.ts';
+import { createWorkerJobStore } from '../../db/for-worker/jobs.ts';
+import { createKeyStore } from '../../db/organizations/keys.ts';
+import type { KeyRow } from '../../db/organizations/keys.ts';
 import { operatorOf, type Caller } from '../../db/caller.ts';
-import { createOrganizationDirectory } from '../../db/operator/organizations.ts';
-import type { OrganizationRow } from '../../db/organizations.ts';
-import { createProjectStore, type NewProject, type ProjectChange, type ProjectRow } from '../../db/projects.ts';
-import { createSecretBox } from '../../encryption/secret-box.ts';
-import { createSiteStore } from '../../db/sites.ts';
-import { createSiteIndexing } from '../../db/worker/site-indexing.ts';
-import type { NewSite, SiteRow } from '../../db/sites.ts';
+import { createOrganizationDirectory } from '../../db/for-operator/organizations.ts';
+import type { OrganizationRow } from '../../db/organizations/organizations.ts';
+import {
+  createProjectStore,
+  type NewProject,
+  type ProjectChange,
+  type ProjectRow,
+} from '../../db/organizations/projects.ts';
+import { createSecretBox } from '../../lib/encryption/secret-box.ts';
+import { createSiteStore } from '../../db/sites/sites.ts';
+import { createSiteIndexing } from '../../db/for-worker/site-indexing.ts';
+import type { NewSite, SiteRow } from '../../db/sites/sites.ts';
 
 /** The pepper of keys that tests make. */
 export const testPepper = 'a pepper for tests only';

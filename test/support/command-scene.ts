@@ -1,9 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createRunTool } from '../../activities/agent-tools/run-tool.ts';
-import { createToolset } from '../../activities/agent-tools/toolset.ts';
-import { openSandbox } from '../../activities/clients/sandbox/open-sandbox.ts';
+import { createRunTool } from '../../activities/tools/run-tool.ts';
+import { createToolset } from '../../activities/tools/toolset.ts';
+import { openSandbox } from '../../activities/sandbox/open-sandbox.ts';
 import type { ActivityDeps } from '../../activities/index.ts';
 import type { TestDatabase } from './database.ts';
 import { createTestRepository } from './git-repository.ts';

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { vi } from 'vitest';
-import { readTemporalSettings } from '../../lib/temporal-credentials.ts';
-import type { CommandContext } from '../../local/commands/context.ts';
-import { createProgram } from '../../local/commands/program.ts';
+import { readTemporalSettings } from '../../lib/temporal/temporal-credentials.ts';
+import type { CommandContext } from '../../cli/commands/context.ts';
+import { createProgram } from '../../cli/commands/program.ts';
 import { testPepper } from './build.ts';
 import type { TestDatabase } from './database.ts';
 import { testKeys } from './encryption.ts';

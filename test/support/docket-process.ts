@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 
-const program = resolve(import.meta.dirname, '../../local/docket.ts');
+const program = resolve(import.meta.dirname, '../../cli/docket.ts');
 
 /** Runs `npm run docket`'s program with an environment of its own; without variables it knows no database. `input` is what it reads. */
 export async function runDocket(args: string[], env: NodeJS.ProcessEnv = {}, input = '') {

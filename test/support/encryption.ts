@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { WorkflowHandle } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import type { Pool } from 'pg';
-import { parseEncryptionKeys, type EncryptionKey } from '../../encryption/keys.ts';
+import { parseEncryptionKeys, type EncryptionKey } from '../../lib/encryption/keys.ts';
 
 /** Keys by their ids; one id is one key. */
 export function testKeys(...ids: string[]): EncryptionKey[] {

@@ -1,10 +1,10 @@
 import { buildProject } from './build.ts';
 import { Client, Connection } from '@temporalio/client';
 import { inject } from 'vitest';
-import { createJobStarter } from '../../api/job-starter.ts';
+import { createJobStarter } from '../../api/jobs/job-starter.ts';
 import { newId } from '../../db/ids.ts';
-import { createWorkerJobStore } from '../../db/worker/jobs.ts';
-import { createJobStore, type JobRow } from '../../db/jobs.ts';
+import { createWorkerJobStore } from '../../db/for-worker/jobs.ts';
+import { createJobStore, type JobRow } from '../../db/jobs/jobs.ts';
 import { jobWorkflowId } from '../../workflows/contract/messages.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 import { createTestRepository, type TestRepository } from './git-repository.ts';

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import type { TestProject } from 'vitest/node';
 import { migrate } from '../../db/migrate.ts';
-import { tryLock } from '../../local/lock-file.ts';
-import { startPostgres } from '../../local/postgres.ts';
-import { sendSignal } from '../../local/process-identity.ts';
-import { openProcessRecord } from '../../local/process-record.ts';
-import { findTemporalBinary } from '../../local/temporal-binary.ts';
-import { startTemporal } from '../../local/temporal.ts';
+import { tryLock } from '../../local/processes/lock-file.ts';
+import { startPostgres } from '../../local/postgres/postgres.ts';
+import { sendSignal } from '../../local/processes/process-identity.ts';
+import { openProcessRecord } from '../../local/processes/process-record.ts';
+import { findTemporalBinary } from '../../local/temporal/temporal-binary.ts';
+import { startTemporal } from '../../local/temporal/temporal.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {

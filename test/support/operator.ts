@@ -1,11 +1,11 @@
 import type { Pool } from 'pg';
 import { operatorOf, type Caller } from '../../db/caller.ts';
-import { createJobEndings } from '../../db/job-endings.ts';
-import { createJobEventStore } from '../../db/job-events.ts';
-import { createJobHistoryStore } from '../../db/job-histories.ts';
-import { createJobMessageStore, type NewMessage } from '../../db/job-messages.ts';
-import { createJobRecordStore } from '../../db/job-records.ts';
-import { createJobStoryStore } from '../../db/job-story.ts';
+import { createJobEndings } from '../../db/jobs/job-endings.ts';
+import { createJobEventStore } from '../../db/jobs/job-events.ts';
+import { createJobHistoryStore } from '../../db/jobs/job-histories.ts';
+import { createJobMessageStore, type NewMessage } from '../../db/jobs/job-messages.ts';
+import { createJobRecordStore } from '../../db/jobs/job-records.ts';
+import { createJobStoryStore } from '../../db/jobs/job-story.ts';
 import type { TurnRef } from '../../workflows/contract/job.ts';
 
 /** What the operator does with a job, in the organization that it is of. */

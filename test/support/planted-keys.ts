@@ -1,4 +1,4 @@
-import { base64Cores } from '../../redaction/known-forms.ts';
+import { base64Cores } from '../../lib/redaction/known-forms.ts';
 import type { PlantedFind, Trace } from './planted-secrets.ts';
 
 /** As much of a line of a key as must stand nowhere. */

@@ -1,6 +1,6 @@
-import { createEgress } from '../../activities/clients/egress.ts';
-import { openSandbox } from '../../activities/clients/sandbox/open-sandbox.ts';
-import type { SandboxLimits } from '../../activities/clients/sandbox/profile.ts';
+import { createEgress } from '../../activities/network/egress.ts';
+import { openSandbox } from '../../activities/sandbox/open-sandbox.ts';
+import type { SandboxLimits } from '../../activities/sandbox/profile.ts';
 
 interface Hosts {
   hosts: string[];

@@ -4,10 +4,10 @@ import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/pro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { createEgress, type EgressOptions } from '../../activities/clients/egress.ts';
-import { openSandbox } from '../../activities/clients/sandbox/open-sandbox.ts';
-import type { SandboxLimits } from '../../activities/clients/sandbox/profile.ts';
-import type { CommandEnd } from '../../activities/clients/sandbox/running-command.ts';
+import { createEgress, type EgressOptions } from '../../activities/network/egress.ts';
+import { openSandbox } from '../../activities/sandbox/open-sandbox.ts';
+import type { SandboxLimits } from '../../activities/sandbox/profile.ts';
+import type { CommandEnd } from '../../activities/sandbox/running-command.ts';
 import type { AccountRequest } from './sandbox-account.ts';
 
 /** `owner`: the account that the tests run as; `other`: an ordinary user, when that is root. */

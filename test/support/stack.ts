@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { endProcess, sendSignal } from '../../local/process-identity.ts';
-import { openProcessRecord } from '../../local/process-record.ts';
+import { endProcess, sendSignal } from '../../local/processes/process-identity.ts';
+import { openProcessRecord } from '../../local/processes/process-record.ts';
 import { localJsonSchema } from '../../local/local-json.ts';
 import type { ChildName, LocalJson } from '../../local/local-json.ts';
 

@@ -1,4 +1,4 @@
-import type { PublicJobEvent } from '../../api/job-schemas.ts';
+import type { PublicJobEvent } from '../../api/jobs/job-schemas.ts';
 
 export interface WatchRequest {
   /** Of `GET …/events`. */

@@ -5,7 +5,7 @@ import { transformSync } from 'esbuild';
 import { describe, expect, it } from 'vitest';
 import { parse as parseYaml } from 'yaml';
 import { z } from 'zod';
-import { createProgram } from '../../local/commands/program.ts';
+import { createProgram } from '../../cli/commands/program.ts';
 import { describedApi } from '../../local/dashboard-types.ts';
 
 const checkout = resolve(import.meta.dirname, '../..');
@@ -111,8 +111,8 @@ describe.each(documents)('%s', (file) => {
     const { scripts } = z.object({ scripts: z.record(z.string(), z.string()) }).parse(JSON.parse(read('package.json')));
     const problems = shellLines(file).flatMap((line) => {
       const words = wordsOf(line.replaceAll(/ \[-[^\]]*\]/g, ''));
-      const at = words.indexOf('docket') >= 0 ? words.indexOf('docket') : words.indexOf('local/docket.ts');
-      const isDocket = (words[0] === 'npm' && words[2] === 'docket') || words.includes('local/docket.ts');
+      const at = words.indexOf('docket') >= 0 ? words.indexOf('docket') : words.indexOf('cli/docket.ts');
+      const isDocket = (words[0] === 'npm' && words[2] === 'docket') || words.includes('cli/docket.ts');
       const problem = isDocket ? problemWithCommand(words.slice(at + 1).filter((word) => word !== '--')) : null;
       const script = words[0] === 'npm' && words[1] === 'run' ? words[2] : undefined;
       return [problem, script === undefined || script in scripts ? null : `there is no script ${script}`].filter(

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { readConfig as readApiConfig } from '../../api/config.ts';
-import { readConfig as readWorkerConfig } from '../../worker/config.ts';
+import { readConfig as readWorkerConfig } from '../../worker/config/config.ts';
 
 const checkout = join(import.meta.dirname, '../..');
 const read = (file: string) => readFileSync(join(checkout, file), 'utf8');
@@ -59,19 +59,9 @@ const required = { DATABASE_URL: 'postgres://docket:docket@127.0.0.1:5432/docket
 describe('.env.example', () => {
   it('lists every variable that is read, once, and no other', () => {
     const listed = namesIn(() => true);
-    const all = [
-      'api',
-      'worker',
-      'local',
-      'db',
-      'encryption',
-      'lib',
-      'activities',
-      'models',
-      'search',
-      'tracing',
-      'workflows',
-    ].flatMap(readBy);
+    const all = ['api', 'worker', 'local', 'db', 'cli', 'lib', 'activities', 'models', 'search', 'workflows'].flatMap(
+      readBy,
+    );
     expect(listed.toSorted()).toEqual([...new Set(all)].sort());
   });
 

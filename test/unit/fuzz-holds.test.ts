@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { problemsOfHolds, type SentRequest } from '../fuzz/holds.ts';
-import type { FuzzRequest } from '../fuzz/requests.ts';
+import { problemsOfHolds, type SentRequest } from '../suites/fuzz/holds.ts';
+import type { FuzzRequest } from '../suites/fuzz/requests.ts';
 
 const line = (time: number, cpuMs: number) =>
   `${JSON.stringify({ level: 40, time, during: ['/slow'], cpuMs, msg: 'the event loop was held' })}\n`;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { checkDocuments, leaks, written } from '../fuzz/links/check-documents.ts';
+import { checkDocuments, leaks, written } from '../suites/fuzz/links/check-documents.ts';
 
 /** Each of these once brought an image or a link to an unknown host past a checker that read Markdown by rules of its own. */
 const shapes = [

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { mutations } from '../mutations/list.ts';
+import { mutations } from '../suites/mutations/list.ts';
 
 it('every mutation names a check that its file has, once', () => {
   const occurrences = mutations.map(({ name, file, find }) => [

@@ -1,6 +1,6 @@
 import { defaultPayloadConverter } from '@temporalio/common';
 import { z } from 'zod';
-import type { History } from '../../db/stored-history.ts';
+import type { History } from '../../db/jobs/stored-history.ts';
 
 type HistoryEvent = NonNullable<History['events']>[number];
 

@@ -1,5 +1,5 @@
-import type { JobPiece, PieceOf } from '../../db/job-pieces.ts';
-import { filesOfPatch, type FileChange } from '../../patches/patch-files.ts';
+import type { JobPiece, PieceOf } from '../../db/jobs/job-pieces.ts';
+import { filesOfPatch, type FileChange } from '../../lib/patches/patch-files.ts';
 
 /** A tree of the working copy. */
 export interface KeptTree {

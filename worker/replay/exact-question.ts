@@ -1,12 +1,12 @@
 import type { ModelMessage } from 'ai';
-import { systemPrompt } from '../../activities/agent-prompt.ts';
-import { createRunTool } from '../../activities/agent-tools/run-tool.ts';
-import { createToolset } from '../../activities/agent-tools/toolset.ts';
-import { requestHashOf } from '../../activities/ask-model.ts';
-import { instructionsOf } from '../../activities/instructions.ts';
-import { conversationOf, transcriptAt } from '../../activities/transcript.ts';
-import type { Prompt } from '../../db/worker/jobs.ts';
-import type { StepRow } from '../../db/worker/steps.ts';
+import { systemPrompt } from '../../activities/model/agent-prompt.ts';
+import { createRunTool } from '../../activities/tools/run-tool.ts';
+import { createToolset } from '../../activities/tools/toolset.ts';
+import { requestHashOf } from '../../activities/model/ask-model.ts';
+import { instructionsOf } from '../../activities/model/instructions.ts';
+import { conversationOf, transcriptAt } from '../../activities/model/transcript.ts';
+import type { Prompt } from '../../db/for-worker/jobs.ts';
+import type { StepRow } from '../../db/for-worker/steps.ts';
 import type { CollectedJob } from './collect-job.ts';
 
 /** What a step asked its model, put together again by the code that asked it. */

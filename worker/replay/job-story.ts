@@ -1,6 +1,6 @@
-import { BundleFileError } from '../../db/bundle-file.ts';
-import { unpackHistory, type History } from '../../db/stored-history.ts';
-import type { ChangedFile } from '../../patches/patch-files.ts';
+import { BundleFileError } from '../../db/jobs/bundle-file.ts';
+import { unpackHistory, type History } from '../../db/jobs/stored-history.ts';
+import type { ChangedFile } from '../../lib/patches/patch-files.ts';
 import { failureOf, type Failure } from '../../workflows/contract/failures.ts';
 import { jobWorkflowId } from '../../workflows/contract/messages.ts';
 import { stepTimesOf, type ActivityTimes, type StepTimes } from './activity-times.ts';

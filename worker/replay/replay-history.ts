@@ -1,5 +1,5 @@
 import { ReplayWorker } from './replay-worker.ts';
-import type { History } from '../../db/stored-history.ts';
+import type { History } from '../../db/jobs/stored-history.ts';
 
 type HistoryEvent = NonNullable<History['events']>[number];
 

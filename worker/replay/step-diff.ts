@@ -1,5 +1,5 @@
-import { changeOfTrees } from '../../patches/change-between.ts';
-import { changedBetween, type ChangedFile } from '../../patches/patch-files.ts';
+import { changeOfTrees } from '../../lib/patches/change-between.ts';
+import { changedBetween, type ChangedFile } from '../../lib/patches/patch-files.ts';
 import type { CollectedJob, KeptTree } from './collect-job.ts';
 
 export interface StepDiff {

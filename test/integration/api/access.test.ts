@@ -1,8 +1,8 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createKeyText } from '../../../db/key-format.ts';
+import { createKeyText } from '../../../db/organizations/key-format.ts';
 import { operatorOf } from '../../../db/caller.ts';
-import { createKeyStore } from '../../../db/keys.ts';
+import { createKeyStore } from '../../../db/organizations/keys.ts';
 import { buildJob, buildKey, buildProject, testPepper } from '../../support/build.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import type { TestDatabase } from '../../support/database.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ProjectRow } from '../../../db/projects.ts';
+import type { ProjectRow } from '../../../db/organizations/projects.ts';
 import { buildJob, buildKey, buildProject } from '../../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { serveApi, type Answer, type ServedApi } from './serve.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { readDescription, type Operation } from '../../fuzz/description.ts';
+import { readDescription, type Operation } from '../../suites/fuzz/description.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { bodyOf, pathOf } from './described-requests.ts';
 import { createOwner, receiver, type Owner } from './owner.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createKeyText } from '../../../db/key-format.ts';
+import { createKeyText } from '../../../db/organizations/key-format.ts';
 import { operatorOf } from '../../../db/caller.ts';
-import { createKeyStore } from '../../../db/keys.ts';
-import { readDescription, type Operation } from '../../fuzz/description.ts';
+import { createKeyStore } from '../../../db/organizations/keys.ts';
+import { readDescription, type Operation } from '../../suites/fuzz/description.ts';
 import { buildKey, testPepper } from '../../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { bodyOf, createAsker, pathOf } from './described-requests.ts';

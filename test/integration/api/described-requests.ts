@@ -1,6 +1,6 @@
-import { createRandom } from '../../chaos/random.ts';
-import type { Operation } from '../../fuzz/description.ts';
-import { sampleOf } from '../../fuzz/sample.ts';
+import { createRandom } from '../../suites/chaos/random.ts';
+import type { Operation } from '../../suites/fuzz/description.ts';
+import { sampleOf } from '../../suites/fuzz/sample.ts';
 import { receiver } from './owner.ts';
 import type { Answer, ServedApi } from './serve.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createRequestHolders } from '../../../api/request-holders.ts';
+import { createRequestHolders } from '../../../api/access/request-holders.ts';
 import { createPool } from '../../../db/pool.ts';
 import { buildJob, buildKey, buildProject, buildSite } from '../../support/build.ts';
 import { createTestDatabase } from '../../support/database.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { encodeCursor } from '../../../db/page-cursor.ts';
-import { readDescription, type Operation, type Schema } from '../../fuzz/description.ts';
+import { readDescription, type Operation, type Schema } from '../../suites/fuzz/description.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { bodyOf, createAsker, pathKinds, pathOf } from './described-requests.ts';
 import { createOwner, receiver, type Kind, type Owner } from './owner.ts';

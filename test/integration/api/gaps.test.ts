@@ -4,10 +4,10 @@ import {
   emptySearchesSchema,
   gapListSchema,
   type PublicGap,
-} from '../../../api/gap-schemas.ts';
-import type { ProjectRow } from '../../../db/projects.ts';
-import { agentJobSchema } from '../../../workflows/contract/agent-job.ts';
-import { watchEventLoop } from '../../../lib/watch-event-loop.ts';
+} from '../../../api/sites/gap-schemas.ts';
+import type { ProjectRow } from '../../../db/organizations/projects.ts';
+import { agentJobSchema } from '../../../db/jobs/agent-job.ts';
+import { watchEventLoop } from '../../../lib/threads/watch-event-loop.ts';
 import { buildProject, buildSite, buildKey } from '../../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { buildIndexedSite, eventsOf, pages, publishPages, question, type TestSite } from '../assistant/site.ts';

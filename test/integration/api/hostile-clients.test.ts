@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { expect, it } from 'vitest';
-import { createKeyText } from '../../../db/key-format.ts';
+import { createKeyText } from '../../../db/organizations/key-format.ts';
 import { buildJob, buildKey, buildProject } from '../../support/build.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { openStream } from '../../support/open-stream.ts';

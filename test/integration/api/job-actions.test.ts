@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { agentJobSchema } from '../../../workflows/contract/agent-job.ts';
-import { createIdleEndings } from '../../../db/worker/idle-endings.ts';
-import { createCancelStore, createOutboxStore } from '../../../db/outbox.ts';
-import type { JobRow } from '../../../db/jobs.ts';
-import type { ProjectRow } from '../../../db/projects.ts';
+import { agentJobSchema } from '../../../db/jobs/agent-job.ts';
+import { createIdleEndings } from '../../../db/for-worker/idle-endings.ts';
+import { createCancelStore, createOutboxStore } from '../../../db/jobs/outbox.ts';
+import type { JobRow } from '../../../db/jobs/jobs.ts';
+import type { ProjectRow } from '../../../db/organizations/projects.ts';
 import { buildJob, buildKey, buildProject } from '../../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { comparable, serveApi, type ServedApi } from './serve.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createStepStore } from '../../../db/worker/steps.ts';
-import { createWorkerJobStore } from '../../../db/worker/jobs.ts';
+import { createStepStore } from '../../../db/for-worker/steps.ts';
+import { createWorkerJobStore } from '../../../db/for-worker/jobs.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { createOwner, receiver, type Owner } from './owner.ts';
 import { serveApi, type Answer, type ServedApi } from './serve.ts';

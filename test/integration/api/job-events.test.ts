@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { jobEventPageSchema, type PublicJobEvent } from '../../../api/job-schemas.ts';
-import { createWorkerJobStore } from '../../../db/worker/jobs.ts';
-import type { ProjectRow } from '../../../db/projects.ts';
+import { jobEventPageSchema, type PublicJobEvent } from '../../../api/jobs/job-schemas.ts';
+import { createWorkerJobStore } from '../../../db/for-worker/jobs.ts';
+import type { ProjectRow } from '../../../db/organizations/projects.ts';
 import { buildJob, buildKey, buildProject } from '../../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { openEvents, watchEvents, type WatchRequest } from '../../support/watch-events.ts';

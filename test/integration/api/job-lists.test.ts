@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { listedJobsSchema, type ListedJob } from '../../../api/job-list-schemas.ts';
-import { createWorkerJobStore } from '../../../db/worker/jobs.ts';
-import type { ProjectRow } from '../../../db/projects.ts';
+import { listedJobsSchema, type ListedJob } from '../../../api/jobs/job-list-schemas.ts';
+import { createWorkerJobStore } from '../../../db/for-worker/jobs.ts';
+import type { ProjectRow } from '../../../db/organizations/projects.ts';
 import { buildJob, buildKey, buildProject } from '../../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { openEvents } from '../../support/watch-events.ts';

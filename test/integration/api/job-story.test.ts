@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { stepListSchema, stepSchema, turnListSchema } from '../../../api/job-story-schemas.ts';
-import { createStepStore } from '../../../db/worker/steps.ts';
-import { watchEventLoop } from '../../../lib/watch-event-loop.ts';
+import { stepListSchema, stepSchema, turnListSchema } from '../../../api/jobs/job-story-schemas.ts';
+import { createStepStore } from '../../../db/for-worker/steps.ts';
+import { watchEventLoop } from '../../../lib/threads/watch-event-loop.ts';
 import { buildJob, buildKey, buildProject } from '../../support/build.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import type { TestDatabase } from '../../support/database.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { jobListSchema } from '../../../api/job-schemas.ts';
-import { agentJobSchema } from '../../../workflows/contract/agent-job.ts';
-import type { ProjectRow } from '../../../db/projects.ts';
-import { createStepStore } from '../../../db/worker/steps.ts';
+import { jobListSchema } from '../../../api/jobs/job-schemas.ts';
+import { agentJobSchema } from '../../../db/jobs/agent-job.ts';
+import type { ProjectRow } from '../../../db/organizations/projects.ts';
+import { createStepStore } from '../../../db/for-worker/steps.ts';
 import { buildJob, buildKey, buildProject } from '../../support/build.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import type { TestDatabase } from '../../support/database.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createKeyText } from '../../../db/key-format.ts';
+import { createKeyText } from '../../../db/organizations/key-format.ts';
 import { createPool } from '../../../db/pool.ts';
 import { buildJob, buildKey, buildProject } from '../../support/build.ts';
 import { createTestDatabase } from '../../support/database.ts';

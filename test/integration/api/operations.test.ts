@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createMetrics } from '../../../api/metrics.ts';
-import { operationsSchema } from '../../../api/operations-schemas.ts';
-import { createServiceFigureStore } from '../../../db/service-figures.ts';
-import { createOperatorView } from '../../../db/operator-view.ts';
-import { createWorkerStore } from '../../../db/worker/workers.ts';
+import { createMetrics } from '../../../api/http/metrics.ts';
+import { operationsSchema } from '../../../api/administration/operations-schemas.ts';
+import { createServiceFigureStore } from '../../../db/operations/service-figures.ts';
+import { createOperatorView } from '../../../db/operations/operator-view.ts';
+import { createWorkerStore } from '../../../db/for-worker/workers.ts';
 import { buildJob, buildKey, buildProject } from '../../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { buildIndexedSite, question } from '../assistant/site.ts';

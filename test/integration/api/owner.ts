@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import { expect } from 'vitest';
-import { createWorkerPullRequestStore } from '../../../db/worker/pull-requests.ts';
+import { createWorkerPullRequestStore } from '../../../db/for-worker/pull-requests.ts';
 import { buildJob, buildKey, buildProject } from '../../support/build.ts';
 import { buildIndexedSite, eventsOf, question } from '../assistant/site.ts';
 import type { ServedApi } from './serve.ts';

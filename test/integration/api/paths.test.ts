@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readDescription } from '../../fuzz/description.ts';
+import { readDescription } from '../../suites/fuzz/description.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { serveApi, type ServedApi } from './serve.ts';
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { pullRequestSchema } from '../../../api/pull-request-schemas.ts';
-import type { ProjectRow } from '../../../db/projects.ts';
-import { createPullRequestMergeStore } from '../../../db/worker/pull-request-merges.ts';
-import { createWorkerPullRequestStore } from '../../../db/worker/pull-requests.ts';
+import { pullRequestSchema } from '../../../api/pull-requests/pull-request-schemas.ts';
+import type { ProjectRow } from '../../../db/organizations/projects.ts';
+import { createPullRequestMergeStore } from '../../../db/for-worker/pull-request-merges.ts';
+import { createWorkerPullRequestStore } from '../../../db/for-worker/pull-requests.ts';
 import { buildJob, buildKey, buildProject } from '../../support/build.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import type { TestDatabase } from '../../support/database.ts';

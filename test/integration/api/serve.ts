@@ -4,19 +4,19 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import type { Pool } from 'pg';
 import { createApp } from '../../../api/app.ts';
-import type { KeyUses } from '../../../api/key-uses.ts';
-import { createAssistantParts, type AssistantPartsDeps } from '../../../api/assistant-parts.ts';
+import type { KeyUses } from '../../../api/access/key-uses.ts';
+import { createAssistantParts, type AssistantPartsDeps } from '../../../api/assistant/assistant-parts.ts';
 import { readConfig } from '../../../api/config.ts';
-import { createGapChecks } from '../../../api/gap-checks.ts';
+import { createGapChecks } from '../../../api/sites/gap-checks.ts';
 import { createPeriodicTasks } from '../../../api/periodic-tasks.ts';
-import type { RequestHolders } from '../../../api/request-holders.ts';
-import { createHttpServer } from '../../../api/server.ts';
+import type { RequestHolders } from '../../../api/access/request-holders.ts';
+import { createHttpServer } from '../../../api/http/server.ts';
 import { createServiceStores } from '../../../api/service-stores.ts';
 import { createApiStores } from '../../../api/stores.ts';
-import { createJobEventWakeups } from '../../../db/job-event-wakeups.ts';
+import { createJobEventWakeups } from '../../../db/jobs/job-event-wakeups.ts';
 import { createPriceBook } from '../../../models/prices.ts';
 import { createModelRegistry } from '../../../models/registry.ts';
-import { readDescription } from '../../fuzz/description.ts';
+import { readDescription } from '../../suites/fuzz/description.ts';
 import { testPepper } from '../../support/build.ts';
 
 export interface ServedApi extends AsyncDisposable {

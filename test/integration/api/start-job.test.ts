@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { describe, expect, inject, it } from 'vitest';
-import { createJobStarter } from '../../../api/job-starter.ts';
-import { createOutboxSweeper } from '../../../api/outbox-sweeper.ts';
+import { createJobStarter } from '../../../api/jobs/job-starter.ts';
+import { createOutboxSweeper } from '../../../api/jobs/outbox-sweeper.ts';
 import { createTemporalClient } from '../../../api/temporal.ts';
 import { newId } from '../../../db/ids.ts';
-import { createOutboxStore } from '../../../db/outbox.ts';
+import { createOutboxStore } from '../../../db/jobs/outbox.ts';
 import { jobWorkflowId, jobWorkflowName } from '../../../workflows/contract/messages.ts';
-import { readTemporalSettings } from '../../../lib/temporal-credentials.ts';
+import { readTemporalSettings } from '../../../lib/temporal/temporal-credentials.ts';
 import { buildJob, buildProject } from '../../support/build.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { openLine } from '../../support/line.ts';

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { createRedactor } from '../../../redaction/redactor.ts';
-import { createOtlpExporter } from '../../../tracing/otlp-exporter.ts';
-import { traceOfTurn, type EndedSpan } from '../../../tracing/span.ts';
-import { createTracer } from '../../../tracing/tracer.ts';
+import { createRedactor } from '../../../lib/redaction/redactor.ts';
+import { createOtlpExporter } from '../../../lib/tracing/otlp-exporter.ts';
+import { traceOfTurn, type EndedSpan } from '../../../lib/tracing/span.ts';
+import { createTracer } from '../../../lib/tracing/tracer.ts';
 import { startTraceCollector } from '../../support/trace-collector.ts';
 
 const redact = createRedactor(['key-of-the-collector']);

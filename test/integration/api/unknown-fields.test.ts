@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readDescription, type Operation, type Schema } from '../../fuzz/description.ts';
+import { readDescription, type Operation, type Schema } from '../../suites/fuzz/description.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { createOwner, receiver, type Owner } from './owner.ts';
 import { serveApi, type ServedApi } from './serve.ts';

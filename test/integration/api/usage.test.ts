@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { usageSchema, type PublicUsage } from '../../../api/usage-schemas.ts';
-import { createKeyUses } from '../../../api/key-uses.ts';
-import { createUsageStore } from '../../../db/usage.ts';
+import { usageSchema, type PublicUsage } from '../../../api/administration/usage-schemas.ts';
+import { createKeyUses } from '../../../api/access/key-uses.ts';
+import { createUsageStore } from '../../../db/organizations/usage.ts';
 import { buildKey, buildProject } from '../../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { buildIndexedSite } from '../assistant/site.ts';

@@ -6,8 +6,8 @@ import {
   rotatedSecretSchema,
   webhookListSchema,
   webhookSchema,
-} from '../../../api/webhook-schemas.ts';
-import type { ProjectRow } from '../../../db/projects.ts';
+} from '../../../api/webhooks/webhook-schemas.ts';
+import type { ProjectRow } from '../../../db/organizations/projects.ts';
 import { buildJob, buildKey, buildProject } from '../../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { comparable, serveApi, type AskOptions, type ServedApi } from './serve.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createThreadStore } from '../../../db/threads.ts';
+import { createThreadStore } from '../../../db/sites/threads.ts';
 import { buildKey, buildOrganization, buildSite } from '../../support/build.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import type { TestDatabase } from '../../support/database.ts';

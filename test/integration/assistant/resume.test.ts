@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { newId } from '../../../db/ids.ts';
-import { createReplyStore } from '../../../db/replies.ts';
-import { createThreadStore } from '../../../db/threads.ts';
+import { createReplyStore } from '../../../db/sites/replies.ts';
+import { createThreadStore } from '../../../db/sites/threads.ts';
 import { buildKey } from '../../support/build.ts';
 import { serveModelApi } from './model-api.ts';
 import type { ModelApi } from './model-api.ts';

@@ -3,11 +3,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Pool } from 'pg';
-import { createSiteIndexStore } from '../../../db/sites.ts';
-import type { NewSite, SiteRow } from '../../../db/sites.ts';
-import { buildIndex } from '../../../search/build-index.ts';
-import { readPages } from '../../../search/read-pages.ts';
-import { indexFormat } from '../../../search/site-index.ts';
+import { createSiteIndexStore } from '../../../db/sites/sites.ts';
+import type { NewSite, SiteRow } from '../../../db/sites/sites.ts';
+import { buildIndex } from '../../../search/build/build-index.ts';
+import { readPages } from '../../../search/read/read-pages.ts';
+import { indexFormat } from '../../../search/query/site-index.ts';
 import { buildKey, buildOrganization, buildSite } from '../../support/build.ts';
 
 export const pages: Record<string, string> = {

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { createThreadStore } from '../../../db/threads.ts';
+import { createThreadStore } from '../../../db/sites/threads.ts';
 import { serveModelApi } from './model-api.ts';
 import type { ModelApi } from './model-api.ts';
 import { answerOf, endingOf } from '../../support/open-stream.ts';
-import { addressesIn, readers } from '../../fuzz/links/readers.ts';
+import { addressesIn, readers } from '../../suites/fuzz/links/readers.ts';
 import { eventsOf, pages, publishPages } from './site.ts';
 
 const protocols = ['v1', 'v2'] as const;

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Forge, PullRequestDraft } from '../../../activities/clients/forge.ts';
+import type { Forge, PullRequestDraft } from '../../../activities/forges/forge.ts';
 import { addLamp, draftOf, type Stage, type StageRepository } from './forge-stage.ts';
 
 const nothing = async () => {};

@@ -1,8 +1,8 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { createForges } from '../../../activities/clients/forges.ts';
-import { createGithubForge } from '../../../activities/clients/github.ts';
-import { createAppCredential, createTokenCredential } from '../../../activities/clients/github-credential.ts';
+import { createForges } from '../../../activities/forges/forges.ts';
+import { createGithubForge } from '../../../activities/forges/github.ts';
+import { createAppCredential, createTokenCredential } from '../../../activities/forges/github-credential.ts';
 import { createFakeGithub, type FakeGithub } from '../../support/forges/fake-github.ts';
 import { addLamp, draftOf, githubStage } from './forge-stage.ts';
 import { access, createTestWorkspaces } from './setup.ts';

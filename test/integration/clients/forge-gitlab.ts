@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createGitlabForge } from '../../../activities/clients/gitlab.ts';
+import { createGitlabForge } from '../../../activities/forges/gitlab.ts';
 import type { FakeForge } from '../../support/forges/fake-forge.ts';
 import { addLamp, draftOf, gitlabStage } from './forge-stage.ts';
 

@@ -1,9 +1,9 @@
-import type { Forge, PullRequestDraft } from '../../../activities/clients/forge.ts';
-import { createGithubForge } from '../../../activities/clients/github.ts';
-import { createTokenCredential } from '../../../activities/clients/github-credential.ts';
-import { createGitlabForge } from '../../../activities/clients/gitlab.ts';
-import { createLocalForge } from '../../../activities/clients/local-forge.ts';
-import { createWorkerPullRequestStore } from '../../../db/worker/pull-requests.ts';
+import type { Forge, PullRequestDraft } from '../../../activities/forges/forge.ts';
+import { createGithubForge } from '../../../activities/forges/github.ts';
+import { createTokenCredential } from '../../../activities/forges/github-credential.ts';
+import { createGitlabForge } from '../../../activities/forges/gitlab.ts';
+import { createLocalForge } from '../../../activities/forges/local-forge.ts';
+import { createWorkerPullRequestStore } from '../../../db/for-worker/pull-requests.ts';
 import type { TestDatabase } from '../../support/database.ts';
 import type { FakeForge } from '../../support/forges/fake-forge.ts';
 import type { FakeGithub } from '../../support/forges/fake-github.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Forge, PullRequestDraft } from '../../../activities/clients/forge.ts';
-import { createGiteaForge } from '../../../activities/clients/gitea.ts';
+import type { Forge, PullRequestDraft } from '../../../activities/forges/forge.ts';
+import { createGiteaForge } from '../../../activities/forges/gitea.ts';
 import { startFailingProxy, type FailingProxy } from '../../support/forges/failing-proxy.ts';
 import { findGitea } from '../../support/forges/gitea-build.ts';
 import { startGitea, type Gitea } from '../../support/forges/gitea-server.ts';

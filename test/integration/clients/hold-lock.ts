@@ -1,4 +1,4 @@
-import { acquireLock } from '../../../activities/clients/file-lock.ts';
+import { acquireLock } from '../../../activities/workspaces/file-lock.ts';
 
 // Takes a lock in a process of its own and keeps it until that process is killed
 const [path = ''] = process.argv.slice(2);

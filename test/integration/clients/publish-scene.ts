@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { GitCredential } from '../../../activities/clients/git.ts';
-import type { Snapshot } from '../../../db/worker/snapshots.ts';
+import type { GitCredential } from '../../../activities/git/git.ts';
+import type { Snapshot } from '../../../db/for-worker/snapshots.ts';
 import { createFakeGithub, type FakeGithub } from '../../support/forges/fake-github.ts';
 import { createTestRepository, type TestRepository } from '../../support/git-repository.ts';
 import { access, createTestWorkspaces, live, type TestWorkspaces } from './setup.ts';

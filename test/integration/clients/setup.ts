@@ -1,10 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Snapshot } from '../../../db/worker/snapshots.ts';
-import { createGit, type Git, type GitCall, type GitCredential } from '../../../activities/clients/git.ts';
-import { openJobDisks } from '../../../activities/clients/job-disks.ts';
-import { createWorkspaces, type Workspaces } from '../../../activities/clients/workspaces.ts';
+import type { Snapshot } from '../../../db/for-worker/snapshots.ts';
+import { createGit, type Git, type GitCall, type GitCredential } from '../../../activities/git/git.ts';
+import { openJobDisks } from '../../../activities/workspaces/job-disks.ts';
+import { createWorkspaces, type Workspaces } from '../../../activities/workspaces/workspaces.ts';
 import { loopbackEgress } from '../../support/loopback.ts';
 
 export const live = new AbortController().signal;

@@ -2,7 +2,7 @@ import { chmod, mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Snapshot } from '../../../db/worker/snapshots.ts';
+import type { Snapshot } from '../../../db/for-worker/snapshots.ts';
 import { createTestRepository, runTestGit } from '../../support/git-repository.ts';
 import { readTree } from './read-tree.ts';
 import { access, changeTree, createTestWorkspaces, live } from './setup.ts';

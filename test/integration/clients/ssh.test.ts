@@ -3,11 +3,11 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from '
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createEgress, type Egress } from '../../../activities/clients/egress.ts';
-import { createGit, type RemoteCredential } from '../../../activities/clients/git.ts';
-import { runProcess, type ProcessCall } from '../../../activities/clients/git-process.ts';
-import { openSshSession } from '../../../activities/clients/ssh-session.ts';
-import { createWorkspaces } from '../../../activities/clients/workspaces.ts';
+import { createEgress, type Egress } from '../../../activities/network/egress.ts';
+import { createGit, type RemoteCredential } from '../../../activities/git/git.ts';
+import { runProcess, type ProcessCall } from '../../../activities/git/git-process.ts';
+import { openSshSession } from '../../../activities/git/ssh-session.ts';
+import { createWorkspaces } from '../../../activities/workspaces/workspaces.ts';
 import { createTestRepository, type TestRepository } from '../../support/git-repository.ts';
 import { loopbackEgress } from '../../support/loopback.ts';
 import { hasSsh } from '../../support/ssh/has-ssh.ts';

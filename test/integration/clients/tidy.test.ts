@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { mirrorNameOf } from '../../../activities/clients/mirrors.ts';
+import { mirrorNameOf } from '../../../activities/workspaces/mirrors.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
 import { digDown } from './hostile-files.ts';
 import { access, createTestWorkspaces, type TestWorkspaces } from './setup.ts';

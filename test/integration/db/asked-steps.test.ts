@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createAskedSteps } from '../../../db/worker/asked-steps.ts';
-import { createStepStore } from '../../../db/worker/steps.ts';
+import { createAskedSteps } from '../../../db/for-worker/asked-steps.ts';
+import { createStepStore } from '../../../db/for-worker/steps.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { seedJob } from './seed.ts';
 

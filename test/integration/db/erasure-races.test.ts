@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { refusalOfStore } from '../../../api/store-refusals.ts';
+import { refusalOfStore } from '../../../api/http/store-refusals.ts';
 import { operatorOf } from '../../../db/caller.ts';
-import { createErasure } from '../../../db/erasure.ts';
+import { createErasure } from '../../../db/organizations/erasure.ts';
 import { newId } from '../../../db/ids.ts';
-import { createJobEndings } from '../../../db/job-endings.ts';
-import { createJobForkStore } from '../../../db/job-forks.ts';
-import { createJobMessageStore } from '../../../db/job-messages.ts';
-import { createJobStore } from '../../../db/jobs.ts';
+import { createJobEndings } from '../../../db/jobs/job-endings.ts';
+import { createJobForkStore } from '../../../db/jobs/job-forks.ts';
+import { createJobMessageStore } from '../../../db/jobs/job-messages.ts';
+import { createJobStore } from '../../../db/jobs/jobs.ts';
 import { createPool, withTransaction } from '../../../db/pool.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { insertActiveJob, insertSteps } from '../../support/many-jobs.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createErasure } from '../../../db/erasure.ts';
+import { createErasure } from '../../../db/organizations/erasure.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { ofNobody, plantRows, readSchema, rowsWith, type Schema } from '../../support/planted-rows.ts';
 

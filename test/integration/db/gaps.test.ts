@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operatorOf } from '../../../db/caller.ts';
-import { createGapCheckStore } from '../../../db/service/gap-checks.ts';
-import { createGapStore, type NewGap } from '../../../db/gaps.ts';
+import { createGapCheckStore } from '../../../db/for-service/gap-checks.ts';
+import { createGapStore, type NewGap } from '../../../db/sites/gaps.ts';
 import { withTransaction } from '../../../db/pool.ts';
 import { buildProject } from '../../support/build.ts';
 import { createTestDatabase, untilBlocked, type TestDatabase } from '../../support/database.ts';

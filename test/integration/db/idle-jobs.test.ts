@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createIdleJobs } from '../../../db/worker/idle-jobs.ts';
+import { createIdleJobs } from '../../../db/for-worker/idle-jobs.ts';
 import { buildJob, buildProject } from '../../support/build.ts';
 import { createTestDatabase } from '../../support/database.ts';
 

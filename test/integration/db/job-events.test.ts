@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { createJobEventWakeups } from '../../../db/job-event-wakeups.ts';
-import { createWorkerEventStore } from '../../../db/worker/job-events.ts';
-import type { JobRow } from '../../../db/jobs.ts';
-import { createWorkerJobStore } from '../../../db/worker/jobs.ts';
-import { createStepStore } from '../../../db/worker/steps.ts';
+import { createJobEventWakeups } from '../../../db/jobs/job-event-wakeups.ts';
+import { createWorkerEventStore } from '../../../db/for-worker/job-events.ts';
+import type { JobRow } from '../../../db/jobs/jobs.ts';
+import { createWorkerJobStore } from '../../../db/for-worker/jobs.ts';
+import { createStepStore } from '../../../db/for-worker/steps.ts';
 import { buildJob, buildProject } from '../../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { asOperator } from '../../support/operator.ts';

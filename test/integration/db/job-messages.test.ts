@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createWorkerMessageStore } from '../../../db/worker/job-messages.ts';
-import { createWorkerJobStore } from '../../../db/worker/jobs.ts';
-import { createStepStore } from '../../../db/worker/steps.ts';
+import { createWorkerMessageStore } from '../../../db/for-worker/job-messages.ts';
+import { createWorkerJobStore } from '../../../db/for-worker/jobs.ts';
+import { createStepStore } from '../../../db/for-worker/steps.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { seedJob } from './seed.ts';
 import { asOperator } from '../../support/operator.ts';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { newId } from '../../../db/ids.ts';
-import { createJobStore, InvalidCursorError } from '../../../db/jobs.ts';
-import { createOutboxStore } from '../../../db/outbox.ts';
-import { createWorkerJobStore } from '../../../db/worker/jobs.ts';
-import { createStepStore } from '../../../db/worker/steps.ts';
+import { createJobStore, InvalidCursorError } from '../../../db/jobs/jobs.ts';
+import { createOutboxStore } from '../../../db/jobs/outbox.ts';
+import { createWorkerJobStore } from '../../../db/for-worker/jobs.ts';
+import { createStepStore } from '../../../db/for-worker/steps.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { operatorOf } from '../../../db/caller.ts';
 import { newJob, seedJob, seedProject } from './seed.ts';

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { digestOf, parseKey } from '../../../db/key-format.ts';
+import { digestOf, parseKey } from '../../../db/organizations/key-format.ts';
 import { operatorOf } from '../../../db/caller.ts';
-import { createKeyStore } from '../../../db/keys.ts';
-import { createOrganizationDirectory } from '../../../db/operator/organizations.ts';
-import { createOrganizationStore } from '../../../db/organizations.ts';
-import { createProjectStore } from '../../../db/projects.ts';
-import { createAccessStore } from '../../../db/service/access.ts';
-import { createSecretBox } from '../../../encryption/secret-box.ts';
-import { createWorkerPullRequestStore } from '../../../db/worker/pull-requests.ts';
+import { createKeyStore } from '../../../db/organizations/keys.ts';
+import { createOrganizationDirectory } from '../../../db/for-operator/organizations.ts';
+import { createOrganizationStore } from '../../../db/organizations/organizations.ts';
+import { createProjectStore } from '../../../db/organizations/projects.ts';
+import { createAccessStore } from '../../../db/for-service/access.ts';
+import { createSecretBox } from '../../../lib/encryption/secret-box.ts';
+import { createWorkerPullRequestStore } from '../../../db/for-worker/pull-requests.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { seedProject } from './seed.ts';
 

@@ -7,7 +7,7 @@ import { expect, inject, it } from 'vitest';
 import { migrate } from '../../../db/migrate.ts';
 import { createPool, withTransaction } from '../../../db/pool.ts';
 import { isStoreDown } from '../../../db/store-down.ts';
-import { parseGrant } from '../../../workflows/contract/grants.ts';
+import { parseGrant } from '../../../lib/inputs/grants.ts';
 import { buildOrganization, buildProject, buildSite } from '../../support/build.ts';
 import { createTestDatabase } from '../../support/database.ts';
 

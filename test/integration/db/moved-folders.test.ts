@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { moveFolders } from '../../../db/moved-folders.ts';
-import { createWorkerPullRequestStore } from '../../../db/worker/pull-requests.ts';
+import { moveFolders } from '../../../db/organizations/moved-folders.ts';
+import { createWorkerPullRequestStore } from '../../../db/for-worker/pull-requests.ts';
 import { buildJob, buildOrganization, buildProject, buildSite } from '../../support/build.ts';
 import { createTestDatabase } from '../../support/database.ts';
 

@@ -1,7 +1,7 @@
 import { Pool } from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createRateLimitStore } from '../../../db/rate-limits.ts';
-import { fitsOneMore } from '../../../db/sliding-window.ts';
+import { createRateLimitStore } from '../../../db/operations/rate-limits.ts';
+import { fitsOneMore } from '../../../db/operations/sliding-window.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 
 let database: TestDatabase;

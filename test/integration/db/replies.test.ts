@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { SiteRef } from '../../../db/caller.ts';
 import { newId } from '../../../db/ids.ts';
-import { createReplyStore } from '../../../db/replies.ts';
-import { createSweeps } from '../../../db/service/sweeps.ts';
+import { createReplyStore } from '../../../db/sites/replies.ts';
+import { createSweeps } from '../../../db/for-service/sweeps.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { seedSite } from './seed.ts';
 

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operatorOf } from '../../../db/caller.ts';
 import { newId } from '../../../db/ids.ts';
-import { createJobForkStore } from '../../../db/job-forks.ts';
+import { createJobForkStore } from '../../../db/jobs/job-forks.ts';
 import { createPool, withTransaction } from '../../../db/pool.ts';
-import { passedQuota } from '../../../db/quotas.ts';
-import { SnapshotRemovedError } from '../../../db/snapshot-removed.ts';
-import { createRetentionStore, type Retention } from '../../../db/worker/retention.ts';
-import { storeSnapshot } from '../../../db/worker/snapshots.ts';
+import { passedQuota } from '../../../db/organizations/quotas.ts';
+import { SnapshotRemovedError } from '../../../db/jobs/snapshot-removed.ts';
+import { createRetentionStore, type Retention } from '../../../db/for-worker/retention.ts';
+import { storeSnapshot } from '../../../db/for-worker/snapshots.ts';
 import { buildJob, buildKey, buildProject, buildSite } from '../../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { readSchema } from '../../support/planted-rows.ts';

@@ -1,8 +1,8 @@
 import type { Pool } from 'pg';
 import { operatorOf } from '../../../db/caller.ts';
 import { newId } from '../../../db/ids.ts';
-import { createJobStore, type NewJob } from '../../../db/jobs.ts';
-import type { NewSite } from '../../../db/sites.ts';
+import { createJobStore, type NewJob } from '../../../db/jobs/jobs.ts';
+import type { NewSite } from '../../../db/sites/sites.ts';
 import { buildProject, buildSite } from '../../support/build.ts';
 
 /** An organization with a project. */

@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Pool } from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createSiteIndexStore, createSiteStore, DomainTakenError, IndexGoneError } from '../../../db/sites.ts';
+import { createSiteIndexStore, createSiteStore, DomainTakenError, IndexGoneError } from '../../../db/sites/sites.ts';
 import { operatorOf } from '../../../db/caller.ts';
-import { createSiteIndexing, type SiteIndexing } from '../../../db/worker/site-indexing.ts';
-import { createReplyStore } from '../../../db/replies.ts';
-import { createThreadStore } from '../../../db/threads.ts';
+import { createSiteIndexing, type SiteIndexing } from '../../../db/for-worker/site-indexing.ts';
+import { createReplyStore } from '../../../db/sites/replies.ts';
+import { createThreadStore } from '../../../db/sites/threads.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { seedSite } from './seed.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createEffectStore } from '../../../db/worker/effects.ts';
-import type { Snapshot } from '../../../db/worker/snapshots.ts';
-import { createStepStore, type StepResponse } from '../../../db/worker/steps.ts';
+import { createEffectStore } from '../../../db/for-worker/effects.ts';
+import type { Snapshot } from '../../../db/for-worker/snapshots.ts';
+import { createStepStore, type StepResponse } from '../../../db/for-worker/steps.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { seedJob } from './seed.ts';
 import { asOperator } from '../../support/operator.ts';

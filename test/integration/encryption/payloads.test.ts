@@ -1,12 +1,12 @@
 import { Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { createJobStarter } from '../../../api/job-starter.ts';
+import { createJobStarter } from '../../../api/jobs/job-starter.ts';
 import { createTemporalClient } from '../../../api/temporal.ts';
-import { createDataConverter } from '../../../encryption/data-converter.ts';
-import type { EncryptionKey } from '../../../encryption/keys.ts';
+import { createDataConverter } from '../../../lib/encryption/data-converter.ts';
+import type { EncryptionKey } from '../../../lib/encryption/keys.ts';
 import { prepareWorkflowBundle } from '../../../worker/workflow-bundle.ts';
 import { jobWorkflowId } from '../../../workflows/contract/messages.ts';
-import { readTemporalSettings } from '../../../lib/temporal-credentials.ts';
+import { readTemporalSettings } from '../../../lib/temporal/temporal-credentials.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { readableHistory, testKeys } from '../../support/encryption.ts';
 import { createTestRepository } from '../../support/git-repository.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { changeProject } from '../../support/build.ts';
-import { createSecretBox } from '../../../encryption/secret-box.ts';
+import { createSecretBox } from '../../../lib/encryption/secret-box.ts';
 import { jobWorkflowId } from '../../../workflows/contract/messages.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { readableDatabase, readableHistory, testKeys } from '../../support/encryption.ts';

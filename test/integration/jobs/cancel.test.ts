@@ -1,9 +1,9 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { GitError } from '../../../activities/clients/git.ts';
-import { createJobCanceller } from '../../../api/job-canceller.ts';
-import { createOutboxSweeper } from '../../../api/outbox-sweeper.ts';
-import { createCancelStore } from '../../../db/outbox.ts';
+import { GitError } from '../../../activities/git/git.ts';
+import { createJobCanceller } from '../../../api/jobs/job-canceller.ts';
+import { createOutboxSweeper } from '../../../api/jobs/outbox-sweeper.ts';
+import { createCancelStore } from '../../../db/jobs/outbox.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
 import { recordHistory } from '../../support/histories.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ActivityDeps } from '../../../activities/index.ts';
-import { createWorkerPullRequestStore } from '../../../db/worker/pull-requests.ts';
+import { createWorkerPullRequestStore } from '../../../db/for-worker/pull-requests.ts';
 import { startCommandScene } from '../../support/command-scene.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { accountsWithSandbox } from '../../support/sandbox.ts';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { refusalOfStore } from '../../../api/store-refusals.ts';
-import { createJobCanceller } from '../../../api/job-canceller.ts';
-import { createCancelStore } from '../../../db/outbox.ts';
+import { refusalOfStore } from '../../../api/http/store-refusals.ts';
+import { createJobCanceller } from '../../../api/jobs/job-canceller.ts';
+import { createCancelStore } from '../../../db/jobs/outbox.ts';
 import { jobWorkflowId } from '../../../workflows/contract/messages.ts';
 import { buildKey } from '../../support/build.ts';
 import { createTestDatabase } from '../../support/database.ts';

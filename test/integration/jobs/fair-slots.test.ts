@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { createJobStarter } from '../../../api/job-starter.ts';
-import { createOutboxStore } from '../../../db/outbox.ts';
+import { createJobStarter } from '../../../api/jobs/job-starter.ts';
+import { createOutboxStore } from '../../../db/jobs/outbox.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
 import { startScriptedModelServer } from '../../support/scripted-model-server.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { JobRow } from '../../../db/jobs.ts';
-import { createWorkerPullRequestStore } from '../../../db/worker/pull-requests.ts';
+import type { JobRow } from '../../../db/jobs/jobs.ts';
+import { createWorkerPullRequestStore } from '../../../db/for-worker/pull-requests.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { createFakeGithub } from '../../support/forges/fake-github.ts';
 import { createTestRepository, type TestRepository } from '../../support/git-repository.ts';

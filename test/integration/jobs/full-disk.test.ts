@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createGit } from '../../../activities/clients/git.ts';
-import { createWorkspaces } from '../../../activities/clients/workspaces.ts';
+import { createGit } from '../../../activities/git/git.ts';
+import { createWorkspaces } from '../../../activities/workspaces/workspaces.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
 import { startScriptedModelServer } from '../../support/scripted-model-server.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createWorkerPullRequestStore } from '../../../db/worker/pull-requests.ts';
+import { createWorkerPullRequestStore } from '../../../db/for-worker/pull-requests.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
 import { recordHistory } from '../../support/histories.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createJobEventWakeups } from '../../../db/job-event-wakeups.ts';
-import type { JobEventRow } from '../../../db/job-events.ts';
+import { createJobEventWakeups } from '../../../db/jobs/job-event-wakeups.ts';
+import type { JobEventRow } from '../../../db/jobs/job-events.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
 import { startScriptedModelServer } from '../../support/scripted-model-server.ts';

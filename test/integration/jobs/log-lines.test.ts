@@ -123,7 +123,7 @@ describe('the log', () => {
     await writeFile(hook, `#!/bin/sh\ncat >&2 <<'END'\n${hostile}\nEND\nexit 1\n`);
     await chmod(hook, 0o755);
     const env = { LOG_LEVEL: 'trace', GITHUB_TOKEN: github.token, GITHUB_API_URL: github.apiUrl };
-    const worker = await fleet.startWorker(env, join(checkout, 'test/chaos/processes/http-git-worker.ts'));
+    const worker = await fleet.startWorker(env, join(checkout, 'test/suites/chaos/processes/http-git-worker.ts'));
     await fleet.database.pool.query(`update projects set repository = $1, forge = 'github'`, [repository.url]);
     const writing = [
       {
@@ -188,7 +188,7 @@ describe('an error that nothing caught', () => {
     const env = { ...variables(secret), THROWS_AT_ONCE: '1', DATABASE_URL: `postgres://u:${secret}@127.0.0.1:1/x` };
     await using docket = await startWorkerProcess(
       { ...env, DOCKET_KEY_PEPPER: testPepper },
-      join(checkout, 'local/docket.ts'),
+      join(checkout, 'cli/docket.ts'),
     );
     expect(await docket.closed).toBe(1);
     expect(docket.output().replaceAll('\n', '')).not.toMatch(/[\p{Cc}\u2028\u2029]/u);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createAnswerSpendingStore } from '../../../db/answer-spending.ts';
+import { createAnswerSpendingStore } from '../../../db/sites/answer-spending.ts';
 import { changeProject } from '../../support/build.ts';
 import { createPriceBook } from '../../../models/prices.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';

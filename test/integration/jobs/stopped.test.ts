@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { GitError } from '../../../activities/clients/git-error.ts';
-import { createWorkerPullRequestStore } from '../../../db/worker/pull-requests.ts';
+import { GitError } from '../../../activities/git/git-error.ts';
+import { createWorkerPullRequestStore } from '../../../db/for-worker/pull-requests.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
 import { recordHistory } from '../../support/histories.ts';

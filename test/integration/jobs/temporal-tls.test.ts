@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { describe, expect, inject, it } from 'vitest';
 import { createTemporalClient } from '../../../api/temporal.ts';
-import { openTemporalCredentials, readTemporalSettings } from '../../../lib/temporal-credentials.ts';
+import { openTemporalCredentials, readTemporalSettings } from '../../../lib/temporal/temporal-credentials.ts';
 import { createWorker, jobQueue } from '../../../worker/create-worker.ts';
 import { runWorkers } from '../../../worker/run-workers.ts';
 import { prepareWorkflowBundle } from '../../../worker/workflow-bundle.ts';

@@ -1,8 +1,8 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createOutboxStore } from '../../../db/outbox.ts';
-import { createIdleJobs } from '../../../db/worker/idle-jobs.ts';
-import { createWatchdog } from '../../../worker/watchdog.ts';
+import { createOutboxStore } from '../../../db/jobs/outbox.ts';
+import { createIdleJobs } from '../../../db/for-worker/idle-jobs.ts';
+import { createWatchdog } from '../../../worker/chores/watchdog.ts';
 import { jobWorkflowId } from '../../../workflows/contract/messages.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { createTestRepository } from '../../support/git-repository.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createSiteIndexing } from '../../../db/worker/site-indexing.ts';
+import { createSiteIndexing } from '../../../db/for-worker/site-indexing.ts';
 import { buildOrganization, buildSite } from '../../support/build.ts';
 import { createTestCommands } from '../../support/commands.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';

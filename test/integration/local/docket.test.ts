@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseKey } from '../../../db/key-format.ts';
-import { createAccessStore } from '../../../db/service/access.ts';
-import { createProjectCredentialReader } from '../../../db/worker/projects.ts';
-import { createSessionLookup } from '../../../db/service/session-lookup.ts';
-import { createSiteIndexing } from '../../../db/worker/site-indexing.ts';
-import { createSecretBox } from '../../../encryption/secret-box.ts';
+import { parseKey } from '../../../db/organizations/key-format.ts';
+import { createAccessStore } from '../../../db/for-service/access.ts';
+import { createProjectCredentialReader } from '../../../db/for-worker/projects.ts';
+import { createSessionLookup } from '../../../db/for-service/session-lookup.ts';
+import { createSiteIndexing } from '../../../db/for-worker/site-indexing.ts';
+import { createSecretBox } from '../../../lib/encryption/secret-box.ts';
 import { buildOrganization, buildSite, testPepper } from '../../support/build.ts';
 import { testKeys, testKeysText } from '../../support/encryption.ts';
 import { createTestCommands } from '../../support/commands.ts';
@@ -31,7 +31,7 @@ const newOrganization = async () => (await buildOrganization(database.pool)).id;
 
 /** Runs the program as `npm run docket` does. */
 async function runProcess(args: string[], env: NodeJS.ProcessEnv = {}) {
-  const child = spawn(process.execPath, [resolve('local/docket.ts'), ...args], {
+  const child = spawn(process.execPath, [resolve('cli/docket.ts'), ...args], {
     env: {
       PATH: process.env['PATH'],
       DOCKET_HOME: '/nowhere/docket',

@@ -1,9 +1,9 @@
 import { mkdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
-import { openLogFile } from '../../../local/log-file.ts';
-import { openChildren } from '../../../local/stack-children.ts';
-import { superviseProcess } from '../../../local/supervised-process.ts';
+import { openLogFile } from '../../../local/processes/log-file.ts';
+import { openChildren } from '../../../local/processes/stack-children.ts';
+import { superviseProcess } from '../../../local/processes/supervised-process.ts';
 import { mountSmallDisk } from '../../support/small-disk.ts';
 
 it('keeps the supervisor and its processes on a full disk, and notes them when there is space again', async (context) => {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { expect, it } from 'vitest';
-import { createAskModel } from '../../../activities/ask-model.ts';
+import { createAskModel } from '../../../activities/model/ask-model.ts';
 import { createModelRegistry } from '../../../models/registry.ts';
 
 /** Answers the first request of each connection; on a connection that is used again nothing comes back, as when a router forgot it. */

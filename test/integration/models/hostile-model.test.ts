@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, it } from 'vitest';
-import { createAskModel } from '../../../activities/ask-model.ts';
-import { ModelCallError } from '../../../activities/model-failures.ts';
-import { createToolset } from '../../../activities/agent-tools/toolset.ts';
+import { createAskModel } from '../../../activities/model/ask-model.ts';
+import { ModelCallError } from '../../../activities/model/model-failures.ts';
+import { createToolset } from '../../../activities/tools/toolset.ts';
 import { createModelRegistry } from '../../../models/registry.ts';
 
 type Answer = (response: ServerResponse) => void | Promise<void>;

@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { changeBetween, changeOfTrees } from '../../../patches/change-between.ts';
-import { createWorkBudget } from '../../../patches/work-budget.ts';
+import { changeBetween, changeOfTrees } from '../../../lib/patches/change-between.ts';
+import { createWorkBudget } from '../../../lib/patches/work-budget.ts';
 import { runTestGit, writeTestFiles, type TestFiles } from '../../support/git-repository.ts';
 
 let directory: string;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createJobStoryStore } from '../../../db/job-story.ts';
-import type { JobRow } from '../../../db/jobs.ts';
+import { createJobStoryStore } from '../../../db/jobs/job-story.ts';
+import type { JobRow } from '../../../db/jobs/jobs.ts';
 import { collectJob } from '../../../worker/replay/collect-job.ts';
 import { tellJob } from '../../../worker/replay/job-story.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';

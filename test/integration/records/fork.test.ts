@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newId } from '../../../db/ids.ts';
-import { createJobForkStore, type NewFork } from '../../../db/job-forks.ts';
-import type { JobRow } from '../../../db/jobs.ts';
+import { createJobForkStore, type NewFork } from '../../../db/jobs/job-forks.ts';
+import type { JobRow } from '../../../db/jobs/jobs.ts';
 import { collectJob } from '../../../worker/replay/collect-job.ts';
 import { exactQuestionOf } from '../../../worker/replay/exact-question.ts';
 import { buildKey, testPepper } from '../../support/build.ts';

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { numberOf, refusedSyscalls } from '../../../activities/clients/sandbox/syscalls.ts';
+import { numberOf, refusedSyscalls } from '../../../activities/sandbox/syscalls.ts';
 import { accountsWithSandbox, openTestSandbox, type TestSandbox } from '../../support/sandbox.ts';
 
 const execute = promisify(execFile);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { mountSmallDisk } from '../../support/small-disk.ts';
-import { WorkerDiskFullError } from '../../../activities/clients/sandbox/sandbox-error.ts';
+import { WorkerDiskFullError } from '../../../activities/sandbox/sandbox-error.ts';
 import {
   accountsWithSandbox,
   openTestSandbox,

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer as createHttpServer, type IncomingMessage, type Server } from 'node:http';
 import { createServer, type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Resolve } from '../../../activities/clients/public-lookup.ts';
+import type { Resolve } from '../../../activities/network/public-lookup.ts';
 import { accountsWithSandbox, openTestSandbox, type TestNetwork, type TestSandbox } from '../../support/sandbox.ts';
 
 const { accounts } = await accountsWithSandbox();

@@ -9,7 +9,7 @@ import { accountsWithSandbox } from '../../support/sandbox.ts';
 const execute = promisify(execFile);
 const { accounts } = await accountsWithSandbox();
 const isRoot = process.getuid?.() === 0;
-const module = join(import.meta.dirname, '../../../activities/clients/sandbox/open-sandbox.ts');
+const module = join(import.meta.dirname, '../../../activities/sandbox/open-sandbox.ts');
 
 /** What a worker finds where `program` takes the place of bubblewrap, in a mount namespace of its own. */
 async function openWith(program: string): Promise<{ problem: string | null }> {

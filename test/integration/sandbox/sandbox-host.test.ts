@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openSandboxHost, type HostedSandbox } from '../../../activities/clients/sandbox/sandbox-host.ts';
+import { openSandboxHost, type HostedSandbox } from '../../../activities/sandbox/sandbox-host.ts';
 import { accountsWithSandbox, processesNamed, testLimits } from '../../support/sandbox.ts';
 
 const { accounts } = await accountsWithSandbox();

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { createSiteIndexing } from '../../../db/worker/site-indexing.ts';
-import { watchEventLoop } from '../../../lib/watch-event-loop.ts';
+import { createSiteIndexing } from '../../../db/for-worker/site-indexing.ts';
+import { watchEventLoop } from '../../../lib/threads/watch-event-loop.ts';
 import { indexSiteWorkflowId } from '../../../workflows/contract/messages.ts';
 import { buildSite } from '../../support/build.ts';
 import { createTestDatabase } from '../../support/database.ts';

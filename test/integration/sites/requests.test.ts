@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { Context } from '@temporalio/activity';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { SiteActivityDeps } from '../../../activities/site-index.ts';
-import { type SiteRow } from '../../../db/sites.ts';
+import type { SiteActivityDeps } from '../../../activities/sites/site-index.ts';
+import { type SiteRow } from '../../../db/sites/sites.ts';
 import { operatorOf } from '../../../db/caller.ts';
-import { createSiteStore } from '../../../db/sites.ts';
-import { createSiteIndexing } from '../../../db/worker/site-indexing.ts';
+import { createSiteStore } from '../../../db/sites/sites.ts';
+import { createSiteIndexing } from '../../../db/for-worker/site-indexing.ts';
 import { indexSiteWorkflowId, refreshSiteScheduleId } from '../../../workflows/contract/messages.ts';
 import { buildSite } from '../../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';

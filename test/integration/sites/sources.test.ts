@@ -2,9 +2,9 @@ import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { GitError } from '../../../activities/clients/git.ts';
-import { createSiteIndexStore } from '../../../db/sites.ts';
-import { createSiteIndexing } from '../../../db/worker/site-indexing.ts';
+import { GitError } from '../../../activities/git/git.ts';
+import { createSiteIndexStore } from '../../../db/sites/sites.ts';
+import { createSiteIndexing } from '../../../db/for-worker/site-indexing.ts';
 import { indexSiteWorkflowId } from '../../../workflows/contract/messages.ts';
 import { buildSite } from '../../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';

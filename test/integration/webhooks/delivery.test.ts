@@ -1,10 +1,10 @@
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createWorkerJobStore } from '../../../db/worker/jobs.ts';
+import { createWorkerJobStore } from '../../../db/for-worker/jobs.ts';
 import { operatorOf } from '../../../db/caller.ts';
-import { createWebhookDeliveryStore } from '../../../db/webhook-deliveries.ts';
-import { createWebhookStore } from '../../../db/webhook-endpoints.ts';
-import { presentJob } from '../../../workflows/contract/agent-job.ts';
+import { createWebhookDeliveryStore } from '../../../db/webhooks/webhook-deliveries.ts';
+import { createWebhookStore } from '../../../db/webhooks/webhook-endpoints.ts';
+import { presentJob } from '../../../db/jobs/agent-job.ts';
 import { buildJob, buildProject } from '../../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { recordHistory } from '../../support/histories.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { Connection } from '@temporalio/client';
 import { expect, inject, it } from 'vitest';
 import { operatorOf } from '../../../db/caller.ts';
-import { createWebhookStore } from '../../../db/webhook-endpoints.ts';
+import { createWebhookStore } from '../../../db/webhooks/webhook-endpoints.ts';
 import { buildProject } from '../../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { testKeysText } from '../../support/encryption.ts';

@@ -4,25 +4,25 @@ import { NativeConnection } from '@temporalio/worker';
 import { pino } from 'pino';
 import { inject } from 'vitest';
 import { createAttempt } from '../../../activities/attempt.ts';
-import { createWebhookSender, type WebhookSenderOptions } from '../../../activities/clients/webhook-sender.ts';
-import { createWebhookActivities, type WebhookActivityDeps } from '../../../activities/webhooks.ts';
-import { createWebhookAttemptStore } from '../../../db/worker/webhook-attempts.ts';
-import { createWebhookDeliveryStore, type DeliveryRow } from '../../../db/webhook-deliveries.ts';
+import { createWebhookSender, type WebhookSenderOptions } from '../../../activities/network/webhook-sender.ts';
+import { createWebhookActivities, type WebhookActivityDeps } from '../../../activities/webhooks/webhooks.ts';
+import { createWebhookAttemptStore } from '../../../db/for-worker/webhook-attempts.ts';
+import { createWebhookDeliveryStore, type DeliveryRow } from '../../../db/webhooks/webhook-deliveries.ts';
 import {
   createWebhookStore,
   type NewWebhook,
   type WebhookChange,
   type WebhookRow,
-} from '../../../db/webhook-endpoints.ts';
-import { createSecretBox } from '../../../encryption/secret-box.ts';
+} from '../../../db/webhooks/webhook-endpoints.ts';
+import { createSecretBox } from '../../../lib/encryption/secret-box.ts';
 import { createWorker, webhookQueue } from '../../../worker/create-worker.ts';
-import { createWebhookChores } from '../../../worker/webhook-chores.ts';
+import { createWebhookChores } from '../../../worker/chores/webhook-chores.ts';
 import { prepareWorkflowBundle } from '../../../worker/workflow-bundle.ts';
 import { deliverWebhookWorkflowId } from '../../../workflows/contract/messages.ts';
 import type { Pool } from 'pg';
 import { operatorOf } from '../../../db/caller.ts';
-import type { ProjectRow } from '../../../db/projects.ts';
-import { createWebhookStarts } from '../../../db/worker/webhook-starts.ts';
+import type { ProjectRow } from '../../../db/organizations/projects.ts';
+import { createWebhookStarts } from '../../../db/for-worker/webhook-starts.ts';
 import { operatorOfProject } from '../../support/build.ts';
 import type { TestDatabase } from '../../support/database.ts';
 import { testKeys } from '../../support/encryption.ts';

@@ -1,5 +1,10 @@
 import { join } from 'node:path';
-import { buildGoProgram, findGoProgram, type BuildContext, type GoProgram } from '../../../local/go-program.ts';
+import {
+  buildGoProgram,
+  findGoProgram,
+  type BuildContext,
+  type GoProgram,
+} from '../../../local/temporal/go-program.ts';
 
 const gitea: GoProgram = {
   moduleDirectory: join(import.meta.dirname, 'gitea'),

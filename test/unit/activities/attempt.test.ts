@@ -2,7 +2,7 @@ import { asyncLocalStorage, type Context } from '@temporalio/activity';
 import { ApplicationFailure, CancelledFailure, type ActivityCancellationDetails } from '@temporalio/common';
 import { describe, expect, it } from 'vitest';
 import { createAttempt, type AttemptOptions, type AttemptScope } from '../../../activities/attempt.ts';
-import { GitError } from '../../../activities/clients/git.ts';
+import { GitError } from '../../../activities/git/git.ts';
 
 const secret = 'ghp_0123456789abcdefghij';
 

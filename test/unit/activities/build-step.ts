@@ -1,4 +1,4 @@
-import type { StepRow, ToolCall, ToolResult } from '../../../db/worker/steps.ts';
+import type { StepRow, ToolCall, ToolResult } from '../../../db/for-worker/steps.ts';
 
 export interface StepParts {
   turn?: number;

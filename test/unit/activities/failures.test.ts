@@ -1,10 +1,10 @@
 import { APICallError } from 'ai';
 import { describe, expect, it } from 'vitest';
-import { ForgeError } from '../../../activities/clients/forge.ts';
-import { GitError } from '../../../activities/clients/git.ts';
+import { ForgeError } from '../../../activities/forges/forge.ts';
+import { GitError } from '../../../activities/git/git.ts';
 import { verdictOf } from '../../../activities/failures.ts';
-import { ModelCallError } from '../../../activities/model-failures.ts';
-import { SealedError } from '../../../encryption/cipher.ts';
+import { ModelCallError } from '../../../activities/model/model-failures.ts';
+import { SealedError } from '../../../lib/encryption/cipher.ts';
 import { UnknownModelError } from '../../../models/registry.ts';
 
 const secret = 'sk-very-secret-1234567890';

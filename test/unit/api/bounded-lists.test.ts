@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { describePaths } from '../../../api/describe-paths.ts';
-import { createOpenApi } from '../../../api/openapi.ts';
+import { describePaths } from '../../../api/openapi/describe-paths.ts';
+import { createOpenApi } from '../../../api/openapi/openapi.ts';
 
 interface List {
   /** Operation and fields, such as `listProjects projects.reviewers`. */

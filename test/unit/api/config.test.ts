@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readTemporalSettings } from '../../../lib/temporal-credentials.ts';
+import { readTemporalSettings } from '../../../lib/temporal/temporal-credentials.ts';
 import { ConfigError, readConfig } from '../../../api/config.ts';
 
 const required = { DATABASE_URL: 'postgres://docket:pw@db:5432/docket', DOCKET_KEY_PEPPER: 'a pepper' };

@@ -3,16 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Pool } from 'pg';
 import { expect, it } from 'vitest';
-import { createKnownSecrets } from '../../../redaction/known-secrets.ts';
+import { createKnownSecrets } from '../../../lib/redaction/known-secrets.ts';
 import { createApiStores } from '../../../api/stores.ts';
-import { createSecretBox } from '../../../encryption/secret-box.ts';
+import { createSecretBox } from '../../../lib/encryption/secret-box.ts';
 import { createWorkerStores } from '../../../worker/stores.ts';
-import { readConfig } from '../../../worker/config.ts';
+import { readConfig } from '../../../worker/config/config.ts';
 import { createClients } from '../../../worker/clients.ts';
 import { createJobActivities } from '../../../worker/job-activities.ts';
 import { createIndexActivities } from '../../../worker/site-activities.ts';
-import { createFailpointFile, type Failpoint } from '../../chaos/failpoint-file.ts';
-import { createFailpoints } from '../../chaos/failpoint-proxy.ts';
+import { createFailpointFile, type Failpoint } from '../../suites/chaos/failpoint-file.ts';
+import { createFailpoints } from '../../suites/chaos/failpoint-proxy.ts';
 
 const pool = { query: () => Promise.resolve({ rows: [], rowCount: 1 }) } as unknown as Pool;
 

@@ -2,11 +2,11 @@ import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, wri
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { parseEncryptionKeys } from '../../../encryption/keys.ts';
+import { parseEncryptionKeys } from '../../../lib/encryption/keys.ts';
 import { emptyHome, homeOf, openHome, readEncryptionKey, readKeyPepper } from '../../../local/home.ts';
 import { readLocalJson, writeLocalJson } from '../../../local/local-json.ts';
 import type { LocalJson } from '../../../local/local-json.ts';
-import { openLogFile } from '../../../local/log-file.ts';
+import { openLogFile } from '../../../local/processes/log-file.ts';
 
 async function newFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'docket-home-test-'));

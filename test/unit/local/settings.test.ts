@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
-import { shownLine } from '../../../local/log-lines.ts';
-import { apiSpec, serviceEnvironment, workerSpec } from '../../../local/services.ts';
+import { shownLine } from '../../../local/processes/log-lines.ts';
+import { apiSpec, serviceEnvironment, workerSpec } from '../../../local/processes/services.ts';
 import { readSettings } from '../../../local/settings.ts';
 
 it('has defaults for everything, and takes an empty variable for an absent one', () => {

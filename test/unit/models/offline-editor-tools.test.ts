@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { runBatch } from '../../../activities/agent-tools/run-batch.ts';
-import { createToolset } from '../../../activities/agent-tools/toolset.ts';
+import { runBatch } from '../../../activities/tools/run-batch.ts';
+import { createToolset } from '../../../activities/tools/toolset.ts';
 import { createOfflineEditor } from '../../../models/offline-editor/offline-editor.ts';
 import { startAgent, type Call, type Files } from './memory-agent.ts';
 

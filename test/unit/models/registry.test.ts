@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createModelRegistry, UnknownModelError } from '../../../models/registry.ts';
-import { modelProviders } from '../../../workflows/contract/administration.ts';
+import { modelProviders } from '../../../lib/inputs/administration.ts';
 
 const everything = createModelRegistry({
   anthropicApiKey: 'a',

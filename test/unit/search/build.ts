@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
-import { buildIndex } from '../../../search/build-index.ts';
-import { openSiteIndex } from '../../../search/site-index.ts';
-import type { SourcePage } from '../../../search/source-page.ts';
-import type { SiteIndex } from '../../../search/site-index.ts';
+import { buildIndex } from '../../../search/build/build-index.ts';
+import { openSiteIndex } from '../../../search/query/site-index.ts';
+import type { SourcePage } from '../../../search/read/source-page.ts';
+import type { SiteIndex } from '../../../search/query/site-index.ts';
 
 /** A folder that is gone after the file's tests. */
 export function temporaryFolder(): string {

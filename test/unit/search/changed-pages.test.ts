@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import { buildIndex, type BuiltIndex } from '../../../search/build-index.ts';
-import { readKnownPages, readKnownSources, sourceKey, UnreadError } from '../../../search/known-pages.ts';
-import { readChangedPages, readPages } from '../../../search/read-pages.ts';
-import { openSiteIndex } from '../../../search/site-index.ts';
+import { buildIndex, type BuiltIndex } from '../../../search/build/build-index.ts';
+import { readKnownPages, readKnownSources, sourceKey, UnreadError } from '../../../search/query/known-pages.ts';
+import { readChangedPages, readPages } from '../../../search/read/read-pages.ts';
+import { openSiteIndex } from '../../../search/query/site-index.ts';
 import { fileOf, temporaryFolder } from './build.ts';
 
 vi.setConfig({ testTimeout: 300_000 });

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { readPages } from '../../../search/read-pages.ts';
-import { evaluate, filesOf, readQuestions } from '../../quality/evaluate.ts';
+import { readPages } from '../../../search/read/read-pages.ts';
+import { evaluate, filesOf, readQuestions } from '../../suites/quality/evaluate.ts';
 import { indexOf, temporaryFolder } from './build.ts';
 
-const quality = join(import.meta.dirname, '../../quality');
+const quality = join(import.meta.dirname, '../../suites/quality');
 
 it('finds the right page for our own questions and refuses what the pages do not say', () => {
   using index = indexOf(temporaryFolder(), readPages(filesOf(join(quality, 'docs'))));

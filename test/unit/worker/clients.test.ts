@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import type { WorkerPullRequestStore } from '../../../db/worker/pull-requests.ts';
+import type { WorkerPullRequestStore } from '../../../db/for-worker/pull-requests.ts';
 import { createClients } from '../../../worker/clients.ts';
-import { readConfig } from '../../../worker/config.ts';
+import { readConfig } from '../../../worker/config/config.ts';
 
 const free = { refusal: () => null };
 

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createReplyRecorder } from '../../../../api/assistant/record-reply.ts';
-import type { ReplyStore } from '../../../../db/replies.ts';
+import type { ReplyStore } from '../../../../db/sites/replies.ts';
 
 /** A store in memory; `fail` makes the next statements fail. */
 function memoryStore() {

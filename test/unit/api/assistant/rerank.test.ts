@@ -3,8 +3,8 @@ import { pino } from 'pino';
 import { expect, it } from 'vitest';
 import { createPassageSearch } from '../../../../api/assistant/search-passages.ts';
 import { createReranker } from '../../../../api/assistant/rerank.ts';
-import type { SearchHit } from '../../../../search/search-request.ts';
-import type { SiteIndex } from '../../../../search/site-index.ts';
+import type { SearchHit } from '../../../../search/query/search-request.ts';
+import type { SiteIndex } from '../../../../search/query/site-index.ts';
 
 const live = new AbortController().signal;
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createLinkResolver } from '../../../../api/assistant/resolve-link.ts';
-import type { PageMetadata } from '../../../../search/source-page.ts';
-import type { SiteIndex } from '../../../../search/site-index.ts';
+import type { PageMetadata } from '../../../../search/read/source-page.ts';
+import type { SiteIndex } from '../../../../search/query/site-index.ts';
 
 const pages: Record<string, PageMetadata> = {
   index: { title: 'Home' },

@@ -1,0 +1,149 @@
+import type { ForgeKind } from '../../db/organizations/projects.ts';
+import { createEgress, type Egress } from '../network/egress.ts';
+import { ForgeError, type Forge, type ForgeProject, type Forges } from './forge.ts';
+import { belongsTo, liesBelow, repositoryPlace } from './forge-place.ts';
+import { sshPlaceOf } from '../../lib/inputs/ssh-keys.ts';
+import { createGiteaForge } from './gitea.ts';
+import { githubApiOf, githubUrlOf } from './github-address.ts';
+import { createGithubForge } from './github.ts';
+import { createAppCredential, createTokenCredential, type GithubApp } from './github-credential.ts';
+import { createGitlabForge } from './gitlab.ts';
+
+export type HostedKind = Exclude<ForgeKind, 'local'>;
+
+/** One server of a kind with the worker's own credential for it. */
+export interface GithubServer {
+  apiUrl: string;
+  /** Null: the worker has none, and only projects with their own can use the server. */
+  token: string | null;
+  /** Goes before the token. */
+  app: GithubApp | null;
+}
+
+export interface TokenServer {
+  /** Where people reach it. */
+  url: string;
+  token: string;
+}
+
+export interface ForgeServers {
+  github: GithubServer | null;
+  gitlab: TokenServer | null;
+  gitea: TokenServer | null;
+}
+
+export interface ForgesOptions extends ForgeServers {
+  local: Forge;
+  egress?: Egress;
+}
+
+const mostKept = 200;
+const revokeTimeoutMs = 5_000;
+const names: Record<HostedKind, string> = { github: 'GitHub', gitlab: 'GitLab', gitea: 'Gitea' };
+const remedies: Record<HostedKind, string> = {
+  github: 'set GITHUB_TOKEN (and GITHUB_API_URL for an Enterprise server)',
+  gitlab: 'set GITLAB_TOKEN (and GITLAB_URL for a server of your own)',
+  gitea: 'set GITEA_TOKEN and GITEA_URL',
+};
+
+/** Makes the choice of forge; a project on a forge without a credential fails with a sentence that names the remedy. */
+export function createForges({ local, egress = createEgress(), ...servers }: ForgesOptions): Forges {
+  const own = ownForges(servers, egress);
+  return {
+    forProject(project, { token = null, jobId = null, repository = project.repository, refusal }) {
+      const { forge: kind } = project;
+      if (kind === 'local') return local;
+      const configured = own[kind];
+      const isSameServer = configured !== null && serves(configured.url, project);
+      if (token !== null) {
+        if (kind === 'github' && isSameServer && servers.github !== null)
+          return createGithubForge({ credential: createTokenCredential(token), apiUrl: servers.github.apiUrl, egress });
+        return forgeWith(kind, { url: isSameServer ? configured.url : urlOf(project), token, egress });
+      }
+      const ofWorker = isSameServer ? configured.forgeFor(jobId) : null;
+      if (configured !== null && ofWorker !== null) {
+        const { path } = repositoryPlace(repository, { root: configured.url, forge: names[kind] });
+        const problem = refusal(`${trimmed(configured.url)}/${path}`);
+        if (problem !== null) throw new ForgeError('authentication', problem);
+        return ofWorker;
+      }
+      throw new ForgeError(
+        'authentication',
+        `The worker has no token for this ${names[kind]} server; ${remedies[kind]}, or give the project a token, and start the job again.`,
+      );
+    },
+    credentialOf(repository, { refusal }) {
+      if (refusal(repository) !== null) return null;
+      const server = Object.values(own).find((one) => one !== null && liesBelow(repository, one.url));
+      return server?.forgeFor(null)?.credential(repository) ?? null;
+    },
+    async revokeEnded(endedOf) {
+      const held = own.github?.heldFor() ?? [];
+      const ended = held.length === 0 ? [] : await endedOf(held);
+      const given = ended.flatMap((jobId) => own.github?.forget(jobId)?.revoke ?? []);
+      const outcomes = await Promise.allSettled(given.map((revoke) => revoke(AbortSignal.timeout(revokeTimeoutMs))));
+      return { jobs: given.length, failed: outcomes.filter(({ status }) => status === 'rejected').length };
+    },
+  };
+}
+
+function ownForges({ github, gitlab, gitea }: ForgeServers, egress: Egress) {
+  return {
+    github: github === null ? null : { url: githubUrlOf(github.apiUrl), ...perJob(() => githubForge(github, egress)) },
+    gitlab: gitlab === null ? null : { url: gitlab.url, ...perJob(() => createGitlabForge({ ...gitlab, egress })) },
+    gitea: gitea === null ? null : { url: gitea.url, ...perJob(() => createGiteaForge({ ...gitea, egress })) },
+  };
+}
+
+/** Makes one for each job, so that no job has what was minted for another; the last jobs of the worker keep theirs. */
+function perJob(make: () => Forge | null) {
+  const kept = new Map<string, Forge | null>();
+  return {
+    forgeFor(jobId: string | null): Forge | null {
+      const key = jobId ?? '';
+      const forge = kept.has(key) ? (kept.get(key) ?? null) : make();
+      kept.delete(key);
+      kept.set(key, forge);
+      for (const oldest of kept.keys()) {
+        if (kept.size <= mostKept) break;
+        kept.delete(oldest);
+      }
+      return forge;
+    },
+    heldFor: () => [...kept].flatMap(([jobId, forge]) => (jobId === '' || forge?.revoke === undefined ? [] : jobId)),
+    /** Who still has it may go on with it; the job gets a new one. */
+    forget(jobId: string): Forge | null {
+      const forge = kept.get(jobId) ?? null;
+      kept.delete(jobId);
+      return forge;
+    },
+  };
+}
+
+function githubForge({ apiUrl, token, app }: GithubServer, egress: Egress): Forge | null {
+  if (app !== null) return createGithubForge({ credential: createAppCredential(app, apiUrl, egress), apiUrl, egress });
+  return token === null ? null : createGithubForge({ credential: createTokenCredential(token), apiUrl, egress });
+}
+
+function forgeWith(kind: HostedKind, { url, token, egress }: TokenServer & { egress: Egress }): Forge {
+  if (kind === 'gitlab') return createGitlabForge({ url, token, egress });
+  if (kind === 'gitea') return createGiteaForge({ url, token, egress });
+  return createGithubForge({ credential: createTokenCredential(token), apiUrl: githubApiOf(url), egress });
+}
+
+/** Whether a project means the server at an address. */
+function serves(url: string, { forgeUrl, repository }: ForgeProject): boolean {
+  return forgeUrl === null ? belongsTo(repository, url) : trimmed(forgeUrl) === trimmed(url);
+}
+
+/** The address of a project's server: the one it names, or the root of where its repository lies. */
+function urlOf({ forgeUrl, repository }: ForgeProject): string {
+  const place = forgeUrl === null ? sshPlaceOf(repository) : null;
+  const url = place === null ? URL.parse(forgeUrl ?? repository) : URL.parse(`https://${place.host}`);
+  if (url === null) throw new ForgeError('not-found', 'The repository of the project lies on no forge.');
+  return forgeUrl === null ? url.origin : trimmed(forgeUrl);
+}
+
+function trimmed(address: string): string {
+  return address.replace(/\/+$/, '');
+}

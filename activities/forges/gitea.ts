@@ -1,0 +1,194 @@
+import { z } from 'zod';
+import { createEgress, type Egress } from '../network/egress.ts';
+import { ensurePullRequest, tryMark, type FoundPullRequest, type PullRequestRequests } from './ensure-pull-request.ts';
+import { failureOfAnswer } from './forge-failure.ts';
+import { askForge, linkSchema, mostPages, pageOf, sendToForge, type ForgeResponse } from './forge-http.ts';
+import { liesBelow, repositoryPlace } from './forge-place.ts';
+import { ForgeError, type Forge, type Marks, type PullRequest, type PullRequestDraft } from './forge.ts';
+
+export interface GiteaOptions {
+  token: string;
+  /** Where people reach the server, e.g. `https://codeberg.org`. */
+  url: string;
+  pageSize?: number;
+  egress?: Egress;
+}
+
+interface Call {
+  method?: 'GET' | 'POST' | 'PATCH';
+  /** Below the repository. */
+  path: string;
+  body?: object;
+}
+
+const forge = 'Gitea';
+const draftPrefix = 'WIP: ';
+const draftPattern = /^\s*(?:wip:|\[wip\])\s*/i;
+const pullRequestSchema = z.object({
+  number: z.number().int(),
+  html_url: linkSchema,
+  state: z.enum(['open', 'closed']),
+  merged: z.boolean(),
+  title: z.string(),
+  body: z.string().nullish(),
+  draft: z.boolean().optional(),
+  // the label of a fork's branch is `owner:branch`, that of the repository's own is the branch
+  head: z.object({ ref: z.string(), label: z.string().optional() }),
+});
+const labelsSchema = pageOf(z.object({ name: z.string() }));
+
+/** Makes the forge for Gitea and Forgejo. The token goes to its own server only. */
+export function createGiteaForge({ token, url, pageSize = 50, egress = createEgress() }: GiteaOptions): Forge {
+  const root = url.replace(/\/+$/, '');
+
+  function requestOf(repository: string, signal: AbortSignal, { method = 'GET', path, body }: Call) {
+    const { owner, name } = repositoryPlace(repository, { root, forge });
+    if (owner.includes('/'))
+      throw new ForgeError('not-found', 'The address of the repository is not one of Gitea: owner and name.');
+    return {
+      forge,
+      method,
+      url: `${root}/api/v1/repos/${encodeURIComponent(owner)}/${encodeURIComponent(name)}${path}`,
+      headers: { authorization: `token ${token}`, accept: 'application/json', 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      egress,
+      signal,
+    };
+  }
+
+  const sent = (repository: string, signal: AbortSignal, call: Call) =>
+    sendToForge(requestOf(repository, signal, call));
+
+  /** Null when the forge has no such thing. */
+  async function found(repository: string, signal: AbortSignal, path: string): Promise<ForgeResponse | null> {
+    const response = await askForge(requestOf(repository, signal, { path }));
+    if (response.status === 404) return null;
+    if (response.status >= 200 && response.status < 300) return response;
+    throw failureOfAnswer({ forge, status: response.status, headers: response.headers });
+  }
+
+  /**
+   * The lookup by both branches answers any pull request of the two, an open one first or not; an open one must be found
+   * whatever was closed before it, so a closed answer sends us through the list.
+   */
+  async function find(draft: PullRequestDraft): Promise<FoundPullRequest | null> {
+    const { repository, head, base, signal } = draft;
+    const path = `/pulls/${encodeURIComponent(base)}/${encodeURIComponent(head)}`;
+    const response = await found(repository, signal, path);
+    const direct = response === null ? null : presented(parsed(pullRequestSchema, response.data));
+    if (direct !== null && direct.state === 'open') return direct;
+    return (await findInList(draft)) ?? direct;
+  }
+
+  /** The server's own filter by head does nothing: the open ones are read page by page. */
+  async function findInList({ repository, head, signal }: PullRequestDraft): Promise<FoundPullRequest | null> {
+    for (let page = 1; page <= mostPages; page += 1) {
+      const path = `/pulls?state=open&sort=recentupdate&limit=${pageSize}&page=${page}`;
+      const { data } = await sent(repository, signal, { path });
+      const listed = parsed(pageOf(pullRequestSchema), data);
+      const own = listed.find((one) => one.head.ref === head && (one.head.label ?? head) === head);
+      if (own !== undefined) return presented(own);
+      if (listed.length === 0) return null;
+    }
+    return null;
+  }
+
+  async function create(draft: PullRequestDraft): Promise<FoundPullRequest | null> {
+    const { repository, head, base, body, signal } = draft;
+    const title = `${draft.draft ? draftPrefix : ''}${draft.title}`;
+    const response = await askForge(
+      requestOf(repository, signal, { method: 'POST', path: '/pulls', body: { head, base, title, body } }),
+    );
+    if (response.status === 201) return firstOf(presented(parsed(pullRequestSchema, response.data)), draft);
+    if (response.status === 409) return null;
+    const failure = failureOfAnswer({ forge, status: response.status, headers: response.headers });
+    if (failure.kind !== 'not-found') throw failure;
+    throw (await missingPart(draft)) ?? failure;
+  }
+
+  /** It makes one for each of several requests that arrive together: all but the first are closed again. */
+  async function firstOf(made: FoundPullRequest, draft: PullRequestDraft): Promise<FoundPullRequest> {
+    const first = await find(draft);
+    if (first === null || first.state !== 'open' || Number(first.id) >= Number(made.id)) return made;
+    const call = { method: 'PATCH' as const, path: `/pulls/${made.id}`, body: { state: 'closed' } };
+    await sent(draft.repository, draft.signal, call);
+    return first;
+  }
+
+  /** It answers 404 for a missing repository and for a missing branch alike. */
+  async function missingPart({ repository, head, base, signal }: PullRequestDraft): Promise<ForgeError | null> {
+    if ((await found(repository, signal, '')) === null) return null;
+    const isThere = async (name: string) =>
+      (await found(repository, signal, `/branches/${encodeURIComponent(name)}`)) !== null;
+    if (!(await isThere(base)))
+      return new ForgeError('rejected', 'Gitea refused the pull request: its base branch does not exist.');
+    if (!(await isThere(head)))
+      return new ForgeError('rejected', 'Gitea refused the pull request: its branch does not exist.');
+    const needs = 'it needs to read and write contents and pull requests';
+    return new ForgeError('authentication', `The Gitea credential may not do this; ${needs}.`);
+  }
+
+  async function mark({ id }: PullRequest, marks: Marks, { repository, signal }: PullRequestDraft): Promise<string[]> {
+    const { labels, assignees, reviewers } = marks;
+    const notes: string[] = [];
+    if (labels.length > 0) {
+      const add = async () => {
+        const path = `/issues/${id}/labels`;
+        const { data } = await sent(repository, signal, { method: 'POST', path, body: { labels } });
+        // a label it does not have is dropped without a word
+        const has = new Set(parsed(labelsSchema, data).map(({ name }) => name));
+        const missing = labels.filter((label) => !has.has(label));
+        if (missing.length > 0) notes.push(`Gitea has no label ${missing.join(', ')}.`);
+      };
+      notes.push(...(await tryMark(`Gitea did not take the labels ${labels.join(', ')}.`, add)));
+    }
+    if (assignees.length > 0) {
+      const change = () => sent(repository, signal, { method: 'PATCH', path: `/pulls/${id}`, body: { assignees } });
+      notes.push(...(await tryMark(`Gitea did not take the assignees ${assignees.join(', ')}.`, change)));
+    }
+    for (const reviewer of reviewers) {
+      const path = `/pulls/${id}/requested_reviewers`;
+      const change = () => sent(repository, signal, { method: 'POST', path, body: { reviewers: [reviewer] } });
+      notes.push(...(await tryMark(`Gitea did not take the reviewer ${reviewer}.`, change)));
+    }
+    return notes;
+  }
+
+  const requests: PullRequestRequests = {
+    forge,
+    find,
+    create,
+    async update(existing, { repository, signal, body, ...draft }) {
+      const title = `${existing.draft ? draftPrefix : ''}${draft.title}`;
+      const call = { method: 'PATCH' as const, path: `/pulls/${existing.id}`, body: { title, body } };
+      const { data } = await sent(repository, signal, call);
+      return presented(parsed(pullRequestSchema, data));
+    },
+    mark,
+  };
+
+  return {
+    credential(repository) {
+      if (!liesBelow(repository, root)) return null;
+      return { username: 'oauth2', token: async () => token, origin: new URL(root).origin };
+    },
+    ensurePullRequest: (draft) => ensurePullRequest(requests, draft),
+    async pullRequestState({ repository, id, signal }) {
+      const { data } = await sent(repository, signal, { path: `/pulls/${encodeURIComponent(id)}` });
+      const { state, draft } = presented(parsed(pullRequestSchema, data));
+      return { state, draft };
+    },
+  };
+}
+
+function parsed<Value>(schema: z.ZodType<Value>, data: unknown): Value {
+  const result = schema.safeParse(data);
+  if (result.success) return result.data;
+  throw new ForgeError('unavailable', 'Gitea answered with something that is no pull request.');
+}
+
+function presented(pullRequest: z.infer<typeof pullRequestSchema>): FoundPullRequest {
+  const { number, html_url: url, state, merged, title, body, draft = false } = pullRequest;
+  const plain = draft ? title.replace(draftPattern, '') : title;
+  return { id: String(number), url, state: merged ? 'merged' : state, title: plain, body: body ?? '', draft };
+}

@@ -1,0 +1,175 @@
+import type { Octokit } from '@octokit/rest';
+import { z } from 'zod';
+import { createEgress, type Egress } from '../network/egress.ts';
+import { ensurePullRequest, tryMark, type FoundPullRequest, type PullRequestRequests } from './ensure-pull-request.ts';
+import { failureOfAnswer } from './forge-failure.ts';
+import { linkSchema, longestPage, pageOf } from './forge-http.ts';
+import { liesBelow, repositoryPlace } from './forge-place.ts';
+import { ForgeError, type Forge, type Marks, type PullRequest, type PullRequestDraft } from './forge.ts';
+import { githubUrlOf } from './github-address.ts';
+import { createOctokit, type GithubCredential, type GithubPlace } from './github-credential.ts';
+import { githubFailureOf, isAlreadyExists, isWithoutDrafts } from './github-failure.ts';
+
+export interface GithubOptions {
+  credential: GithubCredential;
+  /** `https://api.github.com`, or `https://<host>/api/v3` of an Enterprise server. */
+  apiUrl: string;
+  egress?: Egress;
+}
+
+const forge = 'GitHub';
+const pullRequestSchema = z.object({
+  number: z.number().int(),
+  html_url: linkSchema,
+  state: z.enum(['open', 'closed']),
+  merged_at: z.string().nullish(),
+  title: z.string(),
+  body: z.string().nullish(),
+  draft: z.boolean().optional(),
+  head: z.object({ ref: z.string() }),
+});
+
+type Call = (octokit: Octokit, request: { signal: AbortSignal }) => Promise<{ status: number; data: unknown }>;
+
+/** Makes the forge for GitHub and GitHub Enterprise. The credential goes to its own server only. */
+export function createGithubForge({ credential, apiUrl, egress = createEgress() }: GithubOptions): Forge {
+  const root = githubUrlOf(apiUrl);
+  const placeOf = (repository: string): GithubPlace => {
+    const { owner, name } = repositoryPlace(repository, { root, forge });
+    if (!owner.includes('/')) return { owner, repo: name };
+    throw new ForgeError('not-found', 'The address of the repository is not one of GitHub: owner and name.');
+  };
+
+  /** A refused credential that can be renewed is renewed once; GitHub did nothing of what it refused. */
+  async function ask(place: GithubPlace, signal: AbortSignal, call: Call): Promise<unknown> {
+    const attempt = async (fresh: boolean) => {
+      const token = await credential.tokenFor(place, { fresh });
+      const { status, data } = await call(createOctokit({ apiUrl, token, egress }), { signal });
+      if (status >= 300) throw failureOfAnswer({ forge, status, headers: {} });
+      return data;
+    };
+    try {
+      return await attempt(false);
+    } catch (error) {
+      if (!credential.isRenewable || githubFailureOf(error, signal).kind !== 'authentication') throw error;
+      return attempt(true);
+    }
+  }
+
+  async function answered<Value>(
+    schema: z.ZodType<Value>,
+    { repository, signal }: { repository: string; signal: AbortSignal },
+    call: (place: GithubPlace) => Call,
+  ): Promise<Value> {
+    const place = placeOf(repository);
+    try {
+      const result = schema.safeParse(await ask(place, signal, call(place)));
+      if (result.success) return result.data;
+    } catch (error) {
+      throw githubFailureOf(error, signal);
+    }
+    throw new ForgeError('unavailable', 'GitHub answered with something that is no pull request.');
+  }
+
+  async function create(draft: PullRequestDraft): Promise<FoundPullRequest | null> {
+    const { head, base, title, body, signal } = draft;
+    const place = placeOf(draft.repository);
+    try {
+      const data = await ask(place, signal, (octokit, request) =>
+        octokit.rest.pulls.create({ ...place, head, base, title, body, draft: draft.draft, request }),
+      );
+      return presented(pullRequestSchema.parse(data));
+    } catch (error) {
+      if (isAlreadyExists(error)) return null;
+      // a private repository of a free plan has no drafts; an open pull request is worth more than none
+      if (draft.draft && isWithoutDrafts(error)) return create({ ...draft, draft: false });
+      throw githubFailureOf(error, signal);
+    }
+  }
+
+  const requests: PullRequestRequests = {
+    forge,
+    async find(draft) {
+      const { head } = draft;
+      const found = await answered(pageOf(pullRequestSchema), draft, (place) => (octokit, request) => {
+        const filter = { head: `${place.owner}:${head}`, state: 'all' as const, per_page: longestPage };
+        return octokit.rest.pulls.list({ ...place, ...filter, request });
+      });
+      // Servers that only resemble GitHub answer every pull request
+      const own = found.filter((one) => one.head.ref === head);
+      const best = own.find(({ state }) => state === 'open') ?? own[0];
+      return best === undefined ? null : presented(best);
+    },
+    create,
+    async update(found, draft) {
+      const { title, body } = draft;
+      const updated = await answered(
+        pullRequestSchema,
+        draft,
+        (place) => (octokit, request) =>
+          octokit.rest.pulls.update({ ...place, pull_number: Number(found.id), title, body, request }),
+      );
+      return presented(updated);
+    },
+    mark: ({ id }, marks, draft) => mark(Number(id), marks, draft),
+  };
+
+  async function mark(number: number, { reviewers, labels, assignees }: Marks, draft: PullRequestDraft) {
+    const change = (call: (place: GithubPlace) => Call) => answered(z.unknown(), draft, call);
+    const notes: string[] = [];
+    if (labels.length > 0) {
+      const set =
+        (place: GithubPlace): Call =>
+        (octokit, request) =>
+          octokit.rest.issues.addLabels({ ...place, issue_number: number, labels: [...labels], request });
+      notes.push(...(await tryMark(`GitHub did not take the labels ${labels.join(', ')}.`, () => change(set))));
+    }
+    if (assignees.length > 0) {
+      const set =
+        (place: GithubPlace): Call =>
+        (octokit, request) =>
+          octokit.rest.issues.addAssignees({ ...place, issue_number: number, assignees: [...assignees], request });
+      notes.push(...(await tryMark(`GitHub did not take the assignees ${assignees.join(', ')}.`, () => change(set))));
+    }
+    // one by one: GitHub refuses all of them for one that may not review
+    for (const reviewer of reviewers) {
+      const set =
+        (place: GithubPlace): Call =>
+        (octokit, request) =>
+          octokit.rest.pulls.requestReviewers({ ...place, pull_number: number, reviewers: [reviewer], request });
+      notes.push(...(await tryMark(`GitHub did not take the reviewer ${reviewer}.`, () => change(set))));
+    }
+    return notes;
+  }
+
+  return {
+    ...(credential.revoke === undefined ? {} : { revoke: credential.revoke }),
+    credential(repository) {
+      if (!liesBelow(repository, root)) return null;
+      const token = async (options?: { fresh: boolean }) => {
+        try {
+          return await credential.tokenFor(placeOf(repository), options);
+        } catch (error) {
+          throw githubFailureOf(error, new AbortController().signal);
+        }
+      };
+      return { username: 'x-access-token', token, origin: new URL(root).origin };
+    },
+    ensurePullRequest: (draft) => ensurePullRequest(requests, draft),
+    async pullRequestState({ id, ...at }) {
+      const found = await answered(
+        pullRequestSchema,
+        at,
+        (place) => (octokit, request) => octokit.rest.pulls.get({ ...place, pull_number: Number(id), request }),
+      );
+      const { state, draft } = presented(found);
+      return { state, draft };
+    },
+  };
+}
+
+function presented(pullRequest: z.infer<typeof pullRequestSchema>): FoundPullRequest {
+  const { number, html_url: url, state, merged_at: mergedAt, title, body, draft = false } = pullRequest;
+  const standing: PullRequest['state'] = mergedAt !== null && mergedAt !== undefined ? 'merged' : state;
+  return { id: String(number), url, state: standing, title, body: body ?? '', draft };
+}

@@ -1,0 +1,188 @@
+import { Branches, MergeRequests, Users } from '@gitbeaker/core';
+import { z } from 'zod';
+import { closesFence, openedFence } from '../publish/inactive-text.ts';
+import { createEgress, type Egress } from '../network/egress.ts';
+import { ensurePullRequest, tryMark, type FoundPullRequest, type PullRequestRequests } from './ensure-pull-request.ts';
+import { linkSchema, longestPage, mostPages, pageOf } from './forge-http.ts';
+import { liesBelow, repositoryPlace } from './forge-place.ts';
+import { ForgeError, type Forge, type Marks, type PullRequest, type PullRequestDraft } from './forge.ts';
+import { createGitlabTransport, GitlabRefusal } from './gitlab-transport.ts';
+
+export interface GitlabOptions {
+  token: string;
+  /** Where people reach the server, e.g. `https://gitlab.com`. */
+  url: string;
+  egress?: Egress;
+}
+
+const forge = 'GitLab';
+const draftPrefix = 'Draft: ';
+const draftPattern = /^\s*(?:draft:|\[draft\]|\(draft\))\s*/i;
+const mergeRequestSchema = z.object({
+  iid: z.number().int(),
+  web_url: linkSchema,
+  state: z.enum(['opened', 'closed', 'locked', 'merged']),
+  title: z.string(),
+  description: z.string().nullish(),
+  draft: z.boolean().optional(),
+  source_branch: z.string(),
+  project_id: z.number(),
+  source_project_id: z.number().nullish(),
+});
+const usersSchema = pageOf(z.object({ id: z.number().int(), username: z.string() }));
+
+/** Makes the forge for GitLab: pull requests are its merge requests. The token goes to its own server only. */
+export function createGitlabForge({ token, url, egress = createEgress() }: GitlabOptions): Forge {
+  const root = url.replace(/\/+$/, '');
+  const projectOf = (repository: string) => repositoryPlace(repository, { root, forge }).path;
+  const resources = (signal: AbortSignal) => {
+    const options = { host: root, token, rateLimits: {}, requesterFn: createGitlabTransport(egress, signal) };
+    return {
+      branches: new Branches(options),
+      mergeRequests: new MergeRequests(options),
+      users: new Users(options),
+    };
+  };
+
+  async function find({ repository, head, signal }: PullRequestDraft): Promise<FoundPullRequest | null> {
+    const projectId = projectOf(repository);
+    const filter = { sourceBranch: head, scope: 'all', perPage: longestPage, orderBy: 'created_at' } as const;
+    let newest: FoundPullRequest | null = null;
+    for (let page = 1; page <= mostPages; page += 1) {
+      const listed = parsed(
+        pageOf(mergeRequestSchema),
+        await resources(signal).mergeRequests.all({ projectId, page, ...filter }),
+      );
+      const own = listed
+        // a fork may have a branch of the same name
+        .filter((one) => one.source_branch === head && (one.source_project_id ?? one.project_id) === one.project_id)
+        .map(presented);
+      const open = own.find(({ state }) => state === 'open');
+      if (open !== undefined) return open;
+      newest ??= own[0] ?? null;
+      if (listed.length < longestPage) break;
+    }
+    return newest;
+  }
+
+  async function create(draft: PullRequestDraft): Promise<FoundPullRequest | null> {
+    const { repository, head, base, body, signal } = draft;
+    const title = `${draft.draft ? draftPrefix : ''}${draft.title}`;
+    try {
+      const { mergeRequests } = resources(signal);
+      const made = await mergeRequests.create(projectOf(repository), head, base, title, { description: body });
+      return presented(parsed(mergeRequestSchema, made));
+    } catch (error) {
+      if (!(error instanceof GitlabRefusal)) throw error;
+      if (error.status === 409) return null;
+      if (error.kind !== 'rejected') throw error;
+      throw (await missingBranch(draft)) ?? error;
+    }
+  }
+
+  /** Tells a refusal that has words only: which of the two branches is not there. */
+  async function missingBranch({ repository, head, base, signal }: PullRequestDraft): Promise<ForgeError | null> {
+    const isThere = async (name: string) => {
+      try {
+        await resources(signal).branches.show(projectOf(repository), name);
+        return true;
+      } catch (error) {
+        if (error instanceof GitlabRefusal && error.status === 404) return false;
+        throw error;
+      }
+    };
+    if (!(await isThere(base)))
+      return new ForgeError('rejected', 'GitLab refused the merge request: its base branch does not exist.');
+    if (!(await isThere(head)))
+      return new ForgeError('rejected', 'GitLab refused the merge request: its branch does not exist.');
+    return null;
+  }
+
+  async function userIds(names: readonly string[], signal: AbortSignal) {
+    const ids: number[] = [];
+    const missing: string[] = [];
+    for (const username of names) {
+      const found = parsed(usersSchema, await resources(signal).users.all({ username }));
+      const id = found.find((user) => user.username.toLowerCase() === username.toLowerCase())?.id;
+      if (id === undefined) missing.push(username);
+      else ids.push(id);
+    }
+    return { ids, missing };
+  }
+
+  async function mark({ id }: PullRequest, marks: Marks, { repository, signal }: PullRequestDraft): Promise<string[]> {
+    const projectId = projectOf(repository);
+    const { mergeRequests } = resources(signal);
+    const notes: string[] = [];
+    if (marks.labels.length > 0) {
+      const names = marks.labels.join(',');
+      const change = () => mergeRequests.edit(projectId, Number(id), { addLabels: names });
+      notes.push(...(await tryMark(`GitLab did not take the labels ${marks.labels.join(', ')}.`, change)));
+    }
+    for (const kind of ['assignees', 'reviewers'] as const) {
+      if (marks[kind].length === 0) continue;
+      const { ids, missing } = await userIds(marks[kind], signal);
+      if (missing.length > 0) notes.push(`GitLab does not know the ${kind} ${missing.join(', ')}.`);
+      if (ids.length === 0) continue;
+      const people = kind === 'assignees' ? { assigneeIds: ids } : { reviewerIds: ids };
+      const change = () => mergeRequests.edit(projectId, Number(id), people);
+      notes.push(...(await tryMark(`GitLab did not take the ${kind} ${marks[kind].join(', ')}.`, change)));
+    }
+    return notes;
+  }
+
+  const requests: PullRequestRequests = {
+    forge,
+    find,
+    create,
+    async update(found, draft) {
+      const title = `${found.draft ? draftPrefix : ''}${draft.title}`;
+      const change = { title, description: draft.body };
+      const { mergeRequests } = resources(draft.signal);
+      const updated = await mergeRequests.edit(projectOf(draft.repository), Number(found.id), change);
+      return presented(parsed(mergeRequestSchema, updated));
+    },
+    mark,
+  };
+
+  return {
+    credential(repository) {
+      if (!liesBelow(repository, root)) return null;
+      return { username: 'oauth2', token: async () => token, origin: new URL(root).origin };
+    },
+    ensurePullRequest: (draft) => ensurePullRequest(requests, { ...draft, body: inert(draft.body) }),
+    async pullRequestState({ repository, id, signal }) {
+      const found = await resources(signal).mergeRequests.show(projectOf(repository), Number(id));
+      const { state, draft } = presented(parsed(mergeRequestSchema, found));
+      return { state, draft };
+    },
+  };
+}
+
+/**
+ * A line that begins with a slash and a word is an order to GitLab (`/merge`, `/assign`), unless it takes the line for code; it does
+ * not tell where code ends as Markdown does. So no line begins with one.
+ */
+function inert(text: string): string {
+  let fence: string | null = null;
+  const lines = text.split(/\r\n?|\n/).map((line) => {
+    const isCode: boolean = fence !== null;
+    if (fence === null) fence = openedFence(line);
+    else if (closesFence(line, fence)) fence = null;
+    return line.replace(/^(\s*)\/(?=[a-z])/i, isCode ? ' $1/' : '$1\\/');
+  });
+  return lines.join('\n');
+}
+
+function parsed<Value>(schema: z.ZodType<Value>, data: unknown): Value {
+  const result = schema.safeParse(data);
+  if (result.success) return result.data;
+  throw new ForgeError('unavailable', 'GitLab answered with something that is no merge request.');
+}
+
+function presented(mergeRequest: z.infer<typeof mergeRequestSchema>): FoundPullRequest {
+  const { iid, web_url: url, state, title, description, draft = false } = mergeRequest;
+  const standing: PullRequest['state'] = state === 'opened' || state === 'locked' ? 'open' : state;
+  const plain = draft ? title.replace(draftPattern, '') : title;
+  return { id: String(iid), url, state: standing, title: plain, body: description ?? '', draft };
+}

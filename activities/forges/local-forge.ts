@@ -1,0 +1,33 @@
+import type { WorkerPullRequestStore } from '../../db/for-worker/pull-requests.ts';
+import { ForgeError, type Forge } from './forge.ts';
+
+/** Makes the forge whose pull requests lie in the database and are shown by the API below `baseUrl`. It has no marks. */
+export function createLocalForge({
+  pullRequests,
+  baseUrl,
+}: {
+  pullRequests: WorkerPullRequestStore;
+  baseUrl: string;
+}): Forge {
+  const root = baseUrl.replace(/\/+$/, '');
+  return {
+    credential: () => null,
+    async ensurePullRequest({ repository, head, base, title, body, draft, signal, beforeEffect }) {
+      if (signal.aborted) throw new ForgeError('aborted', 'The pull request was not made: the job was stopped.');
+      const existing = await pullRequests.findByHead(repository, head);
+      const isCurrent = existing !== null && existing.title === title && existing.body === body;
+      if (!isCurrent) await beforeEffect();
+      const row =
+        existing === null
+          ? await pullRequests.create({ repository, head, base, title, body, draft })
+          : isCurrent
+            ? existing
+            : ((await pullRequests.update(existing.id, { title, body })) ?? existing);
+      return { id: row.id, url: `${root}/pulls/${row.id}`, state: row.state, draft: row.draft, notes: [] };
+    },
+    async pullRequestState({ id }) {
+      const { state = 'closed', draft = false } = (await pullRequests.get(id)) ?? {};
+      return { state, draft };
+    },
+  };
+}

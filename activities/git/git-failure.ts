@@ -1,0 +1,123 @@
+import { redact } from '../../lib/redaction/redactor.ts';
+import { GitError, type GitErrorKind } from './git-error.ts';
+import { sshFailureOf } from './ssh-failure.ts';
+
+/** What git says under LC_ALL=C, most specific first: git has no exit code of its own for any of these. */
+const signs: readonly { kind: GitErrorKind; pattern: RegExp }[] = [
+  { kind: 'disk-full', pattern: /No space left on device|Disk quota exceeded/i },
+  { kind: 'out-of-memory', pattern: /^fatal: .*(?:Out of memory|Cannot allocate memory)/im },
+  // the limit that the process was started with
+  { kind: 'too-large', pattern: /File too large/i },
+  {
+    kind: 'authentication',
+    pattern:
+      /could not read (?:Username|Password)|Authentication failed|terminal prompts disabled|requested URL returned error: (?:401|403)|unable to get password/i,
+  },
+  {
+    kind: 'not-found',
+    pattern:
+      /requested URL returned error: (?:404|410)|repository '.*' (?:not found|does not exist)|does not appear to be a git repository|no such repository/i,
+  },
+  { kind: 'ref-not-found', pattern: /couldn't find remote ref|not our ref|unadvertised object/i },
+  {
+    kind: 'unreachable',
+    pattern:
+      /unable to access '|Could not resolve host|Failed to connect|Connection (?:refused|reset|timed out)|hung up unexpectedly|early EOF|RPC failed|expected flush after|unexpected disconnect|Could not read from remote repository|protocol error|unable to update url base|remote helper .* aborted/i,
+  },
+  {
+    kind: 'corrupt',
+    pattern:
+      /is corrupt|object file .* is empty|bad (?:object|tree|signature)|unable to (?:read|find|load|parse|unpack) [0-9a-f]{40}|unable to read (?:tree|sha1|object)|missing (?:blob|tree|commit)|not a valid (?:object|commit|tree)|invalid (?:object|sha1|tree)|packfile .* (?:cannot|does not|is)|index file (?:smaller|corrupt)|not a git repository|unable to normalize alternate|error building trees|unresolved delta|failed to unpack tree|Unable to create '.*\.lock'|ambiguous argument '[0-9a-f]{40}|could not (?:parse|get) (?:commit|object)|reference broken|bad config line/i,
+  },
+];
+
+/** Scrubbed before it is cut: half a secret is none that can be found. */
+const mostStderr = 64_000;
+const mostDetail = 600;
+
+export interface FailedGit {
+  stderr: string;
+  secrets: readonly string[];
+  /** Whether it reached a server by ssh. */
+  isSsh?: boolean;
+}
+
+/** Makes the error of a git process that ended with a non-zero exit code. */
+export function gitFailureOf({ stderr, secrets, isSsh = false }: FailedGit): GitError {
+  const { own, said } = partsOf(stderr);
+  const detail = redact(stderr.slice(-mostStderr), secrets).slice(-mostDetail);
+  const ofSsh = isSsh ? sshFailureOf(stderr, detail) : null;
+  if (ofSsh !== null) return ofSsh;
+  if (/requested URL returned error: 30[1278]|unable to update url base/i.test(own)) {
+    const remedy = 'create a project with its new address';
+    return new GitError('not-found', { message: `The repository has moved to another address; ${remedy}.`, detail });
+  }
+  if (/requested URL returned error: 403/i.test(own)) {
+    if (/archived/i.test(said)) return rejected('The repository is archived; nothing can be pushed to it.', detail);
+    const message = 'The credential may not do this in the repository; it needs to read and write contents.';
+    return new GitError('authentication', { message, detail });
+  }
+  if (/^error: invalid path '/m.test(own)) {
+    const message = 'The repository holds a path that git does not check out, as its name can be taken for .git.';
+    return new GitError('other', { message: `${message} Rename it there.`, detail });
+  }
+  const kind = signs.find(({ pattern }) => pattern.test(own))?.kind ?? 'other';
+  return new GitError(kind, { detail });
+}
+
+/** What git says itself, and the lines of the other side: those choose among sentences and tell no kind of failure. */
+function partsOf(stderr: string): { own: string; said: string } {
+  const lines = stderr.split(/[\r\n]+/);
+  const isSaid = (line: string) => line.startsWith('remote: ');
+  return { own: lines.filter((line) => !isSaid(line)).join('\n'), said: lines.filter(isSaid).join('\n') };
+}
+
+/** How a server tells of a ref that moved after its check; git's HTTP client may itself have sent the push before. */
+const movedRef = /cannot lock ref '[^']*': (?:reference already exists|is at [0-9a-f]+ but expected [0-9a-f]+)/i;
+
+/** How servers tell of `docket` where `docket/a` is to be. */
+const standsInTheWay = /cannot lock ref '[^']*': '[^']*' exists; cannot create|directory file conflict/i;
+
+/** Makes the error of one refused ref from the reason in git's porcelain output of a push, and what was said meanwhile. */
+export function pushFailureOf({ reason, stderr }: { reason: string; stderr: string }): GitError {
+  const words = `${reason}\n${partsOf(stderr).said}`;
+  const detail = redact(words.slice(0, mostStderr), []).slice(0, mostDetail);
+  if (standsInTheWay.test(words)) {
+    const message =
+      'The server refused the push: the name of another branch is a folder of the new one’s, or below it.';
+    return rejected(`${message} Rename that branch and start the job again.`, detail);
+  }
+  if (/stale info|fetch first|non-fast-forward|already exists|cannot lock ref/i.test(reason) || movedRef.test(words)) {
+    return new GitError('stale', { detail });
+  }
+  if (/failed to report status/i.test(reason)) return new GitError('unreachable', { detail });
+  if (/workflow/i.test(reason) || /refusing to allow .+ workflow/i.test(words)) {
+    return rejected(
+      'The server of the repository refused a change of workflow files: the credential lacks the permission for workflows.',
+      detail,
+    );
+  }
+  if (/protected branch|GH006|GH013|rule violations/i.test(words)) {
+    return rejected('The server of the repository refused the push: the branch is protected.', detail);
+  }
+  if (/permission|denied|not allowed|prohibited/i.test(words)) {
+    return rejected('The server of the repository refused the push: the credential may not write this branch.', detail);
+  }
+  if (/hook declined/i.test(reason)) {
+    return rejected('The server of the repository refused the push: one of its hooks declined it.', detail);
+  }
+  return new GitError('rejected', { detail });
+}
+
+/** A failure of the file system in git's directories as a GitError; every other error comes back as it is. */
+export function fileFailureOf(error: unknown): unknown {
+  if (!(error instanceof Error) || !('code' in error)) return error;
+  if (error.code === 'ENOSPC' || error.code === 'EDQUOT' || error.code === 'EFBIG') {
+    return new GitError('disk-full', { cause: error });
+  }
+  return error;
+}
+
+function rejected(message: string, detail: string): GitError {
+  return new GitError('rejected', { message, detail });
+}

@@ -1,0 +1,283 @@
+import { existsSync } from 'node:fs';
+import { secretPartOf } from '../../lib/redaction/private-key.ts';
+import { redact } from '../../lib/redaction/redactor.ts';
+import { createEgress, type Egress } from '../network/egress.ts';
+import { credentialConfig, credentialText, type GitCredential } from './git-credential.ts';
+import { GitError } from './git-error.ts';
+import { gitEnvironment, prepareHome, programPath, type Transport } from './git-environment.ts';
+import { fileFailureOf, gitFailureOf } from './git-failure.ts';
+import { runProcess, type ProcessCall, type ProcessOutcome } from './git-process.ts';
+import { checkedAddresses, pinRemote } from './pin-remote.ts';
+import { ProcessHostError } from './process-host.ts';
+import { isNotConnected } from './ssh-failure.ts';
+import { openSshSession, placeOf, type SshCredential } from './ssh-session.ts';
+
+export { GitError, type GitErrorKind } from './git-error.ts';
+export type { GitCredential } from './git-credential.ts';
+export type { Transport } from './git-environment.ts';
+
+/** What a server of a repository is shown, by https or by ssh. */
+export type RemoteCredential = GitCredential | SshCredential;
+
+export interface GitCall {
+  /** Always a directory of ours, never one that a repository's content could have written. */
+  gitDir: string;
+  /** The tree the command reads or writes; absent for commands on objects and refs. */
+  workTree?: string;
+  args: readonly string[];
+  input?: string | Uint8Array;
+  /** Transports the command may use; none when absent. */
+  transports?: readonly Transport[];
+  /** The repository that a command with a transport reaches; the limits of transfers hold for it. */
+  remote?: string;
+  credential?: RemoteCredential | null;
+  env?: Readonly<Record<string, string>>;
+  /** At this size of the output the command is stopped and `truncated` says so; without it, 64 MB are a failure. */
+  maxOutputBytes?: number;
+  timeoutMs?: number;
+  /** Exit codes that are answers; any other than 0 and these throws. */
+  acceptedExitCodes?: readonly number[];
+  signal: AbortSignal;
+}
+
+export interface GitResult {
+  stdout: Buffer;
+  /** Words of git and of the other side; they may hold anything but the credential of the call. */
+  stderr: string;
+  truncated: boolean;
+  exitCode: number;
+}
+
+export interface Git {
+  /** Runs one git command to its end. Errors: GitError. */
+  run(call: GitCall): Promise<GitResult>;
+}
+
+export interface GitOptions {
+  gitBinary?: string;
+  /** A directory of our own: git's home and its configuration. */
+  home: string;
+  /** What the certificates of servers are checked with, in PEM; null leaves that to the machine. */
+  authorities?: string | null;
+  /** What commands may use at most; `http` only where a test serves git on loopback. */
+  transports?: readonly Transport[];
+  egress?: Egress;
+  /** What one exchange with a repository may bring and how long it may take. */
+  transfer?: TransferLimits;
+  /** The memory that each process of git may have. */
+  memoryBytes?: number;
+  /** Starts the processes; without it this process does. */
+  run?(call: ProcessCall): Promise<ProcessOutcome>;
+}
+
+export interface TransferLimits {
+  bytes: number;
+  timeoutMs: number;
+}
+
+export const defaultTransferLimits: TransferLimits = { bytes: 2e9, timeoutMs: 15 * 60_000 };
+const defaultMemoryBytes = 2 ** 32;
+/** Of `http.curloptResolve` and of merging trees. */
+const oldestVersion = [2, 38];
+/** What a shell ends with that cannot find a program. */
+const notFoundByShell = 127;
+const defaultTimeoutMs = 2 * 60_000;
+const defaultMaxOutputBytes = 64 * 1024 * 1024;
+
+/**
+ * Makes the runner of git for everything the worker itself does: a complete environment of its own, no hooks, filters,
+ * monitors or prompts, and a process group that ends with the call.
+ */
+export function createGit(options: GitOptions): Git {
+  const { gitBinary = 'git', home, authorities = null, transports = ['https', 'file', 'ssh'] } = options;
+  const { egress = createEgress(), transfer = defaultTransferLimits, run: start = runProcess } = options;
+  const { memoryBytes = defaultMemoryBytes } = options;
+  let prepared: Promise<void> | null = null;
+  let isPinnable: boolean | null = null;
+
+  async function homeReady(): Promise<void> {
+    prepared ??= prepareHome(home, { authorities });
+    try {
+      await prepared;
+    } catch (error) {
+      prepared = null;
+      throw fileFailureOf(error);
+    }
+  }
+
+  /** An older git would not heed where it may connect to. */
+  async function pinned({ remote, signal }: GitCall): Promise<string[]> {
+    const place = { file: gitBinary, cwd: home, env: gitEnvironment({ home, transports: [] }) };
+    isPinnable ??= isAtLeast(await readVersion(place), oldestVersion);
+    if (!isPinnable) {
+      const message = `git ${oldestVersion.join('.')} or newer is needed to reach repositories; install it on the worker.`;
+      throw new GitError('other', { message });
+    }
+    return pinRemote({ egress, signal }, remote);
+  }
+
+  async function run(call: GitCall): Promise<GitResult> {
+    if (call.signal.aborted) throw new GitError('aborted');
+    await homeReady();
+    const { credential = null } = call;
+    if (call.transports?.includes('ssh') === true && transports.includes('ssh')) return await runBySsh(call);
+    if (credential !== null && 'privateKey' in credential) throw new GitError('authentication');
+    return await runWithToken(call, credential);
+  }
+
+  /** A server that refused the credential did nothing: a token that can be renewed is tried anew, once. */
+  async function runWithToken(call: GitCall, credential: GitCredential | null): Promise<GitResult> {
+    const token = (await credential?.token()) ?? null;
+    try {
+      return await runByHttp(call, { credential, token });
+    } catch (error) {
+      if (token === null || !(error instanceof GitError && error.kind === 'authentication')) throw error;
+      const fresh = (await credential?.token({ fresh: true })) ?? token;
+      if (fresh === token) throw error;
+      return await runByHttp(call, { credential, token: fresh });
+    }
+  }
+
+  async function runByHttp(
+    call: GitCall,
+    { credential, token }: { credential: GitCredential | null; token: string | null },
+  ): Promise<GitResult> {
+    const allowed = allowedOf(call);
+    const pins = allowed.some(isNetwork) ? await pinned(call) : [];
+    return await runOnce(call, {
+      options: [...pins, ...credentialConfig(credential)],
+      secretInput: credentialText(credential, token),
+      secrets: token === null ? [] : [token],
+    });
+  }
+
+  /** One address after the other, as long as none takes the connection. */
+  async function runBySsh(call: GitCall): Promise<GitResult> {
+    const { credential = null, remote: repository = '', signal } = call;
+    if (credential === null || !('privateKey' in credential)) {
+      const message = 'The project has no ssh key; give it one with --ssh-key and start the job again.';
+      throw new GitError('authentication', { message });
+    }
+    const { host, port } = placeOf(repository);
+    const url = new URL(`https://${host}:${port}`);
+    const found = await checkedAddresses({ egress, signal }, url);
+    const addresses = found.length === 0 ? [url.hostname] : found;
+    for (const [at, address] of addresses.entries()) {
+      const abandonedAfterMs = 2 * Math.max(transfer.timeoutMs, defaultTimeoutMs);
+      const request = { home, path: programPath, repository, credential, address, abandonedAfterMs };
+      await using session = await openSshSession(request);
+      try {
+        return await runOnce(call, { env: session.env, secrets: [secretPartOf(credential.privateKey)], isSsh: true });
+      } catch (error) {
+        if (at === addresses.length - 1 || !isNotConnected(error)) throw error;
+      }
+    }
+    throw new GitError('unreachable');
+  }
+
+  const allowedOf = (call: GitCall) => call.transports?.filter((transport) => transports.includes(transport)) ?? [];
+
+  async function runOnce(call: GitCall, way: WayOut): Promise<GitResult> {
+    const { options: before = [], env = {}, secretInput = null, secrets, isSsh = false } = way;
+    const reachesOut = call.remote !== undefined;
+    const outcome = await started(start, {
+      file: gitBinary,
+      args: [...before, ...call.args],
+      maxFileBytes: reachesOut ? transfer.bytes : null,
+      maxMemoryBytes: memoryBytes,
+      cwd: call.workTree ?? call.gitDir,
+      env: { ...gitEnvironment({ home, transports: allowedOf(call) }), ...directoriesOf(call), ...call.env, ...env },
+      stdin: call.input ?? null,
+      secretInput,
+      maxOutputBytes: call.maxOutputBytes ?? defaultMaxOutputBytes,
+      timeoutMs: call.timeoutMs ?? (reachesOut ? transfer.timeoutMs : defaultTimeoutMs),
+      signal: call.signal,
+    });
+    if (outcome.stopped === 'timeout' && reachesOut) throw tookTooLong(transfer);
+    if (outcome.stopped === 'aborted' || outcome.stopped === 'timeout') throw new GitError(outcome.stopped);
+    const { stdout, stderr, exitCode } = outcome;
+    if (exitCode === notFoundByShell) throw cannotBeStarted();
+    const truncated = outcome.stopped === 'overflow';
+    // who does not ask for a part takes it for all
+    if (truncated && call.maxOutputBytes === undefined) throw saidTooMuch();
+    if (truncated || exitCode === 0 || call.acceptedExitCodes?.includes(exitCode) === true) {
+      return { stdout, stderr: redact(stderr, secrets), truncated, exitCode };
+    }
+    const failure = gitFailureOf({ stderr, secrets, isSsh });
+    throw failure.kind === 'too-large' ? broughtTooMuch(transfer, failure) : failure;
+  }
+
+  return { run };
+}
+
+/** What a call takes along on its way to a server. */
+interface WayOut {
+  options?: readonly string[];
+  env?: Readonly<Record<string, string>>;
+  secretInput?: string | null;
+  secrets: readonly string[];
+  isSsh?: boolean;
+}
+
+function isNetwork(transport: Transport): boolean {
+  return transport !== 'file';
+}
+
+function tookTooLong({ timeoutMs }: TransferLimits): GitError {
+  const minutes = Math.round(timeoutMs / 60_000);
+  return new GitError('timeout', {
+    message: `The exchange with the repository took longer than ${minutes} minutes; raise DOCKET_CLONE_MINUTES of the worker if it needs them.`,
+  });
+}
+
+function saidTooMuch(): GitError {
+  const message = 'The repository or its change has more than git can list in 64 MB; change fewer files at once.';
+  return new GitError('too-large', { message });
+}
+
+function broughtTooMuch({ bytes }: TransferLimits, { detail }: GitError): GitError {
+  const megabytes = Math.floor(bytes / 1e6);
+  return new GitError('too-large', {
+    message: `The repository brings more than ${megabytes} MB; raise DOCKET_REPOSITORY_MB of the worker if it is to take it.`,
+    detail,
+  });
+}
+
+async function started(start: (call: ProcessCall) => Promise<ProcessOutcome>, call: ProcessCall) {
+  try {
+    return await start(call);
+  } catch (error) {
+    if (!existsSync(call.cwd)) throw new GitError('corrupt', { detail: 'A directory of the working copy is missing.' });
+    if (error instanceof ProcessHostError)
+      throw new GitError('other', { message: 'git was ended by something outside.', cause: error });
+    throw cannotBeStarted(error);
+  }
+}
+
+function cannotBeStarted(cause?: unknown): GitError {
+  return new GitError('other', { message: 'git could not be started; install it on the worker.', cause });
+}
+
+async function readVersion(place: Pick<ProcessCall, 'file' | 'cwd' | 'env'>): Promise<readonly number[]> {
+  const { stdout } = await started(runProcess, {
+    ...place,
+    args: ['version'],
+    maxFileBytes: null,
+    maxMemoryBytes: null,
+    stdin: null,
+    secretInput: null,
+    maxOutputBytes: 1_000,
+    timeoutMs: defaultTimeoutMs,
+    signal: new AbortController().signal,
+  });
+  return /\d+(?:\.\d+)+/.exec(stdout.toString())?.[0].split('.').map(Number) ?? [];
+}
+
+function isAtLeast(version: readonly number[], [major = 0, minor = 0]: readonly number[]): boolean {
+  const [first = 0, second = 0] = version;
+  return first > major || (first === major && second >= minor);
+}
+
+function directoriesOf({ gitDir, workTree }: GitCall): Record<string, string> {
+  return workTree === undefined ? { GIT_DIR: gitDir } : { GIT_DIR: gitDir, GIT_WORK_TREE: workTree };
+}

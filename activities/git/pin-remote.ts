@@ -1,0 +1,38 @@
+import type { Egress } from '../network/egress.ts';
+import { GitError } from './git-error.ts';
+import { PrivateAddressError } from '../network/public-lookup.ts';
+
+/**
+ * The settings that let git connect to nothing but the addresses which were checked, whatever the DNS says by then. Errors:
+ * GitError.
+ */
+export async function pinRemote(
+  { egress, signal }: { egress: Egress; signal: AbortSignal },
+  remote: string | undefined,
+): Promise<string[]> {
+  const url = remote === undefined ? null : URL.parse(remote);
+  if (url === null) throw new GitError('other', { message: 'The git command does not say which server it reaches.' });
+  const addresses = await checkedAddresses({ egress, signal }, url);
+  if (addresses.length === 0) return [];
+  const port = url.port || (url.protocol === 'https:' ? '443' : '80');
+  const list = addresses.map((address) => (address.includes(':') ? `[${address}]` : address)).join(',');
+  return ['-c', `http.curloptResolve=${url.hostname}:${port}:${list}`];
+}
+
+/** The addresses that a connection may be made to, none where the host is an address itself. Errors: GitError. */
+export async function checkedAddresses(
+  { egress, signal }: { egress: Egress; signal: AbortSignal },
+  url: URL,
+): Promise<string[]> {
+  try {
+    return await egress.addressesOf(url, signal);
+  } catch (cause) {
+    if (signal.aborted) throw new GitError('aborted');
+    if (!(cause instanceof PrivateAddressError)) throw new GitError('unreachable', { cause });
+    throw new GitError('not-found', {
+      message:
+        'The host of the repository leads to a private network; add it to DOCKET_PRIVATE_HOSTS of the worker if that is meant.',
+      cause,
+    });
+  }
+}

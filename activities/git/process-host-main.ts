@@ -1,0 +1,62 @@
+import { PassThrough } from 'node:stream';
+import { createLineScrubber } from '../../lib/redaction/log-line.ts';
+import { createRedactor } from '../../lib/redaction/redactor.ts';
+import { onUncaught } from '../../lib/redaction/uncaught.ts';
+import { runProcess } from './git-process.ts';
+import { piecesOf, type HostAnswer, type HostRequest } from './process-messages.ts';
+
+// The process that starts others for a worker. It ends with the worker, and so does all that it started.
+
+onUncaught((error) => {
+  const said = { level: 60, process: 'processes', msg: 'The process that starts others ended.', error: String(error) };
+  process.stderr.write(`${createLineScrubber(createRedactor([]))(JSON.stringify(said))}\n`);
+});
+
+interface Running {
+  stop: AbortController;
+  input: PassThrough | null;
+}
+
+const running = new Map<number, Running>();
+
+function answer(message: HostAnswer): Promise<void> {
+  return new Promise((resolve) => {
+    if (process.send === undefined) resolve();
+    else process.send(message, () => resolve());
+  });
+}
+
+async function run({ id, call, hasInput }: Extract<HostRequest, { type: 'run' }>): Promise<void> {
+  const stop = new AbortController();
+  const input = hasInput ? new PassThrough() : null;
+  running.set(id, { stop, input });
+  try {
+    const { stdout, ...outcome } = await runProcess({ ...call, stdin: input, signal: stop.signal }, (pid) => {
+      void answer({ type: 'start', id, pid });
+    });
+    for (const { piece, isLast } of piecesOf(stdout)) {
+      await answer(isLast ? { type: 'end', id, outcome, piece } : { type: 'output', id, piece });
+    }
+  } catch (error) {
+    await answer({ type: 'failed', id, message: error instanceof Error ? error.message : String(error) });
+  } finally {
+    running.delete(id);
+    if (!process.connected && running.size === 0) process.exit();
+  }
+}
+
+process.on('message', (request: HostRequest) => {
+  if (request.type === 'run') void run(request);
+  else if (request.type === 'stop') running.get(request.id)?.stop.abort();
+  else {
+    const input = running.get(request.id)?.input;
+    input?.write(request.piece);
+    if (request.isLast) input?.end();
+  }
+});
+process.on('disconnect', () => {
+  for (const { stop } of running.values()) stop.abort();
+  if (running.size === 0) process.exit();
+});
+// a signal to the whole group is the worker's to answer, which may still need git
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);

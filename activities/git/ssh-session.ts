@@ -1,0 +1,134 @@
+import { randomUUID } from 'node:crypto';
+import { constants } from 'node:fs';
+import { access, mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+import { hostKeysOf, sshPlaceOf, type SshPlace } from '../../lib/inputs/ssh-keys.ts';
+import { GitError } from './git-error.ts';
+
+/** A private key and the servers that it may be shown to. */
+export interface SshCredential {
+  privateKey: string;
+  /** Lines as `host type key`; a server that shows another key is not spoken to. */
+  knownHosts: readonly string[];
+}
+
+/** What git needs to reach one server by ssh; the key lies in a directory that goes away with it. */
+export interface SshSession extends AsyncDisposable {
+  env: Record<string, string>;
+}
+
+export interface SshRequest {
+  /** A directory of our own. */
+  home: string;
+  /** Where the programs are. */
+  path: string;
+  /** `ssh://user@host[:port]/owner/name`. */
+  repository: string;
+  credential: SshCredential;
+  /** What is connected to, whatever the DNS says by then. */
+  address: string;
+  /** After this long what a killed worker left behind is taken away. */
+  abandonedAfterMs: number;
+}
+
+/** The name that the keys of the server are filed under: its own could match somebody else's lines. */
+const alias = 'repository';
+const folder = 'ssh';
+
+/** Writes the key and a configuration that stands for all others. Errors: GitError. */
+export async function openSshSession(request: SshRequest): Promise<SshSession> {
+  const { home, repository, credential, abandonedAfterMs } = request;
+  const place = placeOf(repository);
+  const hostKeys = hostKeysOf(place, credential.knownHosts);
+  if (hostKeys.length === 0) {
+    const message = `The project knows no host key of ${place.host}; give it the server's with --ssh-known-hosts and start the job again.`;
+    throw new GitError('authentication', { message });
+  }
+  await checkProgram(request.path);
+  await removeAbandoned(join(home, folder), abandonedAfterMs);
+  const directory = join(home, folder, randomUUID());
+  const remove = () => rm(directory, { recursive: true, force: true });
+  try {
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    const files = { key: credential.privateKey, hosts: hostKeys.map((key) => `${alias} ${key}\n`).join('') };
+    for (const [name, text] of Object.entries({ ...files, config: configurationOf(directory, request.address) }))
+      await writeFile(join(directory, name), text, { mode: 0o600 });
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+  return {
+    env: { GIT_SSH_COMMAND: `exec ssh -F ${quoted(join(directory, 'config'))}`, GIT_SSH_VARIANT: 'ssh' },
+    [Symbol.asyncDispose]: remove,
+  };
+}
+
+/** Where an address for ssh leads. Throws GitError for any other. */
+export function placeOf(repository: string): SshPlace {
+  const place = sshPlaceOf(repository);
+  if (place !== null) return place;
+  throw new GitError('other', { message: 'The git command does not say which server it reaches.' });
+}
+
+function configurationOf(directory: string, address: string): string {
+  const file = (name: string) => `"${join(directory, name)}"`;
+  return `HostName ${address}
+HostKeyAlias ${alias}
+StrictHostKeyChecking yes
+UserKnownHostsFile ${file('hosts')}
+GlobalKnownHostsFile /dev/null
+KnownHostsCommand none
+CheckHostIP no
+VerifyHostKeyDNS no
+UpdateHostKeys no
+IdentityFile ${file('key')}
+IdentitiesOnly yes
+IdentityAgent none
+AddKeysToAgent no
+PreferredAuthentications publickey
+PasswordAuthentication no
+KbdInteractiveAuthentication no
+BatchMode yes
+ProxyCommand none
+ProxyJump none
+ControlMaster no
+ControlPath none
+ClearAllForwardings yes
+ForwardAgent no
+ForwardX11 no
+PermitLocalCommand no
+Tunnel no
+RequestTTY no
+EscapeChar none
+CanonicalizeHostname no
+ConnectTimeout 30
+ServerAliveInterval 20
+ServerAliveCountMax 3
+LogLevel ERROR
+`;
+}
+
+async function checkProgram(path: string): Promise<void> {
+  for (const directory of path.split(delimiter)) {
+    try {
+      return await access(join(directory, 'ssh'), constants.X_OK);
+    } catch {
+      // not here
+    }
+  }
+  throw new GitError('other', { message: 'ssh could not be started; install the OpenSSH client on the worker.' });
+}
+
+async function removeAbandoned(parent: string, afterMs: number): Promise<void> {
+  const names = await readdir(parent).catch(() => []);
+  for (const name of names) {
+    const found = await stat(join(parent, name)).catch(() => null);
+    if (found !== null && Date.now() - found.mtimeMs > afterMs)
+      await rm(join(parent, name), { recursive: true, force: true });
+  }
+}
+
+/** As one word of the shell that git starts ssh with. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}

@@ -1,0 +1,88 @@
+import { ApplicationFailure } from '@temporalio/activity';
+import { z } from 'zod';
+import type { FollowedBranch, JobBranchStore } from '../../db/for-worker/job-branches.ts';
+import type { JobRow } from '../../db/jobs/jobs.ts';
+import type { EffectStore } from '../../db/for-worker/effects.ts';
+import type { Snapshot } from '../../db/for-worker/snapshots.ts';
+import type { StepStore } from '../../db/for-worker/steps.ts';
+import type { TurnRef } from '../../workflows/contract/job.ts';
+import { FailureType } from '../../workflows/contract/failures.ts';
+import { showPath } from '../tools/files/agent-path.ts';
+import { takenOver } from '../attempt.ts';
+import type { Workspaces } from '../workspaces/workspaces.ts';
+import { baseOf, type JobAccess } from './job-access.ts';
+
+export interface FollowUpDeps {
+  steps: Pick<StepStore, 'latestTree' | 'snapshot'>;
+  effects: Pick<EffectStore, 'claim'>;
+  branches: JobBranchStore;
+  access: JobAccess;
+  workspaces: Pick<Workspaces, 'follow'>;
+}
+
+const doneSchema = z.object({ isFollowed: z.literal(true) });
+
+/** What the job has on its branch; null before it published anything. */
+export async function publishedOf(
+  steps: Pick<StepStore, 'snapshot'>,
+  job: JobRow,
+): Promise<{ commit: string; snapshot: Snapshot } | null> {
+  if (job.headCommit === null || job.headTree === null) return null;
+  const snapshot = await steps.snapshot(job.id, job.headTree);
+  if (snapshot !== null) return { commit: job.headCommit, snapshot };
+  throw ApplicationFailure.nonRetryable('The tree of the branch is not in the database.', FailureType.Internal);
+}
+
+/**
+ * Begins a further turn with what became of the job's branch: commits that others pushed are in its working copy, and a job
+ * whose pull request was merged goes on from the base branch. Done once a turn, by the attempt that holds the effect.
+ */
+export async function followUp(deps: FollowUpDeps, ref: TurnRef, signal: AbortSignal): Promise<void> {
+  const { steps, effects, branches, access, workspaces } = deps;
+  const job = await access.activeJob(ref);
+  const published = await publishedOf(steps, job);
+  if (published === null || job.branch === null || job.prId === null) return;
+  const effect = { ...ref, effect: 'follow-up' };
+  const { fence, result } = await effects.claim(effect);
+  if (doneSchema.safeParse(result).success) return;
+
+  const forge = await access.forgeOf(job);
+  const standing = await forge.pullRequestState({ repository: job.repository, id: job.prId, signal });
+  await branches.setPullRequestState({ jobId: job.id, prId: job.prId, ...standing });
+  const asBase = standing.state === 'merged';
+  const base = baseOf(job);
+  const tree = await steps.latestTree(job.id);
+  const followed =
+    standing.state === 'closed'
+      ? null
+      : await workspaces.follow({
+          ...(await access.repositoryOf(job, signal)),
+          jobId: job.id,
+          baseCommit: base.commit,
+          snapshot: tree === null ? null : await steps.snapshot(job.id, tree),
+          branch: asBase ? base.branch : job.branch,
+          published,
+          asBase,
+        });
+  if (followed === null) return;
+  const branch: FollowedBranch = {
+    tree: followed.tree,
+    snapshot: followed.snapshot,
+    headSnapshot: followed.headSnapshot,
+    head: asBase
+      ? { kind: 'merged', baseCommit: followed.commit }
+      : { kind: 'moved', commit: followed.commit, tree: followed.headTree },
+    note: overruledNote(followed.overruled),
+  };
+  if (!(await branches.follow({ ...effect, fence, branch, result: { isFollowed: true } }))) throw takenOver();
+}
+
+const mostNamed = 20;
+
+/** Null: nothing that the job had changed was lost. */
+function overruledNote(paths: string[]): string | null {
+  if (paths.length === 0) return null;
+  const named = paths.slice(0, mostNamed).map(showPath).join(', ');
+  const more = paths.length > mostNamed ? ` and ${paths.length - mostNamed} more files` : '';
+  return `Since your last turn, others changed the branch in the same places as you in ${named}${more}. What you had changed there was not published, and the working copy has their version now. Read it before you go on.`;
+}

@@ -1,0 +1,84 @@
+import { ApplicationFailure } from '@temporalio/activity';
+import type { JobRow } from '../../db/jobs/jobs.ts';
+import type { WorkerJobStore } from '../../db/for-worker/jobs.ts';
+import type { ProjectRow } from '../../db/organizations/projects.ts';
+import type { ProjectReader } from '../../db/for-worker/projects.ts';
+import type { TurnRef } from '../../workflows/contract/job.ts';
+import { FailureType } from '../../workflows/contract/failures.ts';
+import type { Forge } from '../forges/forge.ts';
+import type { RepositoryAccess } from '../workspaces/workspaces.ts';
+import type { GrantedAccess } from './granted-access.ts';
+import { turnEnded } from './turn-watch.ts';
+
+export interface JobAccessDeps {
+  jobs: Pick<WorkerJobStore, 'get'>;
+  projects: Pick<ProjectReader, 'get'>;
+  granted: Pick<GrantedAccess, 'forgeOf' | 'repositoryOf' | 'learnSecrets'>;
+}
+
+export interface JobAccess {
+  /** The job, while this turn is its newest and has not ended; everything else ends the run. */
+  activeJob(ref: TurnRef): Promise<JobRow>;
+  /** Whether somebody said something during this turn that the model has not read yet. */
+  hasMessages(ref: TurnRef): Promise<boolean>;
+  /** Whether the turn may still act on the outside. */
+  isActive(ref: TurnRef): Promise<boolean>;
+  repositoryOf(job: JobRow, signal: AbortSignal): Promise<RepositoryAccess>;
+  forgeOf(job: JobRow): Promise<Forge>;
+  projectOf(job: JobRow): Promise<ProjectRow>;
+}
+
+export function createJobAccess(deps: JobAccessDeps): JobAccess {
+  const { jobs, projects, granted } = deps;
+
+  async function projectOf(job: JobRow): Promise<ProjectRow> {
+    const project = await projects.get(job.projectId);
+    if (project === null) throw gone();
+    return project;
+  }
+
+  return {
+    async activeJob(ref) {
+      const job = await jobs.get(ref.jobId);
+      if (job === null) throw ApplicationFailure.nonRetryable('The job does not exist.', FailureType.Internal);
+      if (!isCurrent(job, ref)) {
+        throw turnEnded();
+      }
+      await granted.learnSecrets(job.projectId);
+      return job;
+    },
+    async hasMessages(ref) {
+      const job = await jobs.get(ref.jobId);
+      return job !== null && isCurrent(job, ref) && job.waitingMessages > 0;
+    },
+    async isActive(ref) {
+      const job = await jobs.get(ref.jobId);
+      return job !== null && isCurrent(job, ref);
+    },
+    async repositoryOf(job, signal) {
+      const repository = await granted.repositoryOf(job, signal);
+      if (repository === null) throw gone();
+      return repository;
+    },
+    async forgeOf(job) {
+      const forge = await granted.forgeOf(job);
+      if (forge === null) throw gone();
+      return forge;
+    },
+    projectOf,
+  };
+}
+
+function gone(): ApplicationFailure {
+  return ApplicationFailure.nonRetryable('The project is gone.', FailureType.Internal);
+}
+
+function isCurrent(job: JobRow, ref: TurnRef): boolean {
+  return job.status === 'active' && job.turn === ref.turn;
+}
+
+/** The branch and commit the job works on; `prepare` has stored them. */
+export function baseOf({ baseBranch, baseCommit }: JobRow): { branch: string; commit: string } {
+  if (baseBranch !== null && baseCommit !== null) return { branch: baseBranch, commit: baseCommit };
+  throw ApplicationFailure.nonRetryable('The job has no base commit.', FailureType.Internal);
+}

@@ -1,0 +1,33 @@
+import type { WorkerJobStore } from '../../db/for-worker/jobs.ts';
+import type { JobOutcome, TurnRef } from '../../workflows/contract/job.ts';
+import type { Attempt } from '../attempt.ts';
+
+export interface RecordActivityDeps {
+  jobs: Pick<WorkerJobStore, 'finish' | 'get' | 'setPhase'>;
+  attempt: Attempt;
+  redact(text: string): string;
+}
+
+export function createRecordActivities({ jobs, attempt, redact }: RecordActivityDeps) {
+  return {
+    /**
+     * Safe to run twice: a turn ends once, whatever comes later changes nothing. Answers whether the turn goes on instead,
+     * because a message arrived.
+     */
+    async recordOutcome({ jobId, turn, outcome }: TurnRef & { outcome: JobOutcome }): Promise<boolean> {
+      // uncounted: a job whose end cannot be written would stay active for ever
+      return attempt({ turn: null, countFailure: () => Promise.resolve(1) }, async () => {
+        if (outcome.kind === 'failed') {
+          const { category, message } = outcome;
+          await jobs.finish({ jobId, turn, status: 'failed', failureCategory: category, message: redact(message) });
+          return false;
+        }
+        if (await jobs.finish({ jobId, turn, status: 'completed', failureCategory: null })) return false;
+        const job = await jobs.get(jobId);
+        if (job?.status !== 'active' || job.turn !== turn) return false;
+        await jobs.setPhase({ jobId, turn, phase: 'running' });
+        return true;
+      });
+    },
+  };
+}

@@ -1,0 +1,75 @@
+import { z } from 'zod';
+import type { JobRow } from '../../db/jobs/jobs.ts';
+import type { WorkerJobStore } from '../../db/for-worker/jobs.ts';
+import type { JobBranchStore } from '../../db/for-worker/job-branches.ts';
+import type { EffectStore } from '../../db/for-worker/effects.ts';
+import type { StepStore } from '../../db/for-worker/steps.ts';
+import type { PreparedTurn, TurnRef } from '../../workflows/contract/job.ts';
+import { takenOver, type Attempt } from '../attempt.ts';
+import type { Workspaces } from '../workspaces/workspaces.ts';
+import { followUp } from './follow-up.ts';
+import { storeInstructions } from '../model/instructions.ts';
+import { baseOf, type JobAccess } from './job-access.ts';
+
+export interface WorkspaceActivityDeps {
+  jobs: Pick<WorkerJobStore, 'setPhase' | 'setBase'>;
+  steps: Pick<StepStore, 'latestTree' | 'snapshot'>;
+  effects: EffectStore;
+  access: JobAccess;
+  branches: JobBranchStore;
+  workspaces: Pick<Workspaces, 'resolve' | 'open' | 'readFile' | 'findFiles' | 'follow'>;
+  attempt: Attempt;
+  maskSecrets(text: string): string;
+}
+
+const baseSchema = z.object({ branch: z.string(), commit: z.string() });
+
+export function createWorkspaceActivities(deps: WorkspaceActivityDeps) {
+  const { jobs, steps, effects, access, workspaces, attempt } = deps;
+  return {
+    /**
+     * Leaves the job with a base commit and this worker with a warm working copy, in a further turn with what others did to
+     * the branch. Safe to run twice: the ref is resolved once a job, the branch is followed once a turn.
+     */
+    async prepare(ref: TurnRef): Promise<PreparedTurn | undefined> {
+      return attempt(
+        { turn: ref, isRestartable: true, countFailure: () => effects.countFailure({ ...ref, effect: 'prepare' }) },
+        async (signal) => {
+          await access.activeJob(ref);
+          await jobs.setPhase({ ...ref, phase: 'preparing' });
+          await withBase(ref, signal);
+          if (ref.turn > 1) await followUp(deps, ref, signal);
+          const job = await access.activeJob(ref);
+          const { commit } = baseOf(job);
+          const repository = await access.repositoryOf(job, signal);
+          const tree = await steps.latestTree(job.id);
+          const snapshot = tree === null ? null : await steps.snapshot(job.id, tree);
+          const workspace = await workspaces.open({ ...repository, jobId: job.id, baseCommit: commit, snapshot });
+          await workspace.release();
+          await storeInstructions(deps, { jobId: job.id, commit, access: repository });
+          await jobs.setPhase({ ...ref, phase: 'running' });
+          const { forkedFrom } = job;
+          return forkedFrom?.turn === ref.turn ? { firstStep: forkedFrom.step + 1 } : undefined;
+        },
+      );
+    },
+  };
+
+  /** The first attempt that stores what the ref stands for decides it; a slower one is refused by its fence. */
+  async function withBase(ref: TurnRef, signal: AbortSignal): Promise<void> {
+    const job = await access.activeJob(ref);
+    if (job.baseCommit !== null) return;
+    const effect = { ...ref, effect: 'resolve' };
+    const { fence, result } = await effects.claim(effect);
+    const stored = baseSchema.safeParse(result);
+    const { branch, commit } = stored.data ?? (await resolve(job, signal));
+    if (!stored.success && !(await effects.storeResult({ ...effect, fence, result: { branch, commit } })))
+      throw takenOver();
+    await jobs.setBase({ ...ref, baseBranch: branch, baseCommit: commit });
+  }
+
+  async function resolve(job: JobRow, signal: AbortSignal) {
+    const repository = await access.repositoryOf(job, signal);
+    return workspaces.resolve({ ...repository, ref: job.requestedRef });
+  }
+}

@@ -1,0 +1,177 @@
+import { createHash } from 'node:crypto';
+import { streamText, tool, zodSchema, type LanguageModelUsage, type ModelMessage, type Tool, type ToolSet } from 'ai';
+import type { StepResponse } from '../../db/for-worker/steps.ts';
+import type { PricedUsage } from '../../models/prices.ts';
+import type { ModelRegistry } from '../../models/registry.ts';
+import { usedTokens, type ReportedUsage } from '../../models/used-tokens.ts';
+import type { TokenUsage } from '../../workflows/contract/job.ts';
+import type { AgentTool, Toolset } from '../tools/agent-tool.ts';
+import { validateCall } from '../tools/run-batch.ts';
+import { DeclinedAnswerError, ModelCallError, UnusableAnswerError } from './model-failures.ts';
+
+export interface ModelQuestion {
+  model: string;
+  system: string;
+  messages: ModelMessage[];
+  /** The tools that the model may call: it is told of no others, and a call of another is an error. */
+  toolset: Toolset;
+  signal: AbortSignal;
+  /** Gets the answer's text as the model produces it. */
+  onText?(delta: string): void;
+}
+
+export interface ModelAnswer {
+  requestHash: string;
+  response: StepResponse;
+  finishReason: string;
+  usage: TokenUsage;
+  /** The usage as it is priced. */
+  details: PricedUsage;
+}
+
+export interface AskModelDeps {
+  models: ModelRegistry;
+  /** A provider that is silent for this long counts as failed. */
+  timeoutMs?: number;
+}
+
+/** Longer than the answer of any model, in characters. */
+const longestAnswer = 2_000_000;
+/** Calls of one answer that are run. */
+const mostCalls = 100;
+const tooManyCalls = `Not run: an answer may have ${mostCalls} calls. Go on with the results of the others.`;
+
+/** Makes the one place that calls a job's model: one request, no retries of its own. Errors: ModelCallError, UnknownModelError. */
+export function createAskModel({ models, timeoutMs = 9 * 60_000 }: AskModelDeps) {
+  return async function askModel(question: ModelQuestion): Promise<ModelAnswer> {
+    const { model, system, messages, toolset, signal, onText } = question;
+    const tools = definitionsOf(toolset);
+    const languageModel = models.languageModel(model);
+    const over = new AbortController();
+    try {
+      const result = streamText({
+        model: languageModel,
+        instructions: system,
+        messages,
+        tools,
+        maxRetries: 0,
+        // one that was kept from the last step may be dead without anybody's knowing: what is sent on it hangs for minutes
+        headers: { connection: 'close' },
+        abortSignal: AbortSignal.any([signal, over.signal, AbortSignal.timeout(timeoutMs)]),
+        onError: () => undefined, // it is told by the error part below
+      });
+      let streamed = 0;
+      for await (const part of result.stream) {
+        if (part.type === 'text-delta' || part.type === 'reasoning-delta') streamed += part.text.length;
+        if (part.type === 'tool-input-delta') streamed += part.delta.length;
+        if (streamed > longestAnswer) throw tooLong();
+        if (part.type === 'text-delta') onText?.(part.text);
+        if (part.type === 'error') throw part.error;
+        if (part.type === 'abort') throw new UnusableAnswerError('The answer broke off.');
+      }
+      const [finishReason, text, toolCalls] = [await result.finishReason, await result.text, await result.toolCalls];
+      const problem = problemWith({
+        finishReason,
+        isCut: finishReason === 'other' && (await result.rawFinishReason) === undefined,
+        isEmpty: text === '' && toolCalls.length === 0,
+      });
+      if (problem !== null) throw problem;
+      const content = (await result.responseMessages).find(({ role }) => role === 'assistant')?.content ?? [];
+      const receivedCharacters = JSON.stringify(content).length;
+      if (receivedCharacters > longestAnswer) throw tooLong();
+      const sentCharacters = system.length + JSON.stringify(messages).length;
+      const details = usedTokens(reportedUsage(await result.usage), { sentCharacters, receivedCharacters });
+      return {
+        requestHash: requestHashOf({ model, system, messages, tools: Object.keys(tools) }),
+        response: {
+          content: typeof content === 'string' ? [{ type: 'text', text: content }] : content,
+          text,
+          toolCalls: toolCalls.map((call, position) =>
+            position < mostCalls ? storedCall(call, toolset) : { ...callOf(call), invalid: tooManyCalls },
+          ),
+        },
+        finishReason,
+        usage: { inputTokens: details.inputTokens, outputTokens: details.outputTokens },
+        details,
+      };
+    } catch (error) {
+      throw new ModelCallError('The call of the model failed.', { cause: error });
+    } finally {
+      over.abort(); // a stream that is left goes on otherwise
+    }
+  };
+}
+
+function reportedUsage({ inputTokens, outputTokens, inputTokenDetails }: LanguageModelUsage): ReportedUsage {
+  return {
+    inputTokens,
+    cachedInputTokens: inputTokenDetails.cacheReadTokens,
+    cacheWriteTokens: inputTokenDetails.cacheWriteTokens,
+    outputTokens,
+  };
+}
+
+function tooLong(): UnusableAnswerError {
+  return new UnusableAnswerError('The answer is longer than a model gives.');
+}
+
+/** The library makes the JSON schema of a tool once for each definition; a tool keeps the one it has. */
+const definitions = new WeakMap<AgentTool, Tool>();
+
+function definitionOf(agentTool: AgentTool): Tool {
+  const known = definitions.get(agentTool);
+  if (known !== undefined) return known;
+  const { description, inputSchema } = agentTool;
+  const definition = tool({ description, inputSchema: zodSchema(inputSchema) });
+  definitions.set(agentTool, definition);
+  return definition;
+}
+
+function definitionsOf(toolset: Toolset): ToolSet {
+  return Object.fromEntries(Object.entries(toolset).map(([name, agentTool]) => [name, definitionOf(agentTool)]));
+}
+
+interface CallOfModel {
+  toolCallId: string;
+  toolName: string;
+  input: unknown;
+  invalid?: boolean;
+}
+
+/** A call that does not fit is stored with the sentence the model gets back, so that it can repair it. */
+function storedCall(called: CallOfModel, toolset: Toolset) {
+  const call = callOf(called);
+  if (called.invalid !== true) return call;
+  const check = validateCall(toolset, call);
+  return { ...call, invalid: check.ok ? 'The arguments of the call are not valid JSON.' : check.problem };
+}
+
+function callOf({ toolCallId, toolName, input }: CallOfModel) {
+  return { toolCallId, toolName, input };
+}
+
+interface AnswerEnd {
+  finishReason: string;
+  /** The stream ended without a word of why. */
+  isCut: boolean;
+  isEmpty: boolean;
+}
+
+function problemWith({ finishReason, isCut, isEmpty }: AnswerEnd): Error | null {
+  if (finishReason === 'content-filter' && isEmpty) return new DeclinedAnswerError('The answer was filtered.');
+  if (finishReason === 'error') return new UnusableAnswerError('The answer ended with an error.');
+  if (isCut) return new UnusableAnswerError('The answer was cut off.');
+  return isEmpty && finishReason !== 'stop' ? new UnusableAnswerError('The answer was empty.') : null;
+}
+
+/** Equal for calls that ask a model the same; `tools` are their names. */
+export function requestHashOf({
+  model,
+  system,
+  messages,
+  tools,
+}: Pick<ModelQuestion, 'model' | 'system' | 'messages'> & { tools: string[] }): string {
+  return createHash('sha256')
+    .update(JSON.stringify([model, system, messages, tools]))
+    .digest('hex');
+}

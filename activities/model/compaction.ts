@@ -1,0 +1,126 @@
+import { ApplicationFailure } from '@temporalio/activity';
+import type { JobContextStore, NewCompaction } from '../../db/for-worker/job-context.ts';
+import type { JobRow } from '../../db/jobs/jobs.ts';
+import type { StepRow, StepStore } from '../../db/for-worker/steps.ts';
+import type { PriceBook } from '../../models/prices.ts';
+import type { StepRef } from '../../workflows/contract/job.ts';
+import { FailureType } from '../../workflows/contract/failures.ts';
+import type { ModelAnswer, ModelQuestion } from './ask-model.ts';
+import { emptyLedger, ledgerAfter } from './ledger.ts';
+import { DeclinedAnswerError, isContextOverflow, ModelCallError } from './model-failures.ts';
+import type { HoldCost } from './spending.ts';
+import { stepLines, storyOf, summaryRules } from './compaction-text.ts';
+import type { Transcript } from './transcript.ts';
+
+export interface CompactionDeps {
+  context: Pick<JobContextStore, 'compactions' | 'storeCompaction'>;
+  steps: Pick<StepStore, 'latestTree'>;
+  prices: PriceBook;
+  askModel(question: ModelQuestion): Promise<ModelAnswer>;
+  holdCost: HoldCost;
+  maskSecrets(text: string): string;
+}
+
+export interface CompactionCall {
+  ref: StepRef;
+  job: JobRow;
+  transcript: Transcript;
+  /** How many tokens a request may hold. */
+  window: number;
+  signal: AbortSignal;
+}
+
+/** So many compactions may follow each other while the job's tree stays the same. */
+const mostWithoutChange = 3;
+/** The newest steps stay as they are, as many as fit into this share of the window. */
+const tailShare = 0.2;
+const mostTailSteps = 10;
+
+/**
+ * Makes what replaces the older part of a conversation by the model's own notes and the machine's ledger. What it made is
+ * stored before it is used: an attempt that comes later finds it and pays for no other.
+ */
+export function createCompaction(deps: CompactionDeps) {
+  const { context, steps, prices, askModel, holdCost, maskSecrets } = deps;
+
+  return async function compact({ ref, job, transcript, window, signal }: CompactionCall): Promise<void> {
+    const { compaction: before } = transcript;
+    const tail = tailOf(transcript.steps, window);
+    const replaced = transcript.steps.slice(0, transcript.steps.length - tail);
+    const last = replaced.at(-1);
+    if (last === undefined || (before?.turn === ref.turn && before.step === ref.step)) throw tooLong();
+    const tree = await steps.latestTree(ref.jobId);
+    const earlier = await context.compactions(ref.jobId, mostWithoutChange);
+    if (earlier.length === mostWithoutChange && earlier.every((one) => one.tree === tree)) throw spiral();
+
+    const question = {
+      model: job.model,
+      system: summaryRules,
+      messages: [{ role: 'user' as const, content: storyOf({ ...transcript, steps: replaced }, window) }],
+      toolset: {},
+      signal,
+    };
+    await holdCost({ ref, job, characters: JSON.stringify(question.messages).length, signal });
+    const answer = await summarise(question, replaced);
+    await context.storeCompaction({
+      ...ref,
+      uptoTurn: last.turn,
+      uptoStep: last.step,
+      summary: maskSecrets(answer.summary),
+      ledger: ledgerAfter(before?.ledger ?? emptyLedger, replaced),
+      tree,
+      usage: answer.usage,
+      costMicros: answer.costMicros,
+    });
+  };
+
+  /** A model that cannot sum up does not stop the job: the machine notes the newest calls. */
+  async function summarise(
+    question: ModelQuestion,
+    replaced: StepRow[],
+  ): Promise<Pick<NewCompaction, 'summary' | 'usage' | 'costMicros'>> {
+    const own = `No summary could be made. The last calls were:\n${stepLines(replaced.slice(-20), 200)}`;
+    try {
+      const { response, details } = await askModel(question);
+      const usage = {
+        inputTokens: details.inputTokens,
+        cachedTokens: details.cachedInputTokens,
+        outputTokens: details.outputTokens,
+      };
+      const text = response.text.trim();
+      return { summary: text === '' ? own : text, usage, costMicros: prices.costMicrosOf(question.model, details) };
+    } catch (error) {
+      const isDeclined = error instanceof ModelCallError && error.cause instanceof DeclinedAnswerError;
+      if (!isDeclined && !isContextOverflow(error)) throw error;
+      return { summary: own, usage: { inputTokens: 0, cachedTokens: 0, outputTokens: 0 }, costMicros: 0 };
+    }
+  }
+}
+
+/** How many of the newest steps stay. */
+function tailOf(steps: StepRow[], window: number): number {
+  let room = window * tailShare * 3.5;
+  let count = 0;
+  for (const { response, toolResults } of steps.toReversed()) {
+    room -= JSON.stringify([response?.content, toolResults]).length;
+    if (room < 0 || count === mostTailSteps) break;
+    count += 1;
+  }
+  // one step at least is replaced
+  return Math.min(count, Math.max(0, steps.length - 1));
+}
+
+/** Whether a call has had its compaction, or has nothing to compact. */
+function tooLong(): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(
+    'The conversation does not fit into the context window of the model, also without its older part.',
+    FailureType.ModelRefused,
+  );
+}
+
+function spiral(): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(
+    `The agent was stopped because it filled the context window of its model ${mostWithoutChange + 1} times without changing a file.`,
+    FailureType.NoProgress,
+  );
+}

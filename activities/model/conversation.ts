@@ -1,0 +1,118 @@
+import { ApplicationFailure } from '@temporalio/activity';
+import type { JobContextStore, JobNote, NoteKind } from '../../db/for-worker/job-context.ts';
+import type { JobRow } from '../../db/jobs/jobs.ts';
+import type { PriceBook } from '../../models/prices.ts';
+import type { ModelCall, StepRef } from '../../workflows/contract/job.ts';
+import { FailureType } from '../../workflows/contract/failures.ts';
+import { commandNoteOf } from '../tools/command-notes.ts';
+import type { Commands } from '../tools/commands.ts';
+import type { CompactionCall } from './compaction.ts';
+import type { TellGuidance } from './guidance.ts';
+import type { JobAccess } from '../job/job-access.ts';
+import { findLoop, loopSentence, nudgeOf } from './loop-guard.ts';
+import { conversationOf, estimateTokens, type Transcript } from './transcript.ts';
+import type { ReadTranscript } from './read-transcript.ts';
+
+export interface ConversationDeps {
+  context: Pick<JobContextStore, 'addNote'>;
+  readTranscript: ReadTranscript;
+  compact(call: CompactionCall): Promise<void>;
+  prices: Pick<PriceBook, 'windowOf'>;
+  tellGuidance: TellGuidance;
+  access: Pick<JobAccess, 'projectOf'>;
+  commands: Commands;
+}
+
+export interface ConversationCall {
+  call: ModelCall;
+  job: JobRow;
+  system: string;
+  /** Paths of the AGENTS.md in folders. */
+  folders: readonly string[];
+  signal: AbortSignal;
+}
+
+export interface Conversation {
+  /** What the call is made with: notes and compaction that are due are stored first. Throws what ends a turn in circles. */
+  forCall(call: ConversationCall): Promise<Transcript>;
+  /** The same once the provider has said that it is too long. Throws when nothing is left to leave out. */
+  shortened(call: ConversationCall, transcript: Transcript): Promise<Transcript>;
+}
+
+/** What a turn says of commands; a conversation that was compacted is told again. */
+const toldOnce = new Set<NoteKind>(['check', 'no-commands']);
+/** A request that fills more of the window is compacted first. */
+const fullShare = 0.8;
+/** The agent is told when so many calls are left. */
+const fewCalls = 5;
+
+/** Makes what keeps a job's conversation within its bounds. All it decides derives from what is stored. */
+export function createConversation(deps: ConversationDeps): Conversation {
+  const { context, readTranscript, compact, prices, tellGuidance, access, commands } = deps;
+
+  async function noted({ call, ...at }: ConversationCall, transcript: Transcript): Promise<Transcript> {
+    const { jobId, turn, step } = call;
+    const due: (JobNote & { notice?: string })[] = notesDue(call, transcript);
+    const isToldOnce = transcript.notes.some((note) => note.turn === turn && toldOnce.has(note.kind));
+    const note = isToldOnce || commands === null ? null : commandNoteOf(commands, await access.projectOf(at.job));
+    if (note !== null) due.push({ turn, step, ...note });
+    for (const note of due) await context.addNote({ jobId, ...note });
+    const isTold = await tellGuidance({ ...at, ref: { jobId, turn, step }, transcript });
+    return due.length === 0 && !isTold ? transcript : readTranscript(call);
+  }
+
+  async function shortened({ call, job, signal }: ConversationCall, transcript: Transcript, window: number) {
+    const { jobId, turn, step } = call;
+    await compact({ ref: { jobId, turn, step }, job, transcript, window, signal });
+    return readTranscript(call);
+  }
+
+  return {
+    async forCall(call) {
+      const transcript = await noted(call, await readTranscript(call.call));
+      const window = prices.windowOf(call.job.model);
+      const isNew = transcript.compaction?.turn === call.call.turn && transcript.compaction.step === call.call.step;
+      const tokens = estimateTokens(conversationOf(transcript), call.system);
+      if (isNew || tokens <= window * fullShare) return transcript;
+      return shortened(call, transcript, window);
+    },
+
+    shortened(call, transcript) {
+      // the window is smaller than was thought
+      const tokens = estimateTokens(conversationOf(transcript), call.system);
+      return shortened(call, transcript, Math.min(prices.windowOf(call.job.model), tokens * fullShare));
+    },
+  };
+}
+
+function notesDue(call: ModelCall, transcript: Transcript): JobNote[] {
+  const { turn, step, callsLeft = Infinity, lastBefore = null } = call;
+  const has = (kind: NoteKind) => transcript.notes.some((note) => note.kind === kind && isOf(note, call));
+  const due: JobNote[] = [];
+  const add = (kind: NoteKind, text: string) => {
+    if (!has(kind)) due.push({ turn, step, kind, text });
+  };
+  const nudge = has('nudge') ? null : nudgeDue(call, transcript);
+  if (nudge !== null) add('nudge', nudge);
+  if (lastBefore !== null) add('last-call', lastCallText);
+  else if (callsLeft === fewCalls && step > 1) add('calls-left', fewCallsText);
+  return due;
+}
+
+/** Looks at what the agent did since somebody spoke to it last. */
+function nudgeDue(call: StepRef, { prompts, steps, notes }: Transcript): string | null {
+  const spoken = Math.max(0, ...prompts.filter(({ turn }) => turn === call.turn).map(({ step }) => step ?? 0));
+  const loop = findLoop(steps.filter(({ turn, step }) => turn === call.turn && step >= spoken));
+  if (loop === null) return null;
+  const isTold = notes.some((note) => note.kind === 'nudge' && note.turn === call.turn && note.step > spoken);
+  if (isTold) throw ApplicationFailure.nonRetryable(loopSentence(loop), FailureType.NoProgress);
+  return nudgeOf(loop);
+}
+
+function isOf(note: JobNote, { turn, step }: StepRef): boolean {
+  return note.turn === turn && note.step === step;
+}
+
+const fewCallsText = `You have ${fewCalls} answers left in this turn, this one included. Do what matters most first, and leave the files in a state that can be used.`;
+const lastCallText =
+  'This is your last answer before a limit of this turn; no tool but finish can be called. Call finish now. Set complete to true when everything that was asked for is done; otherwise set it to false and name in the summary what is left.';

@@ -1,0 +1,94 @@
+import type { JobContextStore, NoteKind } from '../../db/for-worker/job-context.ts';
+import type { JobRow } from '../../db/jobs/jobs.ts';
+import type { StepRef } from '../../workflows/contract/job.ts';
+import { folderGuidance } from './agent-prompt.ts';
+import { parseAgentPath } from '../tools/files/agent-path.ts';
+import { ToolProblem } from '../tools/tool-problem.ts';
+import type { Workspaces } from '../workspaces/workspaces.ts';
+import { readGuidance } from './instructions.ts';
+import { baseOf, type JobAccess } from '../job/job-access.ts';
+import type { Transcript } from './transcript.ts';
+
+export interface GuidanceDeps {
+  context: Pick<JobContextStore, 'addNote'>;
+  access: Pick<JobAccess, 'repositoryOf'>;
+  workspaces: Pick<Workspaces, 'readFile'>;
+  maskSecrets(text: string): string;
+}
+
+export interface GuidanceCall {
+  ref: StepRef;
+  job: JobRow;
+  /** Paths of the AGENTS.md in folders. */
+  folders: readonly string[];
+  transcript: Transcript;
+  signal: AbortSignal;
+}
+
+/** Notes what the nearest AGENTS.md says before the next call of the model; answers whether there is anything new. */
+export type TellGuidance = (call: GuidanceCall) => Promise<boolean>;
+
+/** More would leave no room for the work; the first that the agent comes to count. */
+const mostTold = 8;
+
+/**
+ * Makes what tells the agent the guidance of a folder once it works there: in files that a prompt names, or that its tools
+ * were called with. A note is stored before it is used, so that each attempt asks the same.
+ */
+export function createGuidance(deps: GuidanceDeps): TellGuidance {
+  const { context, access } = deps;
+  return async ({ ref, job, folders, transcript, signal }) => {
+    if (folders.length === 0) return false;
+    const told = new Set<string>(
+      transcript.notes.map(({ kind }) => kind).filter((kind) => kind.startsWith('guidance:')),
+    );
+    const nearest = nearestOf(placesIn(transcript), folders);
+    const due = nearest.filter((path) => !told.has(kindOf(path))).slice(0, Math.max(0, mostTold - told.size));
+    let isTold = false;
+    for (const path of due) {
+      const at = { access: await access.repositoryOf(job, signal), commit: baseOf(job).commit, path };
+      const text = await readGuidance(deps, at);
+      if (text === null || text.trim() === '') continue;
+      await context.addNote({ ...ref, jobId: job.id, kind: kindOf(path), text: folderGuidance(path, text) });
+      isTold = true;
+    }
+    return isTold;
+  };
+}
+
+function kindOf(path: string): NoteKind {
+  return `guidance:${path}`;
+}
+
+/** The parts of every path that was named, in order. */
+function placesIn({ prompts, steps }: Transcript): string[][] {
+  const named = prompts.flatMap(
+    ({ prompt }) => prompt.match(/[^\s"'`“”‘’<>()[\]{},;]+\/[^\s"'`“”‘’<>()[\]{},;]*/gu) ?? [],
+  );
+  const calls = steps.flatMap(({ response }) => response?.toolCalls ?? []).filter((call) => call.invalid === undefined);
+  return [...named, ...calls.flatMap(({ input }) => pathsOf(input))].flatMap((path) => partsOf(path) ?? []);
+}
+
+function pathsOf(input: unknown): string[] {
+  if (typeof input !== 'object' || input === null) return [];
+  const given = Object.entries(input).filter(([field]) => ['path', 'from', 'to'].includes(field));
+  return given.flatMap(([, value]) => (typeof value === 'string' ? [value] : []));
+}
+
+function partsOf(path: string): [string[]] | null {
+  try {
+    return [parseAgentPath(path).parts];
+  } catch (error) {
+    if (error instanceof ToolProblem) return null;
+    throw error;
+  }
+}
+
+/** For each place the file in its own folder or the next one above; the root's is in the prompt. */
+function nearestOf(places: string[][], folders: readonly string[]): string[] {
+  const known = new Set(folders);
+  const found = places.map((parts) =>
+    parts.map((_, at) => [...parts.slice(0, parts.length - at), 'AGENTS.md'].join('/')).find((path) => known.has(path)),
+  );
+  return [...new Set(found.filter((path) => path !== undefined))];
+}

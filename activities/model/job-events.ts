@@ -1,0 +1,76 @@
+import type { Snapshot } from '../../db/for-worker/snapshots.ts';
+import type { ToolCall, ToolResult } from '../../db/for-worker/steps.ts';
+import type { TokenUsage } from '../../workflows/contract/job.ts';
+import type { JobEventData, NewJobEvent } from '../../db/jobs/event-types.ts';
+import { maskDeep } from '../../lib/redaction/known-secrets.ts';
+
+type Redact = (text: string) => string;
+
+/** Below the limit of an event (16 KB), with room for how the database writes JSON. */
+const mostBytes = 12_000;
+const mostFiles = 50;
+const longestOutput = 1_000;
+
+/** The calls that an answer asks for, and what the answer cost. */
+export function eventsOfAnswer(
+  answer: { toolCalls: ToolCall[]; usage: TokenUsage; costMicros: number | null; finishReason: string },
+  redact: Redact,
+): NewJobEvent[] {
+  const calls = answer.toolCalls.map(({ toolCallId, toolName, input }): NewJobEvent => {
+    const data = {
+      toolCallId: short(redact(toolCallId)),
+      toolName: short(redact(toolName)),
+      input: maskDeep(input, redact),
+    };
+    return { type: 'tool-call', data: { ...data, input: fitted(data.input) } };
+  });
+  const { inputTokens, outputTokens } = answer.usage;
+  const costUsd = answer.costMicros === null ? null : answer.costMicros / 1e6;
+  const { finishReason } = answer;
+  return [...calls, { type: 'usage', data: { inputTokens, outputTokens, costUsd, finishReason } }];
+}
+
+/** What the calls came to, and the change so far when it is another than before. */
+export function eventsOfResults(results: ToolResult[], snapshot: Snapshot | null, redact: Redact): NewJobEvent[] {
+  const events = results.map(({ toolCallId, toolName, output, isError }): NewJobEvent => {
+    // a secret that the cut would tear apart is taken out before
+    const text = redact(output.slice(0, 4 * longestOutput)).slice(0, longestOutput);
+    const call = { toolCallId: short(redact(toolCallId)), toolName: short(redact(toolName)), isError };
+    return { type: 'tool-result', data: { ...call, output: text, characters: output.length } };
+  });
+  return snapshot === null ? events : [...events, { type: 'diff', data: diffOf(snapshot, redact) }];
+}
+
+function diffOf({ patch, changedFiles }: Snapshot, redact: Redact): JobEventData['diff'] {
+  const data = { changedFiles, additions: 0, deletions: 0 };
+  const files: string[] = [];
+  let isInHunk = false;
+  for (const line of patch.split('\n')) {
+    const header = /^diff --git "?a\/.*? "?b\/(.*?)"?$/.exec(line);
+    if (header !== null) {
+      isInHunk = false;
+      if (files.length < mostFiles) files.push(redact(header[1] ?? '').slice(0, 200));
+    } else if (line.startsWith('@@')) isInHunk = true;
+    else if (isInHunk && line.startsWith('+')) data.additions += 1;
+    else if (isInHunk && line.startsWith('-')) data.deletions += 1;
+  }
+  while (bytesOf(files) > mostBytes) files.pop();
+  return { ...data, files };
+}
+
+/** A JSON value whose texts are cut until it fits into an event. */
+function fitted(value: unknown): unknown {
+  for (const longest of [Number.POSITIVE_INFINITY, 4_000, 1_000, 200, 50]) {
+    const cut = maskDeep(value, (text) => (text.length > longest ? `${text.slice(0, longest)}…` : text));
+    if (bytesOf(cut) <= mostBytes) return cut;
+  }
+  return '…';
+}
+
+function bytesOf(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value) ?? '');
+}
+
+function short(name: string): string {
+  return name.slice(0, 200);
+}

@@ -1,0 +1,75 @@
+import type { StepRow } from '../../db/for-worker/steps.ts';
+
+/** How an agent goes round in circles. */
+export type Loop = 'same-call' | 'same-error' | 'alternation' | 'monologue';
+
+/**
+ * Looks at the newest steps of a turn for the patterns that no further step breaks by itself: the same calls with the same
+ * results four times, the same error three times, two steps in turns six times, or three answers that do nothing.
+ */
+export function findLoop(steps: StepRow[]): Loop | null {
+  const marks = steps.slice(-6).map(markOf);
+  if (isMonologue(marks)) return 'monologue';
+  if (isSame(marks.slice(-3), 3, ({ error }) => error)) return 'same-error';
+  if (isSame(marks.slice(-4), 4, ({ whole }) => whole)) return 'same-call';
+  return isAlternation(marks) ? 'alternation' : null;
+}
+
+/** What is said to an agent once, before it is stopped. */
+export function nudgeOf(loop: Loop): string {
+  return `${seen[loop]} Doing it again will not help. Try something else, or call finish and say what stands in the way.`;
+}
+
+const seen: Record<Loop, string> = {
+  'same-call': 'You made the same call four times and got the same result each time.',
+  'same-error': 'Your last three calls failed with the same error.',
+  alternation: 'You have been going back and forth between the same two steps.',
+  monologue: 'Your last three answers called no tool.',
+};
+
+/** Why an agent was stopped, for a person. */
+export function loopSentence(loop: Loop): string {
+  return `The agent was stopped because it went round in circles, also after it was told so: ${done[loop]}.`;
+}
+
+const done: Record<Loop, string> = {
+  'same-call': 'it made the same call with the same result again and again',
+  'same-error': 'it got the same error again and again',
+  alternation: 'it went back and forth between the same two steps',
+  monologue: 'its answers called no tool',
+};
+
+interface Mark {
+  hasCalls: boolean;
+  /** Calls and results together; null without calls. */
+  whole: string | null;
+  /** The results, when all of them are errors. */
+  error: string | null;
+}
+
+function markOf({ response, toolResults }: StepRow): Mark {
+  const calls = response?.toolCalls ?? [];
+  if (calls.length === 0) return { hasCalls: false, whole: null, error: null };
+  const results = (toolResults ?? []).map(({ toolName, output, isError }) => [toolName, output, isError]);
+  const whole = JSON.stringify([calls.map(({ toolName, input }) => [toolName, input]), results]);
+  const isAllError = toolResults !== null && toolResults.every(({ isError }) => isError);
+  return { hasCalls: true, whole, error: isAllError ? JSON.stringify(results) : null };
+}
+
+function isSame(marks: Mark[], count: number, keyOf: (mark: Mark) => string | null): boolean {
+  const [first] = marks;
+  if (first === undefined || marks.length < count) return false;
+  const key = keyOf(first);
+  return key !== null && marks.every((mark) => keyOf(mark) === key);
+}
+
+function isAlternation(marks: Mark[]): boolean {
+  const [a, b] = marks;
+  if (marks.length < 6 || a === undefined || b === undefined || a.whole === null || b.whole === null) return false;
+  return a.whole !== b.whole && marks.every(({ whole }, index) => whole === (index % 2 === 0 ? a : b).whole);
+}
+
+function isMonologue(marks: Mark[]): boolean {
+  const newest = marks.slice(-3);
+  return newest.length === 3 && newest.every(({ hasCalls }) => !hasCalls);
+}

@@ -1,0 +1,70 @@
+import { APICallError } from 'ai';
+import { FailureType } from '../../workflows/contract/failures.ts';
+import type { Verdict } from '../tools/verdict.ts';
+
+/** The language model failed; what the provider said is in the cause and goes nowhere but the worker's log. */
+export class ModelCallError extends Error {
+  override name = 'ModelCallError';
+}
+
+/** The provider answered, but with nothing that can be used. */
+export class UnusableAnswerError extends Error {
+  override name = 'UnusableAnswerError';
+}
+
+/** The model declined: asking again gives the same. */
+export class DeclinedAnswerError extends Error {
+  override name = 'DeclinedAnswerError';
+}
+
+/** Failures of one call before the provider counts as down; with the back-off about two minutes. */
+const toleratedFailures = 7;
+const longestWaitMs = 3_600_000;
+/** Refusals: the same request gets the same answer. */
+const finalStatuses = new Set([400, 401, 402, 403, 404, 405, 406, 410, 413, 415, 422, 451]);
+
+/** How providers say that a request does not fit; only OpenAI has a code for it. */
+const overflow =
+  /context_length_exceeded|context[ _-](?:length|window)|maximum context|prompt is too long|input token count|too many (?:input )?tokens|exceeds? the (?:maximum|limit).{0,40}tokens/i;
+
+/** Whether the provider refused a request because it is longer than the model's context window. */
+export function isContextOverflow(error: unknown): boolean {
+  if (!(error instanceof ModelCallError)) return false;
+  const { cause } = error;
+  if (!APICallError.isInstance(cause)) return false;
+  if (cause.statusCode === 413) return true;
+  return cause.statusCode === 400 && overflow.test(`${cause.message} ${cause.responseBody ?? ''}`);
+}
+
+/** Temporary troubles are retried when the provider says; a refusal ends the job with a fixed sentence. */
+export function verdictOfModelFailure({ cause }: ModelCallError): Verdict {
+  if (cause instanceof DeclinedAnswerError) return refused('The model declined to work on the task.');
+  if (!APICallError.isInstance(cause))
+    return unavailable('The model provider broke off or answered something unusable.');
+  const { statusCode } = cause;
+  if (statusCode === undefined) return unavailable('The model provider could not be reached.');
+  if (finalStatuses.has(statusCode))
+    return refused(`The model provider refused the request with status ${statusCode}.`);
+  if (statusCode < 400) return unavailable('The model provider answered something unusable.');
+  return {
+    ...unavailable(`The model provider answered with status ${statusCode}.`),
+    retryAfterMs: retryAfterOf(cause),
+  };
+}
+
+function retryAfterOf({ responseHeaders }: APICallError): number | null {
+  const milliseconds = Number(responseHeaders?.['retry-after-ms'] ?? Number.NaN);
+  if (milliseconds >= 0) return Math.min(milliseconds, longestWaitMs);
+  const value = responseHeaders?.['retry-after'];
+  if (value === undefined) return null;
+  const waitMs = /^\d+(\.\d+)?$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now();
+  return Number.isNaN(waitMs) ? null : Math.min(Math.max(waitMs, 0), longestWaitMs);
+}
+
+function refused(message: string): Verdict {
+  return { category: FailureType.ModelRefused, tolerated: 0, message, retryAfterMs: null };
+}
+
+function unavailable(message: string): Verdict {
+  return { category: FailureType.ModelUnavailable, tolerated: toleratedFailures, message, retryAfterMs: null };
+}

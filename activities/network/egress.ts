@@ -1,0 +1,105 @@
+import { request as requestHttp, type IncomingMessage } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import { isIP, type LookupFunction } from 'node:net';
+import { isPublicAddress } from '../../lib/inputs/public-address.ts';
+import { isAllowedHost } from '../../lib/inputs/webhook-address.ts';
+import { createJsonScan } from '../../lib/json-scan.ts';
+import { answerTo } from './answer-to.ts';
+import { createLookup, createPublicLookup, PrivateAddressError, type Resolve } from './public-lookup.ts';
+
+export interface EgressOptions {
+  /** `host` or `host:port`: may have private addresses; every other host may not. */
+  privateHosts?: readonly string[];
+  resolve?: Resolve;
+}
+
+/** The way out to repositories and forges. Whatever a name leads to, nothing private is reached unless it is allowed. */
+export interface Egress {
+  /**
+   * The addresses of a URL's host that a connection may be made to, none where the host is an address itself. Throws
+   * PrivateAddressError, or the resolver's error.
+   */
+  addressesOf(url: URL, signal: AbortSignal): Promise<string[]>;
+  /**
+   * `fetch` of JSON from the very addresses that were checked: follows no redirect, keeps no connection, takes 30 seconds and
+   * reads 8 MB and 100,000 values at most.
+   */
+  fetch(url: string | URL, init?: RequestInit): Promise<Response>;
+}
+
+const answerTimeoutMs = 30_000;
+const longestAnswer = 8 * 1024 * 1024;
+/** A hundred pull requests of GitHub have some 60,000 values. */
+const answerLimits = { deepest: 64, mostValues: 100_000 };
+const withoutBody = new Set([204, 205, 304]);
+
+export function createEgress({ privateHosts = [], resolve }: EgressOptions = {}): Egress {
+  const publicLookup = createPublicLookup(resolve);
+  const anyLookup = createLookup(resolve);
+
+  function lookupOf(url: URL): LookupFunction {
+    if (isAllowedHost(url, privateHosts)) return anyLookup;
+    const literal = literalOf(url);
+    // an address is connected to without asking the lookup
+    if (literal !== null && !isPublicAddress(literal))
+      throw new PrivateAddressError('The address of the host is a private one.');
+    return publicLookup;
+  }
+
+  return {
+    async addressesOf(url, signal) {
+      const lookup = lookupOf(url);
+      return literalOf(url) === null ? await addressesBy(lookup, url.hostname, signal) : [];
+    },
+    async fetch(url, { method = 'GET', headers, body, signal } = {}) {
+      const address = new URL(url);
+      const start = address.protocol === 'https:' ? requestHttps : requestHttp;
+      const settings = {
+        method,
+        headers: { 'user-agent': 'docket', ...Object.fromEntries(new Headers(headers)) },
+        agent: false, // a connection of its own, so that the check of its address is this one's
+        lookup: lookupOf(address),
+        signal: AbortSignal.any([AbortSignal.timeout(answerTimeoutMs), ...(signal ? [signal] : [])]),
+      };
+      const request = start(address, settings).end(typeof body === 'string' ? body : undefined);
+      return await responseOf(await answerTo(request));
+    },
+  };
+}
+
+/** Reads an answer to its end, so that nothing holds its connection. */
+async function responseOf(response: IncomingMessage): Promise<Response> {
+  const { statusCode = 502, rawHeaders } = response;
+  const headers = new Headers();
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) headers.append(rawHeaders[at] ?? '', rawHeaders[at + 1] ?? '');
+  const pieces: Uint8Array[] = [];
+  const scan = createJsonScan(answerLimits);
+  let size = 0;
+  for await (const piece of response) {
+    const bytes = Buffer.from(piece);
+    pieces.push(bytes);
+    size += bytes.length;
+    if (size > longestAnswer) throw new Error('The answer is too long.');
+    const problem = scan(bytes);
+    if (problem !== null) throw new Error(`The answer ${problem}.`);
+  }
+  return new Response(withoutBody.has(statusCode) ? null : Buffer.concat(pieces), { status: statusCode, headers });
+}
+
+function addressesBy(lookup: LookupFunction, hostname: string, signal: AbortSignal): Promise<string[]> {
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(signal.reason);
+    signal.addEventListener('abort', stop, { once: true });
+    lookup(hostname, { all: true }, (error, found) => {
+      signal.removeEventListener('abort', stop);
+      if (error !== null) reject(error);
+      else resolve(typeof found === 'string' ? [found] : found.map(({ address }) => address));
+    });
+  });
+}
+
+/** The address that stands for the host of a URL; null where it is a name. */
+function literalOf({ hostname }: URL): string | null {
+  const literal = hostname.replace(/^\[(.*)\]$/, '$1');
+  return isIP(literal) === 0 ? null : literal;
+}

@@ -1,0 +1,116 @@
+import { request as requestHttp, type IncomingMessage, type RequestOptions } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import { isAllowedHost, parseWebhookAddress } from '../../lib/inputs/webhook-address.ts';
+import { answerTo } from './answer-to.ts';
+import { createPublicLookup, PrivateAddressError, type Resolve } from './public-lookup.ts';
+
+export interface WebhookRequest {
+  url: string;
+  headers: Record<string, string>;
+  body: string;
+  signal: AbortSignal;
+}
+
+export interface WebhookAnswer {
+  statusCode: number;
+  retryAfter: string | null;
+  /** The first part of the body. */
+  text: string;
+}
+
+/** The receiver gave no answer; the message is a sentence for the person who runs it. */
+export class WebhookSendError extends Error {
+  override name = 'WebhookSendError';
+}
+
+export interface WebhookSenderOptions {
+  /** `host` or `host:port`: may be private, and may be reached without TLS. */
+  allowedHosts: readonly string[];
+  timeoutMs?: number;
+  resolve?: Resolve;
+}
+
+export interface WebhookSender {
+  /** Posts once: no redirect is followed, no connection kept. Throws WebhookSendError; the signal's reason when it aborts. */
+  send(request: WebhookRequest): Promise<WebhookAnswer>;
+}
+
+const mostBodyBytes = 16 * 1024;
+
+/** Posts messages to receivers that customers name: whatever they name, nothing private is reached. */
+export function createWebhookSender(options: WebhookSenderOptions): WebhookSender {
+  const { allowedHosts, timeoutMs = 15_000, resolve } = options;
+  const publicLookup = createPublicLookup(resolve);
+
+  return {
+    async send({ url, headers, body, signal }) {
+      const parsed = parseWebhookAddress(url, allowedHosts);
+      if (!parsed.ok) throw new WebhookSendError(parsed.problem);
+      const address = new URL(parsed.url);
+      const timeout = AbortSignal.timeout(timeoutMs);
+      try {
+        return await post({
+          address,
+          body,
+          settings: {
+            method: 'POST',
+            headers: { ...headers, 'content-length': String(Buffer.byteLength(body)) },
+            agent: false, // a connection of its own, so that the check of its address is this one's
+            signal: AbortSignal.any([signal, timeout]),
+            maxHeaderSize: mostBodyBytes,
+            ...(isAllowedHost(address, allowedHosts) ? {} : { lookup: publicLookup }),
+          },
+        });
+      } catch (error) {
+        if (signal.aborted) throw signal.reason;
+        if (timeout.aborted)
+          throw new WebhookSendError(`The receiver did not answer within ${timeoutMs / 1000} seconds.`);
+        throw new WebhookSendError(sentenceOf(error), { cause: error });
+      }
+    },
+  };
+}
+
+async function post({ address, settings, body }: { address: URL; settings: RequestOptions; body: string }) {
+  const start = address.protocol === 'https:' ? requestHttps : requestHttp;
+  const response = await answerTo(start(address, settings).end(body));
+  return {
+    statusCode: response.statusCode ?? 0,
+    retryAfter: response.headers['retry-after'] ?? null,
+    text: await beginningOf(response),
+  };
+}
+
+/** What has come of the body by its end, the cap or the time limit; the status counts however the body ends. */
+async function beginningOf(response: IncomingMessage): Promise<string> {
+  const pieces: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const piece of response) {
+      pieces.push(Buffer.from(piece));
+      size += pieces.at(-1)?.length ?? 0;
+      if (size >= mostBodyBytes) break; // leaving the loop closes the connection
+    }
+  } catch {
+    // the receiver broke off, or dawdled
+  }
+  return Buffer.concat(pieces).subarray(0, mostBodyBytes).toString();
+}
+
+const certificateCode = /^(?:CERT_|ERR_TLS_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH)/;
+
+function sentenceOf(error: unknown): string {
+  if (error instanceof PrivateAddressError) {
+    return 'The host name of the webhook leads to a private address, which is not allowed here.';
+  }
+  const code = codeOf(error);
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'The host name of the webhook could not be resolved.';
+  if (code === 'ECONNREFUSED') return 'The receiver refused the connection.';
+  if (certificateCode.test(code)) return `The certificate of the receiver is not valid (${code}).`;
+  return `The connection to the receiver failed${code === '' ? '' : ` (${code})`}.`;
+}
+
+/** Several addresses that failed come as one error with the first code. */
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+}

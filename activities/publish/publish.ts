@@ -1,0 +1,47 @@
+import type { WorkerJobStore } from '../../db/for-worker/jobs.ts';
+import type { EffectStore } from '../../db/for-worker/effects.ts';
+import type { JobOutcome, StoppedTurn, TurnRef } from '../../workflows/contract/job.ts';
+import type { Attempt } from '../attempt.ts';
+import type { JobAccess } from '../job/job-access.ts';
+import type { Publisher } from './publisher.ts';
+import { stoppedMessage } from './stopped-message.ts';
+
+export interface PublishActivityDeps {
+  jobs: Pick<WorkerJobStore, 'usage'>;
+  effects: Pick<EffectStore, 'countFailure'>;
+  access: JobAccess;
+  publishWork: Publisher;
+  attempt: Attempt;
+}
+
+export function createPublishActivities({ jobs, effects, access, publishWork, attempt }: PublishActivityDeps) {
+  return {
+    /** Publishes what the agent did. Safe to run twice, as the publisher is. */
+    async publish(ref: TurnRef): Promise<JobOutcome> {
+      return attempt(
+        { turn: ref, countFailure: () => effects.countFailure({ ...ref, effect: 'publish' }) },
+        async (signal) => {
+          const job = await access.activeJob(ref);
+          const { prLink } = await publishWork({ ref, job, stopped: null, signal });
+          return prLink === null ? { kind: 'no-changes' } : { kind: 'published', prLink };
+        },
+      );
+    },
+
+    /**
+     * Publishes what a stopped agent has done so far, as a draft, and answers what the job's message says. Safe to run
+     * twice, as the publisher is.
+     */
+    async keepWork({ jobId, turn, message }: StoppedTurn): Promise<{ message: string }> {
+      const ref = { jobId, turn };
+      return attempt(
+        { turn: ref, countFailure: () => effects.countFailure({ ...ref, effect: 'keep-work' }) },
+        async (signal) => {
+          const job = await access.activeJob(ref);
+          const published = await publishWork({ ref, job, stopped: message, signal });
+          return { message: stoppedMessage({ message, published, usage: await jobs.usage(jobId, turn) }) };
+        },
+      );
+    },
+  };
+}

@@ -1,0 +1,297 @@
+import { ApplicationFailure } from '@temporalio/activity';
+import { z } from 'zod';
+import type { JobRow } from '../../db/jobs/jobs.ts';
+import type { WorkerJobStore } from '../../db/for-worker/jobs.ts';
+import type { JobBranchStore } from '../../db/for-worker/job-branches.ts';
+import type { JobContextStore } from '../../db/for-worker/job-context.ts';
+import type { EffectStore } from '../../db/for-worker/effects.ts';
+import type { Snapshot } from '../../db/for-worker/snapshots.ts';
+import type { StepStore } from '../../db/for-worker/steps.ts';
+import type { JobCheck } from '../../db/jobs/agent-job.ts';
+import type { TurnRef } from '../../workflows/contract/job.ts';
+import { FailureType } from '../../workflows/contract/failures.ts';
+import { takenOver } from '../attempt.ts';
+import { checkOf, type CheckReport } from '../tools/check-report.ts';
+import { GitError } from '../git/git-error.ts';
+import type { RepositoryAccess, Workspaces } from '../workspaces/workspaces.ts';
+import { publishedOf } from '../job/follow-up.ts';
+import { baseOf, type JobAccess } from '../job/job-access.ts';
+import { inactiveWords } from './inactive-text.ts';
+import { createPathRules } from '../tools/path-rules.ts';
+import {
+  bodyOf,
+  branchOf,
+  commitMessageOf,
+  summaryOf,
+  titleOf,
+  type ChangeText,
+  type Summary,
+} from './pull-request-text.ts';
+import { readPullRequestTemplate } from './pull-request-template.ts';
+import { turnEnded } from '../job/turn-watch.ts';
+
+export interface PublisherDeps {
+  jobs: Pick<WorkerJobStore, 'setPhase' | 'setSummary' | 'setPublished' | 'prompts'>;
+  steps: Pick<StepStore, 'lastAnswered' | 'latestTree' | 'snapshot'>;
+  effects: EffectStore;
+  context: Pick<JobContextStore, 'notes'>;
+  branches: Pick<JobBranchStore, 'follow'>;
+  access: JobAccess;
+  workspaces: Pick<Workspaces, 'publish' | 'withdraw' | 'readFile' | 'resolve'>;
+  redact(text: string): string;
+}
+
+interface TurnText extends ChangeText {
+  /** The title of the pull request; `title` is the one of the turn's commit. */
+  jobTitle: string;
+  /** What is left undone, in a sentence; null: nothing. */
+  incomplete: string | null;
+}
+
+type PushedTree = z.infer<typeof pushResultSchema>;
+
+interface Publication extends Work {
+  text: TurnText;
+  report: CheckReport;
+  branch: string;
+  snapshot: Snapshot;
+}
+
+const author = { name: 'Docket', email: 'docket@noreply.invalid' };
+const withdrawTimeoutMs = 15_000;
+const pushResultSchema = z.object({ commit: z.string(), tree: z.string() });
+
+/** What a turn may publish. `stopped` says why the agent is not done: its work becomes a draft that says so. */
+export interface Work {
+  ref: TurnRef;
+  job: JobRow;
+  stopped: string | null;
+  signal: AbortSignal;
+}
+
+export interface PublishedWork {
+  /** The title and words of the agent; null when it gave none. */
+  summary: Summary;
+  /** Null when there is nothing to publish. */
+  prLink: string | null;
+  /** Whether the pull request holds a change of this turn. */
+  isChanged: boolean;
+}
+
+export type Publisher = (work: Work) => Promise<PublishedWork>;
+
+/**
+ * Makes what brings a job's newest tree to its branch and pull request. Safe to run twice: branch, commit and pull request
+ * derive from the job and its tree, and an attempt that was overtaken is stopped in front of each effect.
+ */
+export function createPublisher(deps: PublisherDeps): Publisher {
+  const { jobs, steps, effects, context, branches, access, workspaces, redact } = deps;
+
+  return async function publishWork(work) {
+    const { ref, job } = work;
+    await jobs.setPhase({ ...ref, phase: 'publishing' });
+    const tree = await steps.latestTree(job.id);
+    const isPublished = tree !== null && tree === job.headTree && job.prLink !== null;
+    const snapshot = tree === null || isPublished ? null : await steps.snapshot(job.id, tree);
+    if (snapshot === null || (snapshot.changedFiles === 0 && job.headTree === null)) {
+      const { summary } = await describeChange(work, isPublished ? job.check : null);
+      return { summary, prLink: isPublished && !isOver(job) ? job.prLink : null, isChanged: false };
+    }
+    const { checkCommand: command } = await access.projectOf(job);
+    const report = await checkOf({ effects, context }, { ref, tree: snapshot.tree, command });
+    const { summary, text } = await describeChange(work, report.check);
+    const branch = job.branch !== null && !isOver(job) ? job.branch : branchOf(ref, text.title);
+    return { summary, prLink: await publishChange({ ...work, text, report, branch, snapshot }), isChanged: true };
+  };
+
+  /** Stores the agent's words first, so that every attempt takes the same ones. */
+  async function describeChange(
+    { ref, job, stopped }: Work,
+    check: JobCheck | null,
+  ): Promise<{ summary: Summary; text: TurnText }> {
+    const said = summaryOf(await steps.lastAnswered(ref));
+    // what a stopped agent said on its way is no summary
+    const summary = stopped !== null && said.title === null ? { ...said, title: null, message: '' } : said;
+    const prompts = (await jobs.prompts(ref.jobId, ref.turn)).map(({ turn, prompt }) => ({
+      turn,
+      prompt: redact(prompt),
+    }));
+    const title = titleOf(redact(summary.title ?? prompts.find(({ turn }) => turn === ref.turn)?.prompt ?? ''));
+    const message = redact(summary.message);
+    const reason = stopped ?? (summary.isComplete ? null : leftUndone);
+    const unfinished = reason === null ? null : redact(reason);
+    const incomplete = incompleteOf(unfinished, check);
+    // a pull request keeps the title it was opened with
+    const jobTitle = job.prId !== null && job.title !== null && !isOver(job) ? job.title : title;
+    await jobs.setSummary({ ...ref, title: jobTitle, message, incomplete });
+    const asked = prompts.map(({ prompt }) => prompt);
+    return {
+      summary,
+      text: {
+        jobId: job.id,
+        title,
+        jobTitle,
+        prompts: asked,
+        message,
+        unfinished,
+        incomplete,
+        model: redact(job.model),
+      },
+    };
+  }
+
+  async function publishChange(publication: Publication): Promise<string> {
+    const { ref, branch, text, report } = publication;
+    const { pushed, pullRequest } = await pushAndOpen(publication);
+    const { commit, tree } = pushed;
+    const { id, url, state, draft, notes } = pullRequest;
+    const message = redact([text.message, ...notes].filter((part) => part !== '').join('\n\n'));
+    const { jobTitle: title, incomplete } = text;
+    if (notes.length > 0) await jobs.setSummary({ ...ref, title, message, incomplete });
+    const stored = {
+      branch,
+      headCommit: commit,
+      headTree: tree,
+      prId: id,
+      prLink: url,
+      prState: state,
+      prDraft: draft,
+    };
+    if (!(await jobs.setPublished({ ...ref, ...stored, check: report.check }))) throw turnEnded();
+    return url;
+  }
+
+  async function pushAndOpen(publication: Publication) {
+    // whether there may be a pull request of the branch, from this attempt or an earlier one; null: not known yet
+    let mayBeOpen: boolean | null = null;
+    try {
+      const pushed = await push(publication);
+      const { fence } = await effects.claim({ ...publication.ref, effect: 'pull-request' });
+      mayBeOpen = fence > 1;
+      const pullRequest = await openPullRequest(publication, { fence, onOpening: () => (mayBeOpen = true) });
+      return { pushed, pullRequest };
+    } catch (error) {
+      // what could not be taken back stays a branch without a pull request
+      if (mayBeOpen !== true) await withdraw(publication, mayBeOpen).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  /** A turn that was cancelled while it pushed for the first time leaves no branch behind. */
+  async function withdraw({ ref, job, text, branch, snapshot }: Publication, mayBeOpen: boolean | null): Promise<void> {
+    if (branch === job.branch || (await access.isActive(ref))) return;
+    if (mayBeOpen === null && (await effects.claim({ ...ref, effect: 'pull-request' })).fence > 1) return;
+    await workspaces.withdraw({
+      ...(await access.repositoryOf(job, AbortSignal.timeout(withdrawTimeoutMs))),
+      ...changeOf({ job, text, branch, snapshot }),
+    });
+  }
+
+  function changeOf({ job, text, branch, snapshot }: Pick<Publication, 'job' | 'text' | 'branch' | 'snapshot'>) {
+    return {
+      jobId: job.id,
+      branch,
+      baseCommit: baseOf(job).commit,
+      snapshot,
+      message: commitMessageOf(text),
+      author: { ...author, date: job.createdAt },
+    };
+  }
+
+  async function push({ ref, job, text, branch, snapshot, signal }: Publication): Promise<PushedTree> {
+    const effect = { ...ref, effect: 'push' };
+    const { fence, result } = await effects.claim(effect);
+    const pushed = pushResultSchema.safeParse(result);
+    // `tree` is what the working copy has from then on
+    if (pushed.success && pushed.data.tree === snapshot.tree) return pushed.data;
+    const publication = await workspaces.publish({
+      ...(await access.repositoryOf(job, signal)),
+      ...changeOf({ job, text, branch, snapshot }),
+      published: await publishedOf(steps, job),
+      isFurther: branch === job.branch,
+      checkPaths: await pathCheckOf(job),
+      beforePush: () => mayAct({ ...effect, fence }),
+    });
+    const done = { commit: publication.commit, tree: publication.snapshot.tree };
+    const adopted = { tree: done.tree, snapshot: publication.snapshot };
+    if (!(await branches.follow({ ...effect, fence, branch: adopted, result: done }))) throw takenOver();
+    return done;
+  }
+
+  /** The tools refuse such changes; nothing that came about in another way is pushed either. */
+  async function pathCheckOf(job: JobRow) {
+    const rules = createPathRules(await access.projectOf(job));
+    return (paths: string[]) => {
+      const problems = paths.map((path) => rules.problemWith(path)).filter((problem) => problem !== null);
+      const [first] = problems;
+      if (first === undefined) return;
+      const more = problems.length === 1 ? '' : ` ${problems.length - 1} more of its changes are not allowed.`;
+      const sentence = `Nothing was pushed: ${first}${more}`;
+      throw ApplicationFailure.nonRetryable(redact(sentence), FailureType.PathNotAllowed);
+    };
+  }
+
+  async function openPullRequest(
+    { ref, job, text, report, branch, signal }: Publication,
+    { fence, onOpening }: { fence: number; onOpening(): void },
+  ) {
+    const effect = { ...ref, effect: 'pull-request' };
+    const forge = await access.forgeOf(job);
+    const { reviewers, labels, assignees, ...project } = await access.projectOf(job);
+    const base = baseOf(job);
+    const place = { access: await access.repositoryOf(job, signal), commit: base.commit, forge: project.forge };
+    if (job.prId === null || isOver(job)) await checkBase(place.access, { base: base.branch, branch });
+    const template = await readPullRequestTemplate(workspaces, place);
+    return forge.ensurePullRequest({
+      repository: job.repository,
+      head: branch,
+      base: base.branch,
+      title: inactiveWords(text.jobTitle),
+      body: bodyOf({
+        ...text,
+        checked: report.text === null ? null : redact(report.text),
+        template: template === null ? null : redact(template),
+      }),
+      draft: job.draft || text.incomplete !== null,
+      // people may have changed them since
+      marks: job.prId === null || isOver(job) ? { reviewers, labels, assignees } : null,
+      signal,
+      async beforeEffect() {
+        await mayAct({ ...effect, fence });
+        onOpening();
+      },
+    });
+  }
+
+  /** The base may have been deleted while the job ran; not every forge refuses a pull request onto nothing. */
+  async function checkBase(repository: RepositoryAccess, { base, branch }: { base: string; branch: string }) {
+    try {
+      await workspaces.resolve({ ...repository, ref: `refs/heads/${base}` });
+    } catch (error) {
+      if (!(error instanceof GitError) || error.kind !== 'ref-not-found') throw error;
+      const sentence = `The base branch ${base} was deleted, so no pull request was opened. Restore it and send a follow-up message; the change is on ${branch}.`;
+      throw ApplicationFailure.nonRetryable(redact(sentence), FailureType.RefNotFound);
+    }
+  }
+
+  /** A worker that was cut off from the engine can still reach the forge: it stops here. */
+  async function mayAct(effect: TurnRef & { effect: string; fence: number }): Promise<void> {
+    if (!(await access.isActive(effect))) throw turnEnded();
+    if (!(await effects.holds(effect))) throw takenOver();
+  }
+}
+
+const leftUndone = 'The agent says that a part of the task is not done.';
+
+function incompleteOf(unfinished: string | null, check: JobCheck | null): string | null {
+  const isChecked = check === null || check.result === 'passed';
+  const ofCheck = check?.result === 'failed' ? 'did not pass' : 'was not run';
+  const reasons = [unfinished, isChecked ? null : `The project's check command ${ofCheck}.`];
+  const said = reasons.filter((reason) => reason !== null);
+  return said.length === 0 ? null : said.join(' ');
+}
+
+/** Whether the pull request is closed or merged, so that a further change needs another one. */
+function isOver({ prState }: JobRow): boolean {
+  return prState === 'closed' || prState === 'merged';
+}

@@ -1,0 +1,138 @@
+import type { StepRow } from '../../db/for-worker/steps.ts';
+import type { TurnRef } from '../../workflows/contract/job.ts';
+import { finishCallOf } from '../tools/toolset.ts';
+import { withoutMarks } from './forge-orders.ts';
+import { inactiveMarkdown, inactiveWords } from './inactive-text.ts';
+
+export interface Summary {
+  /** Null when the agent ended without naming its change. */
+  title: string | null;
+  message: string;
+  /** False when the agent says that a part of the task is left to do. */
+  isComplete: boolean;
+}
+
+const maxTitle = 100;
+const maxPrompt = 4_000;
+const maxMessage = 20_000;
+const maxCheckText = 6_000;
+const maxSlug = 40;
+/** The newest ones; a description has no room for all. */
+const maxFollowUps = 5;
+
+/** What the agent said about its work: the finish call of the turn's last step, or the text it ended with. `step` is the last one with an answer. */
+export function summaryOf(step: StepRow | null): Summary {
+  const response = step?.response;
+  if (response === null || response === undefined) return { title: null, message: '', isComplete: true };
+  const finish = finishCallOf(response.toolCalls.filter((call) => call.invalid === undefined));
+  if (finish === null) return { title: null, message: capped(response.text.trim(), maxMessage), isComplete: true };
+  const checked = finish.checked === undefined ? '' : `**Checked:** ${finish.checked.trim()}`;
+  const said = [finish.summary.trim(), checked].filter((part) => part !== '').join('\n\n');
+  return { title: titleOf(finish.title), message: capped(said, maxMessage), isComplete: finish.complete !== false };
+}
+
+/** A title in one line; from the prompt when the agent gave none. */
+export function titleOf(text: string): string {
+  const line = text.replaceAll(/[\s\p{Cc}\p{Cf}]+/gu, ' ').trim();
+  return capped(line === '' ? 'Change by an agent' : line, maxTitle);
+}
+
+/** A new branch of a job; stable over attempts because it derives from the turn and what its agent said. */
+export function branchOf({ jobId, turn }: TurnRef, title: string): string {
+  const slug = title
+    .normalize('NFKD')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .slice(0, maxSlug)
+    .replaceAll(/^-+|-+$/g, '');
+  const name = turn === 1 ? jobId : `${jobId}-${turn}`;
+  return `docket/${name}-${slug === '' ? 'change' : slug}`;
+}
+
+export interface ChangeText {
+  jobId: string;
+  title: string;
+  /** What was asked so far, oldest first. */
+  prompts: string[];
+  message: string;
+  /** What was done to check the change, in Markdown; null: nothing is known of it. */
+  checked?: string | null;
+  /** Why the work is not finished; null when it is. */
+  unfinished: string | null;
+  /** The model that did the work: the co-author of the commit. */
+  model?: string;
+  /** The repository's own template for pull requests. */
+  template?: string | null;
+}
+
+/** The commit message; one of its trailers finds the job again. */
+export function commitMessageOf({ jobId, title, message, unfinished, model }: ChangeText): string {
+  const coAuthor = model === undefined ? [] : [`Co-authored-by: ${titleOf(model)} <docket@noreply.invalid>`];
+  const trailers = [...coAuthor, `Agent-Job: ${jobId}`].join('\n');
+  return (
+    [...[title, unfinished === null ? '' : `Unfinished: ${unfinished}`, message].map(inactiveWords), trailers]
+      .filter((part) => part !== '')
+      .join('\n\n') + '\n'
+  );
+}
+
+/** The description of the pull request. The marker is a second key to the job, so nothing else may look like it. */
+export function bodyOf({ jobId, prompts, message, checked, unfinished, template }: ChangeText): string {
+  const [task = '', ...followUps] = prompts;
+  const asked = followUps.slice(-maxFollowUps).flatMap((prompt) => ['## Follow-up', quoted(prompt)]);
+  const parts = [
+    ...(unfinished === null ? [] : [`> [!WARNING]\n> The work is not finished. ${inactiveMarkdown(unfinished)}`]),
+    '## Task',
+    quoted(task),
+    ...asked,
+    '## Change',
+    message === '' ? 'The agent gave no summary.' : inactiveMarkdown(message),
+    ...(checked == null ? [] : ['## Checked', withoutComments(checked)]),
+    ...templatePart(template ?? ''),
+    `<!-- docket-job: ${jobId} -->`,
+  ];
+  return withoutMarks(parts.join('\n\n'));
+}
+
+/** What the repository wants to be asked is left to people; hints in comments are for whoever writes by hand. */
+function templatePart(template: string): string[] {
+  const text = withoutComments(template.replaceAll(/<!--.*?-->/gs, '')).trim();
+  return text === '' ? [] : ['---', text];
+}
+
+/** What a pull request says of its check; `reason` is why it was not run. */
+export function checkedText(
+  command: string,
+  result: { passed: boolean; text: string } | null,
+  reason: string | null,
+): string {
+  const shown = fenced(capped(command, maxPrompt));
+  if (result === null)
+    return [`The project's check command was not run.${reason === null ? '' : ` ${reason}`}`, shown].join('\n\n');
+  if (result.passed) return [`The project's check command succeeded:`, shown].join('\n\n');
+  const end = result.text.length > maxCheckText ? `…${result.text.slice(-maxCheckText).toWellFormed()}` : result.text;
+  return [`The project's check command did not succeed:`, shown, 'It said:', fenced(end)].join('\n\n');
+}
+
+function quoted(prompt: string): string {
+  return fenced(capped(prompt.trim(), maxPrompt));
+}
+
+/** In a fence nobody is mentioned, no issue is closed, and nothing can be hidden. */
+function fenced(text: string): string {
+  const longest = Math.max(2, ...Array.from(text.matchAll(/`+/g), ([run]) => run.length));
+  const fence = '`'.repeat(longest + 1);
+  return `${fence}text\n${text}\n${fence}`;
+}
+
+function withoutComments(text: string): string {
+  return text.replaceAll('<!--', '&lt;!--');
+}
+
+function capped(text: string, maxLength: number): string {
+  if (text.length <= maxLength) return text;
+  return `${text
+    .slice(0, maxLength - 1)
+    .toWellFormed()
+    .replace(/\uFFFD$/u, '')}…`;
+}

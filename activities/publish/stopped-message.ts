@@ -1,0 +1,34 @@
+import type { TurnUsage } from '../../db/for-worker/jobs.ts';
+import type { PublishedWork } from './publisher.ts';
+
+export interface StoppedWork {
+  /** Why the agent was stopped, in a sentence. */
+  message: string;
+  published: PublishedWork;
+  usage: TurnUsage;
+}
+
+/** What a person reads about a turn that was stopped: why, what it used, where its work is, and how to go on. */
+export function stoppedMessage({ message, published, usage }: StoppedWork): string {
+  const { summary, prLink, isChanged } = published;
+  const parts = [message, usedSentence(usage), workSentence(prLink, isChanged), goOn];
+  return [parts.join(' '), summary.message].filter((part) => part !== '').join('\n\n');
+}
+
+const goOn = 'A message to the job goes on from there, with limits of its own.';
+
+function usedSentence({ steps, inputTokens, outputTokens, costMicros }: TurnUsage): string {
+  const cost = costMicros === null ? 'at a price that is not known' : `for ${dollarsOf(costMicros)}`;
+  return `The turn took ${steps} ${steps === 1 ? 'step' : 'steps'} and ${inputTokens + outputTokens} tokens ${cost}.`;
+}
+
+function workSentence(prLink: string | null, isChanged: boolean): string {
+  if (prLink === null) return 'It changed nothing.';
+  if (!isChanged) return `It added nothing to the pull request ${prLink}.`;
+  return `What it has done so far is in the pull request ${prLink}.`;
+}
+
+/** An amount in US dollars, with as many digits as small ones need. */
+export function dollarsOf(micros: number): string {
+  return `$${(micros / 1e6).toFixed(micros < 10_000 && micros > 0 ? 6 : 2)}`;
+}

@@ -1,0 +1,67 @@
+import { isIP } from 'node:net';
+import type { Egress } from '../network/egress.ts';
+
+/** What commands may reach, beside the loopback of their own. */
+export interface SandboxNetwork {
+  /** `host`, at the ports of HTTP and HTTPS, or `host:port`. */
+  hosts: readonly string[];
+  egress: Egress;
+}
+
+export type ParsedRunHosts = { ok: true; hosts: string[] } | { ok: false; problem: string };
+
+const usualPorts = [80, 443];
+const proxyPort = 3128;
+const proxyUrl = `http://127.0.0.1:${proxyPort}`;
+const ownNames = 'localhost,127.0.0.1,::1';
+
+/** Reads `DOCKET_RUN_HOSTS`: names of hosts, comma separated, each with the one port it may be reached at or without. */
+export function parseRunHosts(text: string): ParsedRunHosts {
+  const entries = text.split(',').map((entry) => entry.trim().toLowerCase());
+  const hosts = entries.filter((entry) => entry !== '');
+  const wrong = hosts.find((host) => !isName(host));
+  if (wrong === undefined) return { ok: true, hosts: [...new Set(hosts)] };
+  return { ok: false, problem: 'must be names of hosts (host or host:port), comma separated, without * and addresses' };
+}
+
+function isName(entry: string): boolean {
+  const [, name = '', port = '443'] = /^([a-z\d](?:[a-z\d.-]*[a-z\d])?)(?::(\d{1,5}))?$/.exec(entry) ?? [];
+  // an address in any of its spellings is none of the names that the parser leaves as they are
+  const url = URL.parse(`https://${name}:${port}`);
+  return name !== '' && Number(port) > 0 && url?.hostname === name && isIP(name) === 0;
+}
+
+/** Whether a host may be reached at a port. Names are compared as they are written. */
+export function isRunHost(hosts: readonly string[], host: string, port: number): boolean {
+  return hosts.includes(`${host}:${port}`) || (usualPorts.includes(port) && hosts.includes(host));
+}
+
+/** How programs are told of the proxy; Node's own `fetch` and `http` look at it when they are told to. */
+export const proxyEnvironment: Readonly<Record<string, string>> = {
+  HTTP_PROXY: proxyUrl,
+  HTTPS_PROXY: proxyUrl,
+  NO_PROXY: ownNames,
+  http_proxy: proxyUrl,
+  https_proxy: proxyUrl,
+  no_proxy: ownNames,
+  npm_config_proxy: proxyUrl,
+  npm_config_https_proxy: proxyUrl,
+  NODE_USE_ENV_PROXY: '1',
+};
+
+/** What the sandbox ends with when its way out does not come up. */
+export const noNetworkCode = 125;
+/**
+ * Runs in the sandbox before the command does: listens, hands the listening socket to whoever made the sandbox, and ends. A socket
+ * stays in the network it was made in, so what connects to it in there is answered from out here.
+ */
+const listening = `const server = require("net").createServer().listen(${proxyPort}, "127.0.0.1", () => process.send("listening", server));
+for (const event of ["message", "disconnect"]) process.on(event, () => process.exit());
+server.on("error", () => process.exit(1));`;
+
+/** The shell that begins a command behind the way out; the channel at `fd` is closed by then. */
+export function onlineShell({ fd, node, command }: { fd: number; node: string; command: string }): string[] {
+  const listen = `(cd / && NODE_USE_ENV_PROXY= NODE_CHANNEL_FD=${fd} exec "$2" -e "$3") > /dev/null 2>&1`;
+  const script = `${listen} || exit ${noNetworkCode}; exec ${fd}>&- 2>&1; set -- "$1"; eval "$1"`;
+  return ['-c', script, 'command', command, node, listening];
+}

@@ -1,0 +1,222 @@
+import { createServer, request as requestHttp, type IncomingMessage, type ServerResponse } from 'node:http';
+import { connect, isIP, type Server, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { answerTo } from '../network/answer-to.ts';
+import { createLookup, PrivateAddressError } from '../network/public-lookup.ts';
+import { isRunHost, type SandboxNetwork } from './network.ts';
+
+/** The way of one command to the hosts that it may reach; it ends with all its connections when it is disposed of. */
+export interface CommandProxy extends Disposable {
+  /** What was refused, in sentences for the model. */
+  notes(): string[];
+}
+
+export interface ProxyLimits {
+  /** At once, of the command; and as many to hosts. */
+  connections: number;
+  /** Both ways, of all connections: those of the command and those to the hosts. */
+  bytes: number;
+  connectMs: number;
+  /** How long nothing may be said on a connection. */
+  idleMs: number;
+}
+
+interface Place {
+  host: string;
+  port: number;
+}
+
+const usualLimits: ProxyLimits = { connections: 64, bytes: 2 ** 30, connectMs: 15_000, idleMs: 120_000 };
+const mostTold = 10;
+const lookEveryMs = 100;
+/** Between a client and its proxy only (RFC 9110, 7.6.1), and what carries a credential for a proxy. */
+const hopHeaders = new Set([
+  'connection',
+  'expect',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'upgrade',
+]);
+
+/** Why something is not fetched, with the status that says so. */
+class Refusal extends Error {
+  readonly status: 403 | 502 | 503;
+  constructor(status: 403 | 502 | 503, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/**
+ * Answers, on a socket in the network of a sandbox, requests for other hosts: `CONNECT`, and `http://` in full. Each is made to an
+ * address that was checked, by a connection of its own, with what the command sent and nothing of ours.
+ */
+export function serveProxy(
+  listener: Server,
+  { hosts, egress }: SandboxNetwork,
+  limits: ProxyLimits = usualLimits,
+): CommandProxy {
+  const closing = new AbortController();
+  const sockets = new Set<Socket>();
+  const refused = new Set<string>();
+  let bytesOfEnded = 0;
+  let isSpent = false;
+  let isCrowded = false;
+  /** Connections to hosts, from before they come about until they have ended. */
+  let reaching = 0;
+
+  function hold(socket: Socket): Socket {
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    socket.setTimeout(limits.idleMs, () => void socket.destroy());
+    socket.on('close', () => {
+      sockets.delete(socket);
+      bytesOfEnded += socket.bytesRead + socket.bytesWritten;
+    });
+    if (closing.signal.aborted) socket.destroy();
+    return socket;
+  }
+
+  function look(): void {
+    const bytes = [...sockets].reduce((sum, one) => sum + one.bytesRead + one.bytesWritten, bytesOfEnded);
+    if (bytes <= limits.bytes) return;
+    isSpent = true;
+    close();
+  }
+
+  function close(): void {
+    clearInterval(looking);
+    closing.abort();
+    listener.close();
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  }
+
+  /** A connection to a host that may be reached. Throws Refusal. */
+  async function reach({ host, port }: Place): Promise<Socket> {
+    const place = `${host.slice(0, 100)}:${port}`;
+    if (!isRunHost(hosts, host, port)) {
+      if (refused.size < mostTold) refused.add(place);
+      throw new Refusal(403, `Commands do not reach ${place}; they reach ${hosts.join(', ')}.`);
+    }
+    if (reaching >= limits.connections) {
+      isCrowded = true;
+      throw new Refusal(503, 'Too many connections are open.');
+    }
+    reaching += 1;
+    try {
+      const socket = hold(await connectedTo({ host, port }));
+      socket.once('close', () => (reaching -= 1));
+      return socket;
+    } catch (error) {
+      reaching -= 1;
+      if (!(error instanceof PrivateAddressError)) throw new Refusal(502, `${place} cannot be reached.`);
+      if (refused.size < mostTold) refused.add(`${place} (a private address)`);
+      throw new Refusal(403, `${place} leads to a private address.`);
+    }
+  }
+
+  async function connectedTo({ host, port }: Place): Promise<Socket> {
+    const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(limits.connectMs)]);
+    const addresses = await egress.addressesOf(new URL(`https://${host}:${port}`), signal);
+    return await connected({ host, port, addresses, signal });
+  }
+
+  async function tunnel({ url = '' }: IncomingMessage, client: Duplex, head: Buffer): Promise<void> {
+    client.on('error', () => undefined);
+    try {
+      const server = hold(await reach(placeOf(URL.parse(`https://${url}`))));
+      client.write('HTTP/1.1 200 Connection established\r\n\r\n');
+      server.write(head);
+      await pipeline(client, server, client).catch(() => undefined);
+    } catch (error) {
+      const { status, message } = refusalOf(error);
+      client.end(`HTTP/1.1 ${status} Refused\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\n${message}\n`);
+    }
+  }
+
+  async function forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    try {
+      const url = URL.parse(request.url ?? '');
+      if (url?.protocol !== 'http:') throw new Refusal(403, 'A proxy is asked for http:// addresses, or by CONNECT.');
+      const socket = hold(await reach(placeOf(url)));
+      const answer = await ask(request, url, socket);
+      response.writeHead(answer.statusCode ?? 502, withoutHops(answer));
+      await pipeline(answer, response);
+    } catch (error) {
+      const { status, message } = refusalOf(error);
+      if (response.headersSent) response.destroy();
+      else response.writeHead(status, { 'content-type': 'text/plain', connection: 'close' }).end(`${message}\n`);
+    }
+  }
+
+  const server = createServer({ keepAliveTimeout: 1_000 }, (request, response) => void forward(request, response));
+  server.on('connect', (request: IncomingMessage, client: Duplex, head: Buffer) => void tunnel(request, client, head));
+  server.on('clientError', (_error, socket) => void socket.destroy());
+  const looking = setInterval(look, lookEveryMs).unref();
+  listener.maxConnections = limits.connections;
+  listener.on('connection', (socket: Socket) => server.emit('connection', hold(socket)));
+  listener.on('drop', () => (isCrowded = true));
+  listener.on('error', () => undefined);
+
+  return {
+    notes() {
+      const places = `The network does not lead to ${[...refused].join(', ')}: commands reach ${hosts.join(', ')} only.`;
+      const spent = 'The network was closed: more was sent or received than one command may.';
+      const crowded = `The network refused connections: no more than ${limits.connections} may be open at once.`;
+      return [...(refused.size > 0 ? [places] : []), ...(isSpent ? [spent] : []), ...(isCrowded ? [crowded] : [])];
+    },
+    [Symbol.dispose]: close,
+  };
+}
+
+/** The host and port of an address, in the one spelling that the parser leaves. Throws Refusal. */
+function placeOf(url: URL | null): Place {
+  if (url === null || url.hostname === '' || url.username !== '' || url.password !== '')
+    throw new Refusal(403, 'The name of the host cannot be read.');
+  return { host: url.hostname, port: Number(url.port || (url.protocol === 'https:' ? 443 : 80)) };
+}
+
+function connected({
+  host,
+  port,
+  addresses,
+  signal,
+}: Place & { addresses: string[]; signal: AbortSignal }): Promise<Socket> {
+  const found = addresses.map((address) => ({ address, family: isIP(address) }));
+  const socket = connect({ host, port, lookup: createLookup((_name, done) => done(null, found)), noDelay: true });
+  const stop = () => void socket.destroy(new Error('It took too long.'));
+  signal.addEventListener('abort', stop, { once: true });
+  return new Promise<Socket>((resolve, reject) => {
+    socket.once('error', reject);
+    socket.once('connect', () => resolve(socket.off('error', reject)));
+  }).finally(() => signal.removeEventListener('abort', stop));
+}
+
+/** Sends a request on, for the host that the connection leads to whatever its own header says. */
+function ask(request: IncomingMessage, url: URL, socket: Socket): Promise<IncomingMessage> {
+  const headers = { ...withoutHops(request), host: url.host, connection: 'close' };
+  const asked = requestHttp({
+    createConnection: () => socket,
+    method: request.method,
+    path: `${url.pathname}${url.search}`,
+    headers,
+  });
+  void pipeline(request, asked).catch(() => socket.destroy());
+  return answerTo(asked);
+}
+
+function withoutHops({ headers }: IncomingMessage): Record<string, string | string[]> {
+  const named = (headers.connection ?? '').toLowerCase().split(/\s*,\s*/);
+  const kept = Object.entries(headers).filter(([name]) => !hopHeaders.has(name) && !named.includes(name));
+  return Object.fromEntries(kept.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
+}
+
+function refusalOf(error: unknown): Refusal {
+  return error instanceof Refusal ? error : new Refusal(502, 'The host does not answer.');
+}

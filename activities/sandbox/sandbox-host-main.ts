@@ -1,0 +1,53 @@
+import { createEgress } from '../network/egress.ts';
+import type { HostedOptions, SandboxAnswer, SandboxRequest } from './host-messages.ts';
+import { openSandbox } from './open-sandbox.ts';
+import type { ProfileCall } from './profile.ts';
+import { WorkerDiskFullError } from './sandbox-error.ts';
+import type { Sandbox } from './sandbox.ts';
+
+// The process that runs commands for a worker. It ends with the worker, and so does all that it started.
+
+const running = new Map<number, AbortController>();
+let sandbox: Sandbox | null = null;
+
+function answer(message: SandboxAnswer): void {
+  if (process.connected) process.send?.(message, () => undefined);
+}
+
+async function open({ network, ...options }: HostedOptions): Promise<void> {
+  const way = network && { hosts: network.hosts, egress: createEgress(network) };
+  const opened = await openSandbox({ ...options, network: way });
+  sandbox = opened.sandbox;
+  answer({ type: 'opened', problem: opened.problem, limitsMemory: sandbox?.limitsMemory === true });
+}
+
+async function run(id: number, call: ProfileCall): Promise<void> {
+  const stop = new AbortController();
+  running.set(id, stop);
+  try {
+    if (sandbox === null) throw new Error('There is no sandbox.');
+    answer({ type: 'ended', id, end: await sandbox.run({ ...call, signal: stop.signal }) });
+  } catch (error) {
+    const isDiskFull = error instanceof WorkerDiskFullError;
+    answer({ type: 'failed', id, message: error instanceof Error ? error.message : String(error), isDiskFull });
+  } finally {
+    running.delete(id);
+    endIfAlone();
+  }
+}
+
+function endIfAlone(): void {
+  if (!process.connected && running.size === 0) process.exit();
+}
+
+process.on('message', (request: SandboxRequest) => {
+  if (request.type === 'open') void open(request.options);
+  else if (request.type === 'run') void run(request.id, request.call);
+  else running.get(request.id)?.abort();
+});
+process.on('disconnect', () => {
+  for (const stop of running.values()) stop.abort();
+  endIfAlone();
+});
+// a signal to the whole group is the worker's to answer, which ends its commands first
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);

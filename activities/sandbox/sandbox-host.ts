@@ -1,0 +1,130 @@
+import type { ChildProcess } from 'node:child_process';
+import { join } from 'node:path';
+import { forkHost, hold, sendTo } from '../git/host-channel.ts';
+import type { HostedOptions, SandboxAnswer, SandboxRequest } from './host-messages.ts';
+import type { OpenedSandbox } from './open-sandbox.ts';
+import type { CommandEnd, SandboxCall } from './running-command.ts';
+import { SandboxError, WorkerDiskFullError } from './sandbox-error.ts';
+
+/** The sandbox of this machine in a process of its own, or why there is none, in a sentence that says what to do about it. */
+export type HostedSandbox = OpenedSandbox & Disposable;
+
+type Opened = Extract<SandboxAnswer, { type: 'opened' }>;
+
+interface Host {
+  child: ChildProcess;
+  opened: Opened;
+}
+
+interface Waiting {
+  resolve(end: CommandEnd): void;
+  reject(error: Error): void;
+}
+
+const program = join(import.meta.dirname, 'sandbox-host-main.ts');
+const ended = 'The process that runs commands has ended.';
+
+/**
+ * Opens the sandbox in a small process, which has nothing of the worker but the PATH: starting a command halts whoever starts it
+ * until its page tables are copied, and what answers for the network of commands should know no secret. When that process is gone,
+ * so are its commands, whose calls throw SandboxError; the next call begins another one.
+ */
+export async function openSandboxHost(options: HostedOptions): Promise<HostedSandbox> {
+  const waiting = new Map<number, Waiting>();
+  let lastId = 0;
+  let isOver = false;
+  let host: Promise<Host> | null = null;
+
+  /** Throws SandboxError. */
+  function begin(): Promise<Host> {
+    const child = forkHost(program, { PATH: process.env['PATH'] });
+    let isGone = false;
+    return new Promise((resolve, reject) => {
+      // an error may be followed by the exit, when another host has begun
+      const onEnd = () => {
+        if (isGone) return;
+        isGone = true;
+        reject(new SandboxError(ended));
+        host = null;
+        for (const { reject: fail } of waiting.values()) fail(new SandboxError(ended));
+      };
+      child.on('error', onEnd).on('exit', onEnd);
+      child.on('message', (answer: SandboxAnswer) => {
+        if (answer.type !== 'opened') return settle(answer);
+        hold(child, waiting.size > 0);
+        resolve({ child, opened: answer });
+      });
+      void send(child, { type: 'open', options }).catch(reject);
+    });
+  }
+
+  function settle(answer: Exclude<SandboxAnswer, Opened>): void {
+    const call = waiting.get(answer.id);
+    if (answer.type === 'failed')
+      return call?.reject(
+        answer.isDiskFull ? new WorkerDiskFullError(answer.message) : new SandboxError(answer.message),
+      );
+    const { head, tail, omitted } = answer.end.output;
+    call?.resolve({ ...answer.end, output: { head: Buffer.from(head), tail: Buffer.from(tail), omitted } });
+  }
+
+  async function again(): Promise<Host> {
+    if (isOver) throw new SandboxError(ended);
+    const { child, opened } = await begin();
+    if (opened.problem === null) return { child, opened };
+    child.disconnect();
+    throw new SandboxError(opened.problem);
+  }
+
+  async function run({ signal, ...call }: SandboxCall): Promise<CommandEnd> {
+    signal.throwIfAborted();
+    const { child } = await (host ??= again());
+    lastId += 1;
+    const id = lastId;
+    const { promise, resolve, reject } = Promise.withResolvers<CommandEnd>();
+    waiting.set(id, { resolve, reject });
+    hold(child, true);
+    const onAbort = () => void send(child, { type: 'stop', id }).catch(reject);
+    signal.addEventListener('abort', onAbort, { once: true });
+    try {
+      void send(child, { type: 'run', id, call }).catch(reject);
+      if (signal.aborted) onAbort();
+      return await promise;
+    } catch (error) {
+      signal.throwIfAborted();
+      throw error;
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+      waiting.delete(id);
+      hold(child, waiting.size > 0);
+    }
+  }
+
+  try {
+    const first = await begin();
+    host = Promise.resolve(first);
+    const { opened } = first;
+    const end = () => {
+      isOver = true;
+      void host?.then(({ child }) => child.connected && child.disconnect()).catch(() => undefined);
+    };
+    if (opened.problem === null) {
+      return { sandbox: { run, limitsMemory: opened.limitsMemory }, problem: null, [Symbol.dispose]: end };
+    }
+    end();
+    return { sandbox: null, problem: opened.problem, [Symbol.dispose]: () => undefined };
+  } catch (error) {
+    if (!(error instanceof SandboxError)) throw error;
+    const problem =
+      'Commands cannot be run here: the process that runs them did not start; the log of the worker says why.';
+    return { sandbox: null, problem, [Symbol.dispose]: () => undefined };
+  }
+}
+
+async function send(child: ChildProcess, request: SandboxRequest): Promise<void> {
+  try {
+    await sendTo(child, request);
+  } catch (error) {
+    throw new SandboxError(ended, { cause: error });
+  }
+}

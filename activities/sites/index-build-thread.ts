@@ -1,0 +1,31 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { buildIndex } from '../../search/build/build-index.ts';
+import { readKnownPages, UnreadError } from '../../search/query/known-pages.ts';
+import { readChangedPages } from '../../search/read/read-pages.ts';
+import type { FolderFile } from '../workspaces/source-folder.ts';
+import type { BuildResult, IndexBuildData } from './index-build.ts';
+
+/** Reads pages and builds an index in a thread of its own, so that the worker's heartbeats go on. */
+
+const { files, file, previousFile }: IndexBuildData = workerData;
+const decoder = new TextDecoder();
+
+function read({ path, content }: FolderFile): string {
+  if (content === null) throw new UnreadError(`The file ${path} was not read.`);
+  return decoder.decode(content);
+}
+
+function build(): BuildResult {
+  const isPartial = files.some(({ content }) => content === null);
+  const known = isPartial && previousFile !== undefined ? readKnownPages(previousFile) : null;
+  const sources = files.map((entry) => ({ path: entry.path, name: entry.name, read: () => read(entry) }));
+  try {
+    const { pages, navigation } = readChangedPages(sources, known);
+    return pages.length === 0 ? 'no-pages' : buildIndex(pages, { file, previousFile, navigation });
+  } catch (error) {
+    if (error instanceof UnreadError) return 'unread';
+    throw error;
+  }
+}
+
+parentPort?.postMessage(build());

@@ -1,0 +1,85 @@
+import { link, mkdir, mkdtemp, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { SiteRef } from '../../db/caller.ts';
+import type { SiteIndexStore, StoredIndex } from '../../db/sites/sites.ts';
+
+/** The files of index artifacts on this worker; several processes may share the folder. */
+export interface SiteArtifacts {
+  /** A folder for one build, gone when it is disposed of. */
+  openBuild(): Promise<ArtifactBuild>;
+  /** Puts the artifact of a version into a folder: the one kept from its build, or else the stored one. */
+  fetch(site: SiteRef, stored: StoredIndex, folder: string): Promise<string>;
+  /** Keeps the artifact of a version that was just published, for the next build on this worker. */
+  keep(siteId: string, version: number, file: string): Promise<void>;
+  /** Drops what is kept of a site. */
+  forget(siteId: string): Promise<void>;
+}
+
+export interface ArtifactBuild extends AsyncDisposable {
+  folder: string;
+}
+
+const buildPrefix = 'build-';
+const hourMs = 60 * 60_000;
+const buildAbandonedAfterMs = 3 * hourMs;
+const keptUnusedMs = 3 * 24 * hourMs;
+const tidyEveryMs = hourMs;
+
+export function createSiteArtifacts({
+  directory,
+  indexes,
+}: {
+  directory: string;
+  indexes: Pick<SiteIndexStore, 'download'>;
+}): SiteArtifacts {
+  let tidiedAt = 0;
+
+  async function openBuild(): Promise<ArtifactBuild> {
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    await tidySometimes();
+    const folder = await mkdtemp(join(directory, buildPrefix));
+    return { folder, [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }) };
+  }
+
+  async function fetch(site: SiteRef, { version, sizeBytes }: StoredIndex, folder: string): Promise<string> {
+    const file = join(folder, 'previous.sqlite');
+    try {
+      // a name of its own: another process may drop the kept one at any time
+      await link(join(directory, nameOf(site.id, version)), file);
+      await utimes(file, new Date(), new Date());
+      if ((await stat(file)).size === sizeBytes) return file;
+      await rm(file, { force: true });
+    } catch {
+      // none is kept, or this file system has no links
+    }
+    await indexes.download(site, version, { file });
+    return file;
+  }
+
+  async function keep(siteId: string, version: number, file: string): Promise<void> {
+    await forget(siteId);
+    await rename(file, join(directory, nameOf(siteId, version)));
+  }
+
+  async function forget(siteId: string): Promise<void> {
+    const names = (await readdir(directory)).filter((name) => name.startsWith(`${siteId}-`));
+    for (const name of names) await rm(join(directory, name), { force: true });
+  }
+
+  async function tidySometimes(): Promise<void> {
+    if (Date.now() - tidiedAt < tidyEveryMs) return;
+    tidiedAt = Date.now();
+    for (const name of await readdir(directory)) {
+      const file = join(directory, name);
+      const stats = await stat(file).catch(() => null);
+      const keptMs = name.startsWith(buildPrefix) ? buildAbandonedAfterMs : keptUnusedMs;
+      if (stats !== null && Date.now() - stats.mtimeMs > keptMs) await rm(file, { recursive: true, force: true });
+    }
+  }
+
+  return { openBuild, fetch, keep, forget };
+}
+
+function nameOf(siteId: string, version: number): string {
+  return `${siteId}-${version}.sqlite`;
+}

@@ -1,0 +1,139 @@
+import { join } from 'node:path';
+import { ApplicationFailure, Context, log } from '@temporalio/activity';
+import type { SiteIndexStore, SiteRow, StoredIndex } from '../../db/sites/sites.ts';
+import type { SiteIndexing } from '../../db/for-worker/site-indexing.ts';
+import { readKnownSources, sourceKey } from '../../search/query/known-pages.ts';
+import { indexFormat } from '../../search/query/site-index.ts';
+import { FailureType } from '../../workflows/contract/failures.ts';
+import type {
+  BuildSiteInput,
+  IndexFailureInput,
+  IndexSiteInput,
+  IndexSiteOutcome,
+} from '../../workflows/contract/site.ts';
+import type { Attempt } from '../attempt.ts';
+import { SourceFolderError } from '../workspaces/source-folder.ts';
+import { buildIndexInThread, type BuildResult, type IndexBuildRequest } from './index-build.ts';
+import { createSiteArtifacts } from './site-artifacts.ts';
+import { createSiteSource, type SiteSource, type SiteSourceDeps } from './site-source.ts';
+
+export interface SiteActivityDeps extends SiteSourceDeps {
+  sites: Pick<SiteIndexing, 'get' | 'requestIndex' | 'readIndexRequest' | 'answerIndexRequest' | 'recordIndexFailure'>;
+  indexes: SiteIndexStore;
+  attempt: Attempt;
+  /** Folder for artifacts under construction. */
+  directory: string;
+}
+
+export type SiteActivities = ReturnType<typeof createSiteActivities>;
+
+/** The activities of site indexing; each is safe to run twice. */
+export function createSiteActivities(deps: SiteActivityDeps) {
+  const { sites, indexes, attempt } = deps;
+  const openSource = createSiteSource(deps);
+  const artifacts = createSiteArtifacts(deps);
+  // the engine's count also counts lost workers, which is fine where every attempt begins anew
+  const scope = { turn: null, countFailure: () => Promise.resolve(Context.current().info.attempt) };
+
+  return {
+    /** The request that a run will answer; one that comes from here on is a new one. */
+    async readIndexRequest({ siteId }: IndexSiteInput): Promise<string | null> {
+      return sites.readIndexRequest(siteId);
+    },
+
+    /** Asks for an index; whoever looks for requests starts it. */
+    async requestIndex({ siteId }: IndexSiteInput): Promise<void> {
+      await sites.requestIndex(siteId);
+    },
+
+    /** Builds and publishes the index of a site. The same source publishes the same version. */
+    async buildSiteIndex({ siteId, request }: BuildSiteInput): Promise<IndexSiteOutcome> {
+      return attempt(scope, async (signal) => {
+        const site = await sites.get(siteId);
+        if (site === null) throw unreadable('The site does not exist any more.');
+        try {
+          const outcome = await publishIndex(site, signal);
+          await answer(siteId, request);
+          return outcome;
+        } catch (error) {
+          throw error instanceof SourceFolderError ? unreadable(error.message) : error;
+        }
+      });
+    },
+
+    /** Says on the site why it could not be indexed; the version before serves on. */
+    async recordIndexFailure({ siteId, request, category, message }: IndexFailureInput): Promise<void> {
+      await sites.recordIndexFailure(siteId, { category, message });
+      await answer(siteId, request);
+    },
+  };
+
+  async function answer(siteId: string, request: string | null): Promise<void> {
+    if (request !== null) await sites.answerIndexRequest(siteId, request);
+  }
+
+  async function publishIndex(site: SiteRow, signal: AbortSignal): Promise<IndexSiteOutcome> {
+    // read before the source: an index of an older state never replaces one of a newer
+    const current = await indexes.current(site);
+    const source = await openSource(site, signal);
+    if (current !== null && current.format === indexFormat && current.revision === source.revision) {
+      await indexes.confirm(site);
+      return { version: current.version, pages: current.pages, changedPages: 0 };
+    }
+    await using build = await artifacts.openBuild();
+    const file = join(build.folder, 'index.sqlite');
+    const previousFile = await previousOf(site, current, build.folder);
+    const built = await buildFrom(source, site, { file, previousFile, signal });
+    if (built === 'no-pages') throw unreadable('The folder of the site holds no Markdown, MDX or OpenAPI pages.');
+    signal.throwIfAborted();
+    const { changedPages, ...index } = built;
+    const { revision } = source;
+    const replaces = current?.version ?? 0;
+    const { version, pages } = await indexes.publish(site, {
+      ...index,
+      format: indexFormat,
+      file,
+      revision,
+      replaces,
+      previousFile,
+    });
+    if (version !== replaces) await artifacts.keep(site.id, version, file);
+    log.info('site indexed', { site: site.id, version, pages, changedPages });
+    return { version, pages, changedPages };
+  }
+
+  async function previousOf(site: SiteRow, current: StoredIndex | null, folder: string): Promise<string | undefined> {
+    const isUsable = current !== null && current.format === indexFormat;
+    return isUsable ? artifacts.fetch(site, current, folder) : undefined;
+  }
+
+  /** Reads what the previous artifact does not hold, or all where that is not enough. */
+  async function buildFrom(
+    source: SiteSource,
+    site: SiteRow,
+    request: Omit<IndexBuildRequest, 'files'>,
+  ): Promise<Exclude<BuildResult, 'unread'>> {
+    const { previousFile } = request;
+    const known = previousFile === undefined ? new Set<string>() : readKnownSources(previousFile);
+    const changed = await source.read(({ path, name }) => known.has(sourceKey({ file: path, name })));
+    const built = await buildOrForget(site, { ...request, files: changed });
+    if (built !== 'unread') return built;
+    const complete = await buildOrForget(site, { ...request, files: await source.read(() => false) });
+    if (complete === 'unread') throw new Error('The index asks for a file that was not read.');
+    return complete;
+  }
+
+  /** A kept artifact that a build failed on is not used again. */
+  async function buildOrForget(site: SiteRow, request: IndexBuildRequest): Promise<BuildResult> {
+    try {
+      return await buildIndexInThread(request);
+    } catch (error) {
+      await artifacts.forget(site.id);
+      throw error;
+    }
+  }
+}
+
+function unreadable(message: string): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(message, FailureType.SiteUnreadable);
+}

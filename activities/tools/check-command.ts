@@ -1,0 +1,113 @@
+import { z } from 'zod';
+import type { EffectStore } from '../../db/for-worker/effects.ts';
+import type { Snapshot } from '../../db/for-worker/snapshots.ts';
+import type { ToolCall, ToolResult } from '../../db/for-worker/steps.ts';
+import type { JobRow } from '../../db/jobs/jobs.ts';
+import type { StepRef, TurnRef } from '../../workflows/contract/job.ts';
+import { describeEnd } from './run-tool.ts';
+import type { ToolContext } from './agent-tool.ts';
+import { takenOver } from '../attempt.ts';
+
+/** What came of the check command on a tree. */
+export type CheckTry = z.infer<typeof trySchema>;
+
+const trySchema = z.object({
+  step: z.number(),
+  tree: z.string(),
+  command: z.string(),
+  passed: z.boolean(),
+  text: z.string(),
+});
+const effect = 'check';
+
+/** So often an agent is told in one turn that the check did not pass; then its work is published as a draft. */
+export const mostChecks = 3;
+/** In a prompt, and in what is stored. */
+const longestText = 12_000;
+
+export interface FinishedBatch {
+  ref: StepRef;
+  job: JobRow;
+  command: string | null;
+  calls: ToolCall[];
+  results: ToolResult[];
+  /** The working copy after the batch, and the newest snapshot of it; null: it is as the base commit. */
+  tree: string;
+  snapshot: Snapshot | null;
+  maxSeconds: number;
+  runCommand: ToolContext['runCommand'];
+  maskSecrets(text: string): string;
+}
+
+/** Tells what the check command came to on a tree in this turn; null: it was not run. Raises the fence of the check. */
+export async function readCheck(
+  effects: Pick<EffectStore, 'claim'>,
+  ref: TurnRef,
+  { tree, command }: { tree: string; command: string },
+): Promise<CheckTry | null> {
+  const { result } = await effects.claim({ jobId: ref.jobId, turn: ref.turn, effect });
+  return triesOf(result).findLast((one) => one.tree === tree && one.command === command) ?? null;
+}
+
+/** Whether a working copy holds a change of this turn that a check has something to say about. */
+export function isChange({ job, tree, snapshot }: Pick<FinishedBatch, 'job' | 'tree' | 'snapshot'>): boolean {
+  return snapshot !== null && snapshot.changedFiles > 0 && tree !== job.headTree;
+}
+
+/**
+ * The results of a batch that ends the work, once the check command has been run on the working copy: where it did not pass, the call
+ * of `finish` is answered with its output, so that the agent goes on. Safe to run twice: what a step's check came to is stored.
+ */
+export async function checkedResults(effects: EffectStore, batch: FinishedBatch): Promise<ToolResult[]> {
+  const { ref, command, results, runCommand } = batch;
+  if (command === null || runCommand === undefined || !isChange(batch)) return results;
+  const place = { jobId: ref.jobId, turn: ref.turn, effect };
+  const { fence, result } = await effects.claim(place);
+  const tries = triesOf(result);
+  let last = tries.findLast(({ step, tree }) => step === ref.step && tree === batch.tree);
+  if (last === undefined) {
+    last = await tryCheck(batch, command, tries);
+    tries.push(last);
+    if (!(await effects.storeResult({ ...place, fence, result: tries }))) throw takenOver();
+  }
+  const failures = tries.filter(({ passed }) => !passed).length;
+  if (last.passed || failures >= mostChecks) return results;
+  const output = refusal(last, mostChecks - failures);
+  return results.map((one) => (one.toolName === 'finish' ? { ...one, output, isError: true } : one));
+}
+
+async function tryCheck(batch: FinishedBatch, command: string, tries: CheckTry[]): Promise<CheckTry> {
+  const { ref, tree, calls, results, runCommand, maxSeconds, maskSecrets } = batch;
+  const passedBefore = tries.find((one) => one.tree === tree && one.command === command && one.passed);
+  const one = { step: ref.step, tree, command };
+  if (passedBefore !== undefined) return { ...passedBefore, step: ref.step };
+  if (hasPassedIn(calls, results, command)) return { ...one, passed: true, text: '[exit code 0]' };
+  const end = (await runCommand?.(command, maxSeconds * 1_000)) ?? null;
+  if (end === null) return { ...one, passed: false, text: 'There was no time left to run it.' };
+  return { ...one, passed: end.exitCode === 0, text: maskSecrets(describeEnd(end)).slice(0, longestText) };
+}
+
+/** Whether the agent ran the check itself, as the last call of the batch that could change a file. */
+function hasPassedIn(calls: ToolCall[], results: ToolResult[], command: string): boolean {
+  const last = calls.findLast(({ toolName }) => !looking.has(toolName));
+  if (last?.toolName !== 'run' || !isCommand(last.input, command)) return false;
+  return results.find(({ toolCallId }) => toolCallId === last.toolCallId)?.isError === false;
+}
+
+const looking = new Set(['read', 'list', 'glob', 'grep', 'todo', 'finish']);
+
+function isCommand(input: unknown, command: string): boolean {
+  return typeof input === 'object' && input !== null && 'command' in input && input.command === command;
+}
+
+function refusal({ command, text }: CheckTry, triesLeft: number): string {
+  const left = triesLeft === 1 ? 'once more' : `${triesLeft} more times`;
+  return (
+    `The work is not ended: the project's check command did not pass.\n$ ${command}\n${text}\n` +
+    `Correct what it says, or what it shows to be wrong, then finish again; this can be tried ${left}.`
+  );
+}
+
+function triesOf(result: unknown): CheckTry[] {
+  return z.array(trySchema).safeParse(result).data ?? [];
+}

@@ -1,0 +1,32 @@
+import type { JobContextStore } from '../../db/for-worker/job-context.ts';
+import type { EffectStore } from '../../db/for-worker/effects.ts';
+import type { JobCheck } from '../../db/jobs/agent-job.ts';
+import type { TurnRef } from '../../workflows/contract/job.ts';
+import { readCheck } from './check-command.ts';
+import { checkedText } from '../publish/pull-request-text.ts';
+
+export interface CheckReport {
+  /** For the pull request, in Markdown; null: there is nothing to say. */
+  text: string | null;
+  /** Null: the project has no check command. Unless it passed, the pull request is a draft. */
+  check: JobCheck | null;
+}
+
+export interface CheckReportDeps {
+  effects: Pick<EffectStore, 'claim'>;
+  context: Pick<JobContextStore, 'notes'>;
+}
+
+/** What is known of the check of a tree that is published. */
+export async function checkOf(
+  { effects, context }: CheckReportDeps,
+  { ref, tree, command }: { ref: TurnRef; tree: string; command: string | null },
+): Promise<CheckReport> {
+  const notes = await context.notes(ref.jobId, ref.turn);
+  const isUnable = notes.some(({ turn, kind }) => turn === ref.turn && kind === 'no-commands');
+  const reason = isUnable ? 'No command can be run on the worker.' : null;
+  if (command === null) return { text: reason === null ? null : `${reason} Nothing was tested.`, check: null };
+  const result = await readCheck(effects, ref, { tree, command });
+  const end = result === null ? 'not-run' : result.passed ? 'passed' : 'failed';
+  return { text: checkedText(command, result, reason), check: { command, result: end } };
+}

@@ -1,0 +1,57 @@
+import type { JobContextStore, JobNote } from '../../db/for-worker/job-context.ts';
+import type { EffectStore } from '../../db/for-worker/effects.ts';
+import type { StepStore } from '../../db/for-worker/steps.ts';
+import type { ProjectRow } from '../../db/organizations/projects.ts';
+import type { StepRef } from '../../workflows/contract/job.ts';
+import { mostChecks, readCheck } from './check-command.ts';
+import type { Commands } from './commands.ts';
+import type { JobAccess } from '../job/job-access.ts';
+
+/** What an agent has to know of commands: that nothing can be run here, or what its work is checked with. */
+export function commandNoteOf(
+  commands: Commands,
+  { mayRun, checkCommand }: Pick<ProjectRow, 'mayRun' | 'checkCommand'>,
+): (Pick<JobNote, 'kind' | 'text'> & { notice?: string }) | null {
+  if (commands === null) return null;
+  if (commands.problem !== null) {
+    if (!mayRun && checkCommand === null) return null;
+    const text = 'No command can be run in this job, so nothing can be tested. Say in finish what is not checked.';
+    return { kind: 'no-commands', text, notice: commands.problem };
+  }
+  if (checkCommand === null) return null;
+  const text =
+    'When you call finish, this command is run on your work, and the work is done when it succeeds. ' +
+    `Make sure before that it will.\n$ ${checkCommand}`;
+  return { kind: 'check', text };
+}
+
+export interface FinishReminderDeps {
+  steps: Pick<StepStore, 'latestTree'>;
+  effects: Pick<EffectStore, 'claim'>;
+  context: Pick<JobContextStore, 'notes' | 'addNote'>;
+  access: Pick<JobAccess, 'activeJob' | 'projectOf'>;
+  commands: Commands;
+}
+
+/**
+ * Makes what reminds an agent that ended with words alone to call finish, so that its work is checked; it answers whether the agent
+ * is to go on. What it decides for a step is the same each time.
+ */
+export function createFinishReminder({ steps, effects, context, access, commands }: FinishReminderDeps) {
+  return async function remindOfFinish(ref: StepRef): Promise<boolean> {
+    if (commands === null || commands.sandbox === null) return false;
+    const job = await access.activeJob(ref);
+    const { checkCommand } = await access.projectOf(job);
+    if (checkCommand === null) return false;
+    const tree = await steps.latestTree(job.id);
+    if (tree === null || tree === job.headTree) return false;
+    if ((await readCheck(effects, ref, { tree, command: checkCommand })) !== null) return false;
+    const told = (await context.notes(job.id, ref.turn)).filter(
+      ({ kind, turn, step }) => kind === 'call-finish' && turn === ref.turn && step <= ref.step,
+    );
+    if (told.length >= mostChecks) return false;
+    const text = 'Your work is not checked yet. Call finish when it is done: the check command is run then.';
+    await context.addNote({ jobId: job.id, turn: ref.turn, step: ref.step + 1, kind: 'call-finish', text });
+    return true;
+  };
+}

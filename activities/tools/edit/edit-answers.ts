@@ -1,0 +1,80 @@
+import type { AgentPath } from '../files/agent-path.ts';
+import type { Change, Edit, EditFailure } from './apply-edit.ts';
+import type { Stage } from './match-ladder.ts';
+import { nearestRegions } from './nearest-regions.ts';
+import { countText, numberedLines } from '../tool-output.ts';
+
+const SHOWN_CHANGES = 3;
+const SHOWN_LINES = 12;
+const SHOWN_CHARACTERS = 2_000;
+const CONTEXT_LINES = 2;
+
+/** What a model reads about an edit that does nothing: the reason and what to do. */
+export function failureSentence(
+  path: AgentPath,
+  { text, edit, failure }: { text: string; edit: Edit; failure: EditFailure },
+): string {
+  switch (failure.reason) {
+    case 'blank-old':
+      return 'old is empty or holds only whitespace; give the text to replace. To fill a new file use write.';
+    case 'same':
+      return 'old and new are the same, so there is nothing to change.';
+    case 'no-change':
+      return `The edit leaves ${path.shown} as it is; there is nothing to change.`;
+    case 'too-many':
+      return `old stands at so many places in ${path.shown} that this cannot be meant; give a longer text.`;
+    case 'too-large':
+      return `The edit would make ${path.shown} larger than the tools can write; nothing was changed.`;
+    case 'ambiguous':
+      return ambiguity(path, failure);
+    case 'already-applied':
+      return `old was not found in ${path.shown}, but new stands there at line ${failure.line}: the edit seems to be already applied.${nearest(text, edit.old)}`;
+    case 'not-found':
+      return `old was not found in ${path.shown}.${nearest(text, edit.old)}`;
+  }
+}
+
+/** What a model reads about an edit that was made: where, how it matched, and the lines as they stand now. */
+export function changeText({ stage, changes }: { stage: Stage; changes: Change[] }): string {
+  const lines = changes.slice(0, 20).map(({ line }) => line);
+  const more = changes.length > lines.length ? ', …' : '';
+  return `${countText(changes.length, 'region')} at line ${lines.join(', ')}${more} (match: ${stage})`;
+}
+
+/** The changed lines with a little of what surrounds them, as `read` would show them. */
+export function changedLines(text: string, changes: Change[]): string {
+  const lines = text.split('\n').map((line) => line.replace(/\r$/, '').slice(0, SHOWN_CHARACTERS));
+  const excerpts = changes.slice(0, SHOWN_CHANGES).map(({ line, lineCount }) => {
+    const first = Math.max(1, line - CONTEXT_LINES);
+    const last = Math.min(line - 1 + Math.min(lineCount, SHOWN_LINES) + CONTEXT_LINES, lines.length);
+    return numberedLines(lines.slice(first - 1, last), first);
+  });
+  return excerpts.join('\n   ...\n');
+}
+
+function ambiguity(path: AgentPath, { stage, lines, count }: { stage: Stage; lines: number[]; count: number }): string {
+  const more = count > lines.length ? ', …' : '';
+  return (
+    `old stands at ${countText(count, 'place')} in ${path.shown} (lines ${lines.join(', ')}${more}; match: ${stage}). ` +
+    'Give more of the surrounding lines so that it fits one place only, or set replaceAll.'
+  );
+}
+
+function nearest(text: string, old: string): string {
+  const regions = nearestRegions(text, old);
+  if (regions.length === 0) return ' Nothing in the file resembles it; read the file again.';
+  const shown = regions.map(({ line, lines }) => numberedLines(lines.map(visible), line));
+  return ` What comes nearest (→ stands before each tab):\n${shown.join('\n   ...\n')}`;
+}
+
+/** The very characters of a line, with a mark for those that are not seen. */
+function visible(line: string): string {
+  return line
+    .slice(0, SHOWN_CHARACTERS)
+    .replaceAll('\t', '→\t')
+    .replaceAll(/[\r\u00a0\u200b-\u200d\u2060\ufeff]/g, (character) => `<U+${hexOf(character)}>`);
+}
+
+function hexOf(character: string): string {
+  return character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
+}

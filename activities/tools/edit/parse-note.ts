@@ -1,0 +1,36 @@
+import { parseAllDocuments } from 'yaml';
+import type { AgentPath } from '../files/agent-path.ts';
+
+const MAX_PARSED_CHARACTERS = 256 * 1024;
+
+/** A remark for the end of an answer when a change leaves a file that no longer parses; empty otherwise. */
+export function parseNote(path: AgentPath, { before, after }: { before: string | null; after: string }): string {
+  const problem = syntaxProblem(path, after);
+  if (problem === null || (before !== null && syntaxProblem(path, before) !== null)) return '';
+  return `\nThe file does not parse any more: ${problem}`;
+}
+
+function syntaxProblem(path: AgentPath, text: string): string | null {
+  if (text.length > MAX_PARSED_CHARACTERS) return null;
+  const ending = /\.(json|ya?ml)$/.exec(path.parts.at(-1) ?? '')?.[1];
+  try {
+    if (ending === 'json') JSON.parse(text);
+    if (ending === 'yaml' || ending === 'yml') return yamlProblem(text);
+    return null;
+  } catch (error) {
+    // Nesting deeper than the parser's stack is a RangeError, which says nothing about the file.
+    return error instanceof SyntaxError ? firstLineOf(error.message) : null;
+  }
+}
+
+function yamlProblem(text: string): string | null {
+  for (const document of parseAllDocuments(text, { logLevel: 'silent' })) {
+    const [error] = document.errors;
+    if (error !== undefined) return firstLineOf(error.message);
+  }
+  return null;
+}
+
+function firstLineOf(message: string): string {
+  return (message.split('\n')[0] ?? '').replace(/:$/, '').slice(0, 300);
+}

@@ -1,0 +1,67 @@
+import { ToolProblem } from '../tool-problem.ts';
+
+/** A path inside the tree: its parts beneath the root, none for the root itself. */
+export interface AgentPath {
+  parts: string[];
+  /** The path as an answer names it. */
+  shown: string;
+}
+
+const MAX_PATH_BYTES = 4096;
+const MAX_NAME_BYTES = 255;
+const CONTROL_CHARACTERS = /[\p{Cc}\u2028\u2029]/u;
+const MISLEADING_CHARACTERS = /[\p{Cc}\u2028\u2029\p{Bidi_Control}]/gu;
+
+/** Reads a path as a model gives it. Throws ToolProblem: it leaves the tree, names `.git`, or is no path at all. */
+export function parseAgentPath(given: string): AgentPath {
+  const shown = showPath(given.length > 200 ? `${given.slice(0, 200)}…` : given);
+  if (given === '') throw new ToolProblem('The path is empty; "." is the root of the repository.');
+  if (!given.isWellFormed() || CONTROL_CHARACTERS.test(given)) {
+    throw new ToolProblem(`The path ${shown} holds a control character.`);
+  }
+  if (Buffer.byteLength(given) > MAX_PATH_BYTES) {
+    throw new ToolProblem(`The path is longer than ${MAX_PATH_BYTES} bytes.`);
+  }
+  if (given.includes('\\')) throw new ToolProblem(`The path ${shown} holds a backslash; folders are separated by "/".`);
+  if (given.startsWith('/')) {
+    throw new ToolProblem(`The path ${shown} is absolute; give it relative to the root of the repository.`);
+  }
+  const parts: string[] = [];
+  for (const name of given.split('/')) {
+    if (isGitName(name)) throw new ToolProblem(`The path ${shown} leads into .git, which is out of reach.`);
+    if (Buffer.byteLength(name) > MAX_NAME_BYTES) {
+      throw new ToolProblem(`The path ${shown} holds a name longer than ${MAX_NAME_BYTES} bytes.`);
+    }
+    if (name === '' || name === '.') continue;
+    if (name !== '..') parts.push(name);
+    else if (parts.pop() === undefined) throw new ToolProblem(`The path ${shown} leads outside the repository.`);
+  }
+  return agentPathOf(parts);
+}
+
+/** The path of parts that are known to be plain names. */
+export function agentPathOf(parts: string[]): AgentPath {
+  return { parts, shown: parts.length === 0 ? '.' : showPath(parts.join('/')) };
+}
+
+/**
+ * Whether some file system could take a name for `.git`: other case, NTFS short names, streams and trailing dots or
+ * spaces, characters HFS ignores, and compatibility forms of the letters.
+ */
+export function isGitName(name: string): boolean {
+  const plain = name
+    .normalize('NFKC')
+    .replaceAll(/\p{Default_Ignorable_Code_Point}/gu, '')
+    .toLowerCase()
+    .replace(/:.*$/s, '')
+    .replace(/(?<![. ])[. ]+$/, '');
+  return plain === '.git' || /^git~\d+$/.test(plain);
+}
+
+/** A path in a form that takes one line and reads in one direction. */
+export function showPath(path: string): string {
+  return path.toWellFormed().replaceAll(MISLEADING_CHARACTERS, (character) => {
+    const hex = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
+    return `<U+${hex}>`;
+  });
+}

@@ -1,0 +1,162 @@
+import { constants, type Stats } from 'node:fs';
+import { lstat, mkdir, open, readlink, realpath, type FileHandle } from 'node:fs/promises';
+import { isAbsolute, join, relative } from 'node:path';
+import { agentPathOf, isGitName, type AgentPath } from './agent-path.ts';
+import { ToolProblem, errorCodeOf, problemOf } from '../tool-problem.ts';
+
+const MAX_LINKS = 40;
+
+/** A folder held open, so that its entries are found in it and nowhere else, whatever happens to its path. */
+export interface Folder extends AsyncDisposable {
+  /** A path of the folder itself, for calls that take paths. */
+  self: string;
+  /** A path of one entry; the name is a plain name, without separators. */
+  at(name: string): string;
+}
+
+/** Opens the root of a tree. A missing root is no problem of the model: the error is thrown as it is. */
+export function openRoot(root: string): Promise<Folder> {
+  return realpath(root).then(holdFolder);
+}
+
+/**
+ * Opens a folder beneath the root without following a symbolic link, making missing folders when asked to.
+ * Throws ToolProblem.
+ */
+export async function openFolder(root: string, path: AgentPath, { create = false } = {}): Promise<Folder> {
+  let folder = await openRoot(root);
+  for (const [index, name] of path.parts.entries()) {
+    const shown = agentPathOf(path.parts.slice(0, index + 1)).shown;
+    const parent = folder;
+    try {
+      if (create) await makeFolder(parent, name);
+      folder = await openChild(parent, name, shown);
+    } catch (error) {
+      throw problemOf(error, shown);
+    } finally {
+      await parent[Symbol.asyncDispose]();
+    }
+  }
+  return folder;
+}
+
+/** Opens a folder of an open folder. Throws ToolProblem for a symbolic link or a file, else the file system's error. */
+export async function openChild(parent: Folder, name: string, shown: string): Promise<Folder> {
+  try {
+    return await holdFolder(parent.at(name));
+  } catch (error) {
+    const stat = await statIn(parent, name);
+    if (stat?.isSymbolicLink())
+      throw new ToolProblem(`${shown} is a symbolic link; nothing is reached through one here.`);
+    if (stat !== null && !stat.isDirectory()) throw new ToolProblem(`${shown} is a file, not a folder.`);
+    throw error;
+  }
+}
+
+/** The entry itself (a link is not followed), null when there is none. */
+export async function statIn(folder: Folder, name: string): Promise<Stats | null> {
+  try {
+    return await lstat(folder.at(name));
+  } catch (error) {
+    if (errorCodeOf(error) === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+/** Opens a regular file of a folder for reading. Throws ToolProblem for links, folders, pipes, sockets and devices. */
+export async function openFile(
+  folder: Folder,
+  name: string,
+  shown: string,
+): Promise<{ file: FileHandle; stat: Stats }> {
+  try {
+    checkRegular(await lstat(folder.at(name)), shown);
+    // The entry may be replaced meanwhile: no link is followed, a pipe does not block, and the descriptor is checked again.
+    const file = await open(folder.at(name), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    try {
+      const stat = await file.stat();
+      checkRegular(stat, shown);
+      return { file, stat };
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
+  } catch (error) {
+    throw problemOf(error, shown);
+  }
+}
+
+/**
+ * The place a path leads to through the symbolic links of the tree, worked out without touching anything outside it.
+ * Throws ToolProblem: a link leaves the tree, enters `.git` or goes round in circles.
+ */
+export async function resolveLinks(root: string, path: AgentPath): Promise<AgentPath> {
+  const realRoot = await realpath(root);
+  const rest = [...path.parts];
+  let done: string[] = [];
+  let links = 0;
+  for (let name = rest.shift(); name !== undefined; name = rest.shift()) {
+    if (name === '' || name === '.') continue;
+    if (name === '..') {
+      if (done.pop() === undefined) throw leavesTree(path);
+      continue;
+    }
+    if (isGitName(name)) throw new ToolProblem(`${path.shown} leads into .git, which is out of reach.`);
+    const place = join(realRoot, ...done, name);
+    const target = await linkTarget(place, path);
+    if (target === null) {
+      done.push(name);
+      continue;
+    }
+    links += 1;
+    if (links > MAX_LINKS) throw new ToolProblem(`${path.shown} is a symbolic link that goes round in circles.`);
+    if (isAbsolute(target)) done = [];
+    rest.unshift(...(isAbsolute(target) ? partsBeneath(realRoot, root, target, path) : target.split('/')));
+  }
+  return { parts: done, shown: path.shown };
+}
+
+async function holdFolder(path: string): Promise<Folder> {
+  const handle = await open(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+  // Linux looks names up in the very folder behind a descriptor; elsewhere the checked path has to do.
+  const self = process.platform === 'linux' ? `/proc/self/fd/${handle.fd}` : path;
+  return { self, at: (name) => `${self}/${name}`, [Symbol.asyncDispose]: () => handle.close() };
+}
+
+async function makeFolder(parent: Folder, name: string): Promise<void> {
+  try {
+    await mkdir(parent.at(name));
+  } catch (error) {
+    if (errorCodeOf(error) !== 'EEXIST') throw error;
+  }
+}
+
+function checkRegular(stat: Stats, shown: string): void {
+  if (stat.isFile() && stat.nlink <= 1) return;
+  if (stat.isFile())
+    throw new ToolProblem(`${shown} has a second name somewhere (a hard link); no tool opens such a file.`);
+  if (stat.isSymbolicLink()) throw new ToolProblem(`${shown} is a symbolic link, which this tool does not follow.`);
+  if (stat.isDirectory()) throw new ToolProblem(`${shown} is a folder, not a file; use list to see what it holds.`);
+  throw new ToolProblem(`${shown} is not a regular file (a pipe, a socket or a device).`);
+}
+
+async function linkTarget(place: string, path: AgentPath): Promise<string | null> {
+  try {
+    const stat = await lstat(place);
+    return stat.isSymbolicLink() ? await readlink(place) : null;
+  } catch (error) {
+    // What was a link a moment ago is none any more.
+    if (errorCodeOf(error) === 'EINVAL') return null;
+    throw problemOf(error, path.shown);
+  }
+}
+
+function partsBeneath(realRoot: string, root: string, target: string, path: AgentPath): string[] {
+  const inside = [realRoot, root].map((base) => relative(base, target).split('/')).find(([first]) => first !== '..');
+  if (inside === undefined) throw leavesTree(path);
+  return inside;
+}
+
+function leavesTree(path: AgentPath): ToolProblem {
+  return new ToolProblem(`${path.shown} leads outside the repository through a symbolic link.`);
+}

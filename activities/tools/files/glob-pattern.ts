@@ -1,0 +1,11 @@
+import { compileGlob as compile, GlobError } from '../../../search/read/glob.ts';
+import { ToolProblem } from '../tool-problem.ts';
+
+/** Compiles a glob that the agent gave to a test of paths. Throws ToolProblem. */
+export function compileGlob(given: string): (path: string) => boolean {
+  try {
+    return compile(given);
+  } catch (error) {
+    throw error instanceof GlobError ? new ToolProblem(error.message, { cause: error }) : error;
+  }
+}

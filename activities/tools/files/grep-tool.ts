@@ -1,0 +1,208 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { RE2JS, RE2JSException } from 're2js';
+import { z } from 'zod';
+import { agentPathOf, parseAgentPath, showPath, type AgentPath } from './agent-path.ts';
+import { openFolder, resolveLinks, statIn, type Folder } from './beneath.ts';
+import { defineTool } from '../define-tool.ts';
+import { readIn, splitPath } from './files.ts';
+import { compileGlob } from './glob-pattern.ts';
+import { decodeText } from '../edit/text-file.ts';
+import { ToolProblem } from '../tool-problem.ts';
+import type { ToolContext } from '../agent-tool.ts';
+import { walkNote, walkTree } from './walk-tree.ts';
+
+const MAX_HITS = 100;
+const MAX_HITS_A_FILE = 10;
+const MAX_NAMED = 10;
+const MAX_FILES = 200;
+const MAX_SHOWN_CHARACTERS = 200;
+const MAX_LINE_CHARACTERS = 100_000;
+const MAX_SEARCH_MS = 20_000;
+const CHARACTERS_A_TURN = 200_000;
+
+const inputSchema = z.object({
+  pattern: z
+    .string()
+    .min(1)
+    .max(1_000)
+    .describe('Regular expression (RE2: no look-around, no back-references), matched within one line'),
+  path: z.string().default('.').describe('Folder or file to look in (default: the whole repository)'),
+  glob: z.string().optional().describe('Only files that fit this glob, e.g. "*.ts"; "!*.test.ts" leaves files out'),
+  ignoreCase: z.boolean().default(false).describe('Take upper and lower case for the same'),
+  literal: z.boolean().default(false).describe('Take the pattern as plain text instead of a regular expression'),
+  filesOnly: z
+    .boolean()
+    .default(false)
+    .describe(`Answer with the paths of the files that have a hit, one a line, at most ${MAX_FILES}`),
+  after: z.string().optional().describe('Only files that come after this path, to go on with an answer that was cut'),
+});
+
+export const grepTool = defineTool({
+  description:
+    `Searches the lines of text files: "path:line: text" for every hit, at most ${MAX_HITS_A_FILE} a file and ` +
+    `${MAX_HITS} in all, long lines cut; or only the paths of the files. Binary files are skipped.`,
+  inputSchema,
+  isReadOnly: true,
+  async run({ pattern, path, glob, ignoreCase, literal, filesOnly, after }, { root, signal }) {
+    const start = parseAgentPath(path);
+    const search: Search = {
+      expression: compilePattern(pattern, { ignoreCase, literal }),
+      fits: glob === undefined ? () => true : compileGlob(glob),
+      signal,
+      filesOnly,
+      after: after === undefined ? null : parseAgentPath(after).parts,
+      endAt: Date.now() + MAX_SEARCH_MS,
+      hits: [],
+      shown: 0,
+      seen: 0,
+      last: null,
+      skipped: [],
+      note: '',
+    };
+    await searchPath(search, { root, signal }, start);
+    const notes = search.note + skippedNote(search.skipped);
+    return (search.hits.length === 0 ? `No line matches ${pattern}.` : search.hits.join('\n')) + notes;
+  },
+});
+
+interface Search {
+  expression: RE2JS;
+  fits(path: string): boolean;
+  signal: AbortSignal;
+  endAt: number;
+  filesOnly: boolean;
+  /** The parts of the path that the search begins after. */
+  after: readonly string[] | null;
+  hits: string[];
+  shown: number;
+  /** Characters since other work had its turn. */
+  seen: number;
+  /** The last file that was searched to its end. */
+  last: string | null;
+  /** Files that could not be opened, or not be searched whole. */
+  skipped: string[];
+  /** Why the search is not complete; empty while it is. */
+  note: string;
+}
+
+function compilePattern(pattern: string, { ignoreCase, literal }: { ignoreCase: boolean; literal: boolean }): RE2JS {
+  const source = literal ? RE2JS.quote(pattern) : RE2JS.translateRegExp(pattern);
+  try {
+    return RE2JS.compile(source, ignoreCase ? RE2JS.CASE_INSENSITIVE : 0);
+  } catch (error) {
+    if (!(error instanceof RE2JSException)) throw error;
+    throw new ToolProblem(`The pattern is not valid: ${error.message}. For plain text set literal.`, { cause: error });
+  }
+}
+
+async function searchPath(search: Search, { root, signal }: ToolContext, start: AgentPath): Promise<void> {
+  const place = await resolveLinks(root, start);
+  if (place.parts.length > 0) {
+    const { parent, name } = splitPath(place);
+    await using folder = await openFolder(root, parent);
+    if (!(await statIn(folder, name))?.isDirectory()) {
+      await searchFile(search, { folder, name, path: start.parts.join('/') });
+      return;
+    }
+  }
+  const prefix = start.parts.length === 0 ? 0 : start.parts.join('/').length + 1;
+  const end = await walkTree({
+    root,
+    start,
+    signal,
+    async visit({ path, name, kind, folder }) {
+      const isWanted = kind === 'file' && search.fits(path.slice(prefix)) && comesAfter(path, search.after);
+      if (isWanted) await searchListed(search, { folder, name, path });
+      return search.note === '';
+    },
+  });
+  search.note ||= walkNote(end);
+}
+
+/** Whether a walk comes to a file later than to another one. */
+function comesAfter(path: string, after: readonly string[] | null): boolean {
+  if (after === null) return true;
+  const parts = path.split('/');
+  const different = parts.findIndex((part, index) => part !== after[index]);
+  if (different === -1) return false;
+  const other = after[different];
+  return other === undefined || (parts[different] ?? '') > other;
+}
+
+/** A file found on the way that cannot be opened (too large, unreadable, gone) is skipped. */
+async function searchListed(search: Search, file: { folder: Folder; name: string; path: string }): Promise<void> {
+  try {
+    await searchFile(search, file);
+  } catch (error) {
+    if (!(error instanceof ToolProblem)) throw error;
+    search.skipped.push(file.path);
+  }
+}
+
+/** The end of an answer that was cut: where the next search goes on. */
+function goOnNote(reason: string, { last }: Search): string {
+  return `\n[${reason}${last === null ? '' : ` Go on with after ${JSON.stringify(last)}.`}]`;
+}
+
+function skippedNote(paths: string[]): string {
+  if (paths.length === 0) return '';
+  const named = paths.slice(0, MAX_NAMED).map(showPath).join(', ');
+  const more = paths.length > MAX_NAMED ? ` and ${paths.length - MAX_NAMED} more` : '';
+  return `\n[Not searched, or not whole, because of its size or rights: ${named}${more}]`;
+}
+
+async function searchFile(search: Search, { folder, name, path }: { folder: Folder; name: string; path: string }) {
+  const shown = agentPathOf(path.split('/')).shown;
+  const text = decodeText((await readIn(folder, name, shown)).bytes)?.text;
+  if (text === undefined) return;
+  let hits = 0;
+  let isWhole = true;
+  if (search.filesOnly && search.shown === MAX_FILES) {
+    search.note = goOnNote('There are more files.', search);
+    return;
+  }
+  for (const [index, line] of text.split('\n').entries()) {
+    search.seen += line.length + 1;
+    if (search.seen > CHARACTERS_A_TURN) {
+      search.seen = 0;
+      await nextTurn();
+      search.signal.throwIfAborted();
+      if (Date.now() > search.endAt) search.note = goOnNote('The search took too long and was ended.', search);
+      if (search.note !== '') return;
+    }
+    const searched = line.slice(0, MAX_LINE_CHARACTERS);
+    if (!search.expression.test(searched)) {
+      isWhole &&= searched.length === line.length;
+      continue;
+    }
+    if (search.filesOnly) {
+      search.shown += 1;
+      search.hits.push(shown);
+      search.last = path;
+      return;
+    }
+    if (search.shown === MAX_HITS) {
+      search.note = `\n[There are more hits than the ${MAX_HITS} shown; search for something more particular.]`;
+      return;
+    }
+    if (hits === MAX_HITS_A_FILE) {
+      search.hits.push(`${shown}: more hits in this file are not shown`);
+      return;
+    }
+    hits += 1;
+    search.shown += 1;
+    search.hits.push(`${shown}:${index + 1}: ${excerpt(search.expression, searched)}`);
+  }
+  search.last = path;
+  if (!isWhole) search.skipped.push(path);
+}
+
+/** A line, or the part of a long one around the hit. */
+function excerpt(expression: RE2JS, line: string): string {
+  const whole = line.endsWith('\r') ? line.slice(0, -1) : line;
+  if (whole.length <= MAX_SHOWN_CHARACTERS) return whole;
+  const matcher = expression.matcher(whole);
+  const hit = matcher.find() ? matcher.start() : 0;
+  const from = Math.max(0, Math.min(hit - 50, whole.length - MAX_SHOWN_CHARACTERS));
+  return whole.slice(from, from + MAX_SHOWN_CHARACTERS);
+}

@@ -1,0 +1,93 @@
+import { rename, rmdir, unlink } from 'node:fs/promises';
+import { opendir } from 'node:fs/promises';
+import { z } from 'zod';
+import { isGitName, parseAgentPath } from './agent-path.ts';
+import { openChild, openFolder, statIn, type Folder } from './beneath.ts';
+import { defineTool } from '../define-tool.ts';
+import { splitPath } from './files.ts';
+import { countText } from '../tool-output.ts';
+import { ToolProblem, problemOf } from '../tool-problem.ts';
+import { walkTree } from './walk-tree.ts';
+
+const MAX_DELETED = 10_000;
+
+export const deleteTool = defineTool({
+  description: 'Deletes a file, or a folder with everything in it when recursive is set.',
+  inputSchema: z.object({
+    path: z.string().describe('File or folder, relative to the root of the repository'),
+    recursive: z.boolean().default(false).describe('Delete a folder with everything in it (default false)'),
+  }),
+  isReadOnly: false,
+  async run({ path, recursive }, { root, signal }) {
+    const place = parseAgentPath(path);
+    const { parent, name } = splitPath(place);
+    await using folder = await openFolder(root, parent);
+    const stat = await statIn(folder, name);
+    if (stat === null) throw new ToolProblem(`${place.shown} does not exist.`);
+    try {
+      if (!stat.isDirectory()) {
+        await unlink(folder.at(name));
+        return `Deleted ${place.shown}.`;
+      }
+      if (!recursive)
+        throw new ToolProblem(`${place.shown} is a folder; set recursive to delete it with everything in it.`);
+      let files = 0;
+      const visit = async ({ kind }: { kind: string }) => {
+        if (kind !== 'folder') files += 1;
+        return files <= MAX_DELETED;
+      };
+      if ((await walkTree({ root, start: place, signal, visit })) !== 'complete') {
+        throw new ToolProblem(
+          `${place.shown} holds more than one call deletes (${MAX_DELETED} files); nothing was deleted.`,
+        );
+      }
+      await deleteFolder(folder, name, place.shown);
+      return `Deleted ${place.shown} with ${countText(files, 'file')}.`;
+    } catch (error) {
+      throw problemOf(error, place.shown);
+    }
+  },
+});
+
+export const moveTool = defineTool({
+  description: 'Moves or renames a file or a folder. The new place must be free; missing folders are made.',
+  inputSchema: z.object({
+    from: z.string().describe('File or folder, relative to the root of the repository'),
+    to: z.string().describe('Its new path, relative to the root of the repository'),
+  }),
+  isReadOnly: false,
+  async run({ from, to }, { root }) {
+    const source = parseAgentPath(from);
+    const target = parseAgentPath(to);
+    const { parent: sourceParent, name: sourceName } = splitPath(source);
+    const { parent: targetParent, name: targetName } = splitPath(target);
+    if (source.parts.every((part, index) => part === target.parts[index])) {
+      throw new ToolProblem(`${source.shown} cannot be moved to itself or into itself.`);
+    }
+    await using sourceFolder = await openFolder(root, sourceParent);
+    const stat = await statIn(sourceFolder, sourceName);
+    if (stat === null) throw new ToolProblem(`${source.shown} does not exist.`);
+    if (!stat.isFile() && !stat.isDirectory()) throw new ToolProblem(`${source.shown} is neither a file nor a folder.`);
+    await using targetFolder = await openFolder(root, targetParent, { create: true });
+    if ((await statIn(targetFolder, targetName)) !== null) {
+      throw new ToolProblem(`${target.shown} exists already; nothing was moved. Delete it first if it is not needed.`);
+    }
+    try {
+      await rename(sourceFolder.at(sourceName), targetFolder.at(targetName));
+    } catch (error) {
+      throw problemOf(error, target.shown);
+    }
+    return `Moved ${source.shown} to ${target.shown}.`;
+  },
+});
+
+/** Empties and removes a folder, link by link: what a link points at stays. */
+async function deleteFolder(parent: Folder, name: string, shown: string): Promise<void> {
+  await using folder = await openChild(parent, name, shown);
+  for await (const entry of await opendir(folder.self)) {
+    if (isGitName(entry.name)) throw new ToolProblem(`${shown} holds a .git, which is out of reach.`);
+    if (entry.isDirectory()) await deleteFolder(folder, entry.name, shown);
+    else await unlink(folder.at(entry.name));
+  }
+  await rmdir(parent.at(name));
+}

@@ -1,0 +1,98 @@
+import type { ToolCall, ToolResult } from '../../db/for-worker/steps.ts';
+import { inputProblem } from './define-tool.ts';
+import { countText, cappedOutput } from './tool-output.ts';
+import type { AgentTool, ToolContext, ToolOutput, Toolset } from './agent-tool.ts';
+
+export type CallCheck = { ok: true; input: unknown } | { ok: false; problem: string };
+
+const PARALLEL_CALLS = 8;
+
+/** Whether a call names a tool and its input fits; if not, the sentence the model gets back. */
+export function validateCall(toolset: Toolset, call: { toolName: string; input: unknown }): CallCheck {
+  const tool = toolOf(toolset, call.toolName);
+  if (tool === null) return { ok: false, problem: unknownTool(toolset, call.toolName) };
+  const parsed = tool.inputSchema.safeParse(call.input);
+  if (parsed.success) return { ok: true, input: parsed.data };
+  if (typeof call.input === 'string') {
+    return { ok: false, problem: `The input of ${call.toolName} is not a JSON object; call it again.` };
+  }
+  return { ok: false, problem: `${call.toolName}: ${inputProblem(parsed.error)}` };
+}
+
+/**
+ * Runs the tool calls of one answer and gives the results in the order of the calls. Neighbouring read-only calls run
+ * together, everything else one after another; `finish` comes last and is refused when a change failed. An error no
+ * tool expects (a full disk, a lost tree, an abort) is thrown once the calls that run have ended.
+ */
+export async function runBatch(toolset: Toolset, calls: ToolCall[], context: ToolContext): Promise<ToolResult[]> {
+  const outputs = new Map<ToolCall, ToolOutput>();
+  const finishing = calls.filter(({ toolName }) => toolName === 'finish');
+  for (const group of groupsOf(
+    toolset,
+    calls.filter(({ toolName }) => toolName !== 'finish'),
+  )) {
+    context.signal.throwIfAborted();
+    const settled = await Promise.allSettled(group.map((call) => runCall(toolset, call, context)));
+    for (const [index, result] of settled.entries()) {
+      const call = group[index];
+      if (result.status === 'rejected') throw result.reason;
+      if (call !== undefined) outputs.set(call, result.value);
+    }
+  }
+  const failed = calls.filter(
+    (call) => outputs.get(call)?.isError === true && isReadOnly(toolset, call) !== true,
+  ).length;
+  for (const call of finishing) {
+    outputs.set(call, failed === 0 ? await runCall(toolset, call, context) : refusedFinish(failed));
+  }
+  return calls.map((call) => resultOf(call, outputs.get(call)));
+}
+
+/** Calls that may run together, in order. */
+function groupsOf(toolset: Toolset, calls: ToolCall[]): ToolCall[][] {
+  const groups: ToolCall[][] = [];
+  let open: ToolCall[] | null = null;
+  for (const call of calls) {
+    const isTogether = isReadOnly(toolset, call) === true;
+    if (open !== null && isTogether && open.length < PARALLEL_CALLS) {
+      open.push(call);
+      continue;
+    }
+    const group = [call];
+    groups.push(group);
+    open = isTogether ? group : null;
+  }
+  return groups;
+}
+
+async function runCall(toolset: Toolset, call: ToolCall, context: ToolContext): Promise<ToolOutput> {
+  if (call.invalid !== undefined) return { text: cappedOutput(call.invalid), isError: true };
+  const check = validateCall(toolset, call);
+  const tool = toolOf(toolset, call.toolName);
+  if (!check.ok || tool === null) {
+    return { text: cappedOutput(check.ok ? unknownTool(toolset, call.toolName) : check.problem), isError: true };
+  }
+  return tool.run(call.input, context);
+}
+
+function resultOf({ toolCallId, toolName }: ToolCall, output: ToolOutput | undefined): ToolResult {
+  if (output === undefined) throw new Error(`the call ${toolCallId} was not run`);
+  return { toolCallId, toolName, output: output.text, isError: output.isError };
+}
+
+function refusedFinish(failed: number): ToolOutput {
+  const text = `The work is not ended: ${countText(failed, 'call')} beside finish failed. Look at the results, then finish again.`;
+  return { text, isError: true };
+}
+
+function toolOf(toolset: Toolset, name: string): AgentTool | null {
+  return Object.hasOwn(toolset, name) ? (toolset[name] ?? null) : null;
+}
+
+function isReadOnly(toolset: Toolset, { toolName }: ToolCall): boolean | null {
+  return toolOf(toolset, toolName)?.isReadOnly ?? null;
+}
+
+function unknownTool(toolset: Toolset, name: string): string {
+  return `There is no tool named ${JSON.stringify(name.slice(0, 100))}. The tools are ${Object.keys(toolset).join(', ')}.`;
+}

@@ -1,0 +1,77 @@
+import { z } from 'zod';
+import type { CommandEnd } from '../sandbox/running-command.ts';
+import { cleanOutput, headAndTail } from './clean-output.ts';
+import { defineTool } from './define-tool.ts';
+import { ToolProblem } from './tool-problem.ts';
+import type { AgentTool } from './agent-tool.ts';
+
+/** What a command says is cut to its beginning and end, within what one call may answer with. */
+const shown = { headLength: 14_000, tailLength: 28_000 };
+
+export interface RunToolOptions {
+  maxSeconds: number;
+  /** What commands reach by the proxy of the sandbox; none: nothing. */
+  hosts?: readonly string[];
+}
+
+/** Makes the tool that runs a shell command in the sandbox. */
+export function createRunTool({ maxSeconds, hosts = [] }: RunToolOptions): AgentTool {
+  const network =
+    hosts.length === 0
+      ? 'There is no network, no .git and no terminal; '
+      : `By HTTP and HTTPS, through the proxy that the environment names, ${hosts.join(', ')} can be reached and ` +
+        'nothing else. There is no .git and no terminal; ';
+  return defineTool({
+    description:
+      'Runs a shell command at the root of the repository and answers with what it said and its exit code: tests, builds, ' +
+      `linters, scripts. ${network}` +
+      'only the repository and /tmp can be written, and /tmp ' +
+      'is empty at each call. What the repository ignores may be gone at the next call. Processes end with the command.',
+    inputSchema: z.object({
+      command: z
+        .string()
+        .min(1)
+        .max(20_000)
+        .refine((text) => text.isWellFormed() && !text.includes('\0'), 'holds a NUL or half a character')
+        .describe('One or more lines of shell'),
+      seconds: z.int().min(1).max(maxSeconds).default(maxSeconds).describe('How long it may run'),
+    }),
+    isReadOnly: false,
+    async run({ command, seconds }, { runCommand }) {
+      const end = (await runCommand?.(command, seconds * 1_000)) ?? null;
+      if (end === null) throw new ToolProblem('The commands of this answer have used up their time; call it again.');
+      const text = describeEnd(end);
+      if (end.exitCode === 0) return text;
+      throw new ToolProblem(text);
+    },
+  });
+}
+
+/** How a command ended, and what it said. */
+export function describeEnd({ exitCode, stopped, output, notes, durationMs }: CommandEnd): string {
+  const seconds = (durationMs / 1_000).toFixed(1);
+  // no time of a command that ended by itself: the same end reads the same
+  const ending = exitCode === null ? `${stops[stopped ?? 'timeout']} after ${seconds} s` : exitOf(exitCode);
+  const said = shownOutput(output);
+  return [`[${ending}]`, said === '' ? '(no output)' : said, ...notes.map((note) => `[${note}]`)].join('\n');
+}
+
+function shownOutput({ head, tail, omitted }: CommandEnd['output']): string {
+  if (omitted === 0) return headAndTail(cleanOutput(Buffer.concat([head, tail])), shown).trimEnd();
+  const begin = cleanOutput(head).slice(0, shown.headLength);
+  const end = cleanOutput(tail).slice(-shown.tailLength);
+  return `${begin}\n[… the middle of ${head.length + tail.length + omitted} bytes left out …]\n${end}`.trimEnd();
+}
+
+const stops: Record<NonNullable<CommandEnd['stopped']>, string> = {
+  timeout: 'Stopped: it ran longer than it may,',
+  memory: 'Stopped: it used more memory than it may,',
+  disk: 'Stopped: it wrote more to the disk than it may,',
+  output: 'Stopped: it said more than it may,',
+};
+
+/** Above 128 a shell tells of a signal. */
+function exitOf(code: number): string {
+  if (code === 0) return 'exit code 0';
+  return code > 128 && code < 128 + 65 ? `exit code ${code} (signal ${code - 128})` : `exit code ${code}`;
+}

@@ -1,0 +1,23 @@
+import { createHmac } from 'node:crypto';
+import { webhookKeyOf } from '../../db/webhooks/webhook-secret.ts';
+
+export interface SignedMessage {
+  id: string;
+  /** Seconds since 1970. */
+  timestamp: number;
+  body: string;
+}
+
+/**
+ * The value of `webhook-signature` by the Standard Webhooks specification: one signature for each secret, so that a receiver which
+ * knows either takes the message.
+ */
+export function signWebhook({ id, timestamp, body }: SignedMessage, secrets: readonly string[]): string {
+  return secrets.map((secret) => `v1,${digestOf(`${id}.${timestamp}.${body}`, secret)}`).join(' ');
+}
+
+function digestOf(content: string, secret: string): string {
+  const key = webhookKeyOf(secret);
+  if (key === null) throw new TypeError('A stored webhook secret is not one.');
+  return createHmac('sha256', key).update(content).digest('base64');
+}

@@ -1,0 +1,88 @@
+import type { AttemptResult, WebhookAttemptStore, WebhookShipment } from '../../db/for-worker/webhook-attempts.ts';
+import { presentJob } from '../../db/jobs/agent-job.ts';
+import { webhookPing, type WebhookAttempt, type WebhookAttemptRef } from '../../workflows/contract/webhook.ts';
+import type { Attempt } from '../attempt.ts';
+import { WebhookSendError, type WebhookAnswer, type WebhookSender } from '../network/webhook-sender.ts';
+import { waitBeforeRetry } from './webhook-schedule.ts';
+import { signWebhook } from './webhook-signature.ts';
+
+export interface WebhookActivityDeps {
+  attempts: WebhookAttemptStore;
+  sender: WebhookSender;
+  attempt: Attempt;
+  redact(text: string): string;
+  /** Waits between attempts, for tests to shorten. */
+  waitsMs?: readonly number[];
+}
+
+export type WebhookActivities = ReturnType<typeof createWebhookActivities>;
+
+const mostResponseCharacters = 1_000;
+
+type Outcome = Omit<AttemptResult, 'durationMs' | 'waitMs'> & { retryAfter: string | null };
+
+export function createWebhookActivities(deps: WebhookActivityDeps) {
+  const { attempts, sender, attempt, redact, waitsMs } = deps;
+
+  /** Made once, so that every receiver and every attempt gets the same bytes. */
+  async function bodyOf({ body, messageId, type, createdAt, webhookId }: WebhookShipment): Promise<string | null> {
+    if (body !== null) return body;
+    const job = type === webhookPing ? null : await attempts.jobOf(messageId);
+    const data = job === null ? { webhook: { id: webhookId } } : { job: presentJob(job) };
+    return attempts.keepBody(messageId, JSON.stringify({ type, timestamp: createdAt.toISOString(), data }));
+  }
+
+  async function send(shipment: WebhookShipment, body: string, signal: AbortSignal): Promise<Outcome> {
+    const timestamp = Math.floor(Date.now() / 1000);
+    const headers = {
+      'content-type': 'application/json',
+      'user-agent': 'Docket-Webhooks/1',
+      'webhook-id': shipment.messageId,
+      'webhook-timestamp': String(timestamp),
+      'webhook-signature': signWebhook({ id: shipment.messageId, timestamp, body }, shipment.secrets),
+    };
+    try {
+      return outcomeOf(await sender.send({ url: shipment.url, headers, body, signal }));
+    } catch (error) {
+      if (!(error instanceof WebhookSendError)) throw error;
+      return { statusCode: null, response: null, error: error.message, verdict: 'failed', retryAfter: null };
+    }
+  }
+
+  function outcomeOf({ statusCode, retryAfter, text }: WebhookAnswer): Outcome {
+    const response = text === '' ? null : redact(text).slice(0, mostResponseCharacters);
+    const answer = { statusCode, retryAfter, response };
+    if (statusCode >= 200 && statusCode < 300) return { ...answer, error: null, verdict: 'delivered' };
+    return { ...answer, error: problemWith(statusCode), verdict: statusCode === 410 ? 'gone' : 'failed' };
+  }
+
+  return {
+    /**
+     * One attempt of a delivery. A second run of an attempt that was recorded sends nothing; one that was cut off before that
+     * sends once more, under the same webhook-id.
+     */
+    async sendWebhook(ref: WebhookAttemptRef): Promise<WebhookAttempt> {
+      // uncounted: a message whose attempt cannot be recorded is tried until it can
+      return attempt({ countFailure: () => Promise.resolve(1) }, async (signal) => {
+        const opened = await attempts.open(ref);
+        if (opened.kind === 'made') return { waitMs: opened.waitMs };
+        if (opened.kind === 'over') return { waitMs: null };
+        const { shipment } = opened;
+        const body = await bodyOf(shipment);
+        if (body === null) return { waitMs: null };
+        const startedMs = performance.now();
+        const { retryAfter, ...outcome } = await send(shipment, body, signal);
+        const durationMs = Math.round(performance.now() - startedMs);
+        const schedule = { tries: shipment.tries + 1, retryAfter, chance: Math.random(), nowMs: Date.now() };
+        return attempts.record(ref, { ...outcome, durationMs, waitMs: waitBeforeRetry({ ...schedule, waitsMs }) });
+      });
+    },
+  };
+}
+
+function problemWith(statusCode: number): string {
+  if (statusCode >= 300 && statusCode < 400) {
+    return `The receiver answered with a redirect (${statusCode}), which is not followed; give the webhook the address it leads to.`;
+  }
+  return `The receiver answered ${statusCode}; a status from 200 to 299 takes the message.`;
+}

@@ -1,0 +1,45 @@
+import type { Git } from '../git/git.ts';
+import type { JobDirectory } from './job-directory.ts';
+import type { TreeLimits } from './tree-limits.ts';
+import { listRemote, remoteCall, uploadPackOf, type RepositoryAccess } from '../git/remote.ts';
+
+interface JobAccess extends RepositoryAccess {
+  job: JobDirectory;
+}
+
+export interface BranchRequest extends JobAccess {
+  /** What the tree of the branch may be at most. */
+  limits: TreeLimits;
+}
+
+/** The commit a branch of the remote is at, null when there is none. */
+export async function remoteHead(git: Git, request: JobAccess, ref: string): Promise<string | null> {
+  const { refs } = await listRemote(git, { gitDir: request.job.gitDir, access: request, names: [ref] });
+  return refs.get(ref) ?? null;
+}
+
+/** Brings the commits of a branch into the job's git directory. */
+export async function fetchHead(git: Git, request: BranchRequest, ref: string): Promise<void> {
+  await git.run({
+    gitDir: request.job.gitDir,
+    args: [
+      'fetch',
+      '--quiet',
+      '--no-tags',
+      '--no-write-fetch-head',
+      '--no-auto-maintenance',
+      '--no-recurse-submodules',
+      ...uploadPackOf(request.repository),
+      request.repository,
+      `+${ref}:refs/docket/seen`,
+    ],
+    ...remoteCall(request),
+  });
+}
+
+/** The tree of a commit that the job's git directory has. */
+export async function treeOf(git: Git, { job, signal }: BranchRequest, commit: string): Promise<string> {
+  const args = ['rev-parse', '--verify', '--quiet', `${commit}^{tree}`];
+  const { stdout } = await git.run({ gitDir: job.gitDir, args, signal });
+  return stdout.toString().trim();
+}

@@ -1,0 +1,114 @@
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { chmod, mkdir, open, rm, rmdir, statfs, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { GitError } from '../git/git-error.ts';
+import { hasOwnDisk } from './own-disk.ts';
+import { removeTree } from './remove-tree.ts';
+
+/** Content of a tree, by which its disk is sized. */
+export interface TreeSize {
+  bytes: number;
+  files: number;
+}
+
+/** Gives each job's tree a file system of its own and of a fixed size: the kernel refuses what goes beyond it. */
+export interface JobDisks {
+  /** Replaces a tree that has no disk, or too small a one, by an empty disk with room for `size` and for what commands add. */
+  provide(tree: string, size: TreeSize): Promise<void>;
+}
+
+/** Why trees cannot have disks here, in one sentence that says what to do about it. */
+export class NoJobDisksError extends Error {
+  override name = 'NoJobDisksError';
+}
+
+const execute = promisify(execFile);
+const env = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' };
+const blockBytes = 4096;
+const inodeBytes = 256;
+/** Maps of blocks and inodes, and the folders of a tree. */
+const overheadFactor = 1.02;
+const leastBytes = 1 << 20;
+/** No journal: a tree is rebuilt from its snapshot after a crash of the machine. */
+const mkfsOptions = ['-q', '-F', '-b', String(blockBytes), '-I', String(inodeBytes), '-m', '0', '-O', '^has_journal'];
+/** Without discard, as the blocks of the image stay allocated: a write to a tree cannot fail for the disk below it. */
+const mountOptions = 'loop,nosuid,nodev,noatime,nodiscard,noinit_itable';
+
+/**
+ * Makes disks that hold a tree and `growthBytes` more. Each is an ext4 file system in a fully allocated file next to the tree, which
+ * has no name once it is mounted: unmounting frees it. Throws NoJobDisksError where a probe of all this fails.
+ */
+export async function openJobDisks(directory: string, { growthBytes }: { growthBytes: number }): Promise<JobDisks> {
+  const place = join(directory, 'trash', randomUUID());
+  const tree = join(place, 'tree');
+  try {
+    await mkdir(place, { recursive: true, mode: 0o700 });
+    await makeDisk(tree, { bytes: leastBytes, inodes: 16 });
+    if (await holds(tree, (await capacityOf(tree)) + 1)) throw new Error('the disk took more than its size');
+  } catch (cause) {
+    throw new NoJobDisksError(
+      'DOCKET_JOB_DISK_MB is set, but this worker cannot mount disks of jobs; run it as root with loop devices, e2fsprogs and a work directory that can allocate files, or unset it.',
+      { cause },
+    );
+  } finally {
+    await removeJobFolder(place);
+  }
+
+  return {
+    async provide(tree, { bytes, files }) {
+      const needed = bytes + files * blockBytes;
+      if (hasOwnDisk(tree) && (await capacityOf(tree)) >= needed + growthBytes / 2) return;
+      await removeDisk(tree);
+      await removeTree(tree);
+      const inodes = 2 * files + Math.ceil(growthBytes / blockBytes);
+      await makeDisk(tree, { bytes: needed + growthBytes, inodes });
+    },
+  };
+}
+
+/** Removes a job's folder with the disk of its tree. */
+export async function removeJobFolder(folder: string): Promise<void> {
+  await removeDisk(join(folder, 'tree'));
+  await removeTree(folder);
+}
+
+/** Also a disk that another worker has mounted, before it was killed. */
+async function removeDisk(tree: string): Promise<void> {
+  // lazily: a command of another job may have a copy of the mount until it ends
+  if (hasOwnDisk(tree)) await execute('umount', ['--lazy', tree], { env });
+}
+
+async function makeDisk(tree: string, { bytes, inodes }: { bytes: number; inodes: number }): Promise<void> {
+  const image = join(dirname(tree), `disk-${randomUUID()}`);
+  await mkdir(tree, { recursive: true, mode: 0o700 });
+  try {
+    await using file = await open(image, 'wx', 0o600);
+    const size = Math.ceil((bytes * overheadFactor + inodes * inodeBytes) / leastBytes + 1) * leastBytes;
+    await execute('fallocate', ['--length', String(size), image], { env });
+    await execute('mkfs.ext4', [...mkfsOptions, '-E', 'nodiscard', '-N', String(inodes), image], { env });
+    await execute('mount', ['-t', 'ext4', '-o', mountOptions, image, tree], { env });
+    await file.close();
+    await rmdir(join(tree, 'lost+found'));
+    await chmod(tree, 0o700);
+  } catch (cause) {
+    if (/No space left/.test(String(cause))) throw new GitError('disk-full', { cause });
+    throw new GitError('other', { message: 'The disk of a job could not be made.', cause });
+  } finally {
+    await rm(image, { force: true });
+  }
+}
+
+async function capacityOf(tree: string): Promise<number> {
+  const { blocks, bsize } = await statfs(tree);
+  return blocks * bsize;
+}
+
+async function holds(tree: string, bytes: number): Promise<boolean> {
+  const probe = join(tree, 'probe');
+  return writeFile(probe, Buffer.alloc(bytes)).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,115 @@
+import { link, rm } from 'node:fs/promises';
+import type { Snapshot } from '../../db/for-worker/snapshots.ts';
+import type { Git } from '../git/git.ts';
+import { GitError } from '../git/git-error.ts';
+import {
+  adoptNextIndex,
+  indexedTree,
+  indexPath,
+  nextIndexPath,
+  type JobBase,
+  type JobDirectory,
+} from './job-directory.ts';
+import { writeSnapshotCommit } from './snapshot-commit.ts';
+import { removeForeignEntries } from './tree-hygiene.ts';
+
+interface SnapshotRequest {
+  job: JobDirectory;
+  base: JobBase;
+  sinceTree: string | null;
+  signal: AbortSignal;
+}
+
+const addTimeoutMs = 10 * 60_000;
+const maxPackBytes = 256 * 1024 * 1024;
+const maxPatchBytes = 20 * 1024 * 1024;
+
+/** Takes the job's tree as it stands. The index takes part only once everything has been read. */
+export async function takeSnapshot(
+  git: Git,
+  { job, base, sinceTree, signal }: SnapshotRequest,
+): Promise<{ tree: string; snapshot: Snapshot | null }> {
+  await removeForeignEntries(job.tree, signal);
+  const before = await indexedTree(job);
+  if (before === null) throw new GitError('corrupt', { detail: 'The index of the working copy is missing.' });
+  await rm(nextIndexPath(job), { force: true });
+  // A link keeps the index's time, by which git tells entries it has to look into
+  await link(indexPath(job, before), nextIndexPath(job));
+  const onTree = { gitDir: job.gitDir, workTree: job.tree, env: { GIT_INDEX_FILE: nextIndexPath(job) }, signal };
+  await git.run({ ...onTree, args: ['add', '--all', '--no-warn-embedded-repo'], timeoutMs: addTimeoutMs });
+  const { stdout } = await git.run({ ...onTree, args: ['write-tree'] });
+  const tree = stdout.toString().trim();
+  const snapshot = tree === (sinceTree ?? base.baseTree) ? null : await describeTree(git, { job, base, tree, signal });
+  await adoptNextIndex(job, tree);
+  return { tree, snapshot };
+}
+
+/** A tree whose objects the job's git directory has, as a snapshot relative to the base commit. */
+export async function describeTree(
+  git: Git,
+  { job, base, tree, signal }: { job: JobDirectory; base: JobBase; tree: string; signal: AbortSignal },
+): Promise<Snapshot> {
+  const { gitDir } = job;
+  const { baseCommit } = base;
+  const commit = await writeSnapshotCommit(gitDir, { tree, parent: baseCommit });
+  const packed = await git.run({
+    gitDir,
+    args: ['pack-objects', '--revs', '--thin', '--delta-base-offset', '--stdout', '--quiet'],
+    input: `${commit}\n^${baseCommit}\n`,
+    maxOutputBytes: maxPackBytes,
+    signal,
+  });
+  if (packed.truncated)
+    throw new GitError('other', { message: 'The change is larger than 256 MB and cannot be kept.' });
+  return { tree, commit, baseCommit, pack: packed.stdout, ...(await patchOf(git, { job, baseCommit, tree, signal })) };
+}
+
+async function patchOf(
+  git: Git,
+  { job, baseCommit, tree, signal }: { job: JobDirectory; baseCommit: string; tree: string; signal: AbortSignal },
+): Promise<{ patch: string; changedFiles: number }> {
+  const onTree = { gitDir: job.gitDir, workTree: job.tree, signal };
+  const options = [
+    '-r',
+    '-M',
+    '--full-index',
+    '--no-color',
+    '--no-ext-diff',
+    '--no-textconv',
+    '--ignore-submodules=none',
+  ];
+  const patch = await git.run({
+    ...onTree,
+    args: ['diff-tree', '-p', '--binary', '--src-prefix=a/', '--dst-prefix=b/', ...options, baseCommit, tree],
+    maxOutputBytes: maxPatchBytes,
+  });
+  if (!patch.truncated) {
+    return describePatch(patch.stdout);
+  }
+  const names = await git.run({
+    ...onTree,
+    args: ['diff-tree', '--name-status', ...options, baseCommit, tree],
+    maxOutputBytes: maxPatchBytes,
+  });
+  const heading = 'The change is larger than 20 MB; these files differ:\n';
+  return { patch: `${heading}${textOf(names.stdout)}`, changedFiles: countOf(names.stdout, '\n') };
+}
+
+/** A patch as it is stored. Counts in the bytes: a pattern would hold the event loop on 20 MB of text. */
+export function describePatch(bytes: Buffer): { patch: string; changedFiles: number } {
+  const heading = 'diff --git ';
+  const isFirst = bytes.subarray(0, heading.length).equals(Buffer.from(heading));
+  return { patch: textOf(bytes), changedFiles: countOf(bytes, `\n${heading}`) + (isFirst ? 1 : 0) };
+}
+
+function textOf(bytes: Buffer): string {
+  const text = bytes.toString();
+  return bytes.includes(0) ? text.replaceAll('\0', '\ufffd') : text;
+}
+
+function countOf(bytes: Buffer, text: string): number {
+  const wanted = Buffer.from(text);
+  let count = 0;
+  for (let at = bytes.indexOf(wanted); at !== -1; at = bytes.indexOf(wanted, at + wanted.length)) count += 1;
+  return count;
+}

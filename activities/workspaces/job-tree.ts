@@ -1,0 +1,134 @@
+import { existsSync } from 'node:fs';
+import { link, mkdir, rm } from 'node:fs/promises';
+import type { Snapshot } from '../../db/for-worker/snapshots.ts';
+import type { Git } from '../git/git.ts';
+import { GitError } from '../git/git-error.ts';
+import {
+  adoptNextIndex,
+  createJobDirectory,
+  discardJobDirectory,
+  hasLeftovers,
+  indexedTree,
+  indexPath,
+  nextIndexPath,
+  readBase,
+  writeBase,
+  type JobBase,
+  type JobDirectory,
+} from './job-directory.ts';
+import type { JobDisks } from './job-disks.ts';
+import type { Mirrors } from './mirrors.ts';
+import { hasOwnDisk } from './own-disk.ts';
+import type { RepositoryAccess } from '../git/remote.ts';
+import { removeForeignEntries } from './tree-hygiene.ts';
+import { checkTree, type TreeLimits } from './tree-limits.ts';
+
+export interface JobTreeDeps {
+  git: Git;
+  mirrors: Mirrors;
+  directory: string;
+  limits: TreeLimits;
+  /** Null: trees lie on the disk of the worker. */
+  disks: JobDisks | null;
+}
+
+export interface JobTreeRequest extends RepositoryAccess {
+  job: JobDirectory;
+  baseCommit: string;
+  snapshot: Snapshot | null;
+}
+
+const checkoutTimeoutMs = 10 * 60_000;
+
+/** Runs `work`; a damaged copy of the repository is thrown away and everything is tried once more from the remote. */
+export async function rebuildingOnce<Result>(
+  { mirrors, directory }: JobTreeDeps,
+  { job, ...mirror }: JobTreeRequest,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof GitError && error.kind === 'corrupt')) throw error;
+    await discardJobDirectory(directory, job);
+    await mirrors.suspect(mirror);
+    return await work();
+  }
+}
+
+/** Makes git's directory of the job ready: its base commit is there, and so are the objects of the snapshot. */
+export async function ensureObjects(deps: JobTreeDeps, request: JobTreeRequest): Promise<JobBase> {
+  const { job, baseCommit, snapshot, signal } = request;
+  if (!deps.mirrors.isUsable(request)) await deps.mirrors.ensureCommit(request, baseCommit);
+  const base = (await keptBase(request)) ?? (await startOver(deps, request));
+  if (snapshot !== null && !existsSync(indexPath(job, snapshot.tree))) {
+    const args = ['index-pack', '--stdin', '--fix-thin'];
+    await deps.git.run({ gitDir: job.gitDir, args, input: snapshot.pack, signal });
+  }
+  return base;
+}
+
+async function keptBase({ job, baseCommit, ...access }: JobTreeRequest): Promise<JobBase | null> {
+  const base = await readBase(job);
+  if (base === null || base.baseCommit !== baseCommit) return null;
+  if (base.organizationId !== access.organizationId || base.repository !== access.repository) return null;
+  return (await hasLeftovers(job)) ? null : base;
+}
+
+async function startOver(deps: JobTreeDeps, request: JobTreeRequest): Promise<JobBase> {
+  const { git, mirrors, directory } = deps;
+  const { job, baseCommit, organizationId, repository, signal } = request;
+  await discardJobDirectory(directory, job);
+  await mirrors.ensureCommit(request, baseCommit);
+  await createJobDirectory(job, { mirror: mirrors.directoryOf(request) });
+  const args = ['rev-parse', '--verify', '--quiet', `${baseCommit}^{tree}`];
+  const { stdout } = await git.run({ gitDir: job.gitDir, args, signal });
+  const base = { organizationId, repository, baseCommit, baseTree: stdout.toString().trim() };
+  await writeBase(job, base);
+  return base;
+}
+
+/** Makes the job's tree equal to the snapshot, or to the base commit; a tree that is equal already is only checked. */
+export async function ensureTree(deps: JobTreeDeps, request: JobTreeRequest): Promise<JobBase> {
+  const { job, snapshot, signal } = request;
+  const base = await ensureObjects(deps, request);
+  const wanted = snapshot?.tree ?? base.baseTree;
+  await mkdir(job.tree, { recursive: true, mode: 0o700 });
+  const present = await indexedTree(job);
+  const isReady = present === wanted && (deps.disks === null || hasOwnDisk(job.tree));
+  if (isReady && (await isUnchanged(deps.git, { job, tree: wanted, signal }))) return base;
+  if (!isReady) {
+    const size = await checkTree(deps.git, { gitDir: job.gitDir, tree: wanted, limits: deps.limits, signal });
+    await deps.disks?.provide(job.tree, size);
+  }
+  await rm(nextIndexPath(job), { force: true });
+  // A link keeps the index's time, by which git tells entries it has to look into
+  if (present !== null) await link(indexPath(job, present), nextIndexPath(job));
+  if (present !== null) await removeForeignEntries(job.tree, signal);
+  const call = {
+    gitDir: job.gitDir,
+    workTree: job.tree,
+    env: { GIT_INDEX_FILE: nextIndexPath(job) },
+    timeoutMs: checkoutTimeoutMs,
+    signal,
+  };
+  await deps.git.run({ ...call, args: ['read-tree', '--reset', '-u', '--no-recurse-submodules', wanted] });
+  await deps.git.run({ ...call, args: ['clean', '-ffdx', '--quiet'] });
+  await adoptNextIndex(job, wanted);
+  return base;
+}
+
+async function isUnchanged(
+  git: Git,
+  { job, tree, signal }: { job: JobDirectory; tree: string; signal: AbortSignal },
+): Promise<boolean> {
+  const { stdout } = await git.run({
+    gitDir: job.gitDir,
+    workTree: job.tree,
+    args: ['ls-files', '--modified', '--deleted', '--others', '--exclude-standard', '-z'],
+    env: { GIT_INDEX_FILE: indexPath(job, tree) },
+    maxOutputBytes: 1,
+    signal,
+  });
+  return stdout.length === 0;
+}

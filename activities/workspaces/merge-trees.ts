@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Git } from '../git/git.ts';
+import { GitError } from '../git/git-error.ts';
+import type { JobDirectory } from './job-directory.ts';
+import { checkTree, type TreeLimits } from './tree-limits.ts';
+
+export interface MergeRequest {
+  job: JobDirectory;
+  /** What both sides began with. */
+  base: string;
+  ours: string;
+  theirs: string;
+  limits: TreeLimits;
+  signal: AbortSignal;
+}
+
+const identity = {
+  GIT_AUTHOR_NAME: 'Docket',
+  GIT_AUTHOR_EMAIL: 'docket@localhost',
+  GIT_AUTHOR_DATE: '@946684800 +0000',
+  GIT_COMMITTER_NAME: 'Docket',
+  GIT_COMMITTER_EMAIL: 'docket@localhost',
+  GIT_COMMITTER_DATE: '@946684800 +0000',
+};
+
+/** The tree with both changes. Its objects are in the job's git directory. Throws `rejected` where they contradict. */
+export async function mergeTrees(git: Git, request: MergeRequest): Promise<string> {
+  const { tree, conflicts } = await merge(git, request);
+  if (conflicts.length === 0) return tree;
+  throw new GitError('rejected', {
+    message:
+      'Somebody changed the branch in the same places as the agent, so the changes cannot be put together; the branch was left as it is. A message lets the agent go on from what the branch holds now.',
+  });
+}
+
+/**
+ * The same, with their version of each file in which the changes contradict: `overruled` names those files. Where more than
+ * single files contradict, such as a file and a folder, all of it is theirs.
+ */
+export async function mergeTreesYielding(
+  git: Git,
+  request: MergeRequest,
+): Promise<{ tree: string; overruled: string[] }> {
+  const { tree, conflicts } = await merge(git, request);
+  if (conflicts.length === 0) return { tree, overruled: [] };
+  const { job, base, ours, theirs, signal } = request;
+  const listed = await Promise.all([base, ours, theirs].map((side) => entriesOf(git, request, side)));
+  const known = new Set(listed.flatMap((entries) => [...entries.keys()]));
+  // git invents names for what it cannot put in its place
+  if (!conflicts.every((path) => known.has(path))) return { tree: theirs, overruled: conflicts };
+  const entries = listed.at(-1);
+  const index = join(job.gitDir, `yield-${randomUUID()}`);
+  const call = { gitDir: job.gitDir, env: { GIT_INDEX_FILE: index }, signal };
+  try {
+    await git.run({ ...call, args: ['read-tree', tree] });
+    const lines = conflicts.map((path) => `${entries?.get(path) ?? `0 ${'0'.repeat(40)}`}\t${path}\0`);
+    await git.run({ ...call, args: ['update-index', '-z', '--index-info'], input: lines.join('') });
+    const { stdout } = await git.run({ ...call, args: ['write-tree'] });
+    return { tree: stdout.toString().trim(), overruled: conflicts };
+  } finally {
+    await rm(index, { force: true });
+  }
+}
+
+/** Mode, type and object of each file of a tree, by its path. */
+async function entriesOf(git: Git, { job, signal }: MergeRequest, tree: string): Promise<Map<string, string>> {
+  const args = ['ls-tree', '-r', '-z', '--full-tree', tree];
+  const { stdout } = await git.run({ gitDir: job.gitDir, args, signal });
+  const entries = stdout.toString().split('\0').filter(Boolean);
+  return new Map(entries.map((entry) => [entry.slice(entry.indexOf('\t') + 1), entry.slice(0, entry.indexOf('\t'))]));
+}
+
+/** The tree as git leaves it, and the files in which the changes contradict. */
+async function merge(
+  git: Git,
+  { job, base, ours, theirs, limits, signal }: MergeRequest,
+): Promise<{ tree: string; conflicts: string[] }> {
+  const { gitDir } = job;
+  // it comes from outside: nothing lists it before
+  await checkTree(git, { gitDir, tree: theirs, limits, signal });
+  if (base === ours || ours === theirs) return { tree: theirs, conflicts: [] };
+  if (base === theirs) return { tree: ours, conflicts: [] };
+  const commit = async (tree: string, parents: string[]) => {
+    const args = ['commit-tree', tree, ...parents.flatMap((parent) => ['-p', parent]), '-m', 'Merge'];
+    return (await git.run({ gitDir, args, env: identity, signal })).stdout.toString().trim();
+  };
+  // git merges commits: these three exist for it alone
+  const begin = await commit(base, []);
+  const sides = [await commit(ours, [begin]), await commit(theirs, [begin])];
+  const args = ['merge-tree', '--write-tree', '--no-messages', '--name-only', '-z', ...sides];
+  const { stdout, exitCode } = await git.run({ gitDir, args, acceptedExitCodes: [1], signal });
+  const [tree = '', ...names] = stdout.toString().trim().split('\0').filter(Boolean);
+  await checkTree(git, { gitDir, tree, limits, signal });
+  return { tree, conflicts: exitCode === 1 ? names : [] };
+}

@@ -1,0 +1,197 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Git } from '../git/git.ts';
+import { GitError } from '../git/git-error.ts';
+import { acquireLock } from './file-lock.ts';
+import { defaultTreeLimits } from './tree-limits.ts';
+import { checkRefs, remoteCall, uploadPackOf, type RepositoryAccess } from '../git/remote.ts';
+
+/** Whose copy of which repository. */
+export type MirrorOf = Pick<RepositoryAccess, 'organizationId' | 'repository'>;
+
+/**
+ * One bare copy of each repository per organization and worker machine; objects are only ever added to it. None serves an
+ * organization with what another one was allowed to read.
+ */
+export interface Mirrors {
+  directoryOf(mirror: MirrorOf): string;
+  /** Whether the mirror is there and nobody has found it damaged. */
+  isUsable(mirror: MirrorOf): boolean;
+  /** Makes the mirror if there is none, without asking the remote. */
+  ensure(access: RepositoryAccess): Promise<string>;
+  has(access: RepositoryAccess, commit: string): Promise<boolean>;
+  /** Brings branches and tags up to date; a damaged mirror is built anew. */
+  refresh(access: RepositoryAccess): Promise<void>;
+  /** Makes sure that the commit is in the mirror, by asking the remote only when it is not. */
+  ensureCommit(access: RepositoryAccess, commit: string): Promise<void>;
+  /** Says that the mirror was found damaged: the next use builds it anew. */
+  suspect(mirror: MirrorOf): Promise<void>;
+}
+
+const headsAndTags = ['+refs/heads/*:refs/heads/*', '+refs/tags/*:refs/tags/*'];
+const packsBeforeRepack = 40;
+const repackTimeoutMs = 15 * 60_000;
+const abandonedAfterMs = 24 * 60 * 60_000;
+
+/** The name of a mirror and of its lock. */
+export function mirrorNameOf({ organizationId, repository }: MirrorOf): string {
+  return createHash('sha256').update(`${organizationId} ${repository}`).digest('hex').slice(0, 32);
+}
+
+/** Makes the store of mirrors below a directory that several processes may share. */
+export function createMirrors({
+  git,
+  directory,
+  mostRefs = defaultTreeLimits.files,
+}: {
+  git: Git;
+  directory: string;
+  mostRefs?: number;
+}): Mirrors {
+  const locks = join(directory, 'locks');
+  const mirrors = join(directory, 'mirrors');
+  const directoryOf = (mirror: MirrorOf) => join(mirrors, `${mirrorNameOf(mirror)}.git`);
+  const suspicionOf = (mirror: MirrorOf) => join(mirrors, `${mirrorNameOf(mirror)}.suspect`);
+
+  function isUsable(mirror: MirrorOf): boolean {
+    return existsSync(join(directoryOf(mirror), 'HEAD')) && !existsSync(suspicionOf(mirror));
+  }
+
+  async function exclusively<Result>(access: RepositoryAccess, work: () => Promise<Result>): Promise<Result> {
+    await mkdir(locks, { recursive: true, mode: 0o700 });
+    const lock = await acquireLock(join(locks, `mirror-${mirrorNameOf(access)}.lock`), access.signal);
+    try {
+      return await work();
+    } finally {
+      await lock.release();
+    }
+  }
+
+  async function initialise(gitDir: string, signal: AbortSignal): Promise<void> {
+    await mkdir(gitDir, { recursive: true, mode: 0o700 });
+    const args = ['init', '--bare', '--quiet', '--template=', '--object-format=sha1', '--initial-branch=main'];
+    await git.run({ gitDir, args, signal });
+  }
+
+  async function ensure(access: RepositoryAccess): Promise<string> {
+    const gitDir = directoryOf(access);
+    const exists = () => existsSync(join(gitDir, 'HEAD'));
+    if (exists()) return gitDir;
+    return await exclusively(access, async () => {
+      if (exists()) return gitDir;
+      const half = `${gitDir}.${randomUUID()}`;
+      await initialise(half, access.signal);
+      await rename(half, gitDir);
+      return gitDir;
+    });
+  }
+
+  async function fetch(gitDir: string, access: RepositoryAccess, refspecs: readonly string[]): Promise<void> {
+    const options = ['--quiet', '--no-tags', '--force', '--no-write-fetch-head', '--no-auto-maintenance'];
+    const isAll = refspecs === headsAndTags;
+    if (isAll) await checkRefs(git, { gitDir, access, most: mostRefs });
+    const prune = isAll ? ['--prune'] : [];
+    await git.run({
+      gitDir,
+      args: [
+        'fetch',
+        ...options,
+        ...prune,
+        '--no-recurse-submodules',
+        ...uploadPackOf(access.repository),
+        access.repository,
+        ...refspecs,
+      ],
+      ...remoteCall(access),
+    });
+  }
+
+  /** Running readers find the same objects under the same path afterwards. */
+  async function rebuild(access: RepositoryAccess): Promise<void> {
+    const gitDir = directoryOf(access);
+    const half = `${gitDir}.${randomUUID()}`;
+    const old = `${gitDir}.${randomUUID()}`;
+    try {
+      await initialise(half, access.signal);
+      await fetch(half, access, headsAndTags);
+      if (existsSync(gitDir)) await rename(gitDir, old);
+      await rename(half, gitDir);
+      await rm(suspicionOf(access), { force: true });
+    } finally {
+      await rm(half, { recursive: true, force: true });
+      await rm(old, { recursive: true, force: true });
+    }
+  }
+
+  async function refreshLocked(access: RepositoryAccess): Promise<void> {
+    if (!isUsable(access)) return await rebuild(access);
+    const gitDir = directoryOf(access);
+    try {
+      await fetch(gitDir, access, headsAndTags);
+      await git.run({ gitDir, args: ['rev-list', '--all', '--max-count=1', '--quiet'], signal: access.signal });
+    } catch (error) {
+      if (!(error instanceof GitError && error.kind === 'corrupt')) throw error;
+      return await rebuild(access);
+    }
+    await keepHouse(gitDir, access.signal);
+  }
+
+  /** Joins many small packs, losing nothing, and removes what killed fetches left behind. */
+  async function keepHouse(gitDir: string, signal: AbortSignal): Promise<void> {
+    const packs = join(gitDir, 'objects', 'pack');
+    const names = await readdir(packs);
+    for (const name of names.filter((name) => name.startsWith('tmp_'))) {
+      const { mtimeMs } = await stat(join(packs, name));
+      if (Date.now() - mtimeMs > abandonedAfterMs) await rm(join(packs, name), { force: true });
+    }
+    if (names.filter((name) => name.endsWith('.pack')).length <= packsBeforeRepack) return;
+    await git.run({
+      gitDir,
+      args: ['repack', '-a', '-d', '--keep-unreachable', '--quiet'],
+      timeoutMs: repackTimeoutMs,
+      signal,
+    });
+  }
+
+  async function has(access: RepositoryAccess, commit: string): Promise<boolean> {
+    const { signal } = access;
+    const gitDir = directoryOf(access);
+    const args = ['cat-file', '-e', `${commit}^{commit}`];
+    if (!isUsable(access)) return false;
+    return (await git.run({ gitDir, args, acceptedExitCodes: [1, 128], signal })).exitCode === 0;
+  }
+
+  /** Those that were not used for longest go first when there is no more room. */
+  async function markUsed(mirror: MirrorOf): Promise<void> {
+    const now = new Date();
+    await utimes(join(directoryOf(mirror), 'HEAD'), now, now).catch(() => undefined);
+  }
+
+  async function ensureCommit(access: RepositoryAccess, commit: string): Promise<void> {
+    await markUsed(access);
+    if (await has(access, commit)) return;
+    await exclusively(access, async () => {
+      if (await has(access, commit)) return;
+      await refreshLocked(access);
+      if (await has(access, commit)) return;
+      // No branch holds it any more; most servers still give a commit that is asked for by its id
+      await fetch(directoryOf(access), access, [`+${commit}:refs/docket/${commit}`]);
+      if (!(await has(access, commit))) throw new GitError('ref-not-found');
+    });
+  }
+
+  return {
+    directoryOf,
+    isUsable,
+    ensure,
+    has,
+    ensureCommit,
+    refresh: (access) => exclusively(access, () => refreshLocked(access)),
+    suspect: async (mirror) => {
+      await mkdir(mirrors, { recursive: true, mode: 0o700 });
+      await writeFile(suspicionOf(mirror), '');
+    },
+  };
+}

@@ -1,0 +1,192 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { fetchHead, remoteHead, treeOf } from './branch-head.ts';
+import type { Git } from '../git/git.ts';
+import { GitError } from '../git/git-error.ts';
+import { gitFailureOf, pushFailureOf } from '../git/git-failure.ts';
+import type { JobDirectory } from './job-directory.ts';
+import { mergeTrees } from './merge-trees.ts';
+import { receivePackOf, remoteCall, type RepositoryAccess } from '../git/remote.ts';
+import type { TreeLimits } from './tree-limits.ts';
+
+/** The one commit that a job's first turn makes on the base commit. */
+export interface FirstCommit extends RepositoryAccess {
+  job: JobDirectory;
+  branch: string;
+  baseCommit: string;
+  tree: string;
+  message: string;
+  author: { name: string; email: string; date: Date };
+}
+
+export interface PublishRequest extends FirstCommit {
+  limits: TreeLimits;
+  /** What an earlier turn left in the branch; null before the first one. */
+  published: { commit: string; tree: string } | null;
+  beforePush(): Promise<void>;
+}
+
+const jobTrailer = /^Agent-Job: .+$/gm;
+
+const mostTries = 3;
+/** What a push that was stopped on this side may take to arrive on the other. */
+const latePushMs = 1_000;
+
+export interface PublishedBranch {
+  commit: string;
+  /** The tree of the commit: the job's, joined with what others did to the branch. */
+  tree: string;
+}
+
+/** Commits a tree whose objects the job's git directory has, and brings the branch to that commit exactly once. */
+export async function publishBranch(git: Git, request: PublishRequest): Promise<PublishedBranch> {
+  const ref = refOf(request.branch);
+  if (request.published !== null) return addToBranch(git, request, { ref, published: request.published });
+  return { commit: await makeBranch(git, request, ref), tree: request.tree };
+}
+
+/**
+ * Takes back a branch that `publishBranch` made, or was about to make when it was stopped, unless somebody has pushed to it
+ * since. Answers whether there was one.
+ */
+export async function withdrawBranch(git: Git, request: FirstCommit): Promise<boolean> {
+  const ref = refOf(request.branch);
+  const commit = await commitTree(git, request, { tree: request.tree, parent: request.baseCommit });
+  for (const waitMs of [0, latePushMs]) {
+    await delay(waitMs, undefined, { signal: request.signal });
+    const head = await remoteHead(git, request, ref);
+    if (head !== null && head !== commit) return false;
+    if (head === null) continue;
+    const refused = await push(git, request, { ref, commit: '', lease: commit });
+    if (refused !== null) throw refused;
+    return true;
+  }
+  return false;
+}
+
+/** One commit on the base commit. */
+async function makeBranch(git: Git, request: PublishRequest, ref: string): Promise<string> {
+  const commit = await commitTree(git, request, { tree: request.tree, parent: request.baseCommit });
+  const head = await remoteHead(git, request, ref);
+  if (head === commit) return commit;
+  const lease = await leaseOf(git, request, { ref, head, commit });
+  await request.beforePush();
+  const refused = await push(git, request, { ref, commit, lease });
+  if (refused === null) return commit;
+  // Another attempt of the same push may have been first
+  if (refused.kind === 'stale' && (await remoteHead(git, request, ref)) === commit) return commit;
+  throw refused;
+}
+
+/** One more commit on what the branch holds now. A change that the branch has already, from whomever, is not made again. */
+async function addToBranch(
+  git: Git,
+  request: PublishRequest,
+  { ref, published }: { ref: string; published: { commit: string; tree: string } },
+): Promise<PublishedBranch> {
+  const { job, limits, signal } = request;
+  for (let tried = 0; tried < mostTries; tried += 1) {
+    const head = await remoteHead(git, request, ref);
+    if (head === null) return { commit: await makeBranch(git, request, ref), tree: request.tree };
+    await fetchHead(git, request, ref);
+    const theirs = await treeOf(git, request, head);
+    const tree = await mergeTrees(git, { job, base: published.tree, ours: request.tree, theirs, limits, signal });
+    if (tree === theirs) return { commit: head, tree };
+    const commit = await commitTree(git, request, { tree, parent: head });
+    await request.beforePush();
+    const refused = await push(git, request, { ref, commit, lease: head });
+    if (refused === null) return { commit, tree };
+    if (refused.kind !== 'stale') throw refused;
+  }
+  throw new GitError('rejected', {
+    message:
+      'Somebody else pushed to the branch each time the agent was about to (three tries); send the message again.',
+  });
+}
+
+function refOf(branch: string): string {
+  if (!/^[A-Za-z0-9_][A-Za-z0-9._/-]*$/.test(branch) || /\.\.|\/\/|\/\.|\.lock(?:\/|$)|[./]$/.test(branch)) {
+    throw new GitError('rejected', { message: 'The name of the branch is not one that git accepts.' });
+  }
+  return `refs/heads/${branch}`;
+}
+
+async function commitTree(
+  git: Git,
+  { job, message, author, signal }: FirstCommit,
+  { tree, parent }: { tree: string; parent: string },
+): Promise<string> {
+  const date = `@${Math.floor(author.date.getTime() / 1000)} +0000`;
+  const env = {
+    GIT_AUTHOR_NAME: author.name,
+    GIT_AUTHOR_EMAIL: author.email,
+    GIT_AUTHOR_DATE: date,
+    GIT_COMMITTER_NAME: author.name,
+    GIT_COMMITTER_EMAIL: author.email,
+    GIT_COMMITTER_DATE: date,
+  };
+  const args = ['commit-tree', tree, '-p', parent, '-F', '-'];
+  const { stdout } = await git.run({ gitDir: job.gitDir, args, env, input: message.replaceAll('\0', ''), signal });
+  return stdout.toString().trim();
+}
+
+/** What the branch must still be at when the push arrives: nothing, or an earlier commit of this job. */
+async function leaseOf(
+  git: Git,
+  request: PublishRequest,
+  { ref, head, commit }: { ref: string; head: string | null; commit: string },
+): Promise<string> {
+  if (head === null) return '';
+  await fetchHead(git, request, ref);
+  const [theirs, ours] = await Promise.all([readCommit(git, request, head), readCommit(git, request, commit)]);
+  if (theirs.parents.join() === ours.parents.join() && ours.trailer !== '' && theirs.trailer === ours.trailer)
+    return head;
+  throw new GitError('stale');
+}
+
+async function readCommit(
+  git: Git,
+  { job, signal }: PublishRequest,
+  commit: string,
+): Promise<{ parents: string[]; trailer: string }> {
+  const { stdout } = await git.run({ gitDir: job.gitDir, args: ['cat-file', 'commit', commit], signal });
+  const text = stdout.toString();
+  const header = text.slice(0, text.indexOf('\n\n'));
+  const parents = [...header.matchAll(/^parent ([0-9a-f]{40})$/gm)].map(([, parent = '']) => parent);
+  return { parents, trailer: text.slice(header.length).match(jobTrailer)?.at(-1) ?? '' };
+}
+
+/**
+ * Pushes with a lease, without a commit deletes; answers how the remote refused the branch, null when it took it. Git ends
+ * in the same way when the connection is lost, which tells nothing of the branch: that is thrown, as any failure of git.
+ */
+async function push(
+  git: Git,
+  request: FirstCommit,
+  { ref, commit, lease }: { ref: string; commit: string; lease: string },
+): Promise<GitError | null> {
+  const { stdout, stderr, exitCode } = await git.run({
+    gitDir: request.job.gitDir,
+    args: [
+      'push',
+      '--porcelain',
+      '--no-progress',
+      '--no-verify',
+      '--no-signed',
+      '--no-follow-tags',
+      '--no-recurse-submodules',
+      `--force-with-lease=${ref}:${lease}`,
+      ...receivePackOf(request.repository),
+      request.repository,
+      `${commit}:${ref}`,
+    ],
+    acceptedExitCodes: [1],
+    ...remoteCall(request),
+  });
+  const refusal = stdout
+    .toString()
+    .split('\n')
+    .find((line) => line.startsWith('!\t'));
+  if (refusal !== undefined) return pushFailureOf({ reason: refusal.split('\t').slice(2).join(' '), stderr });
+  if (exitCode !== 0) throw gitFailureOf({ stderr, secrets: [] });
+  return null;
+}

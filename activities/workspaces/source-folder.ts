@@ -1,0 +1,228 @@
+import { createHash } from 'node:crypto';
+import { constants } from 'node:fs';
+import { lstat, open, readdir, realpath } from 'node:fs/promises';
+import { join, sep } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Git } from '../git/git.ts';
+import { GitError } from '../git/git-error.ts';
+
+/** A text file of a documentation folder, by its path below it with forward slashes; UTF-8. */
+export interface FolderFile {
+  path: string;
+  /** Names the content: equal names, equal contents. */
+  name: string;
+  /** Null where the reader knows the file already. */
+  content: Uint8Array | null;
+}
+
+/** Whether a reader knows the content of a file. */
+export type IsKnownFile = (file: { path: string; name: string }) => boolean;
+
+/** The folder cannot be read as a site's source; `message` is a sentence for the owner of the site. */
+export class SourceFolderError extends Error {
+  override name = 'SourceFolderError';
+}
+
+const mostFiles = 50_000;
+const largestFile = 10 * 1024 * 1024;
+const largestFolder = 500 * 1024 * 1024;
+/** Git's list of a folder, some 100 bytes a file. A tree of a few objects can list as billions. */
+const largestList = 32 * 1024 * 1024;
+const mostEntries = 500_000;
+/** Listed between two turns of the event loop. */
+const entriesPerTurn = 2_000;
+const filesPerBatch = 5_000;
+const bytesPerBatch = 32 * 1024 * 1024;
+const deepest = 40;
+const readable = /\.(?:md|mdx|markdown|json|ya?ml)$/i;
+
+interface Blob {
+  path: string;
+  object: string;
+  size: number;
+}
+
+/** Identifies the content of a folder at a commit: git's id of its tree. Null when the commit has no such folder. */
+export async function folderRevision(
+  git: Git,
+  { gitDir, commit, path, signal }: { gitDir: string; commit: string; path: string; signal: AbortSignal },
+): Promise<string | null> {
+  const resolve = async (name: string) => {
+    const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', name];
+    const { stdout, exitCode } = await git.run({ gitDir, args, acceptedExitCodes: [1, 128], signal });
+    return exitCode === 0 ? stdout.toString().trim() : null;
+  };
+  if (path === '') return resolve(`${commit}^{tree}`);
+  const object = await resolve(`${commit}:${path}`);
+  return object === null ? null : resolve(`${object}^{tree}`);
+}
+
+/**
+ * Lists the text files of a folder and reads those that are not known from git's objects, without a checkout.
+ * Errors: GitError, SourceFolderError.
+ */
+export async function readGitFolder(
+  git: Git,
+  { gitDir, tree, isKnown, signal }: { gitDir: string; tree: string; isKnown: IsKnownFile; signal: AbortSignal },
+): Promise<FolderFile[]> {
+  const listed = await git.run({
+    gitDir,
+    args: ['ls-tree', '-r', '-z', '-l', '--full-tree', tree],
+    maxOutputBytes: largestList,
+    signal,
+  });
+  if (listed.truncated) throw tooManyEntries();
+  const blobs = await blobsIn(listed.stdout, signal);
+  checkLimits(blobs);
+  const files = blobs.map(({ path, object }): FolderFile => ({ path, name: object, content: null }));
+  const unknown = blobs.flatMap((blob, at) => (isKnown({ path: blob.path, name: blob.object }) ? [] : [{ blob, at }]));
+  for (const batch of batchesOf(unknown)) {
+    const { stdout } = await git.run({
+      gitDir,
+      args: ['cat-file', '--batch', '--buffer'],
+      input: batch.map(({ blob }) => `${blob.object}\n`).join(''),
+      maxOutputBytes: bytesPerBatch + largestFile + filesPerBatch * 100,
+      signal,
+    });
+    let offset = 0;
+    for (const { blob, at } of batch) {
+      const { path, object, size } = blob;
+      const start = stdout.indexOf(0x0a, offset) + 1;
+      if (stdout.toString('latin1', offset, start) !== `${object} blob ${size}\n`) throw new GitError('corrupt');
+      files[at] = { path, name: object, content: stdout.subarray(start, start + size) };
+      offset = start + size + 1;
+    }
+  }
+  return files;
+}
+
+/** The pages of a list; others have their turn now and then. */
+async function blobsIn(list: Buffer, signal: AbortSignal): Promise<Blob[]> {
+  const blobs: Blob[] = [];
+  let entries = 0;
+  let start = 0;
+  for (let end = list.indexOf(0); end !== -1; end = list.indexOf(0, start)) {
+    const blob = blobOf(list.toString('utf8', start, end));
+    if (blob !== null) blobs.push(blob);
+    if (blobs.length > mostFiles) break;
+    start = end + 1;
+    entries += 1;
+    if (entries % entriesPerTurn === 0) await nextTurn(undefined, { signal });
+  }
+  return blobs;
+}
+
+function blobOf(entry: string): Blob | null {
+  const match = /^100(?:644|755) blob ([0-9a-f]{40,64}) +(\d+)\t(.+)$/s.exec(entry);
+  if (match === null) return null;
+  const [, object = '', size = '', path = ''] = match;
+  return readable.test(path) && Number(size) <= largestFile ? { path, object, size: Number(size) } : null;
+}
+
+function* batchesOf<Entry extends { blob: Blob }>(entries: readonly Entry[]): Generator<Entry[]> {
+  let batch: Entry[] = [];
+  let bytes = 0;
+  for (const entry of entries) {
+    batch.push(entry);
+    bytes += entry.blob.size;
+    if (batch.length < filesPerBatch && bytes < bytesPerBatch) continue;
+    yield batch;
+    batch = [];
+    bytes = 0;
+  }
+  if (batch.length > 0) yield batch;
+}
+
+function tooManyEntries(): SourceFolderError {
+  return new SourceFolderError('The folder holds too many files; give the site a smaller folder.');
+}
+
+/**
+ * Reads the text files of a directory on this machine that lies below `root`; each is named after its content. Symbolic links
+ * are not followed. Errors: SourceFolderError.
+ */
+export async function readDirectory({
+  directory,
+  root,
+  signal,
+}: {
+  directory: string;
+  root: string | null;
+  signal: AbortSignal;
+}): Promise<FolderFile[]> {
+  const top = await checkedDirectory(directory, root);
+  const found: { path: string; size: number }[] = [];
+  let seen = 0;
+  await walk('', 0);
+  checkLimits(found);
+  found.sort((a, b) => (a.path < b.path ? -1 : 1));
+  const files: FolderFile[] = [];
+  for (const { path } of found) {
+    signal.throwIfAborted();
+    const content = await existing(path, () => readRegularFile(join(top, path)));
+    if (content !== null) files.push({ path, name: createHash('sha256').update(content).digest('hex'), content });
+  }
+  return files;
+
+  async function walk(below: string, depth: number): Promise<void> {
+    signal.throwIfAborted();
+    const entries = await existing(below, () => readdir(join(top, below), { withFileTypes: true }));
+    seen += entries?.length ?? 0;
+    if (seen > mostEntries) throw tooManyEntries();
+    for (const entry of entries ?? []) {
+      const path = below === '' ? entry.name : `${below}/${entry.name}`;
+      if (entry.isDirectory()) {
+        if (depth < deepest && entry.name !== '.git' && entry.name !== 'node_modules') await walk(path, depth + 1);
+      } else if (entry.isFile() && readable.test(entry.name)) {
+        const size = (await existing(path, () => lstat(join(top, path))))?.size ?? null;
+        if (size !== null && size <= largestFile) found.push({ path, size });
+        if (found.length > mostFiles) return;
+      }
+    }
+  }
+}
+
+/** Null for what is no regular file, or grew too large since it was listed. */
+async function readRegularFile(file: string): Promise<Uint8Array | null> {
+  await using handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  const stats = await handle.stat();
+  return stats.isFile() && stats.size <= largestFile ? await handle.readFile() : null;
+}
+
+/** Null for what went away, or became a symbolic link, since it was listed. */
+async function existing<Result>(path: string, read: () => Promise<Result>): Promise<Result | null> {
+  try {
+    return await read();
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+    if (code === 'ENOENT' || code === 'ELOOP' || code === 'ENOTDIR') return null;
+    if (code !== 'EACCES' && code !== 'EPERM') throw cause;
+    throw new SourceFolderError(`The worker may not read ${path === '' ? 'the directory of the site' : path}.`, {
+      cause,
+    });
+  }
+}
+
+async function checkedDirectory(directory: string, root: string | null): Promise<string> {
+  if (root === null) {
+    throw new SourceFolderError(
+      'This worker reads no directories: set DOCKET_SITE_DIRECTORIES to the folder that holds them.',
+    );
+  }
+  try {
+    const [top, allowed] = await Promise.all([realpath(directory), realpath(root)]);
+    if (top === allowed || top.startsWith(allowed.endsWith(sep) ? allowed : allowed + sep)) return top;
+  } catch (cause) {
+    throw new SourceFolderError('The directory of the site does not exist or cannot be entered by the worker.', {
+      cause,
+    });
+  }
+  throw new SourceFolderError('The directory of the site lies outside DOCKET_SITE_DIRECTORIES of the worker.');
+}
+
+function checkLimits(files: { size: number }[]): void {
+  if (files.length > mostFiles) throw new SourceFolderError(`The folder holds more than ${mostFiles} pages.`);
+  if (files.reduce((sum, { size }) => sum + size, 0) > largestFolder) {
+    throw new SourceFolderError(`The pages of the folder are larger than ${largestFolder / 1024 / 1024} MB together.`);
+  }
+}

@@ -1,0 +1,299 @@
+import { mkdir, utimes } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Snapshot } from '../../db/for-worker/snapshots.ts';
+import { boundMirrors } from './bound-mirrors.ts';
+import { discardIfFree, expireJobs, listJobs } from './expire-jobs.ts';
+import { acquireLock, type FileLock } from './file-lock.ts';
+import type { Git } from '../git/git.ts';
+import { GitError } from '../git/git-error.ts';
+import { fileFailureOf } from '../git/git-failure.ts';
+import { discardJobDirectory, jobDirectoryOf, type JobBase, type JobDirectory } from './job-directory.ts';
+import { followBranch, type FollowedHead } from './follow-branch.ts';
+import type { JobDisks } from './job-disks.ts';
+import { describeTree, takeSnapshot } from './job-snapshot.ts';
+import { ensureObjects, ensureTree, rebuildingOnce, type JobTreeDeps } from './job-tree.ts';
+import { createMirrors } from './mirrors.ts';
+import { ownPaths } from './own-paths.ts';
+import { publishBranch, withdrawBranch } from './publish-branch.ts';
+import { createCommitReader, type CommitReader } from '../git/read-commit.ts';
+import type { RepositoryAccess } from '../git/remote.ts';
+import { resolveRef } from '../git/resolve-ref.ts';
+import { defaultTreeLimits, type TreeLimits } from './tree-limits.ts';
+
+export type { RepositoryAccess } from '../git/remote.ts';
+
+/** A checkout an activity works in: a plain tree without `.git`; git's own directory lies elsewhere. */
+export interface Workspace {
+  /** Absolute path of the tree. */
+  path: string;
+  baseCommit: string;
+}
+
+/**
+ * Working copies of jobs. A working copy is data: any worker rebuilds it from its own mirror and a snapshot's pack.
+ * Errors: GitError.
+ */
+export interface Workspaces extends CommitReader {
+  /** Resolves a ref (null: the default branch) on the remote, refreshing the mirror. */
+  resolve(access: RepositoryAccess & { ref: string | null }): Promise<{ branch: string; commit: string }>;
+  /**
+   * Makes the job's tree equal to `snapshot` (or to the base commit when null) and answers it, exclusively until
+   * `release`. Half-written files of a killed batch are gone afterwards; a warm, equal tree is only checked.
+   */
+  open(
+    access: RepositoryAccess & { jobId: string; baseCommit: string; snapshot: Snapshot | null },
+  ): Promise<Workspace & { release(): Promise<void> }>;
+  /** The tree as it stands now, with the pack relative to the base commit and the patch; null when it equals `sinceTree`. */
+  snapshot(
+    jobId: string,
+    options: { baseCommit: string; sinceTree: string | null; signal: AbortSignal },
+  ): Promise<{ tree: string; snapshot: Snapshot | null }>;
+  /**
+   * Commits the tree of a snapshot on top of the base commit, or of what the branch holds since an earlier turn, and pushes
+   * it to `branch`, with --force-with-lease. Same input, same commit id, so a second push is a no-op. `beforePush` runs
+   * immediately before each push and may throw. Answers the snapshot of what was published.
+   */
+  publish(
+    access: RepositoryAccess & {
+      jobId: string;
+      branch: string;
+      baseCommit: string;
+      snapshot: Snapshot;
+      message: string;
+      author: { name: string; email: string; date: Date };
+      /** What the job has published so far, if anything; the branch must be new or ours otherwise. */
+      published: { commit: string; snapshot: Snapshot } | null;
+      /** Whether the branch is the one that holds what was published. */
+      isFurther?: boolean;
+      /** Gets the paths of the job's own changes before anything is pushed, and may throw. */
+      checkPaths?(paths: string[]): void;
+      beforePush(): Promise<void>;
+    },
+  ): Promise<{ commit: string; snapshot: Snapshot }>;
+  /** Takes back what `publish` pushed, or was about to, when nothing had been published before and nobody has pushed since. */
+  withdraw(
+    access: RepositoryAccess & {
+      jobId: string;
+      branch: string;
+      baseCommit: string;
+      snapshot: Snapshot;
+      message: string;
+      author: { name: string; email: string; date: Date };
+    },
+  ): Promise<boolean>;
+  /**
+   * Joins the job's own change with what others did to a branch since it was `published`; null when the branch is gone. With
+   * `asBase` the head of the branch is the new base commit. Where the changes contradict, the files are theirs (`overruled`).
+   * Answers the snapshots of the joined tree and, where it is another, of the head; null for what is known already.
+   */
+  follow(
+    access: RepositoryAccess & {
+      jobId: string;
+      baseCommit: string;
+      snapshot: Snapshot | null;
+      branch: string;
+      published: { commit: string; snapshot: Snapshot };
+      asBase: boolean;
+    },
+  ): Promise<(FollowedHead & { snapshot: Snapshot | null; headSnapshot: Snapshot | null }) | null>;
+  /** Removes the job's tree. */
+  remove(jobId: string): Promise<void>;
+  /**
+   * Removes the working copies of jobs that have ended (`endedAmong` tells which of the ids), and those unused for long. What
+   * is in use stays. Answers how many jobs that have ended were tidied away.
+   */
+  removeEnded(endedAmong: (jobIds: string[]) => Promise<string[]>): Promise<number>;
+  /** Removes the mirrors unused for longest until all of them fit `limitBytes`; answers how many. What is in use stays. */
+  boundMirrors(limitBytes: number): Promise<number>;
+}
+
+export interface WorkspacesOptions {
+  git: Git;
+  /** Holds mirrors and working copies; several processes may share it. */
+  directory: string;
+  /** Working copies unused for longer are removed; they come back from their snapshot when they are needed. */
+  keepMs?: number;
+  limits?: TreeLimits;
+  /** Gives each tree a disk of its own. */
+  disks?: JobDisks | null;
+}
+
+interface OpenJob {
+  job: JobDirectory;
+  base: JobBase;
+}
+
+const defaultKeepMs = 3 * 24 * 60 * 60_000;
+const mirrorKeepUsedMs = 10 * 60_000;
+
+/** Makes the working copies below a directory. */
+export function createWorkspaces({
+  git,
+  directory,
+  keepMs = defaultKeepMs,
+  limits = defaultTreeLimits,
+  disks = null,
+}: WorkspacesOptions): Workspaces {
+  const mirrors = createMirrors({ git, directory, mostRefs: limits.files });
+  const deps: JobTreeDeps = { git, mirrors, directory, limits, disks };
+  const commits = createCommitReader({ git, mirrors });
+  const openJobs = new Map<string, OpenJob>();
+
+  async function lockJob(job: JobDirectory, signal: AbortSignal): Promise<FileLock> {
+    await mkdir(join(directory, 'locks'), { recursive: true, mode: 0o700 });
+    return await acquireLock(job.lock, signal);
+  }
+
+  const open: Workspaces['open'] = async ({ jobId, baseCommit, snapshot, ...access }) => {
+    const job = jobDirectoryOf(directory, jobId);
+    const lock = await lockJob(job, access.signal);
+    try {
+      const request = { ...access, job, baseCommit, snapshot };
+      const base = await rebuildingOnce(deps, request, () => ensureTree(deps, request));
+      openJobs.set(jobId, { job, base });
+    } catch (error) {
+      await lock.release();
+      throw error;
+    }
+    return {
+      path: job.tree,
+      baseCommit,
+      async release() {
+        openJobs.delete(jobId);
+        await utimes(job.root, new Date(), new Date()).catch(() => {});
+        await lock.release();
+      },
+    };
+  };
+
+  const snapshot: Workspaces['snapshot'] = async (jobId, { baseCommit, sinceTree, signal }) => {
+    const opened = openJobs.get(jobId);
+    if (opened === undefined || opened.base.baseCommit !== baseCommit) {
+      throw new GitError('other', { message: 'The working copy is not open at this base commit.' });
+    }
+    try {
+      return await takeSnapshot(git, { ...opened, sinceTree, signal });
+    } catch (error) {
+      if (error instanceof GitError && error.kind === 'corrupt') await mirrors.suspect(opened.base);
+      throw error;
+    }
+  };
+
+  /** Runs `work` with the objects of both snapshots in the job's git directory, exclusively. */
+  async function withObjects<Result>(
+    request: RepositoryAccess & { jobId: string; baseCommit: string },
+    { own, published }: { own: Snapshot | null; published: Snapshot | null },
+    work: (job: OpenJob) => Promise<Result>,
+  ): Promise<Result> {
+    const job = jobDirectoryOf(directory, request.jobId);
+    const lock = await lockJob(job, request.signal);
+    const objects = { ...request, job, snapshot: published };
+    try {
+      const base = await rebuildingOnce(deps, objects, async () => {
+        if (published !== null) await ensureObjects(deps, objects);
+        return await ensureObjects(deps, { ...objects, snapshot: own });
+      });
+      return await work({ job, base });
+    } finally {
+      await lock.release();
+    }
+  }
+
+  const publish: Workspaces['publish'] = async ({
+    snapshot: taken,
+    published,
+    isFurther = false,
+    checkPaths,
+    ...request
+  }) => {
+    const before = published === null ? null : { commit: published.commit, tree: published.snapshot.tree };
+    return withObjects(request, { own: taken, published: published?.snapshot ?? null }, async ({ job, base }) => {
+      const from = before === null ? [base.baseTree] : isFurther ? [before.tree] : [base.baseTree, before.tree];
+      checkPaths?.(await ownPaths(git, { job, from, tree: taken.tree, signal: request.signal }));
+      const { commit, tree } = await publishBranch(git, {
+        ...request,
+        job,
+        limits,
+        published: before,
+        tree: taken.tree,
+      });
+      if (tree === taken.tree) return { commit, snapshot: taken };
+      return { commit, snapshot: await describeTree(git, { job, base, tree, signal: request.signal }) };
+    });
+  };
+
+  const withdraw: Workspaces['withdraw'] = async ({ snapshot: taken, ...request }) =>
+    withObjects(request, { own: taken, published: null }, ({ job }) =>
+      withdrawBranch(git, { ...request, job, tree: taken.tree }),
+    );
+
+  const follow: Workspaces['follow'] = async ({ snapshot: own, published, asBase, ...request }) => {
+    const { organizationId, repository, signal } = request;
+    const known = { commit: published.commit, tree: published.snapshot.tree };
+    return withObjects(request, { own, published: published.snapshot }, async ({ job, base }) => {
+      const followed = await followBranch(git, { ...request, job, limits, known, tree: own?.tree ?? base.baseTree });
+      if (followed === null) return null;
+      const { commit, headTree, tree } = followed;
+      if (asBase && tree === headTree) return { ...followed, snapshot: null, headSnapshot: null };
+      const from = asBase ? { organizationId, repository, baseCommit: commit, baseTree: headTree } : base;
+      const describe = (one: string) => describeTree(git, { job, base: from, tree: one, signal });
+      const isHeadKnown = asBase || headTree === known.tree || headTree === tree;
+      return {
+        ...followed,
+        snapshot: !asBase && tree === own?.tree ? own : await describe(tree),
+        headSnapshot: isHeadKnown ? null : await describe(headTree),
+      };
+    });
+  };
+
+  const remove: Workspaces['remove'] = async (jobId) => {
+    const job = jobDirectoryOf(directory, jobId);
+    const lock = await lockJob(job, new AbortController().signal);
+    try {
+      await discardJobDirectory(directory, job);
+    } finally {
+      await lock.release({ remove: true });
+    }
+  };
+
+  const removeEnded: Workspaces['removeEnded'] = async (endedAmong) => {
+    await expireJobs(directory, keepMs);
+    let removed = 0;
+    for (const jobId of await endedAmong(await listJobs(directory))) {
+      const isStillEnded = async () => (await endedAmong([jobId])).length > 0;
+      if (await discardIfFree(directory, jobId, isStillEnded)) removed += 1;
+    }
+    return removed;
+  };
+
+  return {
+    resolve: translated((access) => resolveRef({ git, mirrors }, access)),
+    open: translated(open),
+    snapshot: translated(snapshot),
+    publish: translated(publish),
+    withdraw: translated(withdraw),
+    follow: translated(follow),
+    readFile: translated(commits.readFile),
+    findFiles: translated(commits.findFiles),
+    readFolder: translated(async (request) => {
+      const { revision, read } = await commits.readFolder(request);
+      return { revision, read: translated(read) };
+    }),
+    remove: translated(remove),
+    removeEnded: translated(removeEnded),
+    boundMirrors: translated((limitBytes) => boundMirrors(directory, { limitBytes, keepUsedMs: mirrorKeepUsedMs })),
+  };
+}
+
+/** Failures of the file system leave as GitError too. */
+function translated<Arguments extends unknown[], Result>(
+  work: (...values: Arguments) => Promise<Result>,
+): (...values: Arguments) => Promise<Result> {
+  return async (...values) => {
+    try {
+      return await work(...values);
+    } catch (error) {
+      throw fileFailureOf(error);
+    }
+  };
+}

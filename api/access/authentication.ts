@@ -1,0 +1,52 @@
+import type { IncomingMessage } from 'node:http';
+import type { SessionLookup } from '../../db/for-service/session-lookup.ts';
+import { hasSeveral } from '../http/repeated-header.ts';
+import { foreignPage, unauthorized, wrongKeyKind } from '../http/errors.ts';
+import type { SessionCookie } from './session-cookie.ts';
+import type { VerifyKey } from './verify-key.ts';
+import type { ApiCaller } from './api-caller.ts';
+
+/**
+ * Answers whom a request acts for: the key of its Authorization header, else the session of its cookie, which counts as a key
+ * of either kind. Throws 401 without a valid one, 403 for the wrong kind of key or a foreign page, 429 after too many wrong keys.
+ */
+export type Authenticate = (request: IncomingMessage, kind: ApiCaller['kind']) => Promise<ApiCaller>;
+
+export interface AuthenticationDeps {
+  verifyKey: VerifyKey;
+  sessions: Pick<SessionLookup, 'find'>;
+  cookie: SessionCookie;
+  /** Told of a secret key that came with an Origin header: it has been published in a page. */
+  onExposedKey?: (keyId: string) => void;
+}
+
+const longestHeader = 200;
+const safeMethods = ['GET', 'HEAD', 'OPTIONS'];
+
+export function createAuthentication({ verifyKey, sessions, cookie, onExposedKey }: AuthenticationDeps): Authenticate {
+  async function bySession(request: IncomingMessage, kind: ApiCaller['kind']): Promise<ApiCaller | null> {
+    const sessionId = cookie.read(request);
+    const session = sessionId === null ? null : await sessions.find(sessionId);
+    if (session === null) return null;
+    // another site can make a browser send the cookie, but not say that the request comes from here
+    if (!safeMethods.includes(request.method ?? '') && !cookie.isFromOurPage(request)) throw foreignPage();
+    return { keyId: session.keyId, organizationId: session.organizationId, kind, sessionId: session.id };
+  }
+
+  return async function authenticate(request, kind) {
+    const header = request.headers.authorization;
+    if (header === undefined) {
+      const signedIn = await bySession(request, kind);
+      if (signedIn === null) throw unauthorized('An API key is needed: Authorization: Bearer <key>.');
+      return signedIn;
+    }
+    const text = /^bearer +([^\s]+) *$/i.exec(header)?.[1] ?? null;
+    const caller = await verifyKey(
+      request,
+      header.length > longestHeader || hasSeveral(request, 'authorization') ? null : text,
+    );
+    if (caller.kind === 'admin' && request.headers.origin !== undefined) onExposedKey?.(caller.keyId);
+    if (caller.kind !== kind) throw wrongKeyKind(kind);
+    return caller;
+  };
+}

@@ -1,0 +1,111 @@
+import { timingSafeEqual } from 'node:crypto';
+import { digestOf, idWithin, parseKey } from '../../db/organizations/key-format.ts';
+import type { KeyRow } from '../../db/organizations/keys.ts';
+import type { StoredKey } from '../../db/for-service/access.ts';
+
+export interface KeyVerifier {
+  /** The row of a valid key; null for everything else. The row's kind decides, never the text's prefix. */
+  verify(text: string): Promise<KeyRow | null>;
+  /** Writes down which keys were used since the last call. */
+  flushUses(): Promise<void>;
+}
+
+export interface KeyVerifierDeps {
+  findKey: (id: string) => Promise<StoredKey | null>;
+  touchKeys: (ids: string[]) => Promise<void>;
+  pepper: string;
+  now?: () => number;
+}
+
+/** A revoked key stops working within this time. */
+const freshMs = 3_000;
+const mostEntries = 10_000;
+// compared against when the id is unknown, so that both cases do the same work
+const dummyDigest = Buffer.alloc(32);
+
+interface Entry {
+  row: StoredKey;
+  loadedAt: number;
+  /** The text that was found right: most requests bring it again. */
+  proven: Uint8Array | null;
+}
+
+/** Verifies keys against their stored digests, asking the store for each at most once every few seconds. */
+export function createKeyVerifier({ findKey, touchKeys, pepper, now = Date.now }: KeyVerifierDeps): KeyVerifier {
+  const known = new Map<string, Entry>();
+  // apart, so that a flood of ids that nobody has does not push out the keys that are in use
+  const missing = new Map<string, { loadedAt: number }>();
+  const underWay = new Map<string, Promise<Entry | null>>();
+  let used = new Set<string>();
+
+  function fresh<Kept extends { loadedAt: number }>(kept: Kept | undefined): Kept | null {
+    return kept !== undefined && now() - kept.loadedAt < freshMs ? kept : null;
+  }
+
+  async function load(id: string): Promise<Entry | null> {
+    const loadedAt = now();
+    const row = await findKey(id);
+    if (row === null) {
+      known.delete(id);
+      remember(missing, id, { loadedAt });
+      return null;
+    }
+    const entry: Entry = { row, loadedAt, proven: null };
+    remember(known, id, entry);
+    return entry;
+  }
+
+  async function find(id: string): Promise<Entry | null> {
+    const entry = fresh(known.get(id));
+    if (entry !== null || fresh(missing.get(id)) !== null) return entry;
+    const lookup = underWay.get(id) ?? load(id).finally(() => underWay.delete(id));
+    underWay.set(id, lookup);
+    return lookup;
+  }
+
+  /** The row of a key that was found right a moment ago: the same text needs neither parsing nor a digest. */
+  function recall(text: string): StoredKey | null {
+    const entry = fresh(known.get(idWithin(text)));
+    if (entry === null || entry.proven === null) return null;
+    const given = Buffer.from(text);
+    return entry.proven.length === given.length && timingSafeEqual(entry.proven, given) ? entry.row : null;
+  }
+
+  async function prove(text: string): Promise<StoredKey | null> {
+    const parsed = parseKey(text);
+    if (parsed === null) return null;
+    const entry = await find(parsed.id);
+    const hasDigest = timingSafeEqual(digestOf(pepper, parsed.secret), entry?.row.digest ?? dummyDigest);
+    if (!hasDigest || entry === null || entry.row.kind !== parsed.kind) return null;
+    entry.proven = Buffer.from(text);
+    return entry.row;
+  }
+
+  return {
+    async verify(text) {
+      const stored = recall(text) ?? (await prove(text));
+      if (stored === null || hasEnded(stored, now())) return null;
+      used.add(stored.id);
+      return stored;
+    },
+
+    async flushUses() {
+      if (used.size === 0) return;
+      const ids = [...used];
+      used = new Set();
+      await touchKeys(ids);
+    },
+  };
+}
+
+/** The oldest makes place. */
+function remember<Value>(map: Map<string, Value>, id: string, value: Value): void {
+  map.delete(id);
+  map.set(id, value);
+  const [oldest] = map.keys();
+  if (map.size > mostEntries && oldest !== undefined) map.delete(oldest);
+}
+
+function hasEnded({ revokedAt, expiresAt }: KeyRow, now: number): boolean {
+  return revokedAt !== null || (expiresAt !== null && expiresAt.getTime() <= now);
+}

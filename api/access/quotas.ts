@@ -1,0 +1,82 @@
+import { z } from 'zod';
+import { ApiError } from '../http/errors.ts';
+
+interface Quota {
+  /** As the triggers of the database know it. */
+  name: string;
+  /** Unless the variable says otherwise. */
+  most: number;
+  /** What a client reads at the limit. */
+  sentence: (most: number) => string;
+  /** Where time alone helps: seconds until it may. Else something has to be deleted. */
+  retryAfterSeconds?: () => number;
+}
+
+/** What an organization may have, and the variable of each. */
+const quotas: Record<string, Quota> = {
+  DOCKET_MAX_PROJECTS: {
+    name: 'projects',
+    most: 200,
+    sentence: (most) => `An organization has at most ${most} projects (DOCKET_MAX_PROJECTS); delete one first.`,
+  },
+  DOCKET_MAX_SITES: {
+    name: 'sites',
+    most: 50,
+    sentence: (most) => `An organization has at most ${most} sites (DOCKET_MAX_SITES); delete one first.`,
+  },
+  DOCKET_MAX_KEYS: {
+    name: 'keys',
+    most: 100,
+    sentence: (most) => `An organization has at most ${most} valid keys (DOCKET_MAX_KEYS); revoke one first.`,
+  },
+  DOCKET_MAX_WEBHOOKS: {
+    name: 'webhooks',
+    most: 100,
+    sentence: (most) => `An organization has at most ${most} webhooks (DOCKET_MAX_WEBHOOKS); delete one first.`,
+  },
+  DOCKET_MAX_ACTIVE_JOBS: {
+    name: 'activeJobs',
+    most: 200,
+    sentence: (most) =>
+      `An organization has at most ${most} active jobs (DOCKET_MAX_ACTIVE_JOBS); wait for one to end.`,
+    retryAfterSeconds: () => 30,
+  },
+  DOCKET_MAX_SNAPSHOT_GB: {
+    name: 'snapshotGigabytes',
+    most: 20,
+    sentence: (most) =>
+      `The snapshots of an organization's jobs take at most ${most} GB (DOCKET_MAX_SNAPSHOT_GB); delete jobs first.`,
+  },
+  DOCKET_ORGANIZATION_JOBS_PER_HOUR: {
+    name: 'turnsPerHour',
+    most: 1_000,
+    sentence: (most) =>
+      `An organization begins at most ${most} jobs and further turns an hour (DOCKET_ORGANIZATION_JOBS_PER_HOUR).`,
+    retryAfterSeconds: () => 3_600 - (Math.floor(Date.now() / 1_000) % 3_600),
+  },
+};
+
+const wholeNumber = 'must be a whole number from 1 to 1000000000';
+
+const shape = Object.fromEntries(
+  Object.entries(quotas).map(([variable, { most }]) => [
+    variable,
+    z.coerce.number(wholeNumber).int(wholeNumber).min(1, wholeNumber).max(1e9, wholeNumber).default(most),
+  ]),
+);
+
+/** The variables of the quotas, parsed to what the database is told: numbers by name. */
+export const quotaVariables = z.object(shape).transform((given) => {
+  return Object.fromEntries(
+    Object.entries(quotas).map(([variable, { name, most }]) => [name, given[variable] ?? most]),
+  );
+});
+
+/** 429 where waiting helps, else 409. */
+export function quotaReached({ name, most }: { name: string; most: number }): ApiError {
+  const quota = Object.values(quotas).find((known) => known.name === name);
+  if (quota === undefined) throw new TypeError(`There is no quota ${name}.`);
+  const { sentence, retryAfterSeconds } = quota;
+  if (retryAfterSeconds === undefined) return new ApiError(409, sentence(most));
+  return new ApiError(429, sentence(most), { 'Retry-After': String(retryAfterSeconds()) });
+}

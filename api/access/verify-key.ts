@@ -1,0 +1,26 @@
+import type { IncomingMessage } from 'node:http';
+import { tooManyRequests, unauthorized } from '../http/errors.ts';
+import type { FailedAttempts } from './failed-attempts.ts';
+import type { ApiCaller } from './api-caller.ts';
+import type { KeyRow } from '../../db/organizations/keys.ts';
+
+/** Answers whom the valid key that a text is acts for; null is a text that cannot be one. Throws 401, and 429 after too many wrong ones. */
+export type VerifyKey = (request: IncomingMessage, text: string | null) => Promise<ApiCaller>;
+
+export interface VerifyKeyDeps {
+  verifier: { verify(text: string): Promise<Pick<KeyRow, 'id' | 'organizationId' | 'kind'> | null> };
+  failures: FailedAttempts;
+  addressOf: (request: IncomingMessage) => string;
+}
+
+export function createVerifyKey({ verifier, failures, addressOf }: VerifyKeyDeps): VerifyKey {
+  return async function verifyKey(request, text) {
+    const key = text === null ? null : await verifier.verify(text);
+    if (key !== null) return { organizationId: key.organizationId, keyId: key.id, sessionId: null, kind: key.kind };
+    // only what is wrong is refused for longer: others may share the address of a guesser
+    const address = addressOf(request);
+    const waitSeconds = failures.blockedSeconds(address) || (await failures.count(address));
+    if (waitSeconds > 0) throw tooManyRequests(waitSeconds);
+    throw unauthorized('The API key is unknown, expired or revoked.');
+  };
+}

@@ -1,0 +1,28 @@
+import type { ProjectChange } from '../../db/organizations/projects.ts';
+import { invalidRequest } from '../http/errors.ts';
+
+/** What the operator lets jobs and answers cost, in millionths of a US dollar; null: any amount. */
+export interface BudgetCeilings {
+  jobMicros: number | null;
+  dayMicros: number | null;
+  organizationMicros: number | null;
+}
+
+/** Throws ApiError when a project would give itself more than the operator does. */
+export function checkBudgets(
+  { jobBudgetMicros, dailyBudgetMicros }: ProjectChange,
+  { jobMicros, dayMicros }: BudgetCeilings,
+): void {
+  checkBudget('jobBudgetUsd', jobBudgetMicros, { variable: 'DOCKET_MAX_JOB_DOLLARS', ceiling: jobMicros });
+  const ofDay = { variable: 'DOCKET_MAX_PROJECT_DOLLARS_PER_DAY', ceiling: dayMicros };
+  checkBudget('dailyBudgetUsd', dailyBudgetMicros, ofDay);
+}
+
+function checkBudget(
+  field: string,
+  micros: number | null | undefined,
+  { variable, ceiling }: { variable: string; ceiling: number | null },
+): void {
+  if (ceiling === null || (micros ?? 0) <= ceiling) return;
+  throw invalidRequest(`${field} must be at most ${ceiling / 1e6}, which the operator set (${variable}).`);
+}

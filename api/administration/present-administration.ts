@@ -1,0 +1,80 @@
+import type { AuditEntry } from '../../db/organizations/audit.ts';
+import type { KeyRow } from '../../db/organizations/keys.ts';
+import type { ProjectRow } from '../../db/organizations/projects.ts';
+import type { SiteRow } from '../../db/sites/sites.ts';
+import { repositoryUrl } from '../../lib/inputs/repository.ts';
+import type { PublicAuditEntry, PublicKey } from './key-schemas.ts';
+import type { PublicProject } from './project-schemas.ts';
+import type { PublicSite } from '../sites/site-schemas.ts';
+
+export function presentProject(row: ProjectRow): PublicProject {
+  return {
+    id: row.id,
+    name: row.name,
+    repository: repositoryUrl(row.repository),
+    defaultRef: row.defaultRef,
+    model: row.model,
+    forge: row.forge,
+    forgeUrl: row.forgeUrl,
+    allowedRepositories: row.allowedRepositories.map(repositoryUrl),
+    reviewers: row.reviewers,
+    labels: row.labels,
+    assignees: row.assignees,
+    allowedPaths: row.allowedPaths,
+    mayChangeWorkflows: row.mayChangeWorkflows,
+    mayRun: row.mayRun,
+    checkCommand: row.checkCommand,
+    jobBudgetUsd: row.jobBudgetMicros === null ? null : row.jobBudgetMicros / 1e6,
+    dailyBudgetUsd: row.dailyBudgetMicros === null ? null : row.dailyBudgetMicros / 1e6,
+    hasForgeToken: row.hasCredential,
+    sshKnownHosts: row.sshKnownHosts,
+    hasSshKey: row.hasSshKey,
+    createdAt: row.createdAt.toISOString(),
+  };
+}
+
+export function presentSite(row: SiteRow): PublicSite {
+  const { indexFailure, indexFailureMessage } = row;
+  return {
+    id: row.id,
+    domain: row.domain,
+    repository: row.repository === null ? null : repositoryUrl(row.repository),
+    directory: row.directory,
+    ref: row.ref,
+    path: row.path,
+    baseUrl: row.baseUrl,
+    retentionDays: row.retentionDays,
+    refreshMinutes: row.refreshMinutes,
+    index: {
+      version: row.indexVersion,
+      pages: row.indexPages,
+      indexedAt: row.indexedAt?.toISOString() ?? null,
+      requestedAt: row.indexRequestedAt?.toISOString() ?? null,
+      failure: indexFailure === null ? null : { category: indexFailure, message: indexFailureMessage ?? indexFailure },
+    },
+    createdAt: row.createdAt.toISOString(),
+  };
+}
+
+export function presentKey(row: KeyRow): PublicKey {
+  return {
+    id: row.id,
+    kind: row.kind,
+    name: row.name,
+    createdAt: row.createdAt.toISOString(),
+    expiresAt: row.expiresAt?.toISOString() ?? null,
+    revokedAt: row.revokedAt?.toISOString() ?? null,
+    lastUsedAt: row.lastUsedAt?.toISOString() ?? null,
+  };
+}
+
+export function presentAuditEntry(entry: AuditEntry): PublicAuditEntry {
+  return {
+    id: entry.id,
+    at: entry.createdAt.toISOString(),
+    actor: { keyId: entry.keyId, sessionId: entry.sessionId, person: entry.person },
+    action: entry.action,
+    subject: entry.subject,
+    details: entry.details,
+  };
+}

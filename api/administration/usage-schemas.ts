@@ -1,0 +1,46 @@
+import { z } from 'zod';
+import { closedQuery } from '../http/closed-object.ts';
+import { mostUsageDays, mostUsed } from '../../db/organizations/usage.ts';
+
+const count = z.number().int();
+const day = z.string().meta({ format: 'date', description: 'A day (UTC).' });
+
+/** The query of `GET /v1/usage`. */
+export const usageQuerySchema = closedQuery({
+  days: z
+    .string()
+    .regex(/^\d{1,2}$/, `must be a whole number from 1 to ${mostUsageDays}`)
+    .transform(Number)
+    .refine((days) => days >= 1 && days <= mostUsageDays, `must be a whole number from 1 to ${mostUsageDays}`)
+    .default(30),
+});
+
+const usedDay = z.object({
+  day,
+  requests: count.meta({ description: 'To within some seconds.' }),
+  refused: count.meta({ description: 'Of these, those that a limit turned away.' }),
+  busiestHour: count.meta({ description: 'Requests let in, in the hour of the day that had most.' }),
+});
+
+const usedDays = z.array(usedDay).max(mostUsageDays);
+
+export const usageSchema = z.object({
+  assistant: z.object({
+    limitPerHour: count.meta({ description: 'Requests an hour that all keys of the organization have together.' }),
+    keys: z
+      .array(z.object({ id: z.string(), name: z.string().nullable(), isRevoked: z.boolean(), days: usedDays }))
+      .max(mostUsed),
+    organization: usedDays,
+  }),
+  projects: z
+    .array(
+      z.object({
+        id: z.string(),
+        name: z.string(),
+        budgetUsd: z.number().nullable().meta({ description: 'What its jobs may cost a day; null: any amount.' }),
+        days: z.array(z.object({ day, costUsd: z.number() })).max(mostUsageDays),
+      }),
+    )
+    .max(mostUsed),
+});
+export type PublicUsage = z.infer<typeof usageSchema>;

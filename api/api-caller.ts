@@ -1,8 +1,0 @@
-import type { Caller } from '../db/caller.ts';
-import type { KeyKind } from '../db/keys.ts';
-
-/** Who a request acts for: a key, or the session of the dashboard that stands for it. */
-export interface ApiCaller extends Caller {
-  keyId: string;
-  kind: KeyKind;
-}

@@ -1,0 +1,17 @@
+import cors from '@koa/cors';
+import type { AppMiddleware } from './app-context.ts';
+
+const browserEndpoints =
+  /^\/discovery\/v[12]\/assistant\/[^/]+\/(?:message(?:\/[^/]+\/stream)?|feedback)$|^\/discovery\/v1\/(?:search|page)\/[^/]+$/;
+
+/** CORS for the endpoints that browsers call, on errors too; every other answer has no such header. */
+export function createCors(): AppMiddleware {
+  const allow = cors({
+    origin: '*',
+    allowMethods: 'GET,POST,OPTIONS',
+    allowHeaders: 'authorization,content-type,user-agent,x-resume-token',
+    exposeHeaders: 'X-Thread-Id,X-Resume-Token,Retry-After,RateLimit,RateLimit-Policy',
+    maxAge: 7200,
+  });
+  return (ctx, next) => (browserEndpoints.test(ctx.path) ? allow(ctx, next) : next());
+}

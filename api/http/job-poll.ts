@@ -1,0 +1,29 @@
+import type { AppContext, AppMiddleware } from './app-context.ts';
+import type { ApiCaller } from '../access/api-caller.ts';
+import type { Authenticate } from '../access/authentication.ts';
+
+export interface JobPollDeps<Row> {
+  authenticate: Authenticate;
+  readJob: (caller: ApiCaller, projectId: string, jobId: string) => Promise<Row>;
+  presentJob: (row: Row) => unknown;
+}
+
+const jobPath = /^\/v2\/agent\/([\w-]{1,64})\/job\/([\w-]{1,64})$/;
+
+/** Answers `GET …/job/{id}` in front of the router: it is polled more than everything else together. */
+export function createJobPoll<Row>({ authenticate, readJob, presentJob }: JobPollDeps<Row>): AppMiddleware {
+  async function answer(ctx: AppContext, projectId: string, jobId: string): Promise<void> {
+    ctx.state.route = '/v2/agent/:projectId/job/:id';
+    const caller = await authenticate(ctx.req, 'admin');
+    const row = await readJob(caller, projectId, jobId);
+    ctx.set('Content-Type', 'application/json; charset=utf-8');
+    ctx.set('Cache-Control', 'no-store');
+    ctx.body = JSON.stringify(presentJob(row));
+  }
+
+  return (ctx, next) => {
+    if (ctx.method !== 'GET') return next();
+    const [, projectId, jobId] = jobPath.exec(ctx.path) ?? [];
+    return projectId === undefined || jobId === undefined ? next() : answer(ctx, projectId, jobId);
+  };
+}

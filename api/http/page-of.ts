@@ -1,0 +1,12 @@
+import { InvalidCursorError } from '../../db/page-cursor.ts';
+import { invalidRequest } from './errors.ts';
+
+/** A page of a list. Throws 400 for a cursor that no page gave. */
+export async function pageOf<Page>(list: () => Promise<Page>): Promise<Page> {
+  try {
+    return await list();
+  } catch (error) {
+    if (error instanceof InvalidCursorError) throw invalidRequest('The cursor is not one that a page gave.');
+    throw error;
+  }
+}

@@ -1,0 +1,22 @@
+import { performance } from 'node:perf_hooks';
+import type { AppMiddleware } from './app-context.ts';
+import type { Metrics } from './metrics.ts';
+import { routeOf } from './route-of.ts';
+
+/** Counts every answer by method, pattern of the path and status, when its last byte has left. */
+export function createRequestMetrics({ metrics }: { metrics: Pick<Metrics, 'observeRequest'> }): AppMiddleware {
+  return (ctx, next) => {
+    const startedAt = performance.now();
+    ctx.res.once('close', () => {
+      metrics.observeRequest({
+        method: methods.has(ctx.method) ? ctx.method : 'other',
+        route: routeOf(ctx),
+        status: ctx.res.statusCode,
+        seconds: (performance.now() - startedAt) / 1000,
+      });
+    });
+    return next();
+  };
+}
+
+const methods = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'PUT', 'DELETE', 'OPTIONS']);

@@ -1,0 +1,28 @@
+import { ConnectionShareError } from '../../db/fair-pool.ts';
+import { AllowanceError } from '../../db/operations/rate-limits.ts';
+import { SlowReadError } from '../../db/pool.ts';
+import { passedQuota } from '../../db/organizations/quotas.ts';
+import { SnapshotRemovedError } from '../../db/jobs/snapshot-removed.ts';
+import { isStoreDown } from '../../db/store-down.ts';
+import { ApiError, connectionsTaken, readTooSlow, storeUnavailable, tooManyRequests } from './errors.ts';
+import { quotaReached } from '../access/quotas.ts';
+import { rateLimitFields } from '../access/rate-limit-fields.ts';
+
+/** PostgreSQL's code of a row whose parent is not there. */
+const foreignKeyViolation = '23503';
+
+function isParentGone(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === foreignKeyViolation;
+}
+
+/** What a client reads of an error of the stores; null: it is not one that they expect. */
+export function refusalOfStore(error: unknown): ApiError | null {
+  const quota = passedQuota(error);
+  if (quota !== null) return quotaReached(quota);
+  if (error instanceof AllowanceError) return tooManyRequests(error.answer.resetSeconds, rateLimitFields([error]));
+  if (error instanceof SnapshotRemovedError) return new ApiError(409, error.message);
+  if (error instanceof ConnectionShareError) return connectionsTaken();
+  if (error instanceof SlowReadError) return readTooSlow();
+  if (isParentGone(error)) return new ApiError(404, 'What this belongs to was deleted meanwhile.');
+  return isStoreDown(error) ? storeUnavailable() : null;
+}

@@ -1,0 +1,98 @@
+import type { Caller, Owner } from '../../db/caller.ts';
+import type { GrantStore } from '../../db/organizations/grants.ts';
+import { newId } from '../../db/ids.ts';
+import type { CreatedJob, EarlierJob, Idempotency, JobStore, NewJob } from '../../db/jobs/jobs.ts';
+import type { ProjectRow } from '../../db/organizations/projects.ts';
+import { parseRef } from '../../lib/inputs/ref.ts';
+import { parseRepository } from '../../lib/inputs/repository.ts';
+import type { RepositoryRules } from '../../lib/inputs/repository.ts';
+import { invalidRequest } from '../http/errors.ts';
+import { createGrantChecks } from '../administration/grant-checks.ts';
+import { hashOfRequest } from '../http/idempotency-key.ts';
+import type { CreateJobBody } from './job-schemas.ts';
+
+export interface CreateJobDeps {
+  jobs: Pick<JobStore, 'create' | 'findEarlier'>;
+  grants: GrantStore;
+  problemWithModel: (name: string) => string | null;
+  defaultModel: string;
+  repositories: RepositoryRules;
+}
+
+export interface JobRequest {
+  project: ProjectRow;
+  body: CreateJobBody;
+  idempotencyKey: string | null;
+}
+
+export interface JobCreation {
+  /** What the same key was used for; null when the request is new. Nothing that has changed since is asked. */
+  findEarlier(owner: Owner, request: JobRequest): Promise<EarlierJob | null>;
+  /** Throws ApiError when the request names something the project may not use. */
+  check(request: JobRequest): Promise<CheckedJob>;
+  write(caller: Caller, job: CheckedJob): Promise<CreatedJob>;
+}
+
+export type CheckedJob = NewJob;
+
+/** Turns a request into a job and its outbox row. */
+export function createJobCreation({ jobs, problemWithModel, defaultModel, ...deps }: CreateJobDeps): JobCreation {
+  const repositories = { ...deps.repositories, mayUseSsh: true };
+  const { checkRepositories } = createGrantChecks(deps);
+
+  function repositoryOf(project: ProjectRow, text: string | undefined): string {
+    if (text === undefined || text === project.repository) return project.repository;
+    const parsed = parseRepository(text, repositories);
+    if (!parsed.ok) throw invalidRequest(parsed.problem);
+    const isAllowed = [project.repository, ...project.allowedRepositories].some(
+      (allowed) => allowed === parsed.repository || canonicalOf(allowed) === parsed.repository,
+    );
+    if (!isAllowed) throw invalidRequest('The repository is not one that this project may use.');
+    return parsed.repository === canonicalOf(project.repository) ? project.repository : parsed.repository;
+  }
+
+  function canonicalOf(stored: string): string | null {
+    const parsed = parseRepository(stored, repositories);
+    return parsed.ok ? parsed.repository : null;
+  }
+
+  return {
+    findEarlier: (owner, { project, body, idempotencyKey }) =>
+      jobs.findEarlier(owner, project.id, idempotencyOf(body, idempotencyKey)),
+
+    async check({ project, body, idempotencyKey }) {
+      const repository = repositoryOf(project, body.source?.repository);
+      const model = body.model ?? project.model ?? defaultModel;
+      const modelProblem = problemWithModel(model);
+      if (modelProblem !== null) throw invalidRequest(modelProblem);
+      const { forgeUrl, hasCredential } = project;
+      await checkRepositories(project, { repositories: [repository], forgeUrl, needsCredential: !hasCredential });
+      return {
+        id: newId('job_'),
+        projectId: project.id,
+        prompt: body.prompt,
+        repository,
+        // the project's default ref is one of its own repository
+        requestedRef: refOf(body.source?.ref) ?? (repository === project.repository ? project.defaultRef : null),
+        model,
+        draft: body.draft ?? false,
+        idempotency: idempotencyOf(body, idempotencyKey),
+      };
+    },
+
+    write: (caller, job) => jobs.create(caller, job),
+  };
+}
+
+function refOf(text: string | undefined): string | null {
+  if (text === undefined) return null;
+  const parsed = parseRef(text);
+  if (!parsed.ok) throw invalidRequest(parsed.problem);
+  return parsed.ref;
+}
+
+/** The hash is equal for bodies that ask for the same, whatever the order of their fields. */
+function idempotencyOf({ prompt, source, model, draft }: CreateJobBody, key: string | null): Idempotency | null {
+  const asked = [prompt, source?.repository ?? null, source?.ref ?? null, model ?? null, draft ?? false];
+  return key === null ? null : { key, requestHash: hashOfRequest(asked) };
+}

@@ -1,0 +1,112 @@
+import { z } from 'zod';
+import { mostMessagesOfTurn } from '../../db/jobs/job-messages.ts';
+import { mostOfStory } from '../../db/jobs/job-story.ts';
+import { closedQuery } from '../http/closed-object.ts';
+import { limit } from '../http/page-schemas.ts';
+
+const time = z.string().meta({ format: 'date-time' });
+const place = /^([1-9]\d{0,5}|0)\.([1-9]\d{0,5}|0)$/;
+
+/** The query of `GET …/job/{id}/steps`. */
+export const stepsQuerySchema = closedQuery({
+  after: z
+    .string()
+    .regex(place, 'must be a turn and a step, such as 1.20')
+    .default('0.0')
+    .transform((text) => {
+      const [turn = 0, step = 0] = text.split('.').map(Number);
+      return { turn, step };
+    }),
+  limit: limit.default(50),
+});
+
+/** The query of `GET …/job/{id}/turns`. */
+export const turnsQuerySchema = closedQuery({
+  after: z
+    .string()
+    .regex(/^(?:[1-9]\d{0,5}|0)$/, 'must be a turn')
+    .transform(Number)
+    .default(0),
+  limit: limit.default(mostOfStory),
+});
+
+const counted = z
+  .string()
+  .regex(/^[1-9]\d{0,5}$/, 'must be a whole number from 1')
+  .transform(Number);
+
+export const stepPathSchema = z.object({ turn: counted, step: counted });
+
+/** The query of `GET …/job/{id}/diff`. */
+export const diffQuerySchema = closedQuery({ turn: counted.optional(), step: counted.optional() }).refine(
+  ({ turn, step }) => (turn === undefined) === (step === undefined),
+  {
+    message: 'turn and step come together',
+    path: ['step'],
+  },
+);
+
+export const turnListSchema = z.object({
+  turns: z
+    .array(
+      z.object({
+        turn: z.number().int(),
+        prompt: z.string(),
+        status: z.enum(['active', 'completed', 'failed']),
+        createdAt: time,
+        endedAt: time.nullable(),
+        messages: z
+          .array(
+            z.object({
+              prompt: z.string(),
+              step: z.number().int().nullable().meta({ description: 'The step that was the first to read it.' }),
+              createdAt: time,
+            }),
+          )
+          .max(mostMessagesOfTurn),
+      }),
+    )
+    .max(mostOfStory),
+  nextAfter: z.number().int().nullable().meta({ description: 'after of the next page; null when there is none yet.' }),
+});
+export type PublicTurns = z.infer<typeof turnListSchema>;
+
+export const stepSchema = z.object({
+  turn: z.number().int(),
+  step: z.number().int(),
+  attempts: z.number().int().meta({ description: 'How often a worker took the step: two when nothing went wrong.' }),
+  modelFailures: z.number().int().meta({ description: 'How often the provider of the model failed.' }),
+  text: z
+    .string()
+    .nullable()
+    .meta({ description: "The model's words, in a list the beginning; null while there is no answer." }),
+  toolCalls: z
+    .array(
+      z.object({
+        toolCallId: z.string(),
+        toolName: z.string(),
+        input: z.unknown().meta({ description: 'In a list, of a long one the beginning of its JSON.' }),
+        output: z.string().nullable().meta({ description: 'Null while the tool runs; in a list only the beginning.' }),
+        characters: z.number().int().nullable().meta({ description: 'How long all of the output is.' }),
+        isError: z.boolean(),
+      }),
+    )
+    .max(mostOfStory),
+  finishReason: z.string().nullable(),
+  usage: z.object({
+    inputTokens: z.number().int(),
+    outputTokens: z.number().int(),
+    costUsd: z.number().nullable().meta({ description: 'In US dollars; null when the price is not known.' }),
+  }),
+  changedFiles: z.number().int().nullable().meta({ description: 'Files changed so far; null: none.' }),
+  hasChanged: z.boolean().meta({ description: 'Whether the step left other files than it found.' }),
+  startedAt: time,
+  answeredAt: time.nullable(),
+  endedAt: time.nullable(),
+});
+export type PublicStep = z.infer<typeof stepSchema>;
+
+export const stepListSchema = z.object({
+  steps: z.array(stepSchema).max(mostOfStory),
+  nextAfter: z.string().nullable().meta({ description: 'after of the next page; null when there is none yet.' }),
+});

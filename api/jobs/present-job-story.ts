@@ -1,0 +1,55 @@
+import type { ToldStep, ToldTurn } from '../../db/jobs/job-story.ts';
+import type { PublicStep, PublicTurns } from './job-story-schemas.ts';
+
+/** The public form of a turn, field by field. */
+export function presentTurn({
+  turn,
+  prompt,
+  status,
+  createdAt,
+  endedAt,
+  messages,
+}: ToldTurn): PublicTurns['turns'][number] {
+  return {
+    turn,
+    prompt,
+    status,
+    createdAt: createdAt.toISOString(),
+    endedAt: endedAt?.toISOString() ?? null,
+    messages: messages.map(({ prompt, step, createdAt }) => ({
+      prompt,
+      step,
+      createdAt: new Date(createdAt).toISOString(),
+    })),
+  };
+}
+
+/** The public form of a step, field by field. */
+export function presentStep(row: ToldStep): PublicStep {
+  return {
+    turn: row.turn,
+    step: row.step,
+    attempts: row.attempts,
+    modelFailures: row.modelFailures,
+    text: row.text,
+    toolCalls: row.toolCalls.map(({ toolCallId, toolName, input, output, characters, isError }) => ({
+      toolCallId,
+      toolName,
+      input,
+      output,
+      characters,
+      isError,
+    })),
+    finishReason: row.finishReason,
+    usage: {
+      inputTokens: row.inputTokens,
+      outputTokens: row.outputTokens,
+      costUsd: row.costMicros === null ? null : row.costMicros / 1e6,
+    },
+    changedFiles: row.changedFiles,
+    hasChanged: row.hasChanged,
+    startedAt: row.startedAt.toISOString(),
+    answeredAt: row.answeredAt?.toISOString() ?? null,
+    endedAt: row.endedAt?.toISOString() ?? null,
+  };
+}

@@ -1,0 +1,16 @@
+import type { ListedJobRow } from '../../db/jobs/job-lists.ts';
+import { presentJob } from '../../db/jobs/agent-job.ts';
+import type { ListedJob } from './job-list-schemas.ts';
+
+/** A job as lists show it. */
+export function presentListedJob(row: ListedJobRow): ListedJob {
+  return {
+    ...presentJob(row),
+    projectId: row.projectId,
+    prompt: row.prompt,
+    branch: row.branch,
+    turn: row.turn,
+    updatedAt: row.updatedAt.toISOString(),
+    endedAt: row.status === 'active' ? null : (row.endedAt?.toISOString() ?? null),
+  };
+}

@@ -1,0 +1,85 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import type { ClaimedGap, GapCheckStore } from '../../db/for-service/gap-checks.ts';
+import type { SiteRow, SiteStore } from '../../db/sites/sites.ts';
+import { askOnce } from '../assistant/ask-once.ts';
+import type { Assistant } from '../assistant/assistant.ts';
+import type { IndexLease, SiteIndexes } from '../assistant/site-indexes.ts';
+
+export interface GapCheckDeps {
+  gaps: GapCheckStore;
+  sites: Pick<SiteStore, 'findByDomain'>;
+  indexes: Pick<SiteIndexes, 'lease'>;
+  assistant: Assistant;
+  log: Logger;
+  /** Ends a check; another process goes on with it. */
+  stopping: AbortSignal;
+}
+
+/** A gap that its process has let go of for so long is taken by another one. */
+const claimSeconds = 120;
+const longestAnswerMs = 90_000;
+const indexWaits = 40;
+const indexWaitMs = 250;
+
+/**
+ * One round over the gaps under way: sites whose change was merged are indexed, and the questions of those that are indexed
+ * are asked again. Rounds of several processes share the work; one round at a time runs in each.
+ */
+export function createGapChecks(deps: GapCheckDeps): () => Promise<void> {
+  const { gaps, stopping, log } = deps;
+  let isRunning = false;
+
+  async function round(): Promise<void> {
+    await gaps.noteMerged();
+    while (!stopping.aborted) {
+      const gap = await gaps.claim({ seconds: claimSeconds });
+      if (gap === null) return;
+      const isDone = await check(deps, gap);
+      if (isDone) await gaps.conclude({ siteId: gap.siteId, gapId: gap.id });
+      else
+        log.warn(
+          { site: gap.siteId, gap: gap.id },
+          'the questions of a gap could not all be asked; they are again later',
+        );
+    }
+  }
+
+  return async () => {
+    if (isRunning) return;
+    isRunning = true;
+    try {
+      await round();
+    } finally {
+      isRunning = false;
+    }
+  };
+}
+
+async function check({ gaps, sites, indexes, assistant, stopping }: GapCheckDeps, gap: ClaimedGap): Promise<boolean> {
+  const site = await sites.findByDomain(gap, gap.domain);
+  const lease = site === null ? null : await newestIndex(indexes, site);
+  if (site === null || lease === null) return false;
+  try {
+    for (const { key, text } of gap.questions) {
+      const signal = AbortSignal.any([stopping, AbortSignal.timeout(longestAnswerMs)]);
+      const answered = await askOnce({ assistant, site, index: lease.index, question: text, signal });
+      if (answered === null) return false;
+      await gaps.recordAnswer({ siteId: gap.siteId, gapId: gap.id, key, answered, seconds: claimSeconds });
+    }
+    return true;
+  } finally {
+    lease.release();
+  }
+}
+
+/** The index that the site says it has; this process may still be fetching it. */
+async function newestIndex(indexes: Pick<SiteIndexes, 'lease'>, site: SiteRow): Promise<IndexLease | null> {
+  for (let waits = 0; waits < indexWaits; waits += 1) {
+    const lease = await indexes.lease(site);
+    if (lease !== null && lease.version >= site.indexVersion) return lease;
+    lease?.release();
+    await wait(indexWaitMs);
+  }
+  return null;
+}

@@ -1,0 +1,102 @@
+import { z } from 'zod';
+import { mostOfPage } from '../../db/page.ts';
+import { mostAttempts } from '../../db/webhooks/webhook-deliveries.ts';
+import { mostWebhooks } from '../../db/webhooks/webhook-endpoints.ts';
+import { closedBody } from '../http/closed-object.ts';
+import { nextCursor } from '../http/page-schemas.ts';
+import { webhookKeyOf } from '../../db/webhooks/webhook-secret.ts';
+import { webhookEventTypes } from '../../workflows/contract/webhook.ts';
+
+const urlSchema = z.string().max(2_048).meta({
+  format: 'uri',
+  description: 'Where messages are posted to: https, at a public host, unless the operator allows the host.',
+});
+
+const descriptionSchema = z.string().max(500).nullable();
+
+const mostEventTypes = 50;
+
+const eventTypesSchema = z
+  .array(z.enum(webhookEventTypes))
+  .max(mostEventTypes)
+  .transform((types) => [...new Set(types)])
+  .meta({ description: 'What is sent; none is everything, also what is added later.' });
+
+const secretSchema = z
+  .string()
+  .refine((text) => webhookKeyOf(text) !== null, 'must be whsec_ and 24 to 64 bytes in base64')
+  .meta({ description: 'whsec_ and 24 to 64 bytes in base64; without it one is made.' });
+
+/** The body of `POST …/webhooks`. */
+export const createWebhookSchema = closedBody({
+  url: urlSchema,
+  description: descriptionSchema.optional(),
+  eventTypes: eventTypesSchema.optional(),
+  secret: secretSchema.optional(),
+});
+
+/** The body of `PATCH …/webhooks/{id}`. What is left out stays. */
+export const changeWebhookSchema = closedBody({
+  url: urlSchema.optional(),
+  description: descriptionSchema.optional(),
+  eventTypes: eventTypesSchema.optional(),
+  enabled: z.boolean().optional(),
+});
+
+/** The body of `POST …/webhooks/{id}/secret`. */
+export const rotateSecretSchema = closedBody({ secret: secretSchema.optional() });
+
+const time = z.string().meta({ format: 'date-time' });
+const timeOrNull = z.string().nullable().meta({ format: 'date-time' });
+
+export const webhookSchema = z.object({
+  id: z.string(),
+  url: z.string().meta({ format: 'uri' }),
+  description: z.string().nullable(),
+  eventTypes: z.array(z.string()).max(mostEventTypes).meta({ description: 'What is sent; none is everything.' }),
+  enabled: z.boolean(),
+  disabledReason: z.string().nullable().meta({ description: 'Why it was disabled, when no person did it.' }),
+  failingSince: timeOrNull.meta({ description: 'Since when every attempt has failed; null while they succeed.' }),
+  createdAt: time,
+  updatedAt: time,
+});
+export type PublicWebhook = z.infer<typeof webhookSchema>;
+
+export const webhookListSchema = z.object({ webhooks: z.array(webhookSchema).max(mostWebhooks) });
+
+const secretOnce = z.string().meta({ description: 'What signatures are made with; shown this once.' });
+export const createdWebhookSchema = webhookSchema.extend({ secret: secretOnce });
+export const rotatedSecretSchema = z.object({
+  secret: secretOnce,
+  previousValidUntil: time.meta({ description: 'Until then messages are signed with the previous secret too.' }),
+});
+
+export const deliverySchema = z.object({
+  id: z.string(),
+  messageId: z.string().meta({ description: 'The webhook-id header of every attempt.' }),
+  type: z.string(),
+  jobId: z.string().nullable(),
+  status: z.enum(['pending', 'delivered', 'failed']),
+  error: z.string().nullable().meta({ description: 'Why it failed, when no attempt says so.' }),
+  nextAttemptAt: timeOrNull,
+  createdAt: time,
+  endedAt: timeOrNull,
+  attempts: z
+    .array(
+      z.object({
+        startedAt: time,
+        durationMs: z.number().int(),
+        statusCode: z.number().int().nullable(),
+        response: z.string().nullable().meta({ description: 'The first part of what the receiver answered.' }),
+        error: z.string().nullable(),
+      }),
+    )
+    .max(mostAttempts)
+    .meta({ description: `The newest ${mostAttempts}, newest first.` }),
+});
+export type PublicDelivery = z.infer<typeof deliverySchema>;
+
+export const deliveryListSchema = z.object({
+  deliveries: z.array(deliverySchema).max(mostOfPage),
+  nextCursor,
+});

@@ -1,0 +1,92 @@
+import type { Command } from 'commander';
+import { createSealedValueStore } from '../../db/organizations/sealed-values.ts';
+import { createSiteIndexing } from '../../db/for-worker/site-indexing.ts';
+import { createSecretBox } from '../../lib/encryption/secret-box.ts';
+import { archiveJobsScheduleId, refreshSiteScheduleId } from '../../workflows/contract/messages.ts';
+import { CommandError } from './context.ts';
+import type { CommandContext, WithContext } from './context.ts';
+import { printList } from './output.ts';
+
+interface KeyState {
+  id: string;
+  /** Of stored secrets. */
+  values: number;
+  /** Null: Temporal did not answer. */
+  schedules: number | null;
+  openExecutions: number | null;
+  state: string;
+}
+
+/** `docket encryption rotate` */
+export function addEncryptionCommands(program: Command, withContext: WithContext): void {
+  const group = program.command('encryption').description('encryption keys of stored secrets and payloads');
+
+  group
+    .command('rotate')
+    .description(
+      're-encrypt all stored secrets and schedules with the first key, and report which keys are still needed',
+    )
+    .action((_options: unknown, command: Command) =>
+      withContext(async (context) =>
+        printList(command, await rotate(context), {
+          key: (row) => row.id,
+          secrets: (row) => row.values,
+          schedules: (row) => row.schedules,
+          'open executions': (row) => row.openExecutions,
+          state: (row) => row.state,
+        }),
+      ),
+    );
+}
+
+async function rotate({ pool, encryptionKeys, temporal }: CommandContext): Promise<KeyState[]> {
+  const [first] = encryptionKeys;
+  if (first === undefined) {
+    throw new CommandError('DOCKET_ENCRYPTION_KEYS is not set; there is no key to seal with.');
+  }
+  const sealedValues = createSealedValueStore(pool, createSecretBox(encryptionKeys));
+  const unopened = await sealedValues.countUnopened();
+  const lost = unopened.get(first.id) ?? 0;
+  if (lost > 0) {
+    throw new CommandError(
+      `Stored secrets that name the key "${first.id}" and are not opened by its value in DOCKET_ENCRYPTION_KEYS: ${lost}. It had ` +
+        'another value when they were sealed. Nothing was changed. Give it that value again, or give the new value an id of its own.',
+    );
+  }
+  const resealed = await sealedValues.reseal();
+  const sites = await createSiteIndexing(pool).listAll();
+  const scheduleIds = [archiveJobsScheduleId, ...sites.map(({ id }) => refreshSiteScheduleId(id))];
+  // the client of the engine weighs more than all that other commands need
+  const { resealEngine } = await import('../../local/temporal/engine-keys.ts');
+  const engine = await resealEngine({ temporal, encryptionKeys, scheduleIds });
+  // looked at last: an execution that ends meanwhile is counted here if not there
+  const waiting = await sealedValues.countWaitingHistories();
+  console.error(`Sealed anew: ${resealed} secrets, ${engine?.resealedSchedules ?? 0} schedules.`);
+  if (engine === null) console.error('Temporal does not answer: what it needs is not known. Run this again.');
+
+  const counts = await sealedValues.count();
+  const configured = encryptionKeys.map(({ id }) => id);
+  const seen = counts.flatMap(({ keyId }) => keyId ?? []);
+  const ids = new Set([
+    ...configured,
+    ...seen,
+    ...(engine?.schedules.keys() ?? []),
+    ...(engine?.openExecutions.keys() ?? []),
+  ]);
+  return [...ids].map((id) => {
+    const values = counts.filter(({ keyId }) => keyId === id).reduce((sum, one) => sum + one.values, 0);
+    const schedules = engine === null ? null : (engine.schedules.get(id) ?? 0);
+    const openExecutions = engine === null ? null : (engine.openExecutions.get(id) ?? 0);
+    const isUsed = values > 0 || schedules !== 0 || openExecutions !== 0;
+    return { id, values, schedules, openExecutions, state: stateOf() };
+
+    function stateOf(): string {
+      if (id === first?.id) return 'seals';
+      if (!configured.includes(id)) return 'needed and missing: add it to DOCKET_ENCRYPTION_KEYS';
+      if (unopened.has(id)) return 'needed with the value it had when these secrets were sealed, which is another one';
+      if (isUsed) return 'needed';
+      if (waiting > 0) return `needed until ${waiting} histories of ended turns are stored`;
+      return 'can be removed, once every process has the new list';
+    }
+  });
+}

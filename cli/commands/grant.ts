@@ -1,0 +1,94 @@
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { createGrantAdministration, createGrantStore } from '../../db/organizations/grants.ts';
+import { parseGrant, problemWithDirectory, problemWithRepositories } from '../../lib/inputs/grants.ts';
+import { organizationOf } from './checks.ts';
+import { CommandError } from './context.ts';
+import type { CommandContext, WithContext } from './context.ts';
+import { printList, printRecord } from './output.ts';
+
+const resourceHelp =
+  'https://host/owner/name, or a path of this machine (a relative one lies below DOCKET_LOCAL_REPOSITORIES); with "/*" at the end everything below; "*" for everything';
+
+/** `docket org grant|revoke-grant|grants` */
+export function addGrantCommands(group: Command, withContext: WithContext): void {
+  group
+    .command('grant')
+    .description("let an organization use repositories with the service's own credential, or a path on this machine")
+    .argument('<org>', 'the id of the organization')
+    .argument('<resource>', resourceHelp)
+    .action((id: string, text: string, _options: unknown, command: Command) =>
+      withContext(async (context) => {
+        const { id: organizationId } = await organizationOf(context, id);
+        const resource = resourceOf(context, text);
+        const isNew = await createGrantAdministration(context.pool).grant({ organizationId }, resource);
+        printRecord(command, { organization: organizationId, resource, granted: isNew ? 'now' : 'already' });
+      }),
+    );
+
+  group
+    .command('revoke-grant')
+    .description('revoke a grant; running jobs and sites that need it fail at their next step')
+    .argument('<org>', 'the id of the organization')
+    .argument('<resource>', 'as "docket org grants" shows it')
+    .action((id: string, text: string, _options: unknown, command: Command) =>
+      withContext(async (context) => {
+        const { id: organizationId } = await organizationOf(context, id);
+        const resource = resourceOf(context, text);
+        if (!(await createGrantAdministration(context.pool).revoke({ organizationId }, resource)))
+          throw new CommandError(
+            `The organization has no grant for ${resource}; "docket org grants" shows what it has.`,
+          );
+        printRecord(command, { organization: organizationId, resource, granted: 'no longer' });
+      }),
+    );
+
+  group
+    .command('grants')
+    .description('list the grants of organizations')
+    .argument('[org]', "an organization's id")
+    .action((id: string | undefined, _options: unknown, command: Command) =>
+      withContext(async ({ pool }) =>
+        printList(command, await createGrantAdministration(pool).list(id ?? null), {
+          organization: (row) => row.organizationId,
+          resource: (row) => row.resource,
+          created: (row) => row.createdAt,
+        }),
+      ),
+    );
+}
+
+/** Throws CommandError for a project whose organization has neither grant nor token for a repository. */
+export async function checkRepositories(
+  { pool }: CommandContext,
+  use: Omit<Parameters<typeof problemWithRepositories>[0], 'resources'>,
+): Promise<void> {
+  const resources = await createGrantStore(pool).resources(use);
+  const problem = problemWithRepositories({ ...use, resources });
+  if (problem !== null) throw new CommandError(problem);
+}
+
+/** The same for what the pages of a site come from. */
+export async function checkSource(
+  context: CommandContext,
+  organizationId: string,
+  { repository, directory }: { repository?: string | null; directory?: string | null },
+): Promise<void> {
+  if (typeof repository === 'string')
+    await checkRepositories(context, { organizationId, repositories: [repository], needsCredential: false });
+  if (typeof directory !== 'string') return;
+  const resources = await createGrantStore(context.pool).resources({ organizationId });
+  const problem = problemWithDirectory({ organizationId, resources, directory });
+  if (problem !== null) throw new CommandError(problem);
+}
+
+function resourceOf({ localRoot }: CommandContext, text: string): string {
+  const isRelative = text !== '*' && !text.startsWith('/') && !text.includes(':');
+  if (isRelative && localRoot === null)
+    throw new CommandError(
+      'There is no DOCKET_LOCAL_REPOSITORIES that a relative path could lie below; name it in full.',
+    );
+  const parsed = parseGrant(isRelative && localRoot !== null ? join(localRoot, text) : text);
+  if (!parsed.ok) throw new CommandError(parsed.problem);
+  return parsed.resource;
+}

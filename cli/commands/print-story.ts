@@ -1,0 +1,140 @@
+import type { JobStory, StepStory, TurnReplay, TurnStory } from '../../worker/replay/job-story.ts';
+import { repositoryUrl } from '../../lib/inputs/repository.ts';
+import { printTable, print } from './output.ts';
+
+const longestCell = 44;
+
+/** Prints a job for a person: each turn's steps, whether its history still replays, and how it ended. */
+export function printStory({ job, turns }: JobStory, name: string): void {
+  print(`${job.id}  ${job.status}  ${job.model}`);
+  print(
+    `${repositoryUrl(job.repository)} at ${job.baseCommit?.slice(0, 12) ?? '?'} (${job.baseBranch ?? job.requestedRef ?? '?'})`,
+  );
+  if (job.prLink !== null) print(job.prLink);
+  if (job.forkedFrom !== null) {
+    const { jobId, turn, step } = job.forkedFrom;
+    print(`forked from ${jobId} at turn ${turn}, step ${step}`);
+  }
+  for (const turn of turns) printTurn(turn, name);
+}
+
+function printTurn(turn: TurnStory, name: string): void {
+  const { steps, failure } = turn;
+  const seconds = turn.endedAt === null ? null : Date.parse(turn.endedAt) - Date.parse(turn.startedAt);
+  print(
+    `\nTurn ${turn.turn}, ${turn.isCopied ? 'copied' : turn.status}${seconds === null ? '' : ` after ${timeText(seconds)}`}`,
+  );
+  print(`  prompt: ${shortened(turn.prompt, 160)}`);
+  for (const line of replayLines(turn.replay)) print(`  ${line}`);
+  if (steps.length > 0) {
+    printTable(
+      ['step', 'tool calls', 'result', 'files', 'model', 'tools', 'waiting', 'tokens', 'cost', 'attempts'],
+      steps.map(cellsOf),
+    );
+    printSum(steps);
+  }
+  for (const { step, lastFailures } of steps)
+    for (const reason of lastFailures) print(`  step ${step} was retried: ${shortened(reason, 160)}`);
+  if (failure === null) {
+    if (turn.message !== null) print(`\n${indented(turn.message)}`);
+    return;
+  }
+  print(`\n  Failed: ${failure.title} (${failure.category})`);
+  if (failure.message !== null) print(indented(failure.message));
+  print(`  What to do: ${failure.remedy}`);
+  const last = steps.findLast(({ toolResults }) => toolResults !== null);
+  const at = steps.at(-1);
+  if (at !== undefined) print(`  Look closer: docket job replay ${name} --turn ${turn.turn} --step ${at.step}`);
+  if (last !== undefined && !name.includes('/') && !name.includes('.'))
+    print(`  Retry from there: docket job fork ${name} --turn ${turn.turn} --step ${last.step}`);
+}
+
+function replayLines(replay: TurnReplay): string[] {
+  if (replay.verdict === null) return [`history: ${replay.reason}`];
+  const { verdict, runs } = replay;
+  if (verdict.matches) {
+    const inRuns = runs === 1 ? '' : ` in ${runs} runs`;
+    return [`history: ${verdict.events} events${inRuns}; today's workflow code takes the same decisions`];
+  }
+  const events = verdict.events.map(
+    ({ id, type, subject }) => `event ${id} (${type}${subject === null ? '' : ` ${subject}`})`,
+  );
+  return [
+    `history: today's workflow code no longer matches it, from ${events.join(', ')}${runs === 1 ? '' : ` of run ${verdict.run}`} on`,
+    `         ${verdict.problem}`,
+    ...(replay.buildIds.length === 0 ? [] : [`         it was made by ${replay.buildIds.join(', ')}`]),
+  ];
+}
+
+function cellsOf(story: StepStory): string[] {
+  const { step, toolCalls, toolResults, files, isCopied, attempts } = story;
+  const calls = toolCalls.map(({ toolName, input }) => `${toolName} ${subjectOf(input)}`.trim());
+  const asked = calls.length > 0 ? calls.join('; ') : story.text;
+  return [
+    String(step),
+    shortened(story.said.length > 0 ? `(read a message) ${asked}` : asked, longestCell),
+    shortened(answerText(toolResults, toolCalls.length), longestCell),
+    shortened(files.map(({ path, change }) => `${change.charAt(0).toUpperCase()} ${path}`).join(', '), longestCell),
+    timeText(story.modelMs),
+    timeText(story.toolsMs),
+    timeText(story.waitingMs),
+    `${story.inputTokens}+${story.outputTokens}`,
+    costText(story.costMicros),
+    isCopied ? 'copied' : `${attempts.model || '-'}/${attempts.tools || '-'}`,
+  ];
+}
+
+function subjectOf(input: unknown): string {
+  if (typeof input !== 'object' || input === null) return '';
+  const entries = Object.entries(input).filter(([, value]) => typeof value === 'string');
+  const order = ['pattern', 'path', 'from', 'title'];
+  const named = order.flatMap((name) => entries.filter(([key]) => key === name))[0];
+  return String((named ?? entries[0])?.[1] ?? '');
+}
+
+function answerText(results: StepStory['toolResults'], calls: number): string {
+  if (calls === 0) return '-';
+  if (results === null) return 'not run';
+  const failed = results.filter(({ isError }) => isError);
+  if (failed.length === 0) return 'ok';
+  return `${failed.length} of ${results.length} failed: ${failed[0]?.output ?? ''}`;
+}
+
+function printSum(steps: readonly StepStory[]): void {
+  const sum = (value: (step: StepStory) => number | null) =>
+    steps.reduce((total, step) => total + (value(step) ?? 0), 0);
+  // as the job counts them: a call that was never answered is none
+  const answered = steps.filter(({ finishReason }) => finishReason !== null);
+  const isPriced = answered.every(({ costMicros }) => costMicros !== null);
+  const parts = [
+    `${answered.length} ${answered.length === 1 ? 'step' : 'steps'}`,
+    `${sum(({ inputTokens }) => inputTokens)} tokens in and ${sum(({ outputTokens }) => outputTokens)} out`,
+    isPriced ? costText(sum(({ costMicros }) => costMicros)) : 'at an unknown price',
+    `model ${timeText(sum(({ modelMs }) => modelMs))}, tools ${timeText(sum(({ toolsMs }) => toolsMs))}, waiting ${timeText(sum(({ waitingMs }) => waitingMs))}`,
+  ];
+  print(`  ${parts.join('; ')}`);
+}
+
+const longestMessage = 4_000;
+
+/** A text in its own lines, below a heading. */
+function indented(text: string): string {
+  const shown = text.length <= longestMessage ? text : `${text.slice(0, longestMessage)}…`;
+  return shown.trim().replaceAll(/^(?=.)/gm, '  ');
+}
+
+/** One line of at most so many characters. */
+export function shortened(text: string, most: number): string {
+  const line = text.replaceAll(/\s+/g, ' ').trim();
+  return line.length <= most ? line : `${line.slice(0, most - 1)}…`;
+}
+
+export function timeText(milliseconds: number | null): string {
+  if (milliseconds === null) return '-';
+  return milliseconds < 1000 ? `${Math.round(milliseconds)} ms` : `${(milliseconds / 1000).toFixed(1)} s`;
+}
+
+/** Millionths of a US dollar as dollars. */
+export function costText(micros: number | null): string {
+  return micros === null ? '-' : `$${(micros / 1e6).toFixed(4)}`;
+}

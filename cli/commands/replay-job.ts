@@ -1,0 +1,84 @@
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+import type { JobPiece } from '../../db/jobs/job-pieces.ts';
+import { makePrivateFolder } from '../../lib/private-folder.ts';
+import { collectJob, treesAround, type CollectedJob } from '../../worker/replay/collect-job.ts';
+import { tellJob } from '../../worker/replay/job-story.ts';
+import { diffOfStep, type StepDiff } from '../../worker/replay/step-diff.ts';
+import { prepareWorkflowBundle } from '../../worker/workflow-bundle.ts';
+import { CommandError } from './context.ts';
+import { printStep } from './print-step.ts';
+import { printStory } from './print-story.ts';
+import { print } from './output.ts';
+
+export interface ReplayRequest {
+  /** As the person named it. */
+  job: string;
+  pieces: AsyncIterable<JobPiece>;
+  isJson: boolean;
+  turn?: number;
+  step?: number;
+}
+
+/** Prints what `docket job replay` tells of a job, or of one of its steps. */
+export async function replayJob(request: ReplayRequest): Promise<void> {
+  const { job, pieces, isJson, step, turn } = request;
+  // before the whole is read, so that only the patches of one step are kept
+  const wanted = (at: CollectedJob) => (step === undefined ? null : { turn: turn ?? at.job.turn, step });
+  const collected = await collectJob(pieces, {
+    keepsTree(tree, at) {
+      const place = wanted(at);
+      const around = place === null ? null : treesAround(at, place);
+      return tree === around?.before || tree === around?.after;
+    },
+  });
+  if (collected === null) throw new CommandError(`There is no job and no file ${JSON.stringify(job)}.`);
+  if (turn !== undefined && !collected.turns.some((one) => one.turn === turn)) {
+    throw new CommandError(`The job has no turn ${turn}; it has turns 1 to ${collected.job.turn}.`);
+  }
+  const place = wanted(collected);
+  if (place !== null) return showStep(request, collected, place);
+
+  const selected =
+    turn === undefined ? collected : { ...collected, turns: collected.turns.filter((one) => one.turn === turn) };
+  const hasHistory = selected.turns.some((one) => collected.histories.some((kept) => kept.turn === one.turn));
+  const story = await tellJob(selected, hasHistory ? prepareReplay : null);
+  if (isJson) print(JSON.stringify(story, null, 2));
+  else printStory(story, job);
+}
+
+async function showStep(
+  request: ReplayRequest,
+  collected: CollectedJob,
+  place: { turn: number; step: number },
+): Promise<void> {
+  const { steps } = (await tellJob(collected, null)).turns.find(({ turn }) => turn === place.turn) ?? { steps: [] };
+  const story = steps.find(({ step }) => step === place.step);
+  if (story === undefined) {
+    const there = steps.length === 0 ? 'it has none' : `it has steps 1 to ${steps.at(-1)?.step ?? 0}`;
+    throw new CommandError(`Turn ${place.turn} has no step ${place.step}; ${there}.`);
+  }
+  // the table needs nothing of what puts questions together
+  const { exactQuestionOf } = await import('../../worker/replay/exact-question.ts');
+  const question = exactQuestionOf(collected, place);
+  const diff = diffOf(collected, place);
+  if (request.isJson) print(JSON.stringify({ step: story, question, diff }, null, 2));
+  else printStep({ jobId: collected.job.id, story, question, diff });
+}
+
+function diffOf(job: CollectedJob, place: { turn: number; step: number }): StepDiff | null {
+  const { before, after } = treesAround(job, place);
+  return after === undefined || after === before ? null : diffOfStep(job, before, after);
+}
+
+/** What replays must not be heard: its verdict is what counts. */
+async function prepareReplay(): Promise<string> {
+  const { DefaultLogger, Runtime } = await import('@temporalio/worker');
+  Runtime.install({
+    logger: new DefaultLogger('ERROR', () => undefined),
+    shutdownSignals: [],
+    telemetryOptions: { logging: { forward: {}, filter: 'OFF' } },
+  });
+  const directory = makePrivateFolder(join(tmpdir(), `docket-bundles-${userInfo().uid}`));
+  return prepareWorkflowBundle({ directory });
+}

@@ -1,0 +1,136 @@
+import type { Pool } from 'pg';
+import type { JobCheck } from '../jobs/agent-job.ts';
+import { failureOf } from '../../workflows/contract/failures.ts';
+import type { JobPhase } from '../../workflows/contract/job.ts';
+import type { PullRequestState } from './job-branches.ts';
+import { toStoredJson, toStoredText } from '../stored-text.ts';
+
+/** What a turn has put on the forge. */
+export interface PublishedJob {
+  jobId: string;
+  turn: number;
+  branch: string;
+  headCommit: string;
+  headTree: string;
+  prId: string;
+  prLink: string;
+  prState: PullRequestState;
+  prDraft: boolean;
+  check: JobCheck | null;
+}
+
+/** What is said of a turn. */
+export interface TurnSummary {
+  jobId: string;
+  turn: number;
+  title: string | null;
+  message: string;
+  /** What is left undone, in a sentence; null: nothing. */
+  incomplete: string | null;
+}
+
+/** Only the newest turn of an active job may write; `$1` and `$2` are the job and the turn. */
+const whileOurs = `where id = $1 and turn = $2 and status = 'active'`;
+
+/** A phase that is written again, by another attempt, is no news. */
+const setPhaseStatement = `
+  with previous as materialized (
+    select phase from jobs ${whileOurs} for update
+  ), changed as (
+    update jobs set phase = $3, updated_at = now() from previous ${whileOurs}
+    returning id, turn, previous.phase as previous
+  )
+  select case when previous is distinct from $3 then append_job_events(id, turn, null, $4) end from changed`;
+
+const setBaseStatement = `
+  with based as (
+    update job_turns set base_commit = $4 where job_id = $1 and turn = $2
+  )
+  update jobs set base_branch = $3, base_commit = $4, updated_at = now() ${whileOurs}`;
+
+const finishStatement = `
+  with ended as (
+    update jobs
+    set status = $3, phase = null, failure_category = $4, message = coalesce($5, message), waiting_messages = 0,
+        ended_at = now(), updated_at = now()
+    ${whileOurs} and ($3 = 'failed' or waiting_messages = 0)
+    returning id, turn, title, message, pr_link
+  ), ended_turn as (
+    update job_turns set status = $3, ended_at = now() from ended
+    where job_turns.job_id = ended.id and job_turns.turn = ended.turn
+  ), unstarted as (
+    delete from job_outbox using ended where job_outbox.job_id = ended.id and job_outbox.turn = ended.turn
+  )
+  select append_job_events(
+    id, turn, null, ends => true,
+    events => jsonb_build_array(jsonb_build_object(
+      'type', case when $3 = 'failed' then 'failure' else 'finish' end,
+      'data', $6::jsonb || case
+        when $3 = 'failed' then jsonb_build_object('message', left(message, 2000))
+        else jsonb_build_object('title', title, 'message', left(message, 2000), 'prLink', pr_link)
+      end
+    ))
+  ) from ended`;
+
+/** The writes of a turn; each is one statement, and so one transaction. */
+export function createJobWrites(pool: Pool) {
+  async function write(statement: string, values: unknown[]): Promise<boolean> {
+    const { rowCount } = await pool.query(statement, values);
+    return rowCount === 1;
+  }
+
+  function setPhase(ref: { jobId: string; turn: number; phase: JobPhase }): Promise<boolean> {
+    const event = JSON.stringify([{ type: 'phase', data: { phase: ref.phase } }]);
+    return write(setPhaseStatement, [ref.jobId, ref.turn, ref.phase, event]);
+  }
+
+  function setBase(ref: { jobId: string; turn: number; baseBranch: string; baseCommit: string }): Promise<boolean> {
+    const values = [ref.jobId, ref.turn, ref.baseBranch, ref.baseCommit];
+    return write(setBaseStatement, values);
+  }
+
+  function setSummary({ jobId, turn, title, message, incomplete }: TurnSummary): Promise<boolean> {
+    return write(`update jobs set title = $3, message = $4, incomplete = $5, updated_at = now() ${whileOurs}`, [
+      jobId,
+      turn,
+      title === null ? null : toStoredText(title),
+      toStoredText(message),
+      incomplete === null ? null : toStoredText(incomplete),
+    ]);
+  }
+
+  function setPublished(ref: PublishedJob): Promise<boolean> {
+    return write(
+      `update jobs
+       set branch = $3, head_commit = $4, head_tree = $5, pr_id = $6, pr_link = $7, pr_state = $8, pr_draft = $9,
+           check_result = $10, updated_at = now()
+       ${whileOurs}`,
+      [
+        ref.jobId,
+        ref.turn,
+        ref.branch,
+        ref.headCommit,
+        ref.headTree,
+        ref.prId,
+        ref.prLink,
+        ref.prState,
+        ref.prDraft,
+        ref.check === null ? null : toStoredJson(ref.check),
+      ],
+    );
+  }
+
+  function finish(ref: {
+    jobId: string;
+    turn: number;
+    status: 'completed' | 'failed';
+    failureCategory: string | null;
+    message?: string;
+  }): Promise<boolean> {
+    const message = ref.message === undefined ? null : toStoredText(ref.message);
+    const failure = JSON.stringify(ref.failureCategory === null ? {} : failureOf(ref.failureCategory));
+    return write(finishStatement, [ref.jobId, ref.turn, ref.status, ref.failureCategory, message, failure]);
+  }
+
+  return { setPhase, setBase, setSummary, setPublished, finish };
+}

@@ -1,0 +1,84 @@
+import type { Pool } from 'pg';
+import type { JobPhase, TokenUsage } from '../../workflows/contract/job.ts';
+import { canBeId } from '../ids.ts';
+import { jobColumns, listPrompts, turnUsage } from '../jobs/job-statements.ts';
+import type { JobRow } from '../jobs/jobs.ts';
+import { createJobWrites, type PublishedJob, type TurnSummary } from './job-writes.ts';
+
+/** What begins a turn (step 0), or what a person said meanwhile. */
+export interface Prompt {
+  turn: number;
+  /** The step whose call of the model is the first to read it; null when none has. */
+  step: number | null;
+  prompt: string;
+}
+
+export interface TurnUsage extends TokenUsage {
+  steps: number;
+  /** Null when a call of the turn had no known price. */
+  costMicros: number | null;
+}
+
+export interface WorkerJobStore {
+  get(jobId: string): Promise<JobRow | null>;
+  promptOf(jobId: string, turn: number): Promise<string | null>;
+  turnBeganAt(jobId: string, turn: number): Promise<Date | null>;
+  /** What a job's turns up to and with `turn` were asked, oldest first. */
+  prompts(jobId: string, turn: number): Promise<Prompt[]>;
+  /** Each of these writes only while the job is active and `turn` is its newest; false says it was not. */
+  setPhase(ref: { jobId: string; turn: number; phase: JobPhase }): Promise<boolean>;
+  setBase(ref: { jobId: string; turn: number; baseBranch: string; baseCommit: string }): Promise<boolean>;
+  setSummary(ref: TurnSummary): Promise<boolean>;
+  setPublished(ref: PublishedJob): Promise<boolean>;
+  /** The terminal write: completed and failed never swap, and a job does not complete while a message waits. `message` replaces the job's message when given. */
+  finish(ref: {
+    jobId: string;
+    turn: number;
+    status: 'completed' | 'failed';
+    failureCategory: string | null;
+    message?: string;
+  }): Promise<boolean>;
+  /** What a turn has used so far. */
+  usage(jobId: string, turn: number): Promise<TurnUsage>;
+}
+
+/** Jobs as the worker reaches them: by id, whatever their organization. */
+export function createWorkerJobStore(pool: Pool): WorkerJobStore {
+  async function get(jobId: string): Promise<JobRow | null> {
+    if (!canBeId(jobId)) return null;
+    const { rows } = await pool.query<JobRow>({
+      name: 'get-job',
+      text: `select ${jobColumns} from jobs where id = $1`,
+      values: [jobId],
+    });
+    return rows[0] ?? null;
+  }
+
+  async function prompts(jobId: string, turn: number): Promise<Prompt[]> {
+    const { rows } = await pool.query<Prompt>({ ...listPrompts, values: [jobId, turn] });
+    return rows;
+  }
+
+  async function promptOf(jobId: string, turn: number): Promise<string | null> {
+    const { rows } = await pool.query<{ prompt: string }>(
+      'select prompt from job_turns where job_id = $1 and turn = $2',
+      [jobId, turn],
+    );
+    return rows[0]?.prompt ?? null;
+  }
+
+  async function turnBeganAt(jobId: string, turn: number): Promise<Date | null> {
+    const { rows } = await pool.query<{ createdAt: Date }>(
+      'select created_at as "createdAt" from job_turns where job_id = $1 and turn = $2',
+      [jobId, turn],
+    );
+    return rows[0]?.createdAt ?? null;
+  }
+
+  async function usage(jobId: string, turn: number): Promise<TurnUsage> {
+    const { rows } = await pool.query<TurnUsage>(turnUsage, [jobId, turn]);
+    return rows[0] ?? { steps: 0, inputTokens: 0, outputTokens: 0, costMicros: 0 };
+  }
+
+  return { get, promptOf, turnBeganAt, prompts, usage, ...createJobWrites(pool) };
+}

@@ -1,0 +1,58 @@
+import type { Pool } from 'pg';
+import type { Owner } from '../caller.ts';
+import type { PullRequestRow } from '../pull-requests/pull-requests.ts';
+
+/** The owner is the one of the job that it came from. */
+export type MergeWork = Owner &
+  Pick<PullRequestRow, 'id' | 'repository' | 'number' | 'head' | 'base' | 'title' | 'createdAt'>;
+
+export interface PullRequestMergeStore {
+  /** Takes a merge that nobody works on; one whose worker was killed is taken again after a minute. */
+  claimMerge(): Promise<MergeWork | null>;
+  merged(id: string, commit: string): Promise<void>;
+  refused(id: string, problem: string): Promise<void>;
+}
+
+/** Merging pull requests of the local forge. What becomes of one is written into its job at once. */
+export function createPullRequestMergeStore(pool: Pool): PullRequestMergeStore {
+  return {
+    async claimMerge() {
+      const { rows } = await pool.query<MergeWork>({
+        name: 'claim-merge',
+        text: `
+          with due as materialized (
+            select pull_requests.id, jobs.organization_id
+            from pull_requests join jobs on jobs.pr_id = pull_requests.id
+            where merge_requested_at is not null and state = 'open'
+              and coalesce(merge_claimed_at, '-infinity') < now() - interval '1 minute'
+            order by merge_requested_at limit 1 for update of pull_requests skip locked
+          )
+          update pull_requests set merge_claimed_at = now() from due where pull_requests.id = due.id
+          returning pull_requests.id, organization_id as "organizationId", repository, number, head, base, title, created_at as "createdAt"`,
+      });
+      return rows[0] ?? null;
+    },
+
+    async merged(id, commit) {
+      await pool.query(
+        `with merged as (
+           update pull_requests
+           set state = 'merged', merge_commit = $2, merge_requested_at = null, merge_claimed_at = null, merge_problem = null,
+               updated_at = now()
+           where id = $1 and state = 'open' returning id
+         )
+         update jobs set pr_state = 'merged' from merged where jobs.pr_id = merged.id`,
+        [id, commit],
+      );
+    },
+
+    async refused(id, problem) {
+      await pool.query(
+        `update pull_requests
+         set merge_requested_at = null, merge_claimed_at = null, merge_problem = $2, updated_at = now()
+         where id = $1 and state = 'open'`,
+        [id, problem],
+      );
+    },
+  };
+}

@@ -1,0 +1,90 @@
+import type { Pool } from 'pg';
+import { canBeId } from '../ids.ts';
+import { siteColumns, type SiteRow } from '../sites/sites.ts';
+import { toStoredText } from '../stored-text.ts';
+
+export interface IndexRequest {
+  siteId: string;
+  organizationId: string;
+}
+
+/** Sites as the worker indexes them: by the id that a workflow has, or all of them. */
+export interface SiteIndexing {
+  get(id: string): Promise<SiteRow | null>;
+  listAll(): Promise<SiteRow[]>;
+  /** Marks that an index is wanted. */
+  requestIndex(id: string): Promise<void>;
+  /** The request that stands, by a name of its own; null: none. */
+  readIndexRequest(id: string): Promise<string | null>;
+  /** Takes a request back that has been answered; a newer one stays. */
+  answerIndexRequest(id: string, request: string): Promise<void>;
+  /** Sites whose index is wanted: the longest waiting of each organization, then the next of each. */
+  listIndexRequests(limit: number): Promise<IndexRequest[]>;
+  /** Asks for an index of every site whose current one is of an older format than this. */
+  requestOutdated(format: number): Promise<void>;
+  recordIndexFailure(id: string, failure: { category: string; message: string }): Promise<void>;
+}
+
+export function createSiteIndexing(pool: Pool): SiteIndexing {
+  return {
+    async get(id) {
+      if (!canBeId(id)) return null;
+      const { rows } = await pool.query<SiteRow>(`select ${siteColumns} from sites where id = $1`, [id]);
+      return rows[0] ?? null;
+    },
+
+    async listAll() {
+      const { rows } = await pool.query<SiteRow>(`select ${siteColumns} from sites order by created_at, id`);
+      return rows;
+    },
+
+    async requestIndex(id) {
+      await pool.query('update sites set index_requested_at = now() where id = $1', [id]);
+    },
+
+    async readIndexRequest(id) {
+      const { rows } = await pool.query<{ request: string | null }>(
+        'select index_requested_at::text as request from sites where id = $1',
+        [id],
+      );
+      return rows[0]?.request ?? null;
+    },
+
+    async answerIndexRequest(id, request) {
+      await pool.query(
+        'update sites set index_requested_at = null where id = $1 and index_requested_at = $2::timestamptz',
+        [id, request],
+      );
+    },
+
+    async listIndexRequests(limit) {
+      const { rows } = await pool.query<IndexRequest>({
+        name: 'index-requests',
+        text: `
+          select id as "siteId", organization_id as "organizationId" from sites where index_requested_at is not null
+          order by row_number() over (partition by organization_id order by index_requested_at), index_requested_at
+          limit $1`,
+        values: [limit],
+      });
+      return rows;
+    },
+
+    async requestOutdated(format) {
+      await pool.query(
+        `update sites set index_requested_at = now()
+         from site_indexes as serving
+         where serving.site_id = sites.id and serving.version = sites.index_version and serving.format < $1
+           and sites.index_requested_at is null`,
+        [format],
+      );
+    },
+
+    async recordIndexFailure(id, failure) {
+      await pool.query('update sites set index_failure = $2, index_failure_message = $3 where id = $1', [
+        id,
+        failure.category,
+        toStoredText(failure.message),
+      ]);
+    },
+  };
+}

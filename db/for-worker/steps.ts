@@ -1,0 +1,266 @@
+import type { Pool } from 'pg';
+import type { StepRef, TokenUsage, TurnRef } from '../../workflows/contract/job.ts';
+import type { NewJobEvent } from '../jobs/event-types.ts';
+import { askedForMs } from './asked-steps.ts';
+import { newestTree, ofBase } from '../jobs/job-statements.ts';
+import { withTransaction } from '../pool.ts';
+import { onlyRow } from '../rows.ts';
+import { type Snapshot, storeSnapshot } from './snapshots.ts';
+import { toStoredJson } from '../stored-text.ts';
+
+export interface ToolCall {
+  toolCallId: string;
+  toolName: string;
+  /** As the model gave it: an object, or the text that did not parse (see `invalid`). */
+  input: unknown;
+  /** Set when the call names no tool or its input does not fit; the sentence the model gets back. */
+  invalid?: string;
+}
+
+/** A model's answer as it is stored: enough to continue the conversation and to replay the step. */
+export interface StepResponse {
+  /** Content parts of the assistant message in the AI SDK's ModelMessage form (text, reasoning, tool-call), with provider options kept. */
+  content: unknown[];
+  text: string;
+  toolCalls: ToolCall[];
+}
+
+export interface ToolResult {
+  toolCallId: string;
+  toolName: string;
+  output: string;
+  isError: boolean;
+}
+
+export interface StepRow {
+  jobId: string;
+  turn: number;
+  step: number;
+  fence: number;
+  response: StepResponse | null;
+  finishReason: string | null;
+  usage: TokenUsage;
+  /** Of the input tokens, those the provider had in its cache. */
+  cachedTokens: number;
+  /** In millionths of a US dollar; null without an answer, or when the model's price is not known. */
+  costMicros: number | null;
+  toolResults: ToolResult[] | null;
+  tree: string | null;
+  modelFailures: number;
+}
+
+type StepPlace = Pick<StepRef, 'turn' | 'step'>;
+
+/** What an attempt stores of a model's answer; the events are appended in the same transaction. */
+export interface StepAnswer extends StepRef {
+  requestHash: string;
+  response: StepResponse;
+  finishReason: string;
+  usage: TokenUsage;
+  cachedTokens?: number;
+  /** In millionths of a US dollar; null: the price of the model is not known. */
+  costMicros: number | null;
+  /** How many messages of people the step's call has read: an answer that knows fewer than the step has is not stored. */
+  knownMessages?: number;
+  events?: StepAnswerEvents;
+}
+
+export interface StepAnswerEvents {
+  /** The fence that the attempt has. */
+  attempt: number;
+  /** What is appended while it is still the step's. */
+  ours: NewJobEvent[];
+  /** What is appended when another attempt has begun. */
+  overtaken: NewJobEvent[];
+}
+
+/** What an attempt stores of a batch of tools; the events are appended in the same transaction. */
+export interface StepResults extends StepRef {
+  fence: number;
+  results: ToolResult[];
+  tree: string;
+  snapshot: Snapshot | null;
+  events?: NewJobEvent[];
+}
+
+export interface StepStore {
+  /** Takes the step for this attempt: makes the row when new, raises its fence, and answers what is stored. */
+  claim(ref: StepRef): Promise<StepRow>;
+  /** The same for a call of the model: a step without an answer begins and counts as asked for, and the job's events say so. */
+  claimAnswer(ref: StepRef): Promise<StepRow>;
+  /**
+   * Stores the answer if none is stored: attempts that run at the same time ask the same, and the first answer that was
+   * paid for is kept. False says that another one is stored. What it used is counted into the job and its project at once.
+   */
+  storeResponse(answer: StepAnswer): Promise<boolean>;
+  /** Stores results and, when files changed, the snapshot, in one transaction; compares the fence as above. */
+  storeResults(batch: StepResults): Promise<boolean>;
+  /** Counts a provider failure across attempts and answers the new count. Temporal's attempts also count kills. */
+  countModelFailure(ref: StepRef): Promise<number>;
+  /** All steps of a job up to and with the turn, in order. */
+  list(jobId: string, turn: number): Promise<StepRow[]>;
+  /** Those between two. */
+  listBetween(jobId: string, range: { after: StepPlace; before: StepPlace }): Promise<StepRow[]>;
+  /** The newest step of a turn that has an answer. */
+  lastAnswered(ref: TurnRef): Promise<StepRow | null>;
+  /** The newest tree of the job, null while nothing has changed since the base commit. */
+  latestTree(jobId: string): Promise<string | null>;
+  snapshot(jobId: string, tree: string): Promise<Snapshot | null>;
+}
+
+const stepColumns = `
+  job_id as "jobId", turn, step, fence::float8 as fence, response, finish_reason as "finishReason",
+  jsonb_build_object('inputTokens', input_tokens, 'outputTokens', output_tokens) as usage,
+  cached_tokens::float8 as "cachedTokens", cost_micros::float8 as "costMicros", tool_results as "toolResults", tree,
+  model_failures as "modelFailures"`;
+
+const claimStep = (askedUntil: string) => `
+  insert into job_steps (job_id, turn, step, fence, asked_until) values ($1, $2, $3, 1, ${askedUntil})
+  on conflict (job_id, turn, step) do update set fence = job_steps.fence + 1, asked_until = excluded.asked_until
+  returning ${stepColumns}`;
+
+/** The ledger of a job's steps, and the snapshots of its working copy. */
+export function createStepStore(pool: Pool): StepStore {
+  async function claim({ jobId, turn, step }: StepRef): Promise<StepRow> {
+    const text = claimStep('null');
+    const { rows } = await pool.query<StepRow>({ name: 'claim-step', text, values: [jobId, turn, step] });
+    return onlyRow(rows);
+  }
+
+  async function claimAnswer({ jobId, turn, step }: StepRef): Promise<StepRow> {
+    const { rows } = await pool.query<StepRow>({
+      name: 'claim-answer',
+      text: `
+        with claimed as (${claimStep("now() + $4::float8 * interval '1 millisecond'")})
+        select claimed.* from claimed, append_job_events("jobId", turn, step, case
+          when response is not null then '[]'
+          else jsonb_build_array(jsonb_build_object('type', 'step-start', 'data', jsonb_build_object('attempt', fence)))
+        end)`,
+      values: [jobId, turn, step, askedForMs],
+    });
+    return onlyRow(rows);
+  }
+
+  async function storeResponse(answer: StepAnswer): Promise<boolean> {
+    const { events } = answer;
+    const { rowCount } = await pool.query({
+      name: 'store-response',
+      text: `
+        with stored as (
+          update job_steps
+          set request_hash = $4, response = $5, finish_reason = $6, input_tokens = $7, output_tokens = $8,
+              cached_tokens = $13, cost_micros = $14, answered_at = now()
+          where job_id = $1 and turn = $2 and step = $3 and response is null and messages = $12
+          returning job_id, fence
+        ), counted as (
+          update jobs
+          set steps = jobs.steps + 1, input_tokens = jobs.input_tokens + $7, output_tokens = jobs.output_tokens + $8,
+              cost_micros = jobs.cost_micros + $14, updated_at = now()
+          from stored where jobs.id = stored.job_id
+          returning jobs.project_id
+        ), spent as (
+          insert into project_spending as spending (project_id, day, cost_micros)
+          select project_id, (now() at time zone 'utc')::date, $14 from counted where $14 > 0
+          on conflict (project_id, day) do update set cost_micros = spending.cost_micros + excluded.cost_micros
+        ), freed as (
+          delete from cost_reservations as held using stored
+          where held.job_id = stored.job_id and held.turn = $2 and held.step = $3
+        )
+        select append_job_events(job_id, $2, $3, case when fence = $9 then $10::jsonb else $11::jsonb end)
+        from stored, counted`,
+      values: [
+        answer.jobId,
+        answer.turn,
+        answer.step,
+        answer.requestHash,
+        toStoredJson(answer.response),
+        answer.finishReason,
+        answer.usage.inputTokens,
+        answer.usage.outputTokens,
+        events?.attempt ?? null,
+        toStoredJson(events?.ours ?? []),
+        toStoredJson(events?.overtaken ?? []),
+        answer.knownMessages ?? 0,
+        answer.cachedTokens ?? 0,
+        answer.costMicros,
+      ],
+    });
+    return rowCount === 1;
+  }
+
+  async function storeResults(batch: StepResults): Promise<boolean> {
+    const { jobId, turn, step, fence, results, tree, snapshot, events = [] } = batch;
+    return withTransaction(pool, async (client) => {
+      const { rowCount } = await client.query(
+        `update job_steps set tool_results = $5, tree = $6, ended_at = now()
+         where job_id = $1 and turn = $2 and step = $3 and fence = $4 and tool_results is null`,
+        [jobId, turn, step, fence, toStoredJson(results), tree],
+      );
+      if (rowCount !== 1) return false;
+      if (snapshot !== null) await storeSnapshot(client, jobId, snapshot);
+      if (events.length > 0)
+        await client.query('select append_job_events($1, $2, $3, $4)', [jobId, turn, step, toStoredJson(events)]);
+      return true;
+    });
+  }
+
+  async function countModelFailure({ jobId, turn, step }: StepRef): Promise<number> {
+    const { rows } = await pool.query<{ failures: number }>(
+      `insert into job_steps (job_id, turn, step, model_failures) values ($1, $2, $3, 1)
+       on conflict (job_id, turn, step) do update set model_failures = job_steps.model_failures + 1
+       returning model_failures as failures`,
+      [jobId, turn, step],
+    );
+    return rows[0]?.failures ?? 0;
+  }
+
+  async function listBetween(jobId: string, range: { after: StepPlace; before: StepPlace }): Promise<StepRow[]> {
+    const { after, before } = range;
+    const { rows } = await pool.query<StepRow>({
+      name: 'list-steps',
+      text: `select ${stepColumns} from job_steps
+             where job_id = $1 and (turn, step) > ($2, $3) and (turn, step) < ($4, $5) order by turn, step`,
+      values: [jobId, after.turn, after.step, before.turn, before.step],
+    });
+    return rows;
+  }
+
+  async function lastAnswered({ jobId, turn }: TurnRef): Promise<StepRow | null> {
+    const { rows } = await pool.query<StepRow>(
+      `select ${stepColumns} from job_steps
+       where job_id = $1 and turn = $2 and response is not null order by step desc limit 1`,
+      [jobId, turn],
+    );
+    return rows[0] ?? null;
+  }
+
+  async function latestTree(jobId: string): Promise<string | null> {
+    const { rows } = await pool.query<{ tree: string }>(
+      `select tree from job_snapshots where ${ofBase} and tree = (${newestTree})`,
+      [jobId],
+    );
+    return rows[0]?.tree ?? null;
+  }
+
+  async function snapshot(jobId: string, tree: string): Promise<Snapshot | null> {
+    const { rows } = await pool.query<Snapshot>(
+      `select tree, commit, base_commit as "baseCommit", pack, patch, changed_files as "changedFiles"
+       from job_snapshots where job_id = $1 and tree = $2`,
+      [jobId, tree],
+    );
+    return rows[0] ?? null;
+  }
+
+  return {
+    claim,
+    claimAnswer,
+    storeResponse,
+    storeResults,
+    countModelFailure,
+    list: (jobId, turn) => listBetween(jobId, { after: { turn: 0, step: 0 }, before: { turn: turn + 1, step: 0 } }),
+    listBetween,
+    lastAnswered,
+    latestTree,
+    snapshot,
+  };
+}

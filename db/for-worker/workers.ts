@@ -1,0 +1,26 @@
+import type { Pool } from 'pg';
+import type { WorkerRow } from '../operations/operator-view.ts';
+
+export interface WorkerStore {
+  /** Says that a worker process is there. */
+  report(worker: Omit<WorkerRow, 'seenAt'>): Promise<void>;
+  /** Forgets one that has ended, and those that were not heard of for a day. */
+  remove(id: string): Promise<void>;
+}
+
+/** Worker processes that are there, whichever way they are run. */
+export function createWorkerStore(pool: Pool): WorkerStore {
+  return {
+    async report({ id, host, pid, version, activeTasks, startedAt }) {
+      await pool.query(
+        `insert into workers (id, host, pid, version, active_tasks, started_at) values ($1, $2, $3, $4, $5, $6)
+         on conflict (id) do update set active_tasks = excluded.active_tasks, seen_at = now()`,
+        [id, host, pid, version, activeTasks, startedAt],
+      );
+    },
+
+    async remove(id) {
+      await pool.query(`delete from workers where id = $1 or seen_at < now() - interval '1 day'`, [id]);
+    },
+  };
+}

@@ -1,0 +1,67 @@
+import type { Pool } from 'pg';
+import { type AuditedAction, writeAudit } from '../organizations/audit.ts';
+import type { Caller } from '../caller.ts';
+import type { JobRow } from './jobs.ts';
+import { jobColumns } from './job-statements.ts';
+import { withTransaction } from '../pool.ts';
+import { FailureType, failureOf } from '../../workflows/contract/failures.ts';
+
+export interface JobEndings {
+  /** Ends the job's turn as cancelled and notes that its execution is to be cancelled; null when the job is not active. */
+  cancel(caller: Caller, jobId: string): Promise<JobRow | null>;
+  /** Null when the job is neither completed nor failed. */
+  archive(caller: Caller, jobId: string): Promise<JobRow | null>;
+}
+
+const cancelStatement = `
+  with ended as (
+    update jobs
+    set status = 'failed', phase = null, failure_category = $2, message = $3, waiting_messages = 0, ended_at = now(),
+        updated_at = now()
+    where id = $1 and organization_id = $5 and status = 'active'
+    returning *
+  ), ended_turn as (
+    update job_turns set status = 'failed', ended_at = now() from ended
+    where job_turns.job_id = ended.id and job_turns.turn = ended.turn
+  ), unstarted as (
+    delete from job_outbox using ended where job_outbox.job_id = ended.id and job_outbox.turn = ended.turn
+  ), cancel as (
+    insert into job_cancels (job_id, turn) select id, turn from ended
+    on conflict (job_id, turn) do nothing
+  )
+  select ${jobColumns}
+  from ended, append_job_events(
+    ended.id, ended.turn, null, jsonb_build_array(jsonb_build_object('type', 'failure', 'data', $4::jsonb)), true
+  )`;
+
+const archiveStatement = `
+  update jobs set status = 'archived', archived_at = now(), updated_at = now()
+  where id = $1 and organization_id = $2 and status in ('completed', 'failed') returning ${jobColumns}`;
+
+/** The ends of a job that a person decides, not its agent. */
+export function createJobEndings(pool: Pool): JobEndings {
+  function end(caller: Caller, statement: string, values: unknown[], entry: AuditedAction): Promise<JobRow | null> {
+    return withTransaction(pool, async (client) => {
+      const { rows } = await client.query<JobRow>(statement, values);
+      const [ended] = rows;
+      if (ended === undefined) return null;
+      await writeAudit(client, caller, entry);
+      return ended;
+    });
+  }
+
+  return {
+    cancel(caller, jobId) {
+      const failure = failureOf(FailureType.Cancelled);
+      const message = `${failure.title}.`;
+      const told = JSON.stringify({ ...failure, message });
+      const values = [jobId, failure.category, message, told, caller.organizationId];
+      return end(caller, cancelStatement, values, { action: 'job.cancel', subject: jobId });
+    },
+
+    archive(caller, jobId) {
+      const values = [jobId, caller.organizationId];
+      return end(caller, archiveStatement, values, { action: 'job.archive', subject: jobId });
+    },
+  };
+}

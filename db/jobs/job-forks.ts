@@ -1,0 +1,212 @@
+import type { Pool, PoolClient } from 'pg';
+import type { StepRef } from '../../workflows/contract/job.ts';
+import { writeAudit } from '../organizations/audit.ts';
+import type { Caller, Owner } from '../caller.ts';
+import { messageEvent } from './job-messages.ts';
+import { earlierJob, type CreatedJob, type EarlierJob, type Idempotency, type JobRow } from './jobs.ts';
+import { jobColumns } from './job-statements.ts';
+import { withTransaction } from '../pool.ts';
+import { SnapshotRemovedError } from './snapshot-removed.ts';
+import { takeAllowance, type RateLimitCounter } from '../operations/rate-limits.ts';
+import { toStoredJson, toStoredText } from '../stored-text.ts';
+
+export interface NewFork {
+  /** Of the new job. */
+  id: string;
+  /** The job to go on from, and the last step to take over; without a turn the newest one. */
+  from: { jobId: string; turn?: number; step: number };
+  /** Without it the model of the other job. */
+  model: string | null;
+  /** What the first new step reads beside what is taken over. */
+  prompt: string | null;
+  idempotency: Idempotency | null;
+  /** What the new job is counted in; without it nothing limits it. */
+  counter?: RateLimitCounter;
+}
+
+/**
+ * `unknown`: there is no such job. `no-step`: the turn has no such step that has ended; `lastStep` is the last one that has,
+ * null when there is none. `needs-prompt`: the agent had nothing more to do at that step.
+ */
+export type Fork =
+  | Extract<CreatedJob, { kind: 'created' }>
+  | EarlierJob
+  | { kind: 'no-step'; turn: number; lastStep: number | null }
+  | { kind: 'unknown' | 'needs-prompt' };
+
+export interface JobForkStore {
+  /** Writes a job that goes on behind a step of another one: its conversation and tree up to there, in one transaction. Throws AllowanceError. */
+  fork(caller: Caller, fork: NewFork): Promise<Fork>;
+}
+
+interface Source {
+  job: JobRow;
+  at: StepRef;
+  tree: string | null;
+}
+
+const isFinished = `response is not null and (tool_results is not null or jsonb_array_length(response -> 'toolCalls') = 0)`;
+
+/** Jobs that go on from a step of another job. */
+export function createJobForkStore(pool: Pool): JobForkStore {
+  async function fork(caller: Caller, request: NewFork): Promise<Fork> {
+    return withTransaction(pool, async (client) => {
+      const { jobId, step } = request.from;
+      const job = await readJob(client, caller, jobId);
+      if (job === null) return { kind: 'unknown' };
+      const at = { jobId, turn: request.from.turn ?? job.turn, step };
+      const problem = await problemWith(client, at, request.prompt);
+      if (problem !== null) return problem;
+      const source = { job, at, tree: await treeAt(client, at) };
+      await checkKept(client, jobId, source.tree);
+      if (!(await insertJob(client, request, source))) {
+        const earlier = await earlierJob(client, caller, job.projectId, request.idempotency);
+        // without one, the other job was deleted since it was read
+        return earlier ?? { kind: 'unknown' };
+      }
+      await copyRecords(client, request.id, source);
+      await begin(client, request, at);
+      const created = await readJob(client, caller, request.id);
+      if (created === null) throw new Error('The job that was just written is not there.');
+      await writeAudit(client, caller, { action: 'job.fork', subject: created.id, details: { from: at } });
+      const allowance = request.counter === undefined ? null : await takeAllowance(client, request.counter);
+      return { kind: 'created', job: created, allowance };
+    });
+  }
+
+  return { fork };
+}
+
+/** Throws SnapshotRemovedError when the tree cannot be made any more. */
+async function checkKept(client: PoolClient, jobId: string, tree: string | null): Promise<void> {
+  const { rowCount } = await client.query(
+    'select from job_snapshots where job_id = $1 and tree = $2 and removed_at is not null for share',
+    [jobId, tree],
+  );
+  if (rowCount !== 0) throw new SnapshotRemovedError();
+}
+
+async function readJob(client: PoolClient, { organizationId }: Owner, id: string): Promise<JobRow | null> {
+  const { rows } = await client.query<JobRow>(`select ${jobColumns} from jobs where id = $1 and organization_id = $2`, [
+    id,
+    organizationId,
+  ]);
+  return rows[0] ?? null;
+}
+
+async function problemWith(client: PoolClient, at: StepRef, prompt: string | null): Promise<Fork | null> {
+  const { rows } = await client.query<{ step: number; calls: number }>(
+    `select step, jsonb_array_length(response -> 'toolCalls') as calls
+     from job_steps where job_id = $1 and turn = $2 and ${isFinished} order by step`,
+    [at.jobId, at.turn],
+  );
+  const found = rows.find(({ step }) => step === at.step);
+  if (found === undefined) return { kind: 'no-step', turn: at.turn, lastStep: rows.at(-1)?.step ?? null };
+  // a conversation that ends with the agent's own words is not one to go on with
+  return found.calls === 0 && prompt === null ? { kind: 'needs-prompt' } : null;
+}
+
+/** The tree behind a step; a working copy that was made equal to another one after it is of a later time. */
+async function treeAt(client: PoolClient, { jobId, turn, step }: StepRef): Promise<string | null> {
+  const { rows } = await client.query<{ tree: string }>(
+    `select tree from (
+       select turn, step, 0 as later, tree from job_steps where job_id = $1 and tree is not null
+       union all
+       select turn, tree_step, 1, tree from job_turns where job_id = $1 and tree is not null
+       union all
+       select turn, 0, 1, first_tree from job_turns where job_id = $1 and first_tree is not null
+     ) as trees
+     where (turn, step, later) <= ($2, $3, 0)
+     order by turn desc, step desc, later desc limit 1`,
+    [jobId, turn, step],
+  );
+  return rows[0]?.tree ?? null;
+}
+
+/** False when another job has the idempotency key, or the one to fork is gone. */
+async function insertJob(client: PoolClient, request: NewFork, { at, tree }: Source): Promise<boolean> {
+  const { rowCount } = await client.query(
+    `insert into jobs (id, project_id, organization_id, status, phase, turn, repository, requested_ref, base_branch,
+                       base_commit, model, draft, waiting_messages, forked_from, forked_turn, forked_step,
+                       idempotency_key, request_hash)
+     select $1, project_id, organization_id, 'active', 'queued', $3, repository, requested_ref, base_branch,
+            coalesce(
+              -- unless it was merged by then: the tree is the base of that turn
+              (select base_commit from job_snapshots as kept
+               where job_id = $2 and tree = $5 and not exists (
+                 select from job_turns as earlier join job_turns as later using (job_id)
+                 where job_id = $2 and earlier.base_commit = kept.base_commit and later.turn > earlier.turn
+                   and later.turn <= $3 and later.base_commit <> kept.base_commit)),
+              (select base_commit from job_turns where job_id = $2 and turn <= $3 and base_commit is not null
+               order by turn desc limit 1),
+              base_commit
+            ),
+            coalesce($6, model), draft, $7, $2, $3, $4, $8, $9
+     from jobs where id = $2
+     on conflict (project_id, idempotency_key) do nothing`,
+    [
+      request.id,
+      at.jobId,
+      at.turn,
+      at.step,
+      tree,
+      request.model,
+      request.prompt === null ? 0 : 1,
+      request.idempotency?.key ?? null,
+      request.idempotency?.requestHash ?? null,
+    ],
+  );
+  return rowCount === 1;
+}
+
+/** What the conversation and the tree are made of. The steps were paid for by the other job: here they cost nothing. */
+async function copyRecords(client: PoolClient, id: string, { at, tree }: Source): Promise<void> {
+  const values = [id, at.jobId, at.turn, at.step];
+  const upToStep = '(turn < $3 or (turn = $3 and step <= $4))';
+  for (const statement of [
+    `insert into job_turns (job_id, turn, prompt, status, created_at, ended_at, tree, tree_step, first_tree,
+                            base_commit)
+     select $1, turn, prompt, case when turn = $3 then 'active' else status end,
+            case when turn = $3 then now() else created_at end, case when turn = $3 then null else ended_at end,
+            case when turn < $3 or tree_step < $4 then tree end, case when turn < $3 or tree_step < $4 then tree_step end,
+            first_tree, base_commit
+     from job_turns where job_id = $2 and turn <= $3 and $4::integer is not null`,
+    `insert into job_messages (job_id, turn, position, prompt, step, created_at)
+     select $1, turn, position, prompt, step, created_at
+     from job_messages where job_id = $2 and (turn < $3 or (turn = $3 and step <= $4))`,
+    `insert into job_notes (job_id, turn, step, kind, text, created_at)
+     select $1, turn, step, kind, text, created_at from job_notes where job_id = $2 and ${upToStep}`,
+    `insert into job_compactions (job_id, turn, step, upto_turn, upto_step, summary, ledger, tree, cost_micros, created_at)
+     select $1, turn, step, upto_turn, upto_step, summary, ledger, tree, 0, created_at
+     from job_compactions where job_id = $2 and ${upToStep}`,
+    `insert into job_steps (job_id, turn, step, request_hash, response, finish_reason, tool_results, tree, messages,
+                            cost_micros, started_at, answered_at, ended_at)
+     select $1, turn, step, request_hash, response, finish_reason, tool_results, tree, messages, 0, started_at,
+            answered_at, ended_at
+     from job_steps where job_id = $2 and response is not null and ${upToStep}`,
+    `insert into job_effects (job_id, turn, effect, result)
+     select $1, turn, effect, result
+     from job_effects where job_id = $2 and turn = 1 and effect = 'instructions' and $3 >= turn and $4::integer is not null`,
+  ])
+    await client.query(statement, values);
+  await client.query(
+    `insert into job_snapshots (job_id, tree, commit, base_commit, pack, patch, changed_files)
+     select $1, tree, commit, base_commit, pack, patch, changed_files
+     from job_snapshots where job_id = $2 and tree = $3`,
+    [id, at.jobId, tree],
+  );
+}
+
+async function begin(client: PoolClient, { id, prompt }: NewFork, { turn }: StepRef): Promise<void> {
+  if (prompt !== null) {
+    await client.query(
+      `insert into job_messages (job_id, turn, position, prompt)
+       select $1, $2, coalesce(max(position), 0) + 1, $3 from job_messages where job_id = $1 and turn = $2`,
+      [id, turn, toStoredText(prompt)],
+    );
+  }
+  await client.query('insert into job_outbox (job_id, turn) values ($1, $2)', [id, turn]);
+  const said = prompt === null ? [] : [messageEvent(prompt)];
+  const told = toStoredJson([...said, { type: 'phase', data: { phase: 'queued' } }]);
+  await client.query('select append_job_events($1, $2, null, $3)', [id, turn, told]);
+}

@@ -1,0 +1,146 @@
+import type { Pool, PoolClient } from 'pg';
+import type { NewJobEvent } from './event-types.ts';
+import type { Idempotency, JobRow } from './jobs.ts';
+import { writeAudit } from '../organizations/audit.ts';
+import type { Caller } from '../caller.ts';
+import { redact } from '../../lib/redaction/redactor.ts';
+import { jobColumns } from './job-statements.ts';
+import { withTransaction } from '../pool.ts';
+import { takeAllowance, type RateLimitAnswer, type RateLimitCounter } from '../operations/rate-limits.ts';
+import { onlyRow } from '../rows.ts';
+import { toStoredJson, toStoredText } from '../stored-text.ts';
+
+export interface NewMessage {
+  jobId: string;
+  prompt: string;
+  idempotency: Idempotency | null;
+  /** What the message is counted in; without it nothing limits it. */
+  counter?: RateLimitCounter;
+}
+
+/**
+ * `joined`: the running turn reads it. `began`: a new turn begins with it. `replayed`: the same key and body came before.
+ * `conflict`: the same key with another body. `full`: the running turn takes no more. `allowance` is what the counter of the message has left.
+ */
+export type SentMessage =
+  | { kind: 'joined' | 'began'; job: JobRow; allowance: RateLimitAnswer | null }
+  | { kind: 'replayed'; job: JobRow }
+  | { kind: 'conflict' | 'archived' | 'unknown' | 'full' };
+
+export interface JobMessageStore {
+  /** Writes the message, the job's state and, for a new turn, its start, in one transaction. Throws AllowanceError. */
+  send(caller: Caller, message: NewMessage): Promise<SentMessage>;
+}
+
+/** What a turn takes of messages while it is under way. */
+export const mostMessagesOfTurn = 100;
+const mostCharactersOfTurn = 500_000;
+
+/** Of a longer message, watchers get the beginning. */
+const longestEventText = 2_000;
+
+/** What people say to a job after its first prompt. */
+export function createJobMessageStore(pool: Pool): JobMessageStore {
+  async function send(caller: Caller, message: NewMessage): Promise<SentMessage> {
+    return withTransaction(pool, async (client) => {
+      const { rows } = await client.query<JobRow>(
+        `select ${jobColumns} from jobs where id = $1 and organization_id = $2 for update`,
+        [message.jobId, caller.organizationId],
+      );
+      const [job] = rows;
+      if (job === undefined) return { kind: 'unknown' };
+      const earlier = await earlierRequest(client, message);
+      if (earlier !== null) {
+        return earlier.requestHash === message.idempotency?.requestHash
+          ? { kind: 'replayed', job }
+          : { kind: 'conflict' };
+      }
+      if (job.status === 'archived') return { kind: 'archived' };
+      const isActive = job.status === 'active';
+      if (isActive && !(await hasRoom(client, job, message.prompt))) return { kind: 'full' };
+      await keepKey(client, message);
+      const told = await (isActive ? join : begin)(client, job, message.prompt);
+      await writeAudit(client, caller, { action: 'job.message', subject: job.id, details: { turn: told.turn } });
+      const allowance = message.counter === undefined ? null : await takeAllowance(client, message.counter);
+      return { kind: isActive ? 'joined' : 'began', job: told, allowance };
+    });
+  }
+
+  return { send };
+}
+
+/** Whether the running turn takes one more message; each call of its model reads them all. */
+async function hasRoom(client: PoolClient, { id, turn }: JobRow, prompt: string): Promise<boolean> {
+  const { rows } = await client.query<{ fits: boolean }>(
+    `select count(*) < $3 and coalesce(sum(length(prompt)), 0) + $4 <= $5 as fits
+     from job_messages where job_id = $1 and turn = $2`,
+    [id, turn, mostMessagesOfTurn, prompt.length, mostCharactersOfTurn],
+  );
+  return onlyRow(rows).fits;
+}
+
+async function earlierRequest(client: PoolClient, { jobId, idempotency }: NewMessage) {
+  if (idempotency === null) return null;
+  const { rows } = await client.query<{ requestHash: string }>(
+    'select request_hash as "requestHash" from job_message_keys where job_id = $1 and key = $2',
+    [jobId, idempotency.key],
+  );
+  return rows[0] ?? null;
+}
+
+async function keepKey(client: PoolClient, { jobId, idempotency }: NewMessage): Promise<void> {
+  if (idempotency === null) return;
+  await client.query('insert into job_message_keys (job_id, key, request_hash) values ($1, $2, $3)', [
+    jobId,
+    idempotency.key,
+    idempotency.requestHash,
+  ]);
+}
+
+async function join(client: PoolClient, { id, turn }: JobRow, prompt: string): Promise<JobRow> {
+  await client.query(
+    `insert into job_messages (job_id, turn, position, prompt)
+     select $1, $2, coalesce(max(position), 0) + 1, $3 from job_messages where job_id = $1 and turn = $2`,
+    [id, turn, toStoredText(prompt)],
+  );
+  const { rows } = await client.query<JobRow>(
+    `with told as (
+       update jobs set waiting_messages = waiting_messages + 1, updated_at = now() where id = $1 returning *
+     )
+     select ${jobColumns} from told, append_job_events(told.id, told.turn, null, $2)`,
+    [id, toStoredJson([messageEvent(prompt)])],
+  );
+  return onlyRow(rows);
+}
+
+async function begin(client: PoolClient, { id, turn }: JobRow, prompt: string): Promise<JobRow> {
+  const next = [id, turn + 1];
+  await client.query('insert into job_turns (job_id, turn, prompt) values ($1, $2, $3)', [
+    ...next,
+    toStoredText(prompt),
+  ]);
+  await client.query('insert into job_outbox (job_id, turn) values ($1, $2)', next);
+  const { rows } = await client.query<JobRow>(
+    `with begun as (
+       update jobs
+       set status = 'active', phase = 'queued', turn = $2, message = null, failure_category = null, ended_at = null,
+           waiting_messages = 0, updated_at = now()
+       where id = $1 returning *
+     )
+     select ${jobColumns}
+     from begun, append_job_events(begun.id, begun.turn, null, $3)`,
+    [...next, toStoredJson([messageEvent(prompt), { type: 'phase', data: { phase: 'queued' } }])],
+  );
+  return onlyRow(rows);
+}
+
+/** What watchers are told of a message: it is scrubbed before it is cut. */
+export function messageEvent(prompt: string): NewJobEvent {
+  return {
+    type: 'message',
+    data: {
+      text: redact(prompt.slice(0, 4 * longestEventText), []).slice(0, longestEventText),
+      characters: prompt.length,
+    },
+  };
+}

@@ -1,0 +1,125 @@
+import type { Pool } from 'pg';
+import type { Owner } from '../caller.ts';
+import type { JobPiece, PieceOf } from './job-pieces.ts';
+
+/** Steps, events and histories of one statement. */
+const page = 50;
+const packBytes = 1024 * 1024;
+
+const jobStatement = `
+  select 'job' as piece, id, project_id as "projectId", status, turn, repository, requested_ref as "requestedRef",
+         base_branch as "baseBranch", base_commit as "baseCommit", model, draft, title, message, branch,
+         head_commit as "headCommit", pr_link as "prLink", failure_category as "failureCategory",
+         case when forked_from is not null
+              then jsonb_build_object('jobId', forked_from, 'turn', forked_turn, 'step', forked_step) end as "forkedFrom",
+         to_json(records_removed_at) as "recordsRemovedAt", to_json(created_at) as "createdAt",
+         to_json(ended_at) as "endedAt", to_json(archived_at) as "archivedAt"
+  from jobs where id = $1 and organization_id = $2`;
+
+/** What a job has few of. */
+const smallStatements = [
+  `select 'turn' as piece, turn, prompt, status, base_commit as "baseCommit", tree, tree_step as "treeStep",
+          first_tree as "firstTree", to_json(created_at) as "createdAt", to_json(ended_at) as "endedAt"
+   from job_turns where job_id = $1 order by turn`,
+  `select 'message' as piece, turn, position, step, prompt, to_json(created_at) as "createdAt"
+   from job_messages where job_id = $1 order by turn, position`,
+  `select 'note' as piece, turn, step, kind, text from job_notes where job_id = $1 order by turn, step, kind`,
+  `select 'compaction' as piece, turn, step, upto_turn as "uptoTurn", upto_step as "uptoStep", summary, ledger, tree,
+          jsonb_build_object('inputTokens', input_tokens, 'outputTokens', output_tokens) as usage
+   from job_compactions where job_id = $1 order by turn, step`,
+  `select 'effect' as piece, turn, effect, fence::float8 as fence, failures, result
+   from job_effects where job_id = $1 order by turn, effect`,
+  `select 'export' as piece, turn, state, is_whole as "isWhole"
+   from job_history_exports where job_id = $1 order by turn`,
+];
+
+const eventsStatement = `
+  select 'event' as piece, seq::float8 as seq, turn, step, type, data, to_json(created_at) as "createdAt"
+  from job_events where job_id = $1 and seq > $2 and type <> 'text' order by seq limit $3`;
+
+const historyStatement = `
+  select 'history' as piece, turn, run, run_id as "runId", event_count as "eventCount", build_ids as "buildIds", history
+  from job_histories where job_id = $1 and (turn, run) > ($2, $3) order by turn, run limit 1`;
+
+const stepsStatement = `
+  select 'step' as piece, turn, step, fence::float8 as fence, request_hash as "requestHash", response,
+         finish_reason as "finishReason", input_tokens::float8 as "inputTokens", output_tokens::float8 as "outputTokens",
+         cached_tokens::float8 as "cachedTokens", cost_micros::float8 as "costMicros", tool_results as "toolResults", tree,
+         model_failures as "modelFailures", to_json(started_at) as "startedAt", to_json(answered_at) as "answeredAt",
+         to_json(ended_at) as "endedAt"
+  from job_steps where job_id = $1 and (turn, step) > ($2, $3) order by turn, step limit $4`;
+
+export interface JobRecordStore {
+  /**
+   * What is kept of a job, a page at a time; nothing when there is no such job. Snapshots come last, so that each tree that was
+   * named before is there. It holds what the model was told and said, and the changed content of the repository; keys and
+   * tokens are in none of the tables.
+   */
+  read(owner: Owner, jobId: string): AsyncGenerator<JobPiece>;
+}
+
+/** Everything about a job, for whoever wants to know why it ended as it did. */
+export function createJobRecordStore(pool: Pool): JobRecordStore {
+  return { read: (owner, jobId) => readJobRecord(pool, owner, jobId) };
+}
+
+async function* readJobRecord(pool: Pool, { organizationId }: Owner, jobId: string): AsyncGenerator<JobPiece> {
+  const { rows } = await pool.query<JobPiece>(jobStatement, [jobId, organizationId]);
+  if (rows.length === 0) return;
+  yield* rows;
+  for (const statement of smallStatements) yield* (await pool.query<JobPiece>(statement, [jobId])).rows;
+  yield* readHistories(pool, jobId);
+  for (let after = 0; ;) {
+    const { rows: events } = await pool.query<PieceOf<'event'>>(eventsStatement, [jobId, after, page]);
+    yield* events;
+    const last = events.at(-1);
+    if (last === undefined || events.length < page) break;
+    after = last.seq;
+  }
+  for (let after = { turn: 0, step: 0 }; ;) {
+    const values = [jobId, after.turn, after.step, page];
+    const { rows: steps } = await pool.query<PieceOf<'step'>>(stepsStatement, values);
+    yield* steps;
+    const last = steps.at(-1);
+    if (last === undefined || steps.length < page) break;
+    after = last;
+  }
+  yield* readSnapshots(pool, jobId);
+}
+
+async function* readHistories(pool: Pool, jobId: string): AsyncGenerator<PieceOf<'history'>> {
+  for (let after = { turn: 0, run: 0 }; ;) {
+    const { rows } = await pool.query<Omit<PieceOf<'history'>, 'history'> & { history: Buffer }>(historyStatement, [
+      jobId,
+      after.turn,
+      after.run,
+    ]);
+    const [row] = rows;
+    if (row === undefined) return;
+    yield { ...row, history: row.history.toString('base64') };
+    after = row;
+  }
+}
+
+async function* readSnapshots(pool: Pool, jobId: string): AsyncGenerator<JobPiece> {
+  const trees = await pool.query<{ tree: string; bytes: number }>(
+    'select tree, length(pack) as bytes from job_snapshots where job_id = $1 order by created_at, tree',
+    [jobId],
+  );
+  for (const { tree, bytes } of trees.rows) {
+    const { rows } = await pool.query<PieceOf<'snapshot'>>(
+      `select 'snapshot' as piece, tree, commit, base_commit as "baseCommit", patch, changed_files as "changedFiles",
+              removed_at is not null as "isRemoved"
+       from job_snapshots where job_id = $1 and tree = $2`,
+      [jobId, tree],
+    );
+    yield* rows;
+    for (let from = 1; from <= bytes; from += packBytes) {
+      const part = await pool.query<{ data: Buffer }>(
+        'select substring(pack from $3 for $4) as data from job_snapshots where job_id = $1 and tree = $2',
+        [jobId, tree, from, packBytes],
+      );
+      for (const { data } of part.rows) yield { piece: 'pack', tree, data: data.toString('base64') };
+    }
+  }
+}

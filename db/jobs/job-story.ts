@@ -1,0 +1,259 @@
+import type { Pool } from 'pg';
+import { SnapshotRemovedError } from './snapshot-removed.ts';
+import type { StepRef } from '../../workflows/contract/job.ts';
+import type { Owner } from '../caller.ts';
+import { isJobOf, newestTree, ofBase } from './job-statements.ts';
+
+/** What somebody said to a job while a turn was under way. */
+export interface ToldMessage {
+  position: number;
+  /** The step that was the first to read it; null while it waits. */
+  step: number | null;
+  prompt: string;
+  createdAt: string;
+}
+
+export interface ToldTurn {
+  turn: number;
+  prompt: string;
+  status: 'active' | 'completed' | 'failed';
+  createdAt: Date;
+  endedAt: Date | null;
+  messages: ToldMessage[];
+}
+
+/** A call of a tool with its result; in a list long inputs and outputs are cut. */
+export interface ToldCall {
+  toolCallId: string;
+  toolName: string;
+  /** Of one that is cut, the beginning of its JSON. */
+  input: unknown;
+  /** Null while the tool runs. */
+  output: string | null;
+  /** How long all of the output is. */
+  characters: number | null;
+  isError: boolean;
+}
+
+export interface ToldStep {
+  turn: number;
+  step: number;
+  /** How many attempts of workers took the step: calls of the model, batches of tools and what a killed one left. */
+  attempts: number;
+  modelFailures: number;
+  /** The model's words; null while there is no answer. */
+  text: string | null;
+  toolCalls: ToldCall[];
+  finishReason: string | null;
+  inputTokens: number;
+  outputTokens: number;
+  costMicros: number | null;
+  /** Files that differ from the base commit behind the step; null when none does. */
+  changedFiles: number | null;
+  /** Whether the step left other files than it found. */
+  hasChanged: boolean;
+  startedAt: Date;
+  answeredAt: Date | null;
+  endedAt: Date | null;
+}
+
+export interface StoryPage<Row> {
+  rows: Row[];
+  /** Whether others may follow: the page is full, by number or by size. */
+  isFull: boolean;
+}
+
+/** The turns, or the steps, of one page, and the tool calls that are shown of one step. */
+export const mostOfStory = 100;
+/** At this size a page ends, in bytes of the database's own text; it has one row at least. */
+const pageBytes = 2_000_000;
+/** In a list, longer texts, inputs and outputs are cut. */
+const longestText = 20_000;
+const longestPart = 4_000;
+
+type Place = Pick<StepRef, 'turn' | 'step'>;
+
+export interface JobStoryStore {
+  /** What was asked, in order: each turn with what was said while it was under way. */
+  turns(owner: Owner, jobId: string, page: { after: number; limit: number }): Promise<StoryPage<ToldTurn>>;
+  /** The steps behind a place, in order, with what is long of them cut. */
+  steps(owner: Owner, jobId: string, page: { after: Place; limit: number }): Promise<StoryPage<ToldStep>>;
+  step(owner: Owner, ref: StepRef): Promise<ToldStep | null>;
+  /** The change of the job as it stood behind a step, as a patch against the base commit; null when there was none. */
+  patchAt(owner: Owner, ref: StepRef): Promise<string | null>;
+  /** The newest patch (`text/x-diff`) of a job; null when it changed nothing. */
+  latestPatch(owner: Owner, jobId: string): Promise<string | null>;
+  /** The ids of the trees around a step; null when there is no such step. */
+  treesAround(owner: Owner, ref: StepRef): Promise<TreesAround | null>;
+  /** A tree by its id; null when no snapshot of it is kept, as of the tree of the base commit. */
+  tree(owner: Owner, ref: { jobId: string; tree: string }): Promise<ToldTree | null>;
+}
+
+/** A tree of the working copy as its snapshot has it. */
+export interface ToldTree {
+  baseCommit: string;
+  patch: string;
+}
+
+export interface TreesAround {
+  /** False while the step has not ended, and when it left the tree as it was. */
+  differ: boolean;
+  before: string | null;
+  after: string | null;
+}
+
+/** `text` and `part`: where words, and where inputs and outputs are cut; null: nowhere. */
+const stepColumns = ({ text, part }: { text: number; part: number } | { text: null; part: null }) => {
+  const cut = (value: string, length: number | null) => (length === null ? value : `left(${value}, ${length})`);
+  const input = "call -> 'input'";
+  return `
+  steps.turn, steps.step, steps.fence::float8 as attempts, steps.model_failures as "modelFailures",
+  ${cut("steps.response ->> 'text'", text)} as text, coalesce((
+    select jsonb_agg(jsonb_build_object(
+      'toolCallId', call -> 'toolCallId', 'toolName', call -> 'toolName',
+      'input', ${part === null ? input : `case when length(call ->> 'input') > ${part} then to_jsonb(${cut("call ->> 'input'", part)}) else ${input} end`},
+      'output', ${cut("result ->> 'output'", part)}, 'characters', length(result ->> 'output'),
+      'isError', coalesce(result -> 'isError', 'false')) order by position)
+    from (
+      select call, position from jsonb_array_elements(steps.response -> 'toolCalls') with ordinality as calls (call, position)
+      order by position limit ${mostOfStory}
+    ) as calls left join jsonb_array_elements(steps.tool_results) as result on result -> 'toolCallId' = call -> 'toolCallId'
+  ), '[]') as "toolCalls", steps.finish_reason as "finishReason",
+  steps.input_tokens::float8 as "inputTokens", steps.output_tokens::float8 as "outputTokens",
+  steps.cost_micros::float8 as "costMicros", snapshots.changed_files as "changedFiles",
+  steps.tree is not null and steps.tree is distinct from earlier.tree
+    and (earlier.tree is not null or snapshots.tree is not null) as "hasChanged",
+  steps.started_at as "startedAt", steps.answered_at as "answeredAt", steps.ended_at as "endedAt"`;
+};
+
+/** The tree that a step began with; null: the one of the base commit. */
+const earlierTree = `
+  select tree from (
+    (select turn, step, 0 as later, tree from job_steps
+     where job_id = steps.job_id and (turn, step) < (steps.turn, steps.step) and tree is not null
+     order by turn desc, step desc limit 1)
+    union all
+    -- what the working copy was made equal to since, because others had changed the branch
+    (select turn, coalesce(tree_step, 0), 1, tree from job_turns
+     where job_id = steps.job_id and (turn, coalesce(tree_step, 0)) < (steps.turn, steps.step) and tree is not null
+     order by turn desc limit 1)
+    union all
+    (select turn, 0, 1, first_tree from job_turns
+     where job_id = steps.job_id and turn <= steps.turn and first_tree is not null order by turn desc limit 1)
+  ) as trees order by turn desc, step desc, later desc limit 1`;
+
+const stepTables = `
+  job_steps as steps left join job_snapshots as snapshots on snapshots.job_id = steps.job_id and snapshots.tree = steps.tree
+  left join lateral (${earlierTree}) as earlier on true`;
+
+interface Sized {
+  /** Of the rows up to and with this one. */
+  bytes: number;
+}
+
+/** The first rows, up to the one that fills a page. */
+const inPages = ({ rows, order, size }: { rows: string; order: string; size: string }) => `
+  select * from (
+    select *, (sum(${size}) over (order by ${order}))::float8 as bytes, (${size})::float8 as own from (${rows}) as rows
+  ) as sized where bytes - own < ${pageBytes} order by ${order}`;
+
+function pageOf<Row extends object>(rows: (Row & Sized)[], limit: number): StoryPage<Row> {
+  return { rows, isFull: rows.length >= limit || (rows.at(-1)?.bytes ?? 0) >= pageBytes };
+}
+
+/** What happened in a job, for people who look at it. */
+export function createJobStoryStore(pool: Pool): JobStoryStore {
+  return {
+    async turns({ organizationId }, jobId, { after, limit }) {
+      const { rows } = await pool.query<ToldTurn & Sized>({
+        name: 'job-story-turns',
+        text: inPages({
+          order: 'turn',
+          rows: `
+            select turn, prompt, status, created_at as "createdAt", ended_at as "endedAt", coalesce((
+                     select jsonb_agg(jsonb_build_object('position', position, 'step', step, 'prompt', said.prompt,
+                                                         'createdAt', said.created_at) order by position)
+                     from job_messages as said where said.job_id = turns.job_id and said.turn = turns.turn
+                   ), '[]') as messages
+            from job_turns as turns
+            where job_id = $1 and turn > $2 and ${isJobOf('$1', '$4')} order by turn limit $3`,
+          size: 'octet_length(prompt) + octet_length(messages::text)',
+        }),
+        values: [jobId, after, limit, organizationId],
+      });
+      return pageOf(rows, limit);
+    },
+
+    async steps({ organizationId }, jobId, { after, limit }) {
+      const { rows } = await pool.query<ToldStep & Sized>({
+        name: 'job-story-steps',
+        text: inPages({
+          order: 'turn, step',
+          rows: `select ${stepColumns({ text: longestText, part: longestPart })} from ${stepTables}
+                 where steps.job_id = $1 and (steps.turn, steps.step) > ($2, $3) and ${isJobOf('$1', '$5')}
+                 order by steps.turn, steps.step limit $4`,
+          size: `coalesce(octet_length(text), 0) + octet_length("toolCalls"::text)`,
+        }),
+        values: [jobId, after.turn, after.step, limit, organizationId],
+      });
+      return pageOf(rows, limit);
+    },
+
+    async step({ organizationId }, { jobId, turn, step }) {
+      const { rows } = await pool.query<ToldStep>({
+        name: 'job-story-step',
+        text: `select ${stepColumns({ text: null, part: null })} from ${stepTables}
+               where steps.job_id = $1 and steps.turn = $2 and steps.step = $3 and ${isJobOf('$1', '$4')}`,
+        values: [jobId, turn, step, organizationId],
+      });
+      return rows[0] ?? null;
+    },
+
+    async patchAt({ organizationId }, { jobId, turn, step }) {
+      const { rows } = await pool.query<{ patch: string; isRemoved: boolean }>({
+        name: 'job-story-patch',
+        text: `
+          select patch, removed_at is not null as "isRemoved" from job_snapshots where job_id = $1 and ${isJobOf('$1', '$4')} and tree = (
+            select tree from job_steps
+            where job_id = $1 and (turn, step) <= ($2, $3) and tree is not null order by turn desc, step desc limit 1)`,
+        values: [jobId, turn, step, organizationId],
+      });
+      if (rows[0]?.isRemoved === true) throw new SnapshotRemovedError();
+      return rows[0]?.patch ?? null;
+    },
+
+    async latestPatch({ organizationId }, jobId) {
+      const { rows } = await pool.query<{ patch: string }>(
+        `select patch from job_snapshots
+         where ${ofBase} and patch <> '' and tree = (${newestTree}) and ${isJobOf('$1', '$2')}`,
+        [jobId, organizationId],
+      );
+      return rows[0]?.patch ?? null;
+    },
+
+    async treesAround({ organizationId }, { jobId, turn, step }) {
+      const { rows } = await pool.query<TreesAround>({
+        name: 'job-story-trees',
+        text: `
+          select steps.tree is not null and steps.tree is distinct from earlier.tree as differ,
+                 earlier.tree as before, steps.tree as after
+          from job_steps as steps left join lateral (${earlierTree}) as earlier on true
+          where steps.job_id = $1 and steps.turn = $2 and steps.step = $3 and ${isJobOf('$1', '$4')}`,
+        values: [jobId, turn, step, organizationId],
+      });
+      return rows[0] ?? null;
+    },
+
+    async tree({ organizationId }, { jobId, tree }) {
+      const { rows } = await pool.query<ToldTree & { isRemoved: boolean }>({
+        name: 'job-story-tree',
+        text: `select base_commit as "baseCommit", patch, removed_at is not null as "isRemoved" from job_snapshots where job_id = $1 and tree = $2 and ${isJobOf('$1', '$3')}`,
+        values: [jobId, tree, organizationId],
+      });
+      const [told] = rows;
+      if (told === undefined) return null;
+      if (told.isRemoved) throw new SnapshotRemovedError();
+      return { baseCommit: told.baseCommit, patch: told.patch };
+    },
+  };
+}

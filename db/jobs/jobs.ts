@@ -1,0 +1,219 @@
+import type { Pool, PoolClient } from 'pg';
+import type { JobCheck } from './agent-job.ts';
+import type { JobPhase, JobStatus, StepRef } from '../../workflows/contract/job.ts';
+import type { PullRequestState } from '../for-worker/job-branches.ts';
+import { writeAudit } from '../organizations/audit.ts';
+import { createBatchLoader } from '../batch-loader.ts';
+import type { Caller, Owner } from '../caller.ts';
+import { canBeId } from '../ids.ts';
+import { findJobs, insertJob, jobColumns, listJobs } from './job-statements.ts';
+import { decodeCursor, encodeCursor } from '../page-cursor.ts';
+import { withTransaction } from '../pool.ts';
+import { takeAllowance, type RateLimitAnswer, type RateLimitCounter } from '../operations/rate-limits.ts';
+import { toStoredText } from '../stored-text.ts';
+
+export { InvalidCursorError } from '../page-cursor.ts';
+
+export interface JobRow {
+  id: string;
+  projectId: string;
+  organizationId: string;
+  status: JobStatus;
+  phase: JobPhase | null;
+  turn: number;
+  repository: string;
+  requestedRef: string | null;
+  baseBranch: string | null;
+  baseCommit: string | null;
+  model: string;
+  draft: boolean;
+  title: string | null;
+  message: string | null;
+  branch: string | null;
+  headTree: string | null;
+  headCommit: string | null;
+  prId: string | null;
+  prLink: string | null;
+  /** What the pull request was when somebody looked last. */
+  prState: PullRequestState | null;
+  prDraft: boolean | null;
+  /** What the last turn left undone, in a sentence; null: nothing. */
+  incomplete: string | null;
+  /** The project's check command on what was published last. */
+  check: JobCheck | null;
+  /** Messages that no call of the model has read yet. */
+  waitingMessages: number;
+  steps: number;
+  inputTokens: number;
+  outputTokens: number;
+  /** In millionths of a US dollar; null once a call of the model had no known price. */
+  costMicros: number | null;
+  failureCategory: string | null;
+  /** The step of another job that this one goes on from. */
+  forkedFrom: StepRef | null;
+  createdAt: Date;
+  updatedAt: Date;
+  endedAt: Date | null;
+  archivedAt: Date | null;
+}
+
+export interface NewJob {
+  id: string;
+  projectId: string;
+  prompt: string;
+  repository: string;
+  requestedRef: string | null;
+  model: string;
+  draft: boolean;
+  idempotency: Idempotency | null;
+  /** What the job is counted in; without it nothing limits it. */
+  counter?: RateLimitCounter;
+}
+
+/** The client's key of a request, and the hash of the body it came with. */
+export interface Idempotency {
+  key: string;
+  requestHash: string;
+}
+
+/** `replayed`: the same key and body came before. `conflict`: the same key with another body. */
+export type EarlierJob = { kind: 'replayed'; job: JobRow } | { kind: 'conflict' };
+
+/** `unknown`: no such project. `allowance` is what the counter of the job has left. */
+export type CreatedJob =
+  | { kind: 'created'; job: JobRow; allowance: RateLimitAnswer | null }
+  | EarlierJob
+  | { kind: 'unknown' };
+
+export interface JobPage {
+  jobs: JobRow[];
+  nextCursor: string | null;
+}
+
+export interface JobStore {
+  /** Writes the job, its first turn and its outbox row in one transaction. Throws AllowanceError. */
+  create(caller: Caller, job: NewJob): Promise<CreatedJob>;
+  /** What the project's key was used for; null when it is new. */
+  findEarlier(owner: Owner, projectId: string, idempotency: Idempotency | null): Promise<EarlierJob | null>;
+  /** One indexed read; lookups of one event-loop turn share one query. Null when unknown or of another project. */
+  find(owner: Owner, projectId: string, jobId: string): Promise<JobRow | null>;
+  /** Newest first. `cursor` is what the page before gave; a malformed one throws `InvalidCursorError`. */
+  list(
+    owner: Owner,
+    projectId: string,
+    query: { status?: JobStatus; limit: number; cursor?: string },
+  ): Promise<JobPage>;
+}
+
+/** The jobs of organizations. */
+export function createJobStore(pool: Pool): JobStore {
+  const loader = createBatchLoader<JobKey, JobRow>({
+    keyOf: ({ organizationId, projectId, id }) => `${organizationId} ${projectId} ${id}`,
+    async loadMany(asked) {
+      const values = [
+        asked.map((one) => one.organizationId),
+        asked.map((one) => one.projectId),
+        asked.map(({ id }) => id),
+      ];
+      const { rows } = await pool.query<JobRow>({ ...findJobs, values });
+      return rows;
+    },
+  });
+
+  function create(caller: Caller, job: NewJob): Promise<CreatedJob> {
+    return withTransaction(pool, async (client) => {
+      const created = await writeJob(client, caller, job);
+      if (created.kind === 'created') {
+        const details = { projectId: job.projectId };
+        await writeAudit(client, caller, { action: 'job.create', subject: job.id, details });
+      }
+      return created;
+    });
+  }
+
+  function find({ organizationId }: Owner, projectId: string, jobId: string): Promise<JobRow | null> {
+    if (!canBeId(projectId) || !canBeId(jobId)) return Promise.resolve(null);
+    return loader.load({ organizationId, projectId, id: jobId });
+  }
+
+  async function list(
+    { organizationId }: Owner,
+    projectId: string,
+    query: { status?: JobStatus; limit: number; cursor?: string },
+  ): Promise<JobPage> {
+    const after = query.cursor === undefined ? null : decodeCursor(query.cursor);
+    if (!canBeId(projectId)) return { jobs: [], nextCursor: null };
+    const { rows } = await pool.query<JobRow & { createdMicros: string }>(listJobs, [
+      organizationId,
+      projectId,
+      query.status ?? null,
+      after?.createdMicros ?? null,
+      after?.id ?? null,
+      query.limit + 1,
+    ]);
+    const page = rows.slice(0, query.limit);
+    const last = rows.length > query.limit ? page.at(-1) : undefined;
+    return {
+      jobs: page.map(withoutCursor),
+      nextCursor: last === undefined ? null : encodeCursor(last),
+    };
+  }
+
+  return {
+    create,
+    find,
+    list,
+    findEarlier: (owner, projectId, idempotency) => earlierJob(pool, owner, projectId, idempotency),
+  };
+}
+
+/** Writes a job in the transaction of the change that asks for it, which writes the audit entry. Throws AllowanceError. */
+export async function writeJob(client: PoolClient, owner: Owner, job: NewJob): Promise<CreatedJob> {
+  const { id, projectId, prompt, repository, requestedRef, model, draft, idempotency } = job;
+  const { rows } = await client.query<JobRow>({
+    ...insertJob,
+    values: [
+      id,
+      projectId,
+      owner.organizationId,
+      repository,
+      requestedRef,
+      model,
+      draft,
+      idempotency?.key ?? null,
+      idempotency?.requestHash ?? null,
+      toStoredText(prompt),
+    ],
+  });
+  const [created] = rows;
+  // the insert waited for whoever holds the key, so that job is visible by now
+  if (created === undefined) return (await earlierJob(client, owner, projectId, idempotency)) ?? { kind: 'unknown' };
+  const allowance = job.counter === undefined ? null : await takeAllowance(client, job.counter);
+  return { kind: 'created', job: created, allowance };
+}
+
+type JobKey = Pick<JobRow, 'organizationId' | 'projectId' | 'id'>;
+
+/** The job that a key of the project was used for. */
+export async function earlierJob(
+  client: Pool | PoolClient,
+  { organizationId }: Owner,
+  projectId: string,
+  idempotency: Idempotency | null,
+): Promise<EarlierJob | null> {
+  if (idempotency === null) return null;
+  const { rows } = await client.query<JobRow & { sameRequest: boolean }>(
+    `select ${jobColumns}, request_hash is not distinct from $4 as "sameRequest"
+     from jobs where organization_id = $1 and project_id = $2 and idempotency_key = $3`,
+    [organizationId, projectId, idempotency.key, idempotency.requestHash],
+  );
+  const [found] = rows;
+  if (found === undefined) return null;
+  const { sameRequest, ...job } = found;
+  return sameRequest ? { kind: 'replayed', job } : { kind: 'conflict' };
+}
+
+function withoutCursor(row: JobRow & { createdMicros: string }): JobRow {
+  const { createdMicros: _, ...job } = row;
+  return job;
+}

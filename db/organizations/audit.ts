@@ -1,0 +1,76 @@
+import type { Pool, PoolClient } from 'pg';
+import type { Caller, Owner } from '../caller.ts';
+import { newId } from '../ids.ts';
+import { decodeCursor, encodeCursor } from '../page-cursor.ts';
+import { toStoredJson } from '../stored-text.ts';
+
+/** What was done: noun and verb, the id of what it was done to, and details that never hold a secret. */
+export interface AuditedAction {
+  action: string;
+  subject: string | null;
+  details?: Record<string, unknown>;
+}
+
+/** Writes an entry of the audit log. A store calls it with the client of the transaction that makes the change. */
+export async function writeAudit(
+  client: PoolClient,
+  { organizationId, keyId, sessionId }: Caller,
+  { action, subject, details = {} }: AuditedAction,
+): Promise<void> {
+  await client.query(
+    `insert into audit_entries (id, organization_id, key_id, session_id, person, action, subject, details)
+     values ($1, $2, $3, $4, (select person from sessions where id = $4), $5, $6, $7)`,
+    [newId('aud_'), organizationId, keyId, sessionId, action, subject, toStoredJson(details)],
+  );
+}
+
+export interface AuditEntry {
+  id: string;
+  keyId: string | null;
+  sessionId: string | null;
+  /** Who had signed in to the session, as their link named them. */
+  person: string | null;
+  /** Noun and verb, such as `key.create`. */
+  action: string;
+  /** The id of what it was done to. */
+  subject: string | null;
+  details: Record<string, unknown>;
+  createdAt: Date;
+}
+
+export interface AuditStore {
+  /** Newest first. Throws InvalidCursorError. */
+  list(
+    owner: Owner,
+    query: { limit: number; cursor?: string },
+  ): Promise<{ entries: AuditEntry[]; nextCursor: string | null }>;
+}
+
+/** What was administered in an organization. */
+export function createAuditStore(pool: Pool): AuditStore {
+  return {
+    async list({ organizationId }, { limit, cursor }) {
+      const after = cursor === undefined ? null : decodeCursor(cursor);
+      const { rows } = await pool.query<AuditEntry & { createdMicros: string }>(
+        `select id, key_id as "keyId", session_id as "sessionId", person, action, subject, details, created_at as "createdAt",
+                (extract(epoch from created_at) * 1000000)::bigint::text as "createdMicros"
+         from audit_entries
+         where organization_id = $1
+           and ($2::bigint is null or (created_at, id) < ('epoch'::timestamptz + $2::bigint * interval '1 microsecond', $3::text))
+         order by created_at desc, id desc limit $4`,
+        [organizationId, after?.createdMicros ?? null, after?.id ?? null, limit + 1],
+      );
+      const entries = rows.slice(0, limit);
+      const last = rows.length > limit ? entries.at(-1) : undefined;
+      return {
+        entries: entries.map(withoutCursor),
+        nextCursor: last === undefined ? null : encodeCursor(last),
+      };
+    },
+  };
+}
+
+function withoutCursor(row: AuditEntry & { createdMicros: string }): AuditEntry {
+  const { createdMicros: _, ...entry } = row;
+  return entry;
+}

@@ -1,0 +1,67 @@
+import type { Pool, PoolClient } from 'pg';
+import { writeAudit } from './audit.ts';
+import type { Caller } from '../caller.ts';
+import { removeOrphanBlocks } from '../sites/index-blocks.ts';
+import { withTransaction } from '../pool.ts';
+
+/** Deletes for good. Rows that belong to what goes are deleted by their references; executions that run are cancelled. */
+export interface Erasure {
+  /** False when the organization has no such job. */
+  job(caller: Caller, jobId: string): Promise<boolean>;
+  /** With all its jobs; false when the organization has no such project. */
+  project(caller: Caller, projectId: string): Promise<boolean>;
+  /** With all it has but the entry of the audit log that says so; false when there is none. */
+  organization(caller: Caller): Promise<boolean>;
+}
+
+/** Longer than a statement of a request may take: what goes can be gigabytes. */
+const eraseMs = 60_000;
+
+export function createErasure(pool: Pool): Erasure {
+  async function erase(
+    caller: Caller,
+    { table, id, jobs }: { table: 'jobs' | 'projects' | 'organizations'; id: string; jobs: string },
+  ): Promise<boolean> {
+    return withTransaction(pool, async (client) => {
+      await client.query(`set local statement_timeout = ${eraseMs}`);
+      const ofCaller = table === 'organizations' ? 'id = $2' : 'organization_id = $2';
+      const values = [id, caller.organizationId];
+      // in the order of who changes a job, which holds what the job belongs to for a moment
+      await client.query(`select from jobs where ${jobs} = $1 and organization_id = $2 order by id for update`, values);
+      // nothing is added to it any more
+      const { rowCount } = await client.query(`select from ${table} where id = $1 and ${ofCaller} for update`, values);
+      if (rowCount !== 1) return false;
+      await endJobs(client, jobs, id);
+      await client.query(`delete from rate_limits where right(key, length($1) + 1) = ':' || $1`, [id]);
+      await client.query(`delete from ${table} where id = $1`, [id]);
+      if (table === 'organizations') await client.query('delete from audit_entries where organization_id = $1', [id]);
+      await writeAudit(client, caller, { action: `${table.slice(0, -1)}.delete`, subject: id });
+      return true;
+    });
+  }
+
+  return {
+    job: (caller, jobId) => erase(caller, { table: 'jobs', id: jobId, jobs: 'id' }),
+    project: (caller, projectId) => erase(caller, { table: 'projects', id: projectId, jobs: 'project_id' }),
+    async organization(caller) {
+      const { organizationId } = caller;
+      const isErased = await erase(caller, { table: 'organizations', id: organizationId, jobs: 'organization_id' });
+      if (isErased) await removeOrphanBlocks(pool);
+      return isErased;
+    },
+  };
+}
+
+/** Notes the executions to cancel, and deletes what the local forge has of the jobs. */
+async function endJobs(client: PoolClient, column: string, id: string): Promise<void> {
+  await client.query(
+    `insert into job_cancels (job_id, turn)
+     select id, turn from jobs where ${column} = $1 and status = 'active' on conflict do nothing`,
+    [id],
+  );
+  await client.query(
+    `delete from pull_requests where id in (select pr_id from jobs where ${column} = $1)
+       and not exists (select from jobs where pr_id = pull_requests.id and ${column} <> $1)`,
+    [id],
+  );
+}

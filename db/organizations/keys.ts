@@ -1,0 +1,77 @@
+import type { Pool } from 'pg';
+import { writeAudit } from './audit.ts';
+import type { Caller, Owner } from '../caller.ts';
+import { canBeId } from '../ids.ts';
+import { createKeyText, digestOf } from './key-format.ts';
+import { readPage, type Page, type PageQuery } from '../page.ts';
+import { withTransaction } from '../pool.ts';
+import { onlyRow } from '../rows.ts';
+
+export type KeyKind = 'admin' | 'assistant';
+
+export interface KeyRow {
+  id: string;
+  organizationId: string;
+  kind: KeyKind;
+  name: string | null;
+  createdAt: Date;
+  expiresAt: Date | null;
+  revokedAt: Date | null;
+  lastUsedAt: Date | null;
+}
+
+export interface NewKey {
+  kind: KeyKind;
+  name?: string;
+  expiresAt?: Date;
+}
+
+export interface KeyStore {
+  /** `key` is the full text, shown once and stored nowhere. */
+  create(caller: Caller, key: NewKey): Promise<{ key: string; row: KeyRow }>;
+  /** Oldest first. Throws InvalidCursorError. */
+  list(owner: Owner, query: PageQuery): Promise<Page<KeyRow>>;
+  /** False when there is no such key. Repeating it changes nothing. */
+  revoke(caller: Caller, id: string): Promise<boolean>;
+}
+
+export const keyColumns = `
+  id, organization_id as "organizationId", kind, name, created_at as "createdAt", expires_at as "expiresAt",
+  revoked_at as "revokedAt", last_used_at as "lastUsedAt"`;
+
+/** `pepper` is the secret of the installation (`DOCKET_KEY_PEPPER`). */
+export function createKeyStore(pool: Pool, pepper: string): KeyStore {
+  return {
+    create(caller, { kind, name, expiresAt }) {
+      const { key, id, secret } = createKeyText(kind);
+      return withTransaction(pool, async (client) => {
+        const { rows } = await client.query<KeyRow>(
+          `insert into api_keys (id, organization_id, kind, name, digest, expires_at)
+           values ($1, $2, $3, $4, $5, $6) returning ${keyColumns}`,
+          [id, caller.organizationId, kind, name ?? null, digestOf(pepper, secret), expiresAt ?? null],
+        );
+        await writeAudit(client, caller, { action: 'key.create', subject: id, details: { kind } });
+        return { key, row: onlyRow(rows) };
+      });
+    },
+
+    list: (owner, query) => readPage<KeyRow>(pool, { table: 'api_keys', columns: keyColumns }, owner, query),
+
+    async revoke(caller, id) {
+      if (!canBeId(id)) return false;
+      return withTransaction(pool, async (client) => {
+        const { rows } = await client.query<{ wasRevoked: boolean }>(
+          `select revoked_at is not null as "wasRevoked" from api_keys where id = $1 and organization_id = $2
+           for no key update`,
+          [id, caller.organizationId],
+        );
+        const [key] = rows;
+        if (key === undefined) return false;
+        if (key.wasRevoked) return true;
+        await client.query('update api_keys set revoked_at = now() where id = $1', [id]);
+        await writeAudit(client, caller, { action: 'key.revoke', subject: id });
+        return true;
+      });
+    },
+  };
+}

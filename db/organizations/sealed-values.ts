@@ -1,0 +1,133 @@
+import type { Pool } from 'pg';
+import { SealedError } from '../../lib/encryption/cipher.ts';
+import { sealingKeyOf, type SecretBox } from '../../lib/encryption/secret-box.ts';
+import { projectCredentialOwner, projectSshKeyOwner } from './project-secrets.ts';
+import { onlyRow } from '../rows.ts';
+import { webhookSecretOwner } from '../webhooks/webhook-endpoints.ts';
+
+/** A column whose values a secret box seals. */
+interface SealedColumn {
+  table: string;
+  /** Primary key, a text. */
+  id: string;
+  column: string;
+  ownerOf(id: string): string;
+}
+
+/** All of them: what is not here is not sealed anew, and its key can never be removed. */
+const sealedColumns: readonly SealedColumn[] = [
+  { table: 'projects', id: 'id', column: 'credential', ownerOf: projectCredentialOwner },
+  { table: 'projects', id: 'id', column: 'ssh_key', ownerOf: projectSshKeyOwner },
+  { table: 'webhook_endpoints', id: 'id', column: 'secret', ownerOf: webhookSecretOwner },
+  { table: 'webhook_endpoints', id: 'id', column: 'previous_secret', ownerOf: webhookSecretOwner },
+];
+
+interface SealedValue {
+  id: string;
+  value: string;
+}
+
+export interface SealedCount {
+  table: string;
+  /** Null: not sealed. */
+  keyId: string | null;
+  values: number;
+}
+
+export interface SealedValueStore {
+  /**
+   * Seals anew what is not sealed under the first key, a batch at a time. Values that change meanwhile are left to whoever
+   * changes them. Those whose key is missing stay as they are. Answers how many it sealed.
+   */
+  reseal(options?: { batch?: number }): Promise<number>;
+  /** What is stored under which key by now. */
+  count(): Promise<SealedCount[]>;
+  /** How many values cannot be opened, by the id of the key that they name: it is missing, or has another value than it had. */
+  countUnopened(): Promise<Map<string, number>>;
+  /** Turns that ended and whose history is still the engine's alone, sealed as it was written. */
+  countWaitingHistories(): Promise<number>;
+}
+
+/** Every secret that the database holds sealed. */
+export function createSealedValueStore(pool: Pool, box: SecretBox): SealedValueStore {
+  /** The values of a column, a batch at a time. */
+  async function* valuesOf({ table, id, column }: SealedColumn, batch: number): AsyncGenerator<SealedValue> {
+    for (let after = ''; ;) {
+      const { rows } = await pool.query<SealedValue>(
+        `select ${id} as id, ${column} as value from ${table}
+         where ${id} > $1 and ${column} is not null order by ${id} limit $2`,
+        [after, batch],
+      );
+      yield* rows;
+      const last = rows.at(-1);
+      if (last === undefined) return;
+      after = last.id;
+    }
+  }
+
+  async function resealColumn(sealedColumn: SealedColumn, batch: number): Promise<number> {
+    const { table, id, column, ownerOf } = sealedColumn;
+    let sealed = 0;
+    for await (const row of valuesOf(sealedColumn, batch)) {
+      if (sealingKeyOf(row.value) === box.keyId) continue;
+      const text = openOrNull(box, row.value, ownerOf(row.id));
+      if (text === null) continue;
+      const { rowCount } = await pool.query(`update ${table} set ${column} = $3 where ${id} = $1 and ${column} = $2`, [
+        row.id,
+        row.value,
+        box.seal(text, ownerOf(row.id)),
+      ]);
+      sealed += rowCount ?? 0;
+    }
+    return sealed;
+  }
+
+  return {
+    async reseal({ batch = 100 } = {}) {
+      let sealed = 0;
+      for (const column of sealedColumns) sealed += await resealColumn(column, batch);
+      return sealed;
+    },
+
+    async count() {
+      const counts: SealedCount[] = [];
+      for (const { table, column } of sealedColumns) {
+        const { rows } = await pool.query<Omit<SealedCount, 'table'>>(
+          `select case when starts_with(${column}, 'enc:v1:') then split_part(${column}, ':', 3) end as "keyId",
+                  count(*)::integer as values
+           from ${table} where ${column} is not null group by 1 order by 1`,
+        );
+        counts.push(...rows.map((row) => ({ table, ...row })));
+      }
+      return counts;
+    },
+
+    async countUnopened() {
+      const unopened = new Map<string, number>();
+      for (const column of sealedColumns) {
+        for await (const { id, value } of valuesOf(column, 100)) {
+          const keyId = sealingKeyOf(value);
+          if (keyId === null || openOrNull(box, value, column.ownerOf(id)) !== null) continue;
+          unopened.set(keyId, (unopened.get(keyId) ?? 0) + 1);
+        }
+      }
+      return unopened;
+    },
+
+    async countWaitingHistories() {
+      const { rows } = await pool.query<{ waiting: number }>(
+        `select count(*)::integer as waiting from job_history_exports where state = 'waiting'`,
+      );
+      return onlyRow(rows).waiting;
+    },
+  };
+}
+
+function openOrNull(box: SecretBox, value: string, owner: string): string | null {
+  try {
+    return box.open(value, owner);
+  } catch (error) {
+    if (error instanceof SealedError) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,105 @@
+import { createHmac } from 'node:crypto';
+import type { Pool, PoolClient } from 'pg';
+import { writeAudit } from './audit.ts';
+import type { Caller } from '../caller.ts';
+import { newId } from '../ids.ts';
+import { withTransaction } from '../pool.ts';
+import { randomText } from '../random-text.ts';
+
+export interface SessionRow {
+  id: string;
+  organizationId: string;
+  /** The admin key that it stands for. */
+  keyId: string;
+  /** Who signed in, as the link named them; null: the link had no name, or it was an admin key. */
+  person: string | null;
+  expiresAt: Date;
+}
+
+export interface SessionStore {
+  /** Opens a session for the admin key of the caller; null when the key has ended. */
+  open(caller: Caller & { keyId: string }): Promise<SessionRow | null>;
+  /** Makes a text that signs in once, within 15 minutes, for a valid admin key of the organization. */
+  createLink(caller: Caller, link: { keyId: string; person?: string }): Promise<string>;
+  /** Ends the session of the caller. */
+  revoke(caller: Caller & { sessionId: string }): Promise<void>;
+  /** Signs out everybody of the organization. */
+  revokeAll(caller: Caller): Promise<void>;
+}
+
+/** How long a session lasts. */
+export const sessionSeconds = 12 * 3_600;
+const linkMinutes = 15;
+
+export const sessionColumns = `
+  sessions.id, sessions.organization_id as "organizationId", sessions.key_id as "keyId", sessions.person,
+  sessions.expires_at as "expiresAt"`;
+
+export const keyIsValid = `
+  api_keys.kind = 'admin' and api_keys.revoked_at is null and (api_keys.expires_at is null or api_keys.expires_at > now())`;
+
+/** What is stored of a link. */
+export function digestOfLink(pepper: string, text: string): Buffer {
+  return createHmac('sha256', pepper).update(`sign-in-link ${text}`).digest();
+}
+
+/** Writes a session of a valid admin key, which it ends with at the latest. Null when the key has ended. */
+export async function insertSession(
+  client: PoolClient,
+  { organizationId, keyId, person }: Pick<SessionRow, 'organizationId' | 'keyId' | 'person'>,
+): Promise<SessionRow | null> {
+  const { rows } = await client.query<SessionRow>(
+    `insert into sessions (id, organization_id, key_id, person, expires_at)
+     select $1, organization_id, id, $4, least(now() + $5::integer * interval '1 second', expires_at)
+     from api_keys where id = $3 and organization_id = $2 and ${keyIsValid}
+     returning ${sessionColumns}`,
+    [newId('ses_'), organizationId, keyId, person, sessionSeconds],
+  );
+  const [session] = rows;
+  if (session === undefined) return null;
+  const caller = { organizationId, keyId, sessionId: session.id };
+  await writeAudit(client, caller, { action: 'session.open', subject: session.id });
+  return session;
+}
+
+/** Sessions of the dashboard. `pepper` is the secret of the installation. */
+export function createSessionStore(pool: Pool, pepper: string): SessionStore {
+  return {
+    open: (caller) => withTransaction(pool, (client) => insertSession(client, { ...caller, person: null })),
+
+    async createLink(caller, { keyId, person = null }) {
+      const text = randomText('0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz', 43);
+      await withTransaction(pool, async (client) => {
+        const { rowCount } = await client.query(
+          `insert into sign_in_links (digest, key_id, person, expires_at)
+           select $1, id, $3, now() + $4::integer * interval '1 minute'
+           from api_keys where id = $2 and organization_id = $5 and ${keyIsValid}`,
+          [digestOfLink(pepper, text), keyId, person, linkMinutes, caller.organizationId],
+        );
+        if (rowCount !== 1) throw new Error('A sign-in link needs a valid admin key of the organization.');
+        await writeAudit(client, caller, { action: 'session.link', subject: keyId, details: { person } });
+      });
+      return text;
+    },
+
+    async revoke(caller) {
+      await withTransaction(pool, async (client) => {
+        const { rowCount } = await client.query(
+          'update sessions set revoked_at = now() where id = $1 and organization_id = $2 and revoked_at is null',
+          [caller.sessionId, caller.organizationId],
+        );
+        if (rowCount === 1) await writeAudit(client, caller, { action: 'session.close', subject: caller.sessionId });
+      });
+    },
+
+    async revokeAll(caller) {
+      await withTransaction(pool, async (client) => {
+        const { rowCount } = await client.query(
+          'update sessions set revoked_at = now() where organization_id = $1 and revoked_at is null and expires_at > now()',
+          [caller.organizationId],
+        );
+        await writeAudit(client, caller, { action: 'session.close-all', subject: null, details: { closed: rowCount } });
+      });
+    },
+  };
+}

@@ -1,0 +1,126 @@
+import type { Pool } from 'pg';
+import { writeAudit } from '../organizations/audit.ts';
+import type { Caller, Owner } from '../caller.ts';
+import { canBeId } from '../ids.ts';
+import { withTransaction } from '../pool.ts';
+
+export interface PullRequestRow {
+  id: string;
+  repository: string;
+  number: number;
+  head: string;
+  base: string;
+  title: string;
+  body: string;
+  draft: boolean;
+  state: 'open' | 'closed' | 'merged';
+  createdAt: Date;
+  updatedAt: Date;
+}
+
+export interface MergeState {
+  /** Whether a worker has still to merge it. */
+  isMerging: boolean;
+  /** Why the last try could not be done, in a sentence. */
+  problem: string | null;
+  commit: string | null;
+}
+
+/** The job that a pull request came from, with a commit for each turn that pushed one. */
+export interface PullRequestJob {
+  id: string;
+  projectId: string;
+  commits: { turn: number; commit: string; prompt: string; createdAt: string }[];
+}
+
+export interface FoundPullRequest extends PullRequestRow {
+  job: PullRequestJob;
+  merge: MergeState;
+}
+
+/** A pull request is of the organization of the job that made it. */
+export interface PullRequestStore {
+  find(owner: Owner, id: string): Promise<FoundPullRequest | null>;
+  /** What it changes, as a patch against the base commit of its job; null when nothing is kept of it. */
+  patch(owner: Owner, id: string): Promise<string | null>;
+  /** Asks the workers to merge. False when it is not open, or still a draft. */
+  requestMerge(caller: Caller, id: string): Promise<boolean>;
+  /** False when it is not open, or being merged. */
+  close(caller: Caller, id: string): Promise<boolean>;
+  /** False when it is not an open draft. */
+  markReady(caller: Caller, id: string): Promise<boolean>;
+}
+
+/** The commits that a pull request shows. */
+export const mostCommits = 100;
+
+export const pullRequestColumns = `
+  id, repository, number, head, base, title, body, draft, state, created_at as "createdAt", updated_at as "updatedAt"`;
+
+const ofOwner = 'exists (select from jobs where pr_id = pull_requests.id and organization_id = $2)';
+
+const findStatement = `
+  select ${pullRequestColumns}, jsonb_build_object(
+           'isMerging', merge_requested_at is not null and state = 'open', 'problem', merge_problem, 'commit', merge_commit
+         ) as merge, (
+           select jsonb_build_object('id', jobs.id, 'projectId', project_id, 'commits', coalesce((
+             select jsonb_agg(jsonb_build_object('turn', turns.turn, 'commit', effects.result ->> 'commit',
+                                                 'prompt', left(turns.prompt, 200), 'createdAt', turns.created_at)
+                              order by turns.turn)
+             from (
+               select job_id, turn, result from job_effects
+               where job_id = jobs.id and effect = 'push' and result ->> 'commit' is not null
+               order by turn desc limit ${mostCommits}
+             ) as effects join job_turns as turns using (job_id, turn)
+           ), '[]'))
+           from jobs where pr_id = pull_requests.id and organization_id = $2
+         ) as job
+  from pull_requests where id = $1 and ${ofOwner}`;
+
+const mergeStatement = `
+  update pull_requests
+  set merge_requested_at = coalesce(merge_requested_at, now()), merge_problem = null
+  where id = $1 and ${ofOwner} and state = 'open' and not draft`;
+
+const closeStatement = `
+  with closed as (
+    update pull_requests set state = 'closed', updated_at = now()
+    where id = $1 and ${ofOwner} and state = 'open' and merge_requested_at is null returning id
+  )
+  update jobs set pr_state = 'closed' from closed where jobs.pr_id = closed.id`;
+
+const readyStatement = `
+  update pull_requests set draft = false, updated_at = now() where id = $1 and ${ofOwner} and state = 'open' and draft`;
+
+/** Pull requests of the local forge, as their organization sees and changes them. */
+export function createPullRequestStore(pool: Pool): PullRequestStore {
+  function change(caller: Caller, id: string, { statement, action }: { statement: string; action: string }) {
+    return withTransaction(pool, async (client) => {
+      const { rowCount } = await client.query(statement, [id, caller.organizationId]);
+      if (rowCount === 0) return false;
+      await writeAudit(client, caller, { action, subject: id });
+      return true;
+    });
+  }
+
+  return {
+    async find({ organizationId }, id) {
+      if (!canBeId(id)) return null;
+      const { rows } = await pool.query<FoundPullRequest>(findStatement, [id, organizationId]);
+      return rows[0] ?? null;
+    },
+
+    async patch({ organizationId }, id) {
+      const { rows } = await pool.query<{ patch: string }>(
+        `select patch from job_snapshots join jobs on jobs.id = job_id and jobs.head_tree = tree
+         where jobs.pr_id = $1 and jobs.organization_id = $2`,
+        [id, organizationId],
+      );
+      return rows[0]?.patch ?? null;
+    },
+
+    requestMerge: (caller, id) => change(caller, id, { statement: mergeStatement, action: 'pull-request.merge' }),
+    close: (caller, id) => change(caller, id, { statement: closeStatement, action: 'pull-request.close' }),
+    markReady: (caller, id) => change(caller, id, { statement: readyStatement, action: 'pull-request.ready' }),
+  };
+}

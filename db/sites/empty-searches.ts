@@ -1,0 +1,53 @@
+import type { Pool } from 'pg';
+import type { SiteRef } from '../caller.ts';
+import { toStoredText } from '../stored-text.ts';
+
+export interface EmptySearch {
+  query: string;
+  count: number;
+  lastAt: Date;
+}
+
+export interface EmptySearchStore {
+  /** Counts a search that found nothing; a site that keeps nothing of its readers keeps none. */
+  count(site: SiteRef, query: string): Promise<void>;
+  /** The most frequent of the last days. */
+  list(site: SiteRef, options: { days: number; limit: number }): Promise<EmptySearch[]>;
+}
+
+/** A site's different searches of a day; more of them are not kept. */
+const mostADay = 1_000;
+const longestQuery = 200;
+
+/** What readers searched and did not find. */
+export function createEmptySearchStore(pool: Pool): EmptySearchStore {
+  return {
+    async count({ id, organizationId }, query) {
+      const text = toStoredText(query)
+        .toLowerCase()
+        .replaceAll(/\s+/g, ' ')
+        .trim()
+        .slice(0, longestQuery)
+        .toWellFormed();
+      await pool.query(
+        `insert into empty_searches (site_id, day, query)
+         select id, current_date, $2 from sites
+         where id = $1 and organization_id = $4 and retention_days > 0
+           and (select count(*) from empty_searches where site_id = $1 and day = current_date) < $3
+         on conflict (site_id, day, query) do update set count = empty_searches.count + 1, last_at = now()`,
+        [id, text, mostADay, organizationId],
+      );
+    },
+
+    async list({ id, organizationId }, { days, limit }) {
+      const { rows } = await pool.query<EmptySearch>(
+        `select query, sum(count)::integer as count, max(last_at) as "lastAt"
+         from empty_searches join sites on sites.id = site_id
+         where site_id = $1 and organization_id = $4 and day > current_date - $2::integer
+         group by query order by sum(count) desc, max(last_at) desc, query limit $3`,
+        [id, days, limit, organizationId],
+      );
+      return rows;
+    },
+  };
+}

@@ -1,0 +1,169 @@
+import type { Pool, PoolClient } from 'pg';
+import { writeAudit } from '../organizations/audit.ts';
+import type { Caller, SiteRef } from '../caller.ts';
+import { canBeId } from '../ids.ts';
+import { writeJob, type CreatedJob, type NewJob } from '../jobs/jobs.ts';
+import { withTransaction } from '../pool.ts';
+import { toStoredText } from '../stored-text.ts';
+
+export type GapState = 'working' | 'indexing' | 'asking' | 'answered' | 'unanswered';
+
+export interface GapQuestion {
+  key: string;
+  text: string;
+  count: number;
+  lastAskedAt: Date;
+  answeredNow: boolean | null;
+}
+
+export interface GapRow {
+  id: string;
+  siteId: string;
+  label: string;
+  state: GapState;
+  attempt: number;
+  checkedAt: Date | null;
+  createdAt: Date;
+  job: {
+    id: string;
+    projectId: string;
+    status: 'active' | 'completed' | 'failed' | 'archived';
+    prLink: string | null;
+    prState: 'open' | 'closed' | 'merged' | null;
+  } | null;
+  questions: GapQuestion[];
+}
+
+export interface NewGap {
+  siteId: string;
+  id: string;
+  label: string;
+  questions: Omit<GapQuestion, 'answeredNow'>[];
+}
+
+export type BegunJob = Extract<CreatedJob, { kind: 'created' }>;
+
+export interface GapStore {
+  /** The newest. */
+  list(site: SiteRef, limit: number): Promise<GapRow[]>;
+  find(site: SiteRef, id: string): Promise<GapRow | null>;
+  /**
+   * Writes the gap, or goes on with the one that is there, with a job that answers it, in one transaction. Null when the
+   * attempt was begun meanwhile, or the site or the project is gone. Throws AllowanceError.
+   */
+  begin(caller: Caller, gap: NewGap, attempt: { number: number; job: NewJob }): Promise<BegunJob | null>;
+  /** Writes the gap, or goes on with the one that is there: its site is indexed, then its questions are asked again. Of a site that is gone nothing is written. */
+  recheck(caller: Caller, gap: NewGap): Promise<void>;
+}
+
+/** Of one gap, those that were asked most. */
+const mostQuestions = 50;
+
+const gapColumns = `
+  gaps.id, gaps.site_id as "siteId", label, state, attempt, checked_at as "checkedAt", gaps.created_at as "createdAt",
+  case when jobs.id is not null then jsonb_build_object(
+    'id', jobs.id, 'projectId', project_id, 'status', status, 'prLink', pr_link, 'prState', pr_state
+  ) end as job`;
+
+/** Gaps in the documentation of sites that somebody has begun to close. */
+export function createGapStore(pool: Pool): GapStore {
+  async function read({ id: siteId, organizationId }: SiteRef, id: string | null, limit: number): Promise<GapRow[]> {
+    const listed = `
+      select gaps.* from gaps join sites on sites.id = site_id
+      where site_id = $1 and organization_id = $2 and ($3::text is null or gaps.id = $3)
+      order by gaps.created_at desc, gaps.id limit $4`;
+    const [gaps, questions] = await Promise.all([
+      pool.query<Omit<GapRow, 'questions'>>(
+        `select ${gapColumns} from (${listed}) as gaps left join jobs on jobs.id = job_id
+         order by gaps.created_at desc, gaps.id`,
+        [siteId, organizationId, id, limit],
+      ),
+      pool.query<GapQuestion & { gapId: string }>(
+        `select listed.id as "gapId", key, text, count, last_asked_at as "lastAskedAt", answered_now as "answeredNow"
+         from (${listed}) as listed,
+         lateral (select * from gap_questions where site_id = $1 and gap_id = listed.id order by count desc, key limit $5) as asked
+         order by count desc, key`,
+        [siteId, organizationId, id, limit, mostQuestions],
+      ),
+    ]);
+    const byGap = Map.groupBy(questions.rows, ({ gapId }) => gapId);
+    return gaps.rows.map((gap) => ({
+      ...gap,
+      questions: (byGap.get(gap.id) ?? []).map(withoutGap),
+    }));
+  }
+
+  /** Holds the site, has `decide` say what becomes of the gap, and writes it. Null without the site, or when nothing becomes of it. */
+  function write<Next extends { state: GapState; action: string; attempt?: number; jobId?: string }>(
+    caller: Caller,
+    gap: NewGap,
+    decide: (client: PoolClient) => Promise<Next | null>,
+  ): Promise<Next | null> {
+    return withTransaction(pool, async (client) => {
+      // the site before its gaps, in the order of whoever deletes them all
+      const { rows } = await client.query<{ domain: string }>(
+        'select domain from sites where id = $1 and organization_id = $2 for no key update',
+        [gap.siteId, caller.organizationId],
+      );
+      const [site] = rows;
+      const next = site === undefined ? null : await decide(client);
+      if (site === undefined || next === null) return null;
+      const { state, action, attempt = null, jobId = null } = next;
+      await client.query(
+        `insert into gaps (site_id, id, label, state, job_id, attempt) values ($1, $2, $3, $4, $5, coalesce($6, 0))
+         on conflict (site_id, id) do update
+         set state = excluded.state, job_id = coalesce(excluded.job_id, gaps.job_id), claimed_until = null,
+             attempt = coalesce($6, gaps.attempt)`,
+        [gap.siteId, gap.id, toStoredText(gap.label), state, jobId, attempt],
+      );
+      for (const { key, text, count, lastAskedAt } of gap.questions) {
+        await client.query(
+          `insert into gap_questions (site_id, gap_id, key, text, count, last_asked_at) values ($1, $2, $3, $4, $5, $6)
+           on conflict (site_id, gap_id, key) do update
+           set count = greatest(gap_questions.count, excluded.count),
+               last_asked_at = greatest(gap_questions.last_asked_at, excluded.last_asked_at)`,
+          [gap.siteId, gap.id, toStoredText(key), toStoredText(text), count, lastAskedAt],
+        );
+      }
+      await client.query('update gap_questions set answered_now = null where site_id = $1 and gap_id = $2', [
+        gap.siteId,
+        gap.id,
+      ]);
+      if (state === 'indexing')
+        await client.query('update sites set index_requested_at = now() where id = $1', [gap.siteId]);
+      const details = { site: site.domain, ...(jobId !== null && { jobId }) };
+      await writeAudit(client, caller, { action, subject: gap.id, details });
+      return next;
+    });
+  }
+
+  async function begin(caller: Caller, gap: NewGap, { number, job }: { number: number; job: NewJob }) {
+    const begun = await write(caller, gap, async (client) => {
+      const { rowCount } = await client.query('select from gaps where site_id = $1 and id = $2 and attempt >= $3', [
+        gap.siteId,
+        gap.id,
+        number,
+      ]);
+      const created = rowCount === 0 ? await writeJob(client, caller, job) : null;
+      if (created?.kind !== 'created') return null;
+      return { state: 'working' as const, action: 'gap.job', attempt: number, jobId: job.id, created };
+    });
+    return begun?.created ?? null;
+  }
+
+  async function recheck(caller: Caller, gap: NewGap): Promise<void> {
+    await write(caller, gap, async () => ({ state: 'indexing' as const, action: 'gap.check' }));
+  }
+
+  return {
+    list: (site, limit) => read(site, null, limit),
+    find: async (site, id) => (canBeId(id) ? ((await read(site, id, 1))[0] ?? null) : null),
+    begin,
+    recheck,
+  };
+}
+
+function withoutGap(row: GapQuestion & { gapId: string }): GapQuestion {
+  const { gapId: _, ...question } = row;
+  return question;
+}

@@ -1,0 +1,219 @@
+import { createHash } from 'node:crypto';
+import { constants, copyFile, type FileHandle, open, rename, rm } from 'node:fs/promises';
+import type { Pool, PoolClient } from 'pg';
+import { withTransaction } from '../pool.ts';
+import { randomText } from '../random-text.ts';
+
+/** A file as blocks of equal size; the pages of an SQLite file keep their places, so a small change changes few blocks. */
+export interface StoredBlocks {
+  hashes: Buffer[];
+  sizeBytes: number;
+}
+
+/** A version that is no longer stored: a newer one serves. */
+export class IndexGoneError extends Error {
+  override name = 'IndexGoneError';
+}
+
+const blockSize = 64 * 1024;
+const batchBlocks = 16;
+const lockKey = `hashtextextended('docket index blocks', 0)`;
+
+/** Holds off the removal of blocks while `work` stores some that no version refers to yet. */
+export async function withBlocksKept<Result>(
+  pool: Pool,
+  work: (client: PoolClient) => Promise<Result>,
+): Promise<Result> {
+  const client = await pool.connect();
+  let unlocked = false;
+  try {
+    await client.query(`select pg_advisory_lock_shared(${lockKey})`);
+    const result = await work(client);
+    await client.query(`select pg_advisory_unlock_shared(${lockKey})`);
+    unlocked = true;
+    return result;
+  } finally {
+    // a connection that may still hold the lock is closed, which frees it
+    client.release(!unlocked);
+  }
+}
+
+/** A file whose blocks are known, by their names in order. */
+export interface KnownFile {
+  file: string;
+  blocks: string[];
+}
+
+/**
+ * Stores what is not stored already, asking once for all that is. Each batch is a transaction and goes in by hash, so that two
+ * stores never lock crosswise. A block that stands in `previous`, whose blocks are stored, is not hashed again.
+ */
+export async function storeBlocks(
+  client: PoolClient,
+  file: string,
+  previous: { file: string; hashes: Buffer[] } | null = null,
+): Promise<StoredBlocks> {
+  const { hashes, sizeBytes } = await hashBlocks(file, previous);
+  const { rows } = await client.query<{ hash: Buffer }>(
+    'select hash from site_index_blocks where hash = any($1::bytea[])',
+    [hashes],
+  );
+  const known = new Set(rows.map(({ hash }) => nameOf(hash)));
+  const missing = hashes.flatMap((hash, position) => (known.has(nameOf(hash)) ? [] : [{ hash, position }]));
+  await using handle = await open(file);
+  for (let start = 0; start < missing.length; start += batchBlocks) {
+    const batch = missing.slice(start, start + batchBlocks);
+    const blocks: Buffer[] = [];
+    for (const { position } of batch) blocks.push(await readBlock(handle, position));
+    await client.query(
+      `insert into site_index_blocks (hash, data)
+       select distinct on (hash) hash, data from unnest($1::bytea[], $2::bytea[]) as block (hash, data) order by hash
+       on conflict (hash) do nothing`,
+      [batch.map(({ hash }) => hash), blocks],
+    );
+  }
+  return { hashes, sizeBytes };
+}
+
+async function hashBlocks(file: string, previous: { file: string; hashes: Buffer[] } | null): Promise<StoredBlocks> {
+  const hashes: Buffer[] = [];
+  let sizeBytes = 0;
+  await using former = previous === null ? null : await open(previous.file);
+  for await (const blocks of readBlocks(file)) {
+    const earlier = former === null ? null : await readFully(former, batchBlocks * blockSize, null);
+    for (const [index, block] of blocks.entries()) {
+      const known = earlier?.subarray(index * blockSize, (index + 1) * blockSize).equals(block);
+      hashes.push((known === true ? previous?.hashes[hashes.length] : undefined) ?? hashOf(block));
+      sizeBytes += block.length;
+    }
+  }
+  return { hashes, sizeBytes };
+}
+
+/** Removes blocks that no version refers to, unless somebody is storing some; whoever publishes next does it then. */
+export async function removeOrphanBlocks(pool: Pool): Promise<void> {
+  await withTransaction(pool, async (client) => {
+    const { rows } = await client.query<{ alone: boolean }>(`select pg_try_advisory_xact_lock(${lockKey}) as alone`);
+    if (rows[0]?.alone !== true) return;
+    await client.query(
+      `delete from site_index_blocks
+       where not exists (select from site_index_layout where site_index_layout.hash = site_index_blocks.hash)`,
+    );
+  });
+}
+
+/** Writes a file from its blocks; it appears under its name when it is whole. */
+export async function restoreBlocks(
+  pool: Pool,
+  stored: StoredBlocks,
+  { file, previous }: { file: string; previous?: KnownFile },
+): Promise<KnownFile> {
+  const partial = `${file}.${randomText('0123456789abcdef', 12)}.part`;
+  try {
+    await writeBlocks(pool, stored, { partial, previous });
+    await rename(partial, file);
+    return { file, blocks: stored.hashes.map(nameOf) };
+  } catch (error) {
+    await rm(partial, { force: true });
+    throw error;
+  }
+}
+
+/** Blocks that lie in the previous file where they belong are copied with it, the others are written over it. */
+async function writeBlocks(
+  pool: Pool,
+  { hashes, sizeBytes }: StoredBlocks,
+  { partial, previous: former }: { partial: string; previous: KnownFile | undefined },
+): Promise<void> {
+  const isCopied = former !== undefined && (await isCopiedTo(former.file, partial));
+  const known = isCopied ? former.blocks : [];
+  const places = new Map(known.map((name, place) => [name, place]));
+  await using previous = isCopied ? await open(former.file) : null;
+  await using output = await open(partial, isCopied ? 'r+' : 'wx', 0o600);
+  const moved = hashes
+    .map((hash, position) => ({ hash, position, name: nameOf(hash) }))
+    .filter(({ name, position }) => known[position] !== name);
+  for (let start = 0; start < moved.length; start += batchBlocks) {
+    const batch = moved.slice(start, start + batchBlocks);
+    const blocks = await fetchBlocks(
+      pool,
+      batch.filter(({ name }) => !places.has(name)).map(({ hash }) => hash),
+    );
+    for (const { name, position } of batch) {
+      const place = places.get(name);
+      const data = previous !== null && place !== undefined ? await readBlock(previous, place) : blocks.get(name);
+      if (data === undefined) throw new IndexGoneError('The version was replaced while it was being read.');
+      await writeFully(output, data, position * blockSize);
+    }
+  }
+  const { size } = await output.stat();
+  if (size < sizeBytes) throw new Error(`An index of ${sizeBytes} bytes was read as ${size} bytes.`);
+  await output.truncate(sizeBytes);
+}
+
+/** A block is taken only when it is what its hash says: what lies in the database may have been damaged or changed. */
+async function fetchBlocks(pool: Pool, hashes: Buffer[]): Promise<Map<string, Buffer>> {
+  if (hashes.length === 0) return new Map();
+  const { rows } = await pool.query<{ hash: Buffer; data: Buffer }>(
+    'select hash, data from site_index_blocks where hash = any($1::bytea[])',
+    [hashes],
+  );
+  if (!rows.every(({ hash, data }) => hashOf(data).equals(hash)))
+    throw new Error('A stored block of the index is not what its hash says; index the site again.');
+  return new Map(rows.map(({ hash, data }) => [nameOf(hash), data]));
+}
+
+/** False when the file is gone: then all of it is fetched. */
+async function isCopiedTo(file: string, target: string): Promise<boolean> {
+  try {
+    await copyFile(file, target, constants.COPYFILE_FICLONE);
+    return true;
+  } catch {
+    await rm(target, { force: true });
+    return false;
+  }
+}
+
+async function* readBlocks(file: string): AsyncGenerator<Buffer[]> {
+  await using handle = await open(file);
+  for (;;) {
+    const batch = await readFully(handle, batchBlocks * blockSize, null);
+    const count = Math.ceil(batch.length / blockSize);
+    if (count > 0) {
+      yield Array.from({ length: count }, (_, index) => batch.subarray(index * blockSize, (index + 1) * blockSize));
+    }
+    if (batch.length < batchBlocks * blockSize) return;
+  }
+}
+
+function readBlock(handle: FileHandle, position: number): Promise<Buffer> {
+  return readFully(handle, blockSize, position * blockSize);
+}
+
+/** Up to `length` bytes; fewer only at the end of the file. `position` null reads on from where the last read ended. */
+async function readFully(handle: FileHandle, length: number, position: number | null): Promise<Buffer> {
+  const buffer = Buffer.allocUnsafe(length);
+  let filled = 0;
+  while (filled < length) {
+    const at = position === null ? null : position + filled;
+    const { bytesRead } = await handle.read(buffer, filled, length - filled, at);
+    if (bytesRead === 0) break;
+    filled += bytesRead;
+  }
+  return buffer.subarray(0, filled);
+}
+
+async function writeFully(handle: FileHandle, data: Buffer, position: number): Promise<void> {
+  for (let written = 0; written < data.length;) {
+    const { bytesWritten } = await handle.write(data, written, data.length - written, position + written);
+    written += bytesWritten;
+  }
+}
+
+function nameOf(hash: Buffer): string {
+  return hash.toString('hex');
+}
+
+function hashOf(data: Buffer): Buffer {
+  return createHash('sha256').update(data).digest();
+}

@@ -1,0 +1,210 @@
+import type { Pool, PoolClient } from 'pg';
+import { writeAudit } from '../organizations/audit.ts';
+import type { Caller, SiteRef } from '../caller.ts';
+import type { Feedback } from './conversations.ts';
+import { canBeId, newId } from '../ids.ts';
+import { withTransaction } from '../pool.ts';
+import { toStoredJson, toStoredText } from '../stored-text.ts';
+
+export interface Source {
+  id: string;
+  url: string;
+  title: string;
+  path: string;
+}
+
+export interface ThreadMessage {
+  id: string;
+  role: 'user' | 'assistant';
+  content: string;
+  sources: Source[];
+  answered: boolean | null;
+  /** What the reader said of an answer. */
+  feedback: Feedback | null;
+  createdAt: Date;
+}
+
+export interface Thread {
+  id: string;
+  siteId: string;
+  createdAt: Date;
+  messages: ThreadMessage[];
+  /** Where the next page begins; null when there is none. */
+  nextAfter: string | null;
+}
+
+/** A conversation of so many messages, or bytes of text, is full: it goes on as a new thread. */
+const mostMessages = 200;
+/** The pages that an answer names as its sources, and that a conversation shows of its answers. */
+export const mostSources = 100;
+const mostBytes = 1_000_000;
+/** Answers that were under way when their thread became full. */
+const mostUnderWay = 50;
+/** Texts of one page; a page has one message at least. */
+const pageBytes = 1_000_000;
+
+export interface RecordedTurn {
+  threadId: string;
+  fp: string;
+  question: { id: string; content: string; currentPath: string | null };
+  answer: {
+    id: string;
+    content: string;
+    sources: Source[];
+    model: string;
+    answered: boolean;
+    ending: 'finished' | 'failed' | 'aborted';
+    firstTokenMs: number | null;
+    durationMs: number;
+  };
+}
+
+export interface ThreadStore {
+  /** The id when the site has the thread and it is not full, else a fresh id (nothing is written yet). */
+  resolve(site: SiteRef, threadId: string | null): Promise<{ threadId: string; isNew: boolean }>;
+  /** Makes a new thread before its first answer ends, so that a client that breaks off can go on with it. */
+  open(site: SiteRef, thread: Pick<RecordedTurn, 'threadId' | 'fp'>): Promise<void>;
+  /** Writes a turn of a conversation (question and answer) in one transaction, making the thread when it is new. */
+  recordTurn(site: SiteRef, turn: RecordedTurn): Promise<void>;
+  /** The beginning of a thread, or what comes after a place in it. Null when the site has no such thread. */
+  get(site: SiteRef, threadId: string, page?: { after: string; limit: number }): Promise<Thread | null>;
+  /** False when the site has no such thread. */
+  remove(caller: Caller, siteId: string, threadId: string): Promise<boolean>;
+}
+
+/** Conversations, kept for as long as their site says. */
+export function createThreadStore(pool: Pool): ThreadStore {
+  async function resolve({ id, organizationId }: SiteRef, threadId: string | null) {
+    const fresh = { threadId: newId('thr_'), isNew: true };
+    if (threadId === null || !canBeId(threadId)) return fresh;
+    const { rowCount } = await pool.query({
+      name: 'find-thread',
+      text: `
+        select from threads where id = $1 and site_id = $2 and organization_id = $3 and (
+          select count(*) < $4 and coalesce(sum(octet_length(content)), 0) < $5 from thread_messages where thread_id = $1
+        )`,
+      values: [threadId, id, organizationId, mostMessages, mostBytes],
+    });
+    return rowCount === 1 ? { threadId, isNew: false } : fresh;
+  }
+
+  async function open(
+    { id, organizationId }: SiteRef,
+    { threadId, fp }: Pick<RecordedTurn, 'threadId' | 'fp'>,
+  ): Promise<void> {
+    await pool.query({ ...holdThread, values: [threadId, id, organizationId, toStoredText(fp)] });
+  }
+
+  async function recordTurn({ id, organizationId }: SiteRef, turn: RecordedTurn): Promise<void> {
+    await withTransaction(pool, async (client) => {
+      const values = [turn.threadId, id, organizationId, toStoredText(turn.fp)];
+      const { rowCount } = await client.query({ ...holdThread, values });
+      if (rowCount === 1 && (await fitsMessages(client, turn.threadId))) await insertMessages(client, turn);
+    });
+  }
+
+  async function get(
+    { id, organizationId }: SiteRef,
+    threadId: string,
+    { after, limit } = { after: '0', limit: mostMessages },
+  ): Promise<Thread | null> {
+    if (!canBeId(threadId)) return null;
+    const { rows } = await pool.query<Omit<Thread, 'messages' | 'nextAfter'>>(
+      `select id, site_id as "siteId", created_at as "createdAt" from threads
+       where id = $1 and site_id = $2 and organization_id = $3`,
+      [threadId, id, organizationId],
+    );
+    const [thread] = rows;
+    if (thread === undefined) return null;
+    const page = await pool.query<ThreadMessage & { position: string; bytes: number }>(
+      `select id, role, content, sources, answered, messages.created_at as "createdAt", position, bytes,
+              case when vote is not null
+                   then jsonb_build_object('vote', vote, 'reasons', reasons, 'comment', comment) end as feedback
+       from (
+         select *, (sum(octet_length(content)) over (order by position))::float8 as bytes
+         from thread_messages where thread_id = $1 and position > $2 order by position limit $3
+       ) as messages left join message_feedback
+         on message_feedback.thread_id = messages.thread_id and message_id = messages.id
+       where bytes - octet_length(content) < $4 order by position`,
+      [threadId, after, limit, pageBytes],
+    );
+    const last = page.rows.at(-1);
+    const isLast = last === undefined || (page.rows.length < limit && last.bytes < pageBytes);
+    return {
+      ...thread,
+      messages: page.rows.map(({ position: _position, bytes: _bytes, ...message }) => message),
+      nextAfter: isLast ? null : last.position,
+    };
+  }
+
+  async function remove(caller: Caller, siteId: string, threadId: string): Promise<boolean> {
+    if (!canBeId(threadId)) return false;
+    return withTransaction(pool, async (client) => {
+      const { rowCount } = await client.query(
+        'delete from threads where id = $1 and site_id = $2 and organization_id = $3',
+        [threadId, siteId, caller.organizationId],
+      );
+      if (rowCount !== 1) return false;
+      await client.query('delete from replies where thread_id = $1', [threadId]);
+      await writeAudit(client, caller, { action: 'thread.delete', subject: threadId });
+      return true;
+    });
+  }
+
+  return { resolve, open, recordTurn, get, remove };
+}
+
+// makes or locks the thread; no row when the site keeps nothing, or when the id is another one's thread
+const holdThread = {
+  name: 'hold-thread',
+  text: `
+    insert into threads (id, site_id, organization_id, fp)
+    select $1, id, organization_id, $4 from sites where id = $2 and organization_id = $3 and retention_days > 0
+    on conflict (id) do update set updated_at = now()
+    where threads.site_id = excluded.site_id and threads.organization_id = excluded.organization_id`,
+};
+
+/** Counted while the thread is held, so that answers that end at the same time do not pass the limit together. */
+async function fitsMessages(client: PoolClient, threadId: string): Promise<boolean> {
+  const { rows } = await client.query<{ fits: boolean }>({
+    name: 'count-messages',
+    text: 'select count(*) < $2 as fits from (select from thread_messages where thread_id = $1 limit $2) as messages',
+    values: [threadId, mostMessages + 2 * mostUnderWay],
+  });
+  return rows[0]?.fits ?? false;
+}
+
+/** A question that is answered again keeps its one row. */
+async function insertMessages(client: PoolClient, { threadId, question, answer }: RecordedTurn): Promise<void> {
+  await client.query({
+    name: 'add-question',
+    text: `
+      insert into thread_messages (thread_id, id, role, content, current_path) values ($1, $2, 'user', $3, $4)
+      on conflict (thread_id, id) do nothing`,
+    values: [
+      threadId,
+      toStoredText(question.id),
+      toStoredText(question.content),
+      question.currentPath === null ? null : toStoredText(question.currentPath),
+    ],
+  });
+  await client.query({
+    name: 'add-answer',
+    text: `
+      insert into thread_messages
+        (thread_id, id, role, content, sources, model, answered, ending, first_token_ms, duration_ms)
+      values ($1, $2, 'assistant', $3, $4, $5, $6, $7, $8, $9)
+      on conflict (thread_id, id) do nothing`,
+    values: [
+      threadId,
+      toStoredText(answer.id),
+      toStoredText(answer.content),
+      toStoredJson(answer.sources),
+      answer.model,
+      answer.answered,
+      answer.ending,
+      answer.firstTokenMs === null ? null : Math.round(answer.firstTokenMs),
+      Math.round(answer.durationMs),
+    ],
+  });
+}

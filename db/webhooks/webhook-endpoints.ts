@@ -1,0 +1,230 @@
+import type { Pool, PoolClient, QueryResultRow } from 'pg';
+import type { SecretBox } from '../../lib/encryption/secret-box.ts';
+import { writeAudit } from '../organizations/audit.ts';
+import type { Caller, Owner } from '../caller.ts';
+import { canBeId, newId } from '../ids.ts';
+import { withTransaction } from '../pool.ts';
+import { onlyRow } from '../rows.ts';
+import { toStoredText } from '../stored-text.ts';
+import { newWebhookSecret } from './webhook-secret.ts';
+
+export interface WebhookRow {
+  id: string;
+  projectId: string;
+  url: string;
+  description: string | null;
+  /** None is all of them. */
+  eventTypes: string[];
+  enabled: boolean;
+  /** Why it was disabled; null when a person did it. */
+  disabledReason: string | null;
+  /** Since when every attempt has failed; null while they succeed. */
+  failingSince: Date | null;
+  createdAt: Date;
+  updatedAt: Date;
+}
+
+/** A webhook, whose ids count in the organization of the project only. */
+export interface WebhookRef {
+  projectId: string;
+  id: string;
+}
+
+export interface NewWebhook {
+  url: string;
+  description: string | null;
+  eventTypes: string[];
+  /** The client's own; without it one is made. */
+  secret?: string;
+}
+
+export type WebhookChange = Partial<Pick<WebhookRow, 'url' | 'description' | 'eventTypes' | 'enabled'>>;
+
+export interface WebhookStore {
+  /** `secret` is shown once. */
+  create(
+    caller: Caller,
+    projectId: string,
+    webhook: NewWebhook,
+  ): Promise<{ webhook: WebhookRow; secret: string } | 'no-project' | 'too-many'>;
+  /** Oldest first. */
+  list(owner: Owner, projectId: string): Promise<WebhookRow[]>;
+  find(owner: Owner, ref: WebhookRef): Promise<WebhookRow | null>;
+  /** Enabling one forgets its failures. Null when there is none. */
+  update(caller: Caller, ref: WebhookRef, change: WebhookChange): Promise<WebhookRow | null>;
+  /** Its deliveries go with it; false when there was none. */
+  remove(caller: Caller, ref: WebhookRef): Promise<boolean>;
+  /** The secret so far signs beside the new one for `overlapMs`. Null when there is no such webhook. */
+  rotateSecret(
+    caller: Caller,
+    ref: WebhookRef,
+    rotation: { secret?: string; overlapMs: number },
+  ): Promise<{ secret: string; previousValidUntil: Date } | null>;
+  /** Sends a ping to this webhook alone; null when there is no such webhook or it is disabled. */
+  ping(caller: Caller, ref: WebhookRef): Promise<string | null>;
+}
+
+export const mostWebhooks = 20;
+
+const webhookColumns = `
+  id, project_id as "projectId", url, description, event_types as "eventTypes", enabled,
+  disabled_reason as "disabledReason", failing_since as "failingSince", created_at as "createdAt",
+  updated_at as "updatedAt"`;
+
+/** What the secrets of a webhook are sealed for. */
+export function webhookSecretOwner(webhookId: string): string {
+  return `webhook-secret/${webhookId}`;
+}
+
+/** `$1` to `$3`: the project, the webhook and the organization. */
+export const isOwnWebhook = `
+  webhook_endpoints.project_id = $1 and webhook_endpoints.id = $2
+  and exists (select from projects where projects.id = $1 and projects.organization_id = $3)`;
+
+/** Webhooks: where the events of a project's jobs are sent. Secrets are stored sealed and never listed. */
+export function createWebhookStore(pool: Pool, box: Pick<SecretBox, 'seal'>): WebhookStore {
+  /** Runs a statement on a webhook and writes the audit entry of what it changed. */
+  function change<Row extends QueryResultRow>(
+    caller: Caller,
+    { projectId, id }: WebhookRef,
+    {
+      text,
+      values = [],
+      ...entry
+    }: { text: string; values?: unknown[]; action: string; details?: Record<string, unknown> },
+  ): Promise<Row | null> {
+    return withTransaction(pool, async (client) => {
+      const { rows } = await client.query<Row>(text, [projectId, id, caller.organizationId, ...values]);
+      const [row] = rows;
+      if (row === undefined) return null;
+      await writeAudit(client, caller, { subject: id, ...entry, details: { projectId, ...entry.details } });
+      return row;
+    });
+  }
+
+  return {
+    async create(caller, projectId, { url, description, eventTypes, secret = newWebhookSecret() }) {
+      return withTransaction(pool, async (client) => {
+        // one create of a project at a time, without holding up its jobs
+        const project = await client.query(
+          'select from projects where id = $1 and organization_id = $2 for no key update',
+          [projectId, caller.organizationId],
+        );
+        if (project.rowCount !== 1) return 'no-project';
+        if ((await countOf(client, projectId)) >= mostWebhooks) return 'too-many';
+        const id = newId('whk_');
+        const { rows } = await client.query<WebhookRow>(
+          `insert into webhook_endpoints (id, project_id, url, description, event_types, secret)
+           values ($1, $2, $3, $4, $5, $6) returning ${webhookColumns}`,
+          [id, projectId, url, storedOrNull(description), eventTypes, box.seal(secret, webhookSecretOwner(id))],
+        );
+        await writeAudit(client, caller, {
+          action: 'webhook.create',
+          subject: id,
+          details: { projectId, host: hostOf(url) },
+        });
+        return { webhook: onlyRow(rows), secret };
+      });
+    },
+
+    async list({ organizationId }, projectId) {
+      const { rows } = await pool.query<WebhookRow>(
+        `select ${webhookColumns} from webhook_endpoints
+         where project_id = $1 and exists (select from projects where id = $1 and organization_id = $2)
+         order by created_at, id limit ${mostWebhooks}`,
+        [projectId, organizationId],
+      );
+      return rows;
+    },
+
+    async find({ organizationId }, { projectId, id }) {
+      if (!canBeId(id)) return null;
+      const { rows } = await pool.query<WebhookRow>(
+        `select ${webhookColumns} from webhook_endpoints where ${isOwnWebhook}`,
+        [projectId, id, organizationId],
+      );
+      return rows[0] ?? null;
+    },
+
+    update(caller, ref, { url, description, eventTypes, enabled }) {
+      const fields = Object.entries({ url, description, eventTypes, enabled }).filter(
+        ([, value]) => value !== undefined,
+      );
+      return change<WebhookRow>(caller, ref, {
+        action: 'webhook.change',
+        details: {
+          fields: fields.map(([name]) => name),
+          ...(url !== undefined && { host: hostOf(url) }),
+        },
+        text: `
+          update webhook_endpoints
+          set url = coalesce($4, url), description = case when $5 then $6 else description end,
+              event_types = coalesce($7, event_types), enabled = coalesce($8, enabled),
+              disabled_reason = case when $8 is null then disabled_reason end,
+              failing_since = case when $8 or $4 is not null then null else failing_since end,
+              updated_at = now()
+          where ${isOwnWebhook} returning ${webhookColumns}`,
+        values: [
+          url ?? null,
+          description !== undefined,
+          storedOrNull(description ?? null),
+          eventTypes ?? null,
+          enabled ?? null,
+        ],
+      });
+    },
+
+    async remove(caller, ref) {
+      const text = `delete from webhook_endpoints where ${isOwnWebhook} returning id`;
+      return (await change(caller, ref, { action: 'webhook.delete', text })) !== null;
+    },
+
+    async rotateSecret(caller, ref, { secret = newWebhookSecret(), overlapMs }) {
+      const rotated = await change<{ previousValidUntil: Date }>(caller, ref, {
+        action: 'webhook.secret',
+        text: `
+          update webhook_endpoints
+          set previous_secret = secret, previous_secret_until = now() + $5::float8 * interval '1 millisecond',
+              secret = $4, updated_at = now()
+          where ${isOwnWebhook} returning previous_secret_until as "previousValidUntil"`,
+        values: [box.seal(secret, webhookSecretOwner(ref.id)), overlapMs],
+      });
+      return rotated === null ? null : { secret, ...rotated };
+    },
+
+    async ping(caller, ref) {
+      const sent = await change<{ id: string }>(caller, ref, {
+        action: 'webhook.ping',
+        text: pingStatement,
+        values: [newId('msg_'), newId('dlv_')],
+      });
+      return sent?.id ?? null;
+    },
+  };
+}
+
+const pingStatement = `
+  with receiver as materialized (
+    select id from webhook_endpoints where ${isOwnWebhook} and enabled for key share
+  ), message as (
+    insert into webhook_messages (id, project_id, type) select $4, $1, 'webhook.ping' from receiver returning id
+  )
+  insert into webhook_deliveries (id, message_id, endpoint_id)
+  select $5, message.id, receiver.id from message, receiver returning id`;
+
+/** The path of a webhook's address may hold a secret. */
+function hostOf(url: string): string {
+  return new URL(url).host;
+}
+
+async function countOf(client: PoolClient, projectId: string): Promise<number> {
+  const { rows } = await client.query<{ count: number }>(
+    'select count(*)::integer as count from webhook_endpoints where project_id = $1',
+    [projectId],
+  );
+  return onlyRow(rows).count;
+}
+
+function storedOrNull(text: string | null): string | null {
+  return text === null ? null : toStoredText(text);
+}

@@ -1,0 +1,120 @@
+import { createHash } from 'node:crypto';
+import { execFile } from 'node:child_process';
+import { chmod, chown, mkdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { endLeftoverServer } from './postgres-leftover.ts';
+import type { Account } from '../processes/spawn-process.ts';
+import { codeOf, StartError } from '../start-error.ts';
+
+const execute = promisify(execFile);
+const preferredAccounts = ['postgres', 'nobody', 'daemon'];
+const placesOfRoot = '/var/lib/docket';
+
+export interface PostgresPlace {
+  /** The data directory. */
+  data: string;
+  /** Who the server runs as; null: as this process. */
+  account: Account | null;
+}
+
+/**
+ * Where the data of a PostgreSQL server lies and who runs it. For an ordinary user: `directory/data`, by that user. Root may not
+ * run PostgreSQL: another account does, and where it cannot enter `directory`, the data lies below `/var/lib/docket`,
+ * and `directory/elsewhere` says where.
+ */
+export async function findPostgresPlace(directory: string): Promise<PostgresPlace> {
+  await mkdir(directory, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 });
+  const inside = join(await realpath(directory), 'data');
+  if (process.getuid?.() !== 0) return { data: inside, account: null };
+
+  const elsewhere = await readText(join(directory, 'elsewhere'));
+  const data = elsewhere ?? inside;
+  const owner = await ownerOf(data);
+  if (owner !== null && owner.uid !== 0) {
+    if (await canEnter(dirname(data), owner)) return { data, account: owner };
+    throw new StartError(
+      `PostgreSQL's data in ${data} belongs to the account with uid ${owner.uid}, which may not enter a folder above it; allow it with "chmod o+x", or move the data.`,
+    );
+  }
+  const account = await findAccount();
+  if (elsewhere === null && (await canEnter(dirname(inside), account))) return { data: inside, account };
+  return { data: elsewhere ?? (await placeOutside(directory)), account };
+}
+
+async function placeOutside(directory: string): Promise<string> {
+  const name = createHash('sha256')
+    .update(await realpath(directory))
+    .digest('hex')
+    .slice(0, 16);
+  const place = join(placesOfRoot, name);
+  for (const folder of [placesOfRoot, place]) {
+    if (folder === place) await keepAside(place);
+    await mkdir(folder, { recursive: true });
+    await chmod(folder, 0o755);
+  }
+  const data = join(place, 'data');
+  await writeFile(join(directory, 'elsewhere'), data, { mode: 0o600 });
+  return data;
+}
+
+/** What lies there belonged to a home of the same path that has been deleted: one such generation is kept. */
+async function keepAside(place: string): Promise<void> {
+  const previous = `${place}.previous`;
+  if ((await ownerOf(place)) === null) return;
+  await endLeftoverServer(join(place, 'data'));
+  await rm(previous, { recursive: true, force: true });
+  await rename(place, previous);
+}
+
+/** The first account, other than root, that this process may run programs as. In a container not every account is mapped. */
+async function findAccount(): Promise<Account> {
+  const lines = (await readFile('/etc/passwd', 'utf8')).split('\n').map((line) => line.split(':'));
+  for (const name of preferredAccounts) {
+    const fields = lines.find((line) => line[0] === name);
+    const account = { uid: Number(fields?.[2]), gid: Number(fields?.[3]) };
+    if (!Number.isInteger(account.uid) || !Number.isInteger(account.gid) || account.uid === 0) continue;
+    try {
+      await execute('/bin/sh', ['-c', ':'], { cwd: '/', ...account });
+      return account;
+    } catch {
+      continue; // this one cannot be used here: the next may
+    }
+  }
+  throw new StartError(
+    `PostgreSQL refuses to run as root and none of the accounts ${preferredAccounts.join(', ')} can be used here; start as an ordinary user, or set DATABASE_URL to a PostgreSQL of your own.`,
+  );
+}
+
+/** Whether the permissions of a folder and of all above it let the account pass. */
+export async function canEnter(folder: string, { uid, gid }: Account): Promise<boolean> {
+  const { mode, uid: owner, gid: group } = await stat(folder);
+  const bit = owner === uid ? 0o100 : group === gid ? 0o010 : 0o001;
+  if ((mode & bit) === 0) return false;
+  const parent = dirname(folder);
+  return parent === folder || canEnter(parent, { uid, gid });
+}
+
+/** Makes a file or folder the account's own; nothing to do when there is no other account. */
+export async function giveTo(path: string, account: Account | null): Promise<void> {
+  if (account !== null) await chown(path, account.uid, account.gid);
+}
+
+async function ownerOf(path: string): Promise<Account | null> {
+  try {
+    const { uid, gid } = await stat(path);
+    return { uid, gid };
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+async function readText(file: string): Promise<string | null> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return null;
+    throw error;
+  }
+}

@@ -1,0 +1,192 @@
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { Client } from 'pg';
+import { findFreePort } from '../processes/ports.ts';
+import { endLeftoverServer } from './postgres-leftover.ts';
+import { findPostgresBinaries, postgresEnvironment } from './postgres-binaries.ts';
+import type { PostgresBinaries } from './postgres-binaries.ts';
+import { findPostgresPlace, giveTo } from './postgres-place.ts';
+import type { PostgresPlace } from './postgres-place.ts';
+import { codeOf, messageOf, StartError } from '../start-error.ts';
+import { superviseProcess } from '../processes/supervised-process.ts';
+import type { ReadyCheck, SupervisedProcess, SupervisorHooks } from '../processes/supervised-process.ts';
+import { untilSuccess } from '../processes/until-success.ts';
+
+const execute = promisify(execFile);
+const user = 'docket';
+const majorVersion = '18';
+
+export interface PostgresOptions {
+  /** Folder for the password and, where the server's account can enter it, the data. */
+  directory: string;
+  /** Taken when it is free. */
+  preferredPort?: number;
+  /** False trades safety against a crash for speed: for tests. */
+  isDurable?: boolean;
+  /** Created when it is not there. */
+  database?: string;
+}
+
+export interface PostgresServer extends AsyncDisposable {
+  /** Address of the database, with the password. */
+  readonly url: string;
+  readonly port: number;
+  readonly process: SupervisedProcess;
+  /** The data directory; it may lie outside `directory`. */
+  readonly dataDirectory: string;
+}
+
+/**
+ * Starts a PostgreSQL server on loopback with the data of `directory`, creating them the first time. A server that a killed
+ * supervisor left on the same data is ended first. Throws StartError when it does not come up.
+ */
+export async function startPostgres(options: PostgresOptions, hooks: SupervisorHooks): Promise<PostgresServer> {
+  const { directory, isDurable = true, database = 'docket' } = options;
+  const place = await findPostgresPlace(directory);
+  const binaries = await findPostgresBinaries(place.account);
+  const password = await readOrCreatePassword(directory);
+  await createCluster({ place, binaries, password, isDurable });
+  const port = await findFreePort(options.preferredPort);
+  const urlOf = (name: string) => `postgres://${user}:${password}@127.0.0.1:${port}/${name}`;
+
+  const supervised = await superviseProcess(
+    {
+      name: 'PostgreSQL',
+      command: join(binaries.directory, 'bin', 'postgres'),
+      args: ['-D', place.data, ...settingsOf(port, isDurable)],
+      env: postgresEnvironment(binaries),
+      cwd: '/',
+      account: place.account ?? undefined,
+      stopSignal: 'SIGINT',
+      stopTimeoutMs: 2_500,
+      startTimeoutMs: 120_000,
+      beforeStart: () => endLeftoverServer(place.data),
+      untilReady: ({ signal }: ReadyCheck) => untilSuccess(() => ping(urlOf('postgres')), signal),
+    },
+    { attempts: 3, ...hooks },
+  );
+  try {
+    await createDatabase(urlOf('postgres'), database);
+  } catch (error) {
+    await supervised[Symbol.asyncDispose]();
+    throw error;
+  }
+  return {
+    url: urlOf(database),
+    port,
+    process: supervised,
+    dataDirectory: place.data,
+    [Symbol.asyncDispose]: () => supervised[Symbol.asyncDispose](),
+  };
+}
+
+function settingsOf(port: number, isDurable: boolean): string[] {
+  const settings = {
+    port,
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: '',
+    max_connections: 200,
+    timezone: 'UTC',
+    log_timezone: 'UTC',
+    ...(isDurable ? {} : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }),
+  };
+  return Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+}
+
+async function readOrCreatePassword(directory: string): Promise<string> {
+  const file = join(directory, 'password');
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw error;
+  }
+  const password = randomBytes(24).toString('hex');
+  await writeFile(file, password, { mode: 0o600 });
+  return password;
+}
+
+/** Makes the data directory beside its final place and moves it there whole, so that a start that is cut off leaves none. */
+async function createCluster(cluster: {
+  place: PostgresPlace;
+  binaries: PostgresBinaries;
+  password: string;
+  isDurable: boolean;
+}): Promise<void> {
+  const { place, binaries, password, isDurable } = cluster;
+  const version = await versionOf(place.data);
+  if (version === majorVersion) return;
+  if (version !== null) {
+    throw new StartError(
+      `The data in ${place.data} were written by PostgreSQL ${version}, this one is ${majorVersion}; move them away, or set DATABASE_URL to a PostgreSQL ${version} that serves them.`,
+    );
+  }
+  const half = `${place.data}.new`;
+  const passwordFile = `${place.data}.password`;
+  try {
+    await rm(half, { recursive: true, force: true });
+    await mkdir(half, { recursive: true, mode: 0o700 });
+    await giveTo(half, place.account);
+    await writeFile(passwordFile, password, { mode: 0o600 });
+    await giveTo(passwordFile, place.account);
+    const args = [
+      '-D',
+      half,
+      '-U',
+      user,
+      '-A',
+      'scram-sha-256',
+      `--pwfile=${passwordFile}`,
+      '--encoding=UTF8',
+      '--locale=C',
+    ];
+    await execute(join(binaries.directory, 'bin', 'initdb'), isDurable ? args : [...args, '--no-sync'], {
+      env: postgresEnvironment(binaries),
+      cwd: dirname(place.data),
+      ...place.account,
+    });
+    await rename(half, place.data);
+  } catch (cause) {
+    throw new StartError(`PostgreSQL's data directory cannot be created in ${place.data}: ${messageOf(cause)}`, {
+      cause,
+    });
+  } finally {
+    await rm(passwordFile, { force: true });
+    await rm(half, { recursive: true, force: true });
+  }
+}
+
+async function versionOf(data: string): Promise<string | null> {
+  try {
+    return (await readFile(join(data, 'PG_VERSION'), 'utf8')).trim();
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw error;
+  }
+  const isPresent = await stat(data).catch(() => null);
+  if (isPresent === null) return null;
+  throw new StartError(`${data} exists but holds no PostgreSQL data; move it away and start again.`);
+}
+
+async function ping(url: string): Promise<void> {
+  await withClient(url, (client) => client.query('select 1'));
+}
+
+async function createDatabase(url: string, name: string): Promise<void> {
+  await withClient(url, async (client) => {
+    const { rowCount } = await client.query('select 1 from pg_database where datname = $1', [name]);
+    if (rowCount === 0) await client.query(`create database ${client.escapeIdentifier(name)}`);
+  });
+}
+
+async function withClient<T>(connectionString: string, work: (client: Client) => Promise<T>): Promise<T> {
+  const client = new Client({ connectionString, connectionTimeoutMillis: 5_000 });
+  client.on('error', () => undefined); // a lost connection rejects the query that notices it
+  try {
+    await client.connect();
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,120 @@
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { temporalVariables } from '../../lib/temporal/temporal-credentials.ts';
+import { forgeVariables } from '../../worker/config/forge-config.ts';
+import { parseLogLine } from './log-lines.ts';
+import { messageOf } from '../start-error.ts';
+import type { ProcessSpec } from './supervised-process.ts';
+import { untilSuccess } from './until-success.ts';
+
+const checkout = resolve(import.meta.dirname, '../..');
+const followParent = pathToFileURL(join(import.meta.dirname, 'follow-parent.ts')).href;
+const startTimeoutMs = 180_000;
+const indexMs = 60_000;
+/** Credentials of forges are the worker's alone. */
+const withoutForges = Object.fromEntries(Object.keys(forgeVariables.shape).map((name) => [name, undefined]));
+const withoutTemporal = Object.fromEntries(Object.keys(temporalVariables.shape).map((name) => [name, undefined]));
+
+export interface ServiceEnvironment {
+  env: NodeJS.ProcessEnv;
+  databaseUrl: string;
+  temporalAddress: string;
+  keyPepper: string;
+  encryptionKeys: string;
+  temporalUiUrl: string | null;
+  http: { port: number; host: string; baseUrl: string };
+  workDirectory: string;
+  localRepositories: string;
+}
+
+/** The environment of the API and the worker: all the person set, with the addresses of this stack. */
+export function serviceEnvironment(service: ServiceEnvironment): NodeJS.ProcessEnv {
+  return {
+    DOCKET_WORK_DIR: service.workDirectory,
+    DOCKET_SITE_DIRECTORIES: checkout,
+    ...(service.temporalUiUrl === null ? {} : { DOCKET_TEMPORAL_UI_URL: service.temporalUiUrl }),
+    ...withoutEmpty(service.env),
+    // credentials are for the server that TEMPORAL_ADDRESS names
+    ...(!service.env['TEMPORAL_ADDRESS'] && withoutTemporal),
+    DOCKET_LOCAL_REPOSITORIES: service.localRepositories,
+    DATABASE_URL: service.databaseUrl,
+    TEMPORAL_ADDRESS: service.temporalAddress,
+    DOCKET_KEY_PEPPER: service.keyPepper,
+    DOCKET_ENCRYPTION_KEYS: service.encryptionKeys,
+    PORT: String(service.http.port),
+    HOST: service.http.host,
+    DOCKET_BASE_URL: service.http.baseUrl,
+    DOCKET_SUPERVISOR_PID: String(process.pid),
+  };
+}
+
+/** The folder below which directories of sites lie. */
+export function siteDirectoriesOf(environment: NodeJS.ProcessEnv): string {
+  return resolve(environment['DOCKET_SITE_DIRECTORIES'] ?? checkout);
+}
+
+/** The HTTP process; ready when it says that it can serve. */
+export function apiSpec(env: NodeJS.ProcessEnv, probeUrl: string): ProcessSpec {
+  return {
+    ...nodeProcess('API', 'api/main.ts', { ...env, ...withoutForges }),
+    untilReady: ({ signal }) => untilSuccess(() => askReady(`${probeUrl}/readyz`, signal), signal),
+  };
+}
+
+/** The worker process; ready when it polls for work. */
+export function workerSpec(env: NodeJS.ProcessEnv): ProcessSpec {
+  return {
+    // ends within the time that it is given below
+    ...nodeProcess('Worker', 'worker/main.ts', { DOCKET_GRACE_SECONDS: '2', ...env }),
+    untilReady: ({ untilLine }) => untilLine((line) => parseLogLine(line)?.message === 'worker ready'),
+  };
+}
+
+function nodeProcess(name: string, main: string, env: NodeJS.ProcessEnv): Omit<ProcessSpec, 'untilReady'> {
+  return {
+    name,
+    command: process.execPath,
+    args: ['--import', followParent, join(checkout, main)],
+    env,
+    cwd: checkout,
+    stopSignal: 'SIGTERM',
+    stopTimeoutMs: 4_000,
+    startTimeoutMs,
+  };
+}
+
+/** Waits for the first index of the site; a start goes on without it when there is none after a minute. */
+export async function untilSiteAnswers(options: {
+  probeUrl: string;
+  domain: string;
+  assistantKey: string;
+  log(line: string): void;
+  signal: AbortSignal;
+}): Promise<void> {
+  const { probeUrl, domain, assistantKey, log, signal } = options;
+  const ask = async () => {
+    const response = await fetch(`${probeUrl}/discovery/v1/page/${domain}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${assistantKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ path: '/' }),
+      signal: AbortSignal.any([signal, AbortSignal.timeout(5_000)]),
+    });
+    await response.body?.cancel();
+    // also 404 comes from an index
+    if (response.status === 503) throw new Error('it has no index yet');
+  };
+  await untilSuccess(ask, AbortSignal.any([signal, AbortSignal.timeout(indexMs)])).catch((error: unknown) => {
+    signal.throwIfAborted();
+    log(`The site ${domain} does not answer yet (${messageOf(error)}); worker.log says why.`);
+  });
+}
+
+async function askReady(url: string, signal: AbortSignal): Promise<void> {
+  const response = await fetch(url, { signal: AbortSignal.any([signal, AbortSignal.timeout(2_000)]) });
+  await response.body?.cancel();
+  if (!response.ok) throw new Error(`${url} answers ${response.status}`);
+}
+
+function withoutEmpty(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+}

@@ -1,0 +1,179 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { messageOf, StartError } from '../start-error.ts';
+import { spawnProcess } from './spawn-process.ts';
+import type { ProcessCommand, RunningProcess } from './spawn-process.ts';
+
+export interface ReadyCheck {
+  /** Aborts when the process has ended or its time to become ready is over. */
+  signal: AbortSignal;
+  /** Resolves at the first line of its output that satisfies the condition. */
+  untilLine(isWanted: (line: string) => boolean): Promise<void>;
+}
+
+export interface ProcessSpec extends ProcessCommand {
+  /** Names it in the log. */
+  name: string;
+  stopSignal: NodeJS.Signals;
+  stopTimeoutMs: number;
+  startTimeoutMs: number;
+  /** Resolves when the process serves. Asked anew for each start. */
+  untilReady(check: ReadyCheck): Promise<void>;
+  /** Clears away what an earlier run left. */
+  beforeStart?(): Promise<void>;
+}
+
+export interface SupervisorHooks {
+  log(line: string): void;
+  /** Each line of the process's output. */
+  onLine?(line: string): void;
+  /** Called with each new process id, before the process is ready, and with null when it has ended. */
+  onPid?(pid: number | null): Promise<void> | void;
+  /** First wait before a restart; it doubles up to `longestBackOffMs`. */
+  backOffMs?: number;
+  longestBackOffMs?: number;
+  /** Gives up the first start when it aborts; afterwards the process is ended by disposing of it. */
+  signal?: AbortSignal;
+  /** Starts that may fail before the first one counts as failed. */
+  attempts?: number;
+}
+
+export interface SupervisedProcess extends AsyncDisposable {
+  readonly name: string;
+  readonly pid: number | null;
+  /** Ends the process; it comes back at once, without back-off. */
+  restart(): Promise<void>;
+}
+
+/** A process that has run this long begins its back-off anew when it dies. */
+const steadyMs = 30_000;
+
+/**
+ * Starts a process, waits until it serves, and starts it again with back-off whenever it dies, until it is disposed of.
+ * Throws StartError with its last words when it does not come up in the first place.
+ */
+export async function superviseProcess(spec: ProcessSpec, hooks: SupervisorHooks): Promise<SupervisedProcess> {
+  const { log, backOffMs = 250, longestBackOffMs = 10_000, attempts = 1 } = hooks;
+  const stopping = new AbortController();
+  let running: RunningProcess | null = null;
+  let isRestartWanted = false;
+
+  async function launch(signal: AbortSignal): Promise<RunningProcess> {
+    await spec.beforeStart?.();
+    const lineWaiters = new Set<(line: string) => void>();
+    const started = await spawnProcess(spec, (line) => {
+      hooks.onLine?.(line);
+      for (const waiter of lineWaiters) waiter(line);
+    });
+    running = started;
+    await hooks.onPid?.(started.pid);
+    try {
+      await untilReady(spec, started, lineWaiters, signal);
+    } catch (error) {
+      await started.end({ signal: spec.stopSignal, timeoutMs: Math.min(spec.stopTimeoutMs, 2_000) });
+      running = null;
+      await hooks.onPid?.(null);
+      throw error;
+    }
+    return started;
+  }
+
+  async function launchFirst(): Promise<RunningProcess> {
+    const starting = hooks.signal ?? stopping.signal;
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await launch(starting);
+      } catch (error) {
+        starting.throwIfAborted();
+        if (attempt >= attempts) throw error;
+        await sleep(backOffMs * attempt);
+      }
+    }
+  }
+
+  async function keepAlive(first: RunningProcess): Promise<void> {
+    let current: RunningProcess | null = first;
+    let wait = backOffMs;
+    while (!stopping.signal.aborted) {
+      const startedAt = Date.now();
+      let reason = '';
+      if (current !== null) {
+        reason = `ended (${await current.ended})`;
+        running = null;
+        await hooks.onPid?.(null);
+        if (stopping.signal.aborted) return;
+        if (Date.now() - startedAt > steadyMs) wait = backOffMs;
+      }
+      if (isRestartWanted) {
+        isRestartWanted = false;
+        wait = backOffMs;
+      } else {
+        if (reason !== '') log(`${spec.name} ${reason}; it is started again in ${wait / 1000} s`);
+        await sleep(wait, undefined, { signal: stopping.signal }).catch(() => undefined);
+        wait = Math.min(wait * 2, longestBackOffMs);
+        if (stopping.signal.aborted) return;
+      }
+      try {
+        current = await launch(stopping.signal);
+        log(`${spec.name} runs again`);
+      } catch (error) {
+        current = null;
+        if (!stopping.signal.aborted)
+          log(`${messageOf(error).split('\n')[0]}; the next attempt is in ${wait / 1000} s`);
+      }
+    }
+  }
+
+  const watching = keepAlive(await launchFirst()).catch((error: unknown) => {
+    log(`${spec.name} is no longer watched: ${messageOf(error)}`);
+  });
+  return {
+    name: spec.name,
+    get pid() {
+      return running?.pid ?? null;
+    },
+    async restart() {
+      if (running === null) return; // it is about to come back by itself
+      isRestartWanted = true;
+      await running.end({ signal: spec.stopSignal, timeoutMs: spec.stopTimeoutMs });
+    },
+    async [Symbol.asyncDispose]() {
+      stopping.abort();
+      await running?.end({ signal: spec.stopSignal, timeoutMs: spec.stopTimeoutMs });
+      await watching;
+      await hooks.onPid?.(null);
+    },
+  };
+}
+
+async function untilReady(
+  spec: ProcessSpec,
+  running: RunningProcess,
+  lineWaiters: Set<(line: string) => void>,
+  stopping: AbortSignal,
+): Promise<void> {
+  const over = new AbortController();
+  const signal = AbortSignal.any([over.signal, stopping, AbortSignal.timeout(spec.startTimeoutMs)]);
+  const untilLine = (isWanted: (line: string) => boolean) =>
+    new Promise<void>((resolve) => {
+      lineWaiters.add((line) => {
+        if (isWanted(line)) resolve();
+      });
+    });
+  const tooLate = new Promise<string>((resolve) => {
+    const tell = () => resolve(`was not ready within ${spec.startTimeoutMs / 1000} s`);
+    if (signal.aborted) tell();
+    else signal.addEventListener('abort', tell, { once: true });
+  });
+  const failed = Promise.race([running.ended.then((reason) => `ended (${reason}) before it was ready`), tooLate]);
+  const ready = spec.untilReady({ signal, untilLine }).then(
+    () => null,
+    async (error: unknown) => (signal.aborted ? failed : `is not ready: ${messageOf(error)}`),
+  );
+  try {
+    const problem = await Promise.race([ready, failed]);
+    if (problem !== null) throw new StartError([`${spec.name} ${problem}`, ...running.lastLines()].join('\n  '));
+  } finally {
+    over.abort();
+    lineWaiters.clear();
+  }
+}

@@ -1,0 +1,94 @@
+import { createHash } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
+import { EnvHttpProxyAgent, fetch, type Response } from 'undici';
+import { codeOf, messageOf, StartError } from '../start-error.ts';
+import { megabytes, showProgress, type Output } from './terminal.ts';
+
+/** No program that is downloaded is nearly this large. */
+const mostBytes = 500_000_000;
+const totalMs = 20 * 60_000;
+
+export interface DownloadContext extends Output {
+  env: NodeJS.ProcessEnv;
+  signal?: AbortSignal;
+  /** How long a server may keep silent. */
+  silenceMs?: number;
+}
+
+/** Whether `DOCKET_DOWNLOADS` allows to fetch programs. Throws StartError when it says something else than on or off. */
+export function mayDownload(env: NodeJS.ProcessEnv): boolean {
+  const value = env['DOCKET_DOWNLOADS'] || 'on';
+  if (value !== 'on' && value !== 'off') throw new StartError('DOCKET_DOWNLOADS must be on or off.');
+  return value === 'on';
+}
+
+/** Reads a small JSON document. Throws StartError with a clause that says what went wrong. */
+export async function downloadJson(url: string, context: DownloadContext): Promise<unknown> {
+  return receive(url, context, (response) => response.json());
+}
+
+/** Writes what the address answers to `target` and answers its SHA-256, in hex. Throws StartError with a clause that says what went wrong. */
+export async function downloadFile(
+  url: string,
+  { target, title, ...context }: DownloadContext & { target: string; title: string },
+): Promise<string> {
+  return receive(url, context, async (response) => {
+    const total = Number(response.headers.get('content-length')) || null;
+    let received = 0;
+    using _progress = showProgress(context, () => ({
+      text: `${title}: ${megabytes(received)}${total === null ? '' : ` of ${megabytes(total)}`}`,
+      fraction: total === null ? null : received / total,
+    }));
+    const hash = createHash('sha256');
+    const counted = async function* (body: AsyncIterable<Uint8Array>) {
+      for await (const chunk of body) {
+        received += chunk.length;
+        if (received > mostBytes) throw new StartError(`it is larger than ${megabytes(mostBytes)}`);
+        hash.update(chunk);
+        yield chunk;
+      }
+    };
+    if (response.body !== null) await pipeline(response.body, counted, createWriteStream(target));
+    return hash.digest('hex');
+  });
+}
+
+/** Through the proxy that the environment names, where it names one. */
+async function receive<T>(url: string, context: DownloadContext, read: (response: Response) => Promise<T>): Promise<T> {
+  const { env, signal, silenceMs = 15_000 } = context;
+  if (!mayDownload(env)) throw new StartError('DOCKET_DOWNLOADS is off');
+  const connect = { timeout: Math.min(silenceMs, 5_000) };
+  const agent = new EnvHttpProxyAgent({
+    httpProxy: env['http_proxy'] || env['HTTP_PROXY'] || '',
+    httpsProxy: env['https_proxy'] || env['HTTPS_PROXY'] || '',
+    noProxy: env['no_proxy'] || env['NO_PROXY'] || '',
+    headersTimeout: silenceMs,
+    bodyTimeout: silenceMs,
+    connect,
+    proxyTls: connect,
+    requestTls: connect,
+  });
+  const deadline = AbortSignal.timeout(totalMs);
+  const { host } = new URL(url);
+  try {
+    const response = await fetch(url, {
+      dispatcher: agent,
+      signal: signal === undefined ? deadline : AbortSignal.any([signal, deadline]),
+    });
+    if (!response.ok) throw new StartError(`${host} answers ${response.status}`);
+    return await read(response);
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (error instanceof StartError) throw error;
+    throw new StartError(`${host} cannot be reached or broke off (${reasonOf(error)})`, { cause: error });
+  } finally {
+    await agent.destroy();
+  }
+}
+
+/** fetch says only that it failed; its cause says why. */
+function reasonOf(error: unknown): string {
+  const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
+  return codeOf(cause) ?? messageOf(cause);
+}

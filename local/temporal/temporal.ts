@@ -1,0 +1,111 @@
+import { join } from 'node:path';
+import { Connection } from '@temporalio/client';
+import {
+  readTemporalCredentials,
+  readTemporalSettings,
+  type TemporalSettings,
+} from '../../lib/temporal/temporal-credentials.ts';
+import { makePrivateFolder } from '../../lib/private-folder.ts';
+import { findFreePort } from '../processes/ports.ts';
+import { superviseProcess } from '../processes/supervised-process.ts';
+import type { SupervisedProcess, SupervisorHooks } from '../processes/supervised-process.ts';
+import type { TemporalBinary } from './temporal-binary.ts';
+import { untilSuccess } from '../processes/until-success.ts';
+
+export interface TemporalOptions {
+  binary: TemporalBinary;
+  /** Folder of the database file. */
+  directory: string;
+  /** Taken when they are free. */
+  preferredPort?: number;
+  preferredUiPort?: number;
+  /** No web interface: for tests. */
+  isHeadless?: boolean;
+  /** False trades safety against a crash for speed: for tests. */
+  isDurable?: boolean;
+  /** Further dynamic settings of the server, as JSON values: for tests. */
+  settings?: Readonly<Record<string, string | number>>;
+}
+
+export interface TemporalServer extends AsyncDisposable {
+  readonly address: string;
+  readonly uiUrl: string | null;
+  readonly port: number;
+  readonly uiPort: number | null;
+  readonly process: SupervisedProcess;
+}
+
+/** One organization may keep many jobs waiting: the limits of a development server are those of a shared cluster. */
+const dynamicConfig = {
+  'frontend.namespaceRPS': 20_000,
+  'frontend.rps': 20_000,
+  'frontend.namespaceRPS.visibility': 200,
+  'frontend.namespaceCount': 10_000,
+  // a queue takes turns between organizations
+  'matching.enableFairness': true,
+};
+
+/** Starts a Temporal development server on loopback whose workflows are kept in a file. Throws StartError when it does not come up. */
+export async function startTemporal(options: TemporalOptions, hooks: SupervisorHooks): Promise<TemporalServer> {
+  const { binary, directory, isHeadless = false, isDurable = true, settings = {} } = options;
+  makePrivateFolder(directory);
+  const port = await findFreePort(options.preferredPort);
+  const uiPort = isHeadless ? null : await findFreePort(options.preferredUiPort);
+  const address = `127.0.0.1:${port}`;
+  // the server lays out its file once and never migrates it, so each release has a file of its own
+  const file = join(directory, `temporal-${binary.serverVersion.major}.${binary.serverVersion.minor}.db`);
+
+  const supervised = await superviseProcess(
+    {
+      name: 'Temporal',
+      command: binary.path,
+      args: [
+        'server',
+        'start-dev',
+        '--ip=127.0.0.1',
+        `--port=${port}`,
+        `--db-filename=${file}`,
+        '--sqlite-pragma=journal_mode=wal',
+        `--sqlite-pragma=synchronous=${isDurable ? 2 : 0}`,
+        '--log-level=error',
+        '--log-format=json',
+        uiPort === null ? '--headless' : `--ui-port=${uiPort}`,
+        ...Object.entries({ ...dynamicConfig, ...settings }).map(
+          ([key, value]) => `--dynamic-config-value=${key}=${JSON.stringify(value)}`,
+        ),
+      ],
+      // a home of its own: the command line reads settings of its user otherwise
+      env: { HOME: directory, PATH: '/usr/bin:/bin' },
+      cwd: directory,
+      stopSignal: 'SIGTERM',
+      stopTimeoutMs: 2_500,
+      startTimeoutMs: 120_000,
+      untilReady: ({ signal }) => untilTemporalAnswers(readTemporalSettings({ TEMPORAL_ADDRESS: address }), signal),
+    },
+    { attempts: 3, ...hooks },
+  );
+  return {
+    address,
+    uiUrl: uiPort === null ? null : `http://127.0.0.1:${uiPort}`,
+    port,
+    uiPort,
+    process: supervised,
+    [Symbol.asyncDispose]: () => supervised[Symbol.asyncDispose](),
+  };
+}
+
+/** Resolves when a Temporal server answers; rejects when `signal` aborts first. */
+export async function untilTemporalAnswers(settings: TemporalSettings, signal: AbortSignal): Promise<void> {
+  const { address, namespace } = settings;
+  const credentials = readTemporalCredentials(settings);
+  await untilSuccess(async () => {
+    const connection = await Connection.connect({ address, ...credentials, connectTimeout: '2 seconds' });
+    try {
+      await connection.withDeadline(Date.now() + 2_000, () =>
+        connection.workflowService.describeNamespace({ namespace }),
+      );
+    } finally {
+      await connection.close();
+    }
+  }, signal);
+}

@@ -1,0 +1,165 @@
+import { createAnchors } from '../read/anchors.ts';
+import { explicitId, headingText, linesOf } from '../read/markdown-lines.ts';
+import type { MarkdownLine } from '../read/markdown-lines.ts';
+
+export interface Chunk {
+  /** The passage is `content.slice(start, end)` of the page. */
+  start: number;
+  end: number;
+  anchor: string | null;
+  /** Headings from the page's top down to the passage. */
+  headings: string[];
+}
+
+export interface ChunkedPage {
+  chunks: Chunk[];
+  /** Everything a link may point to inside the page. */
+  anchors: string[];
+}
+
+interface Section extends Chunk {
+  level: number;
+  /** Ends of its paragraphs, where it may be cut. */
+  breaks: number[];
+}
+
+const wantedLength = 1200;
+const longestChunk = 2000;
+const tinySection = 80;
+const mostChunks = 20_000;
+const setextMark = /^ {0,3}(=+|-{2,})[ \t]*$/;
+
+/** Cuts a page at its headings; long sections at paragraphs, tiny ones joined with what follows them. An endless page is cut off. */
+export function chunkPage(content: string, title: string): ChunkedPage {
+  const { sections, anchors } = sectionsOf(content, title);
+  const chunks = joinTiny(content, sections)
+    .slice(0, mostChunks)
+    .flatMap((section) => splitLong(content, section))
+    .slice(0, mostChunks);
+  if (chunks.length === 0) chunks.push({ start: 0, end: 0, anchor: null, headings: [] });
+  return { chunks, anchors: anchors.slice(0, mostChunks) };
+}
+
+function sectionsOf(content: string, title: string): { sections: Section[]; anchors: string[] } {
+  const anchors = createAnchors();
+  const path: { level: number; text: string }[] = [];
+  let section: Section = { start: 0, end: 0, anchor: null, headings: [], level: 0, breaks: [] };
+  const sections = [section];
+  let before: MarkdownLine | null = null;
+  let isInFence = false;
+  for (const line of linesOf(content)) {
+    const underline: number =
+      before?.kind === 'text' && before.end - before.start <= 120 ? setextLevel(content, line) : 0;
+    const level: number = line.level || underline;
+    if (level > 0) {
+      const headingLine = underline > 0 && before !== null ? before : line;
+      const source = content.slice(headingLine.start, Math.min(headingLine.end, headingLine.start + 400));
+      const text = headingText(source);
+      const anchor = anchors.take(text, explicitId(source));
+      const isTitle =
+        sections.length === 1 && content.slice(section.start, headingLine.start).trim() === '' && text === title;
+      while ((path.at(-1)?.level ?? 0) >= level) path.pop();
+      if (!isTitle) path.push({ level, text });
+      section.end = headingLine.start;
+      const headings = path.map((entry) => entry.text).filter((entry) => entry !== '');
+      section = {
+        start: line.end,
+        end: 0,
+        anchor: isTitle ? null : anchor,
+        headings,
+        level: isTitle ? 0 : level,
+        breaks: [],
+      };
+      sections.push(section);
+    } else if (line.kind === 'fence' || (line.kind === 'blank' && before?.kind !== 'blank')) {
+      isInFence = line.kind === 'fence' && !isInFence;
+      section.breaks.push(line.kind === 'blank' || isInFence ? line.start : line.end);
+    } else if (line.kind === 'text') {
+      for (const id of idsIn(content.slice(line.start, Math.min(line.end, line.start + 400)))) anchors.add(id);
+    }
+    before = level > 0 ? null : line;
+  }
+  section.end = content.length;
+  return { sections: sections.map((entry) => trimmed(content, entry)), anchors: anchors.all() };
+}
+
+function setextLevel(content: string, line: MarkdownLine): number {
+  if (line.kind !== 'text' || line.end - line.start > 200) return 0;
+  const mark = setextMark.exec(content.slice(line.start, line.end))?.[1];
+  return mark === undefined ? 0 : mark.startsWith('=') ? 1 : 2;
+}
+
+function idsIn(line: string): string[] {
+  if (!line.includes('<')) return [];
+  return [...line.matchAll(/\s(?:id|name)=["']([^"'\s]{1,200})["']/g)].map((match) => match[1] ?? '');
+}
+
+function trimmed<T extends Chunk>(content: string, chunk: T): T {
+  let { start, end } = chunk;
+  while (start < end && isBlank(content.charCodeAt(start))) start++;
+  while (end > start && isBlank(content.charCodeAt(end - 1))) end--;
+  return { ...chunk, start, end };
+}
+
+function isBlank(code: number): boolean {
+  return code === 32 || code === 10 || code === 13 || code === 9;
+}
+
+/** A section of a few words goes to the deeper section after it; one without words goes unless it is all there is below its heading. */
+function joinTiny(content: string, sections: Section[]): Section[] {
+  const joined: Section[] = [];
+  for (const section of sections) {
+    const last = joined.at(-1);
+    const length = last === undefined ? 0 : last.end - last.start;
+    const fits = last !== undefined && section.end - last.start <= wantedLength && section.level > last.level;
+    if (last !== undefined && fits && last.level > 0 && length > 0 && length < tinySection) {
+      joined[joined.length - 1] = {
+        ...section,
+        start: last.start,
+        breaks: [...last.breaks, last.end, ...section.breaks],
+      };
+      continue;
+    }
+    joined.push({ ...section });
+  }
+  return joined.filter(
+    (section, at) => section.end > section.start || (section.headings.length > 0 && isLeaf(joined, at, content)),
+  );
+}
+
+function isLeaf(sections: Section[], at: number, content: string): boolean {
+  const next = sections[at + 1];
+  return next === undefined ? content.length > 0 : next.level <= (sections[at]?.level ?? 0);
+}
+
+function splitLong(content: string, section: Section): Chunk[] {
+  const { anchor, headings } = section;
+  const pieces: Chunk[] = [];
+  let start = section.start;
+  let nextBreak = 0;
+  while (section.end - start > longestChunk) {
+    let cut = start;
+    for (; nextBreak < section.breaks.length; nextBreak++) {
+      const at = section.breaks[nextBreak] ?? 0;
+      if (at > start + longestChunk || (at > start + wantedLength && cut > start)) break;
+      if (at > start && at < section.end) cut = at;
+    }
+    if (cut === start) cut = cutWithin(content, start);
+    pieces.push(trimmed(content, { start, end: cut, anchor, headings }));
+    start = cut;
+  }
+  pieces.push(trimmed(content, { start, end: section.end, anchor, headings }));
+  return pieces.filter((piece, at) => piece.end > piece.start || (at === 0 && pieces.length === 1));
+}
+
+/** Inside one long paragraph: after a line, else after a word, else anywhere that leaves letters whole. */
+function cutWithin(content: string, start: number): number {
+  const latest = start + longestChunk;
+  const window = content.slice(start, latest);
+  const line = window.lastIndexOf('\n');
+  if (line > wantedLength / 2) return start + line;
+  const blank = window.lastIndexOf(' ');
+  if (blank > wantedLength / 2) return start + blank;
+  const code = content.charCodeAt(latest);
+  return code >= 0xdc00 && code <= 0xdfff ? latest - 1 : latest;
+}

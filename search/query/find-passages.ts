@@ -1,0 +1,148 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { facetTerm } from '../build/analyse-chunk.ts';
+import { createCandidates } from './candidates.ts';
+import { createTermCounts } from '../build/common-terms.ts';
+import { folderOf, pathOf } from '../read/paths.ts';
+import { withPageEvidence } from './page-evidence.ts';
+import type { PageEvidence } from './page-evidence.ts';
+import { readQuery } from './query-terms.ts';
+import { createRanker } from './rank.ts';
+import type { SearchFilter, SearchRequest } from './search-request.ts';
+import { unpackTerms } from './term-vector.ts';
+
+export interface Passage {
+  chunk: number;
+  page: number;
+  path: string;
+  score: number;
+}
+
+interface Scored extends Passage {
+  ordinal: number;
+  presence: number[];
+  language: string;
+  /** What its page's boost and language do to its rank. */
+  factor: number;
+  preference: number;
+}
+
+/** How much the surroundings move a passage; each is small beside what the passage itself says. */
+const samePage = 0.06;
+const sameFolder = 0.02;
+const hintsShare = 0.06;
+const boostShare = 0.07;
+const repeatedPage = 0.94;
+const otherLanguage = 0.85;
+/** Spreads the scores over 0 to 1, so that `weakEvidence` parts what is answered from what is not. */
+const evidenceCurve = 0.6;
+
+/** Returns the function that finds the passages of an index for a request, best first. */
+export function createPassageFinder(database: DatabaseSync, { mainLanguage }: { mainLanguage: string }) {
+  const count = createTermCounts(database);
+  const passages = Number(database.prepare('select count(*) as count from chunks').get()?.count ?? 0);
+  const findCandidates = createCandidates(database);
+  const languages = new Set(
+    database
+      .prepare('select distinct language from pages')
+      .all()
+      .map((row) => String(row.language) || mainLanguage),
+  );
+  const languageAt = database.prepare('select language from pages where path in (?, ?) order by length(path) limit 1');
+  const load = database.prepare(
+    'select c.id, c.page, c.ordinal, c.terms, p.path, p.boost, p.language from json_each(?) as wanted join chunks as c on c.id = wanted.value join pages as p on p.id = c.page',
+  );
+
+  /** The language to prefer: that of the page a reader looks at, else the site's; null where the request names one or there is no choice. */
+  function preferredLanguage(filter: SearchFilter, current: string | null): string | null {
+    if (filter.language !== undefined || languages.size < 2) return null;
+    const row = current === null ? undefined : languageAt.get(current, `${current}/index`);
+    return row === undefined ? mainLanguage : String(row.language) || mainLanguage;
+  }
+
+  return function findPassages({ query, limit, filter, currentPath, hints }: SearchRequest): Passage[] {
+    const terms = readQuery(query, { count, passages });
+    const facets = facetsOf(filter ?? {}, mainLanguage);
+    if (facets === 'none' || terms.length === 0) return [];
+    const current = currentPath === undefined ? null : pathOf(currentPath);
+    const nearby = current === null ? null : `"${facetTerm('page', current)}"`;
+    const language = preferredLanguage(filter ?? {}, current);
+    const ids = findCandidates(terms, { facets, nearby });
+    const weigh = createRanker(terms);
+    const hintTerms = hints === undefined || hints.length === 0 ? [] : readQuery(hints.join(' '), { count, passages });
+    const weighHints = createRanker(hintTerms);
+    const scored = load.all(JSON.stringify(ids)).map((row): Scored => {
+      const vector = unpackTerms(row.terms instanceof Uint8Array ? row.terms : new Uint8Array());
+      const { score, presence } = weigh(vector);
+      const path = String(row.path);
+      const preference = nearness(path, current) + (hintTerms.length === 0 ? 0 : hintsShare * weighHints(vector).score);
+      return {
+        chunk: Number(row.id),
+        page: Number(row.page),
+        ordinal: Number(row.ordinal),
+        path,
+        language: String(row.language) || mainLanguage,
+        factor:
+          (1 + boostShare * Math.log2(Number(row.boost))) *
+          (language === null || (String(row.language) || mainLanguage) === language ? 1 : otherLanguage),
+        score,
+        presence,
+        preference,
+      };
+    });
+    return inOrder(withPageEvidence(scored, terms), limit);
+  };
+}
+
+function nearness(path: string, current: string | null): number {
+  if (current === null) return 0;
+  if (path === current || path === `${current}/index`) return samePage;
+  return folderOf(path) !== '' && folderOf(path) === folderOf(current) ? sameFolder : 0;
+}
+
+/** Orders by score with preferences and boost; a page's further passages step back a little. */
+function inOrder(scored: (Scored & PageEvidence)[], limit: number): Passage[] {
+  const rankOf = (passage: Scored & PageEvidence) => (passage.score + passage.preference) * passage.factor;
+  const compare = (a: { rank: number; passage: Scored }, b: { rank: number; passage: Scored }) =>
+    b.rank - a.rank ||
+    (a.passage.path < b.passage.path
+      ? -1
+      : a.passage.path > b.passage.path
+        ? 1
+        : a.passage.ordinal - b.passage.ordinal);
+  const seen = new Map<number, number>();
+  const ranked = scored
+    .map((passage) => ({ passage, rank: rankOf(passage) }))
+    .sort(compare)
+    .map(({ passage, rank }) => {
+      const repeats = seen.get(passage.page) ?? 0;
+      seen.set(passage.page, repeats + 1);
+      return { passage, rank: rank * repeatedPage ** repeats };
+    })
+    .sort(compare);
+  const language = ranked[0]?.passage.language;
+  return ranked.slice(0, Math.max(0, limit)).map(({ passage }) => ({
+    chunk: passage.chunk,
+    page: passage.page,
+    path: passage.path,
+    score:
+      Math.min(1, Math.max(0, passage.score)) ** evidenceCurve *
+      passage.support *
+      (passage.language === language ? 1 : otherLanguage),
+  }));
+}
+
+/** The filter as a part of the full-text query; `none` when nothing can match. A page without a language is in the main one. */
+function facetsOf({ language, version, tag, groups }: SearchFilter, mainLanguage: string): string | null | 'none' {
+  const values = [language, version, tag, ...(groups ?? [])];
+  if (values.some((value) => value !== undefined && value.trim() === '')) return 'none';
+  const parts: string[] = [];
+  const oneOf = (terms: string[]) => parts.push(`(${terms.map((term) => `"${term}"`).join(' OR ')})`);
+  if (language !== undefined) {
+    const isMain = language.trim().toLowerCase() === mainLanguage;
+    oneOf([facetTerm('language', language), ...(isMain ? [facetTerm('language', '')] : [])]);
+  }
+  if (version !== undefined) oneOf([facetTerm('version', version)]);
+  if (tag !== undefined) oneOf([facetTerm('tag', tag)]);
+  if (groups !== undefined && groups.length > 0) oneOf(groups.slice(0, 100).map((group) => facetTerm('group', group)));
+  return parts.length === 0 ? null : `{facets} : (${parts.join(' AND ')})`;
+}

@@ -1,0 +1,79 @@
+import { createHash } from 'node:crypto';
+import type { Navigation } from '../read/navigation.ts';
+import { openArtifact } from '../build/schema.ts';
+import type { SourcePage } from '../read/source-page.ts';
+import type { PageSource } from '../read/source-page.ts';
+
+/** A page that the previous index holds as it is wanted: its file and the navigation are those of that index. */
+export interface KnownPage {
+  path: string;
+  hash: string;
+  order: number | null;
+  /** As the index compares it: lower case, empty for none. */
+  language: string;
+}
+
+/** What pages are made of: read anew, or known of the previous index. */
+export type WantedPage = SourcePage | KnownPage;
+
+export interface KnownPages {
+  /** Fingerprint of the navigation that placed the pages. */
+  navigation: string;
+  /** By the file's path and its content's name. */
+  bySource: ReadonlyMap<string, KnownPage>;
+}
+
+/** A file or page that was taken to be unchanged is needed after all: read all of them. */
+export class UnreadError extends Error {
+  override name = 'UnreadError';
+}
+
+export function isKnown(page: WantedPage): page is KnownPage {
+  return 'hash' in page;
+}
+
+/** A key of `bySource`. */
+export function sourceKey({ file, name }: PageSource): string {
+  return `${name} ${file}`;
+}
+
+/** Equal for navigations that place every page alike. */
+export function fingerprintOf({ entries, languages, versions }: Navigation): string {
+  const facts = JSON.stringify([[...entries], languages, versions]);
+  return createHash('sha256').update(facts).digest('base64url').slice(0, 22);
+}
+
+/** The keys of the files whose pages an artifact may hold as they are wanted; none where it cannot tell. */
+export function readKnownSources(artifact: string): Set<string> {
+  try {
+    using database = openArtifact(artifact);
+    const rows = database.prepare('select file, name from sources').all();
+    return new Set(rows.map((row) => sourceKey({ file: String(row.file), name: String(row.name) })));
+  } catch {
+    return new Set();
+  }
+}
+
+/** The pages that an artifact holds with the files they were read from; null where it cannot tell. */
+export function readKnownPages(artifact: string): KnownPages | null {
+  try {
+    using database = openArtifact(artifact);
+    const navigation = database.prepare(`select value from meta where key = 'navigation'`).get();
+    if (navigation === undefined) return null;
+    const bySource = new Map<string, KnownPage>();
+    const rows = database.prepare(
+      `select s.file, s.name, s.position, p.path, p.hash, p.language from sources as s join pages as p on p.id = s.page`,
+    );
+    for (const row of rows.iterate()) {
+      bySource.set(sourceKey({ file: String(row.file), name: String(row.name) }), {
+        path: String(row.path),
+        hash: String(row.hash),
+        order: row.position === null ? null : Number(row.position),
+        language: String(row.language),
+      });
+    }
+    return { navigation: String(navigation.value), bySource };
+  } catch {
+    return null;
+  }
+}

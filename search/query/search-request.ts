@@ -1,0 +1,31 @@
+import type { PageMetadata } from '../read/source-page.ts';
+
+export interface SearchFilter {
+  version?: string;
+  language?: string;
+  tag?: string;
+  groups?: string[];
+}
+
+export interface SearchRequest {
+  query: string;
+  limit: number;
+  filter?: SearchFilter | null;
+  /** Prefers the page a reader looks at and its neighbours. */
+  currentPath?: string;
+  /** Words of the conversation or of selected text that help to rank, weaker than the query. */
+  hints?: string[];
+}
+
+export interface SearchHit {
+  path: string;
+  /** Anchor of the heading, null at the top of the page. */
+  anchor: string | null;
+  title: string;
+  /** Headings from the page's top down to the passage. */
+  headings: string[];
+  content: string;
+  metadata: PageMetadata;
+  /** 0 to 1, how well the evidence covers the query: comparable between queries. */
+  score: number;
+}

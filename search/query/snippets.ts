@@ -1,0 +1,38 @@
+import { posix } from 'node:path';
+import { readFrontMatter } from '../read/front-matter.ts';
+import type { SourceFile } from '../read/source-file.ts';
+
+const longestSnippet = 50_000;
+const mostUses = 50;
+
+/** Puts the Markdown files that a page imports (`import Note from '/snippets/note.mdx'`) in the place of their tags. */
+export function withSnippets(source: string, files: ReadonlyMap<string, SourceFile>): string {
+  let uses = 0;
+  let text = source;
+  for (const [, name = '', from = ''] of importsOf(source)) {
+    const file = fileNamed(from, files);
+    if (file === undefined) continue;
+    const snippet = readFrontMatter(file.read()).body.slice(0, longestSnippet);
+    text = text.replace(new RegExp(`<${name}(?:\\s[^<>]{0,500})?/>`, 'g'), (tag) =>
+      uses++ < mostUses ? `\n${snippet}\n` : tag,
+    );
+  }
+  return text;
+}
+
+/** Whether a page may hold text of other files. */
+export function usesSnippets(source: string): boolean {
+  return importsOf(source).length > 0;
+}
+
+function importsOf(source: string): RegExpExecArray[] {
+  const imports = source
+    .slice(0, 20_000)
+    .matchAll(/^import\s+([A-Z]\w{0,80})\s+from\s+["']([^"'\n]{1,300}\.mdx?)["']/gm);
+  return [...imports].slice(0, mostUses);
+}
+
+function fileNamed(from: string, files: ReadonlyMap<string, SourceFile>): SourceFile | undefined {
+  const path = posix.normalize(from).replace(/^(?:\.\.\/|\.\/|\/)+/, '');
+  return files.get(path) ?? files.get(`snippets/${posix.basename(path)}`);
+}

@@ -1,0 +1,86 @@
+import { defaultTreeLimits } from '../../../activities/workspaces/tree-limits.ts';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { createGit } from '../../../activities/git/git.ts';
+import { jobDirectoryOf } from '../../../activities/workspaces/job-directory.ts';
+import { mergeTrees, mergeTreesYielding } from '../../../activities/workspaces/merge-trees.ts';
+import { createTestRepository, type TestFiles } from '../../support/git-repository.ts';
+import { live } from '../clients/setup.ts';
+
+const begin = { 'README.md': '# Lamp\n', 'a.txt': '1\n2\n3\n4\n5\n', 'dir/b.txt': 'b\n', 'run.sh': 'run\n' };
+
+it.each<[string, { ours: TestFiles; theirs: TestFiles; tree: Record<string, string>; overruled: string[] }]>([
+  [
+    'both changes where they are apart',
+    {
+      ours: { 'a.txt': 'one\n2\n3\n4\n5\n', 'own.txt': 'own\n' },
+      theirs: { 'a.txt': '1\n2\n3\n4\nfive\n', 'theirs.txt': 'theirs\n' },
+      tree: { 'a.txt': '100644 one\n2\n3\n4\nfive', 'own.txt': '100644 own', 'theirs.txt': '100644 theirs' },
+      overruled: [],
+    },
+  ],
+  [
+    'their version of a file that both changed in the same place, and the rest of ours',
+    {
+      ours: { 'a.txt': 'ours\n2\n3\n4\n5\n', 'own.txt': 'own\n' },
+      theirs: { 'a.txt': 'theirs\n2\n3\n4\n5\n' },
+      tree: { 'a.txt': '100644 theirs\n2\n3\n4\n5', 'own.txt': '100644 own' },
+      overruled: ['a.txt'],
+    },
+  ],
+  [
+    'no file that they removed and ours changed, and their change of one that ours removed',
+    {
+      ours: { 'a.txt': 'ours\n', 'dir/b.txt': null },
+      theirs: { 'a.txt': null, 'dir/b.txt': 'theirs\n' },
+      tree: { 'dir/b.txt': '100644 theirs' },
+      overruled: ['a.txt', 'dir/b.txt'],
+    },
+  ],
+  [
+    'their new file where both made one, with its mode',
+    {
+      ours: { 'new é.sh': 'ours\n' },
+      theirs: { 'new é.sh': { executable: 'theirs\n' } },
+      tree: { 'new é.sh': '100755 theirs' },
+      overruled: ['new é.sh'],
+    },
+  ],
+  [
+    'all of theirs where a file is in the way of a folder',
+    {
+      ours: { 'new/ours.txt': 'ours\n', 'own.txt': 'own\n' },
+      theirs: { new: 'theirs\n' },
+      tree: { new: '100644 theirs' },
+      overruled: [expect.stringMatching(/^new~/) as unknown as string],
+    },
+  ],
+])('a merge that yields has %s', async (_, { ours, theirs, tree, overruled }) => {
+  await using repository = await createTestRepository(begin);
+  const directory = await mkdtemp(join(tmpdir(), 'docket-merge-'));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  const git = createGit({ home: join(directory, 'home') });
+  const treeOf = async (branch: string, files: TestFiles) => {
+    await repository.git('update-ref', `refs/heads/${branch}`, 'main');
+    return repository.git('rev-parse', `${await repository.commit(files, { branch })}^{tree}`);
+  };
+  const request = {
+    job: { ...jobDirectoryOf(directory, 'job'), gitDir: repository.path },
+    base: await repository.git('rev-parse', 'main^{tree}'),
+    ours: await treeOf('ours', ours),
+    theirs: await treeOf('theirs', theirs),
+    limits: defaultTreeLimits,
+    signal: live,
+  };
+  const merged = await mergeTreesYielding(git, request);
+  expect(merged.overruled).toEqual(overruled);
+  const unchanged = Object.keys(begin).filter((path) => !(path in ours) && !(path in theirs));
+  const kept = Object.entries(await repository.read('main')).filter(([path]) => unchanged.includes(path));
+  const before = Object.fromEntries(kept);
+  expect(await repository.read(merged.tree)).toEqual({ ...before, ...tree });
+  const strict = mergeTrees(git, request);
+  if (overruled.length === 0) expect(await strict).toBe(merged.tree);
+  else await expect(strict).rejects.toMatchObject({ kind: 'rejected' });
+});

@@ -1,0 +1,65 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describeEnd } from '../../../activities/tools/run-tool.ts';
+import { openJobDisks, removeJobFolder } from '../../../activities/workspaces/job-disks.ts';
+import { openSandbox, type OpenedSandbox } from '../../../activities/sandbox/open-sandbox.ts';
+import type { SandboxNetwork } from '../../../activities/sandbox/network.ts';
+import type { Scene } from './scene.ts';
+
+const limits = { memoryBytes: 256 * 2 ** 20, processes: 64, diskBytes: 16 * 2 ** 20 };
+const directory = await mkdtemp(join(tmpdir(), 'docket-attack-sandbox-'));
+const opened: OpenedSandbox = await openSandbox({ directory, limits });
+
+const online = await mkdtemp(join(tmpdir(), 'docket-attack-sandbox-'));
+
+const work = await mkdtemp(join(tmpdir(), 'docket-attack-disks-'));
+const disks = await openJobDisks(work, { growthBytes: limits.diskBytes }).catch((error: Error) => error);
+
+/** Why commands cannot be attacked with on disks of their jobs; null: they can. */
+export const diskProblem: string | null = opened.problem ?? (disks instanceof Error ? disks.message : null);
+
+/** Why commands cannot be attacked with here; null: they can. */
+export const sandboxProblem: string | null = opened.problem;
+
+export async function closeSandbox(): Promise<void> {
+  for (const one of [directory, online, work]) await rm(one, { recursive: true, force: true });
+}
+
+/** Runs a command as the agent's tool does; `text` is what the model would read. */
+export async function inSandbox(
+  { tree }: Scene,
+  command: string,
+  { timeoutMs = 20_000 } = {},
+): Promise<{ exitCode: number | null; text: string }> {
+  return await runIn(opened, tree, command, timeoutMs);
+}
+
+/** The same, where the working copy has a disk of its own. */
+export async function onOwnDisk(command: string): Promise<{ text: string }> {
+  if (disks instanceof Error) throw disks;
+  const folder = await mkdtemp(join(work, 'job-'));
+  const tree = join(folder, 'tree');
+  try {
+    await disks.provide(tree, { bytes: 0, files: 0 });
+    return await runIn(opened, tree, command, 20_000);
+  } finally {
+    await removeJobFolder(folder);
+  }
+}
+
+/** The same, where commands reach the hosts of a list. */
+export async function inOnlineSandbox(
+  { tree }: Scene,
+  command: string,
+  network: SandboxNetwork,
+): Promise<{ text: string }> {
+  return await runIn(await openSandbox({ directory: online, limits, network }), tree, command, 20_000);
+}
+
+async function runIn(opened: OpenedSandbox, tree: string, command: string, timeoutMs: number) {
+  if (opened.sandbox === null) throw new Error(opened.problem);
+  const signal = AbortSignal.timeout(60_000);
+  const end = await opened.sandbox.run({ jobId: 'attack', tree, command, timeoutMs, signal });
+  return { exitCode: end.exitCode, text: describeEnd(end) };
+}

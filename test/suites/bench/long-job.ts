@@ -1,0 +1,132 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Client, Connection } from '@temporalio/client';
+import { Pool } from 'pg';
+import { jobWorkflowId } from '../../../workflows/contract/messages.ts';
+import { buildKey, buildProject } from '../../support/build.ts';
+import { createTestRepository } from '../../support/git-repository.ts';
+import { promptFor } from './support/agent-model.ts';
+import { loadCore, serverCore, startBenchProcess, startService } from './support/bench-process.ts';
+import { createJobClient } from './support/job-client.ts';
+import type { BenchOptions } from './support/options.ts';
+import { figure, median, printNote, printTable } from './support/report.ts';
+import type { BenchServers } from './support/servers.ts';
+import { apiEnvironment } from './support/site.ts';
+
+const modelName = 'compatible/bench';
+const window = 128_000;
+const repositoryFiles = 50;
+
+/** One job of very many steps: what a step takes in its beginning and in its end, and what is kept of it. */
+export async function benchLongJob(servers: BenchServers, { isQuick, serverFlags }: BenchOptions): Promise<void> {
+  const steps = isQuick ? 300 : 2_000;
+  await using resources = new AsyncDisposableStack();
+  const [database, engine] = await Promise.all([servers.database(), servers.engine()]);
+  const repositories = join(servers.directory, 'long-job-repositories');
+  const page = 'A line of a page, as long as lines of pages are.\n'.repeat(50);
+  const files = Array.from({ length: repositoryFiles }, (_, at) => [`docs/page-${at}.md`, `# Page ${at}\n\n${page}`]);
+  const repository = resources.use(
+    await createTestRepository(Object.fromEntries(files), { path: join(repositories, 'docs.git') }),
+  );
+  const env = {
+    ...apiEnvironment(database.url),
+    TEMPORAL_ADDRESS: engine.address,
+    OPENAI_COMPATIBLE_BASE_URL: 'http://127.0.0.1:9/v1',
+    DOCKET_LOCAL_REPOSITORIES: repositories,
+    DOCKET_WORK_DIR: join(servers.directory, 'long-job-work'),
+    DOCKET_MAX_STEPS: '10000',
+    DOCKET_MAX_TOKENS: '1000000000',
+    DOCKET_MODEL_PRICES: JSON.stringify({ [modelName]: { input: 1, output: 1, window } }),
+  };
+  const api = resources.use(await startService('api/main.ts', 'api ready', { core: loadCore, env }));
+  const worker = resources.use(await startBenchProcess('bench-worker', { core: serverCore, env, flags: serverFlags }));
+  const pool = new Pool({ connectionString: database.url, max: 2 });
+  resources.defer(() => pool.end());
+  const project = await buildProject(pool, { repository: repository.path, forge: 'local', model: modelName });
+  const { key } = await buildKey(pool, { organizationId: project.organizationId });
+  const connection = await Connection.connect({ address: engine.address });
+  resources.defer(() => connection.close());
+  const jobs = createJobClient({ url: `http://127.0.0.1:${String(api.ready['port'])}`, key, projectId: project.id });
+
+  await jobs.untilEnded(await jobs.create(promptFor({ kind: 'long', steps: 5 })));
+  const memory: number[] = [];
+  const sampler = setInterval(() => void residentMb(worker.pid).then((mb) => memory.push(mb)), 1_000);
+  const id = await jobs.create(promptFor({ kind: 'long', steps }));
+  await jobs.untilEnded(id).finally(() => clearInterval(sampler));
+
+  const times = await stepTimes(pool, id);
+  const part = Math.floor(times.length / 5);
+  const fifths = [0, 1, 2, 3, 4].map((at) => median(times.slice(at * part, (at + 1) * part)));
+  printTable(
+    `long-job: ${steps} steps in one job, median ms a step`,
+    ['first fifth', 'second', 'third', 'fourth', 'last', 'last / first'],
+    [[...fifths.map(figure), figure((fifths[4] ?? 0) / (fifths[0] ?? 1))]],
+  );
+  const kept = await transcriptOf(pool, id);
+  const history = await historyOf(new Client({ connection }), jobWorkflowId(id, 1));
+  const tenth = Math.max(1, Math.floor(memory.length / 10));
+  printTable(
+    'long-job: what it kept',
+    ['transcript tokens', 'compactions', 'runs', 'events/step', 'bytes/step', 'largest payload', 'MB begin', 'MB end'],
+    [
+      [
+        figure(kept.characters / 4),
+        String(kept.compactions),
+        String(history.runs),
+        figure(history.events / steps),
+        figure(history.bytes / steps),
+        figure(history.largest),
+        figure(median(memory.slice(0, tenth))),
+        figure(median(memory.slice(-tenth))),
+      ],
+    ],
+  );
+  printNote('aim: steps do not get slower, ≤ 12 events and ≤ 3,072 bytes a step, no payload above 65,536 bytes.');
+}
+
+async function residentMb(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+  return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1] ?? Number.NaN) / 1_024;
+}
+
+async function stepTimes(pool: Pool, jobId: string): Promise<number[]> {
+  const { rows } = await pool.query<{ ms: number }>(
+    `select (extract(epoch from lead(started_at) over (order by step) - started_at) * 1000)::float8 as ms
+     from job_steps where job_id = $1 order by step`,
+    [jobId],
+  );
+  return rows.map(({ ms }) => ms).filter((ms) => ms !== null);
+}
+
+async function transcriptOf(pool: Pool, jobId: string): Promise<{ characters: number; compactions: number }> {
+  const { rows } = await pool.query<{ characters: number; compactions: number }>(
+    `select (select sum(length(response::text) + length(coalesce(tool_results::text, ''))) from job_steps
+             where job_id = $1)::float8 as characters,
+            (select count(*) from job_compactions where job_id = $1)::int as compactions`,
+    [jobId],
+  );
+  return rows[0] ?? { characters: 0, compactions: 0 };
+}
+
+/** All runs of the turn together. */
+async function historyOf(client: Client, workflowId: string) {
+  const sum = { runs: 0, events: 0, bytes: 0, largest: 0 };
+  const { raw } = await client.workflow.getHandle(workflowId).describe();
+  for (let runId = raw.workflowExecutionInfo?.firstRunId ?? undefined; runId !== undefined && runId !== '';) {
+    const handle = client.workflow.getHandle(workflowId, runId);
+    const { events } = await handle.fetchHistory();
+    const { historyLength, historySize } = await handle.describe();
+    sum.runs += 1;
+    sum.events += historyLength;
+    sum.bytes += historySize ?? 0;
+    sum.largest = Math.max(sum.largest, largestPayload(events));
+    runId = events?.at(-1)?.workflowExecutionContinuedAsNewEventAttributes?.newExecutionRunId ?? undefined;
+  }
+  return sum;
+}
+
+function largestPayload(value: unknown): number {
+  if (value instanceof Uint8Array) return value.length;
+  if (typeof value !== 'object' || value === null) return 0;
+  return Math.max(0, ...Object.values(value).map(largestPayload));
+}

@@ -1,0 +1,63 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { migrate } from '../../../../db/migrate.ts';
+import { startPostgres } from '../../../../local/postgres/postgres.ts';
+import { openProcessRecord } from '../../../../local/processes/process-record.ts';
+import type { ProcessRecord } from '../../../../local/processes/process-record.ts';
+import { findTemporalBinary } from '../../../../local/temporal/temporal-binary.ts';
+import { startTemporal } from '../../../../local/temporal/temporal.ts';
+import { loadCore, pin } from './bench-process.ts';
+
+/** The servers the benches share; each is started when it is first needed. */
+export interface BenchServers extends AsyncDisposable {
+  /** A folder that goes with the servers. */
+  directory: string;
+  database(): Promise<{ url: string; pid: number }>;
+  engine(): Promise<{ address: string; pid: number }>;
+}
+
+/** Real servers in a temporary folder, on the core that makes the load. */
+export async function createBenchServers(): Promise<BenchServers> {
+  await using started = new AsyncDisposableStack();
+  const directory = await mkdtemp(join(tmpdir(), 'docket-bench-'));
+  started.defer(() => rm(directory, { recursive: true, force: true, maxRetries: 3 }));
+  await chmod(directory, 0o711); // PostgreSQL runs under another account when the bench runs as root
+  const record = await openProcessRecord(join(directory, 'processes.json'));
+  let database: Promise<{ url: string; pid: number }> | null = null;
+  let engine: Promise<{ address: string; pid: number }> | null = null;
+
+  async function startDatabase() {
+    const server = await startPostgres(
+      { directory: join(directory, 'postgres'), isDurable: process.env['BENCH_DURABLE'] === '1' },
+      hooksOf('postgres', record),
+    );
+    resources.use(server);
+    const pid = server.process.pid ?? 0;
+    pin(pid, loadCore);
+    await migrate(server.url);
+    return { url: server.url, pid };
+  }
+
+  async function startEngine() {
+    const binary = await findTemporalBinary({ env: process.env, log: (line) => console.error(line) });
+    const server = await startTemporal(
+      { binary, directory: join(directory, 'temporal'), isHeadless: true },
+      hooksOf('temporal', record),
+    );
+    resources.use(server);
+    return { address: server.address, pid: server.process.pid ?? 0 };
+  }
+
+  const resources = started.move();
+  return {
+    directory,
+    database: () => (database ??= startDatabase()),
+    engine: () => (engine ??= startEngine()),
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+}
+
+function hooksOf(name: string, record: ProcessRecord) {
+  return { log: (line: string) => console.error(line), onPid: (pid: number | null) => record.note(name, pid) };
+}

@@ -1,0 +1,53 @@
+import { startScriptedModelServer, type ScriptedModelServer } from '../../support/scripted-model-server.ts';
+import { checkEnd } from './check-end.ts';
+import { createJobClient } from './job-client.ts';
+import type { JobPlan } from './job-plans.ts';
+import { atRandom, runJobs, type JobRun } from './job-run.ts';
+import { startLane, type Lane, type LaneOptions } from './lane.ts';
+import { playPlans } from './planned-model.ts';
+import { createRandom } from './random.ts';
+import { repositoryFiles, setScene, type Scene } from './scene.ts';
+import type { ChaosServers } from './servers.ts';
+
+export interface Course {
+  lane: Lane;
+  scene: Scene;
+  run: JobRun;
+  model: ScriptedModelServer;
+}
+
+export interface CourseOptions {
+  servers: ChaosServers;
+  seed: number;
+  /** Of jobs on `repositoryFiles(0)`. */
+  plans: JobPlan[];
+  lane: Omit<LaneOptions, 'servers'>;
+  /** Runs beside the jobs. */
+  disturb?(course: Course): Promise<void>;
+  /** Looks at the stores while they still run; the default compares everything with the plans. */
+  check?(course: Course, engine: { temporalAddress: string; namespace: string }): Promise<string[]>;
+}
+
+/** Runs planned jobs on a lane of its own while something is done to it; answers what is wrong in the end. */
+export async function runCourse(options: CourseOptions): Promise<{ run: JobRun; violations: string[] }> {
+  const { servers, seed, plans, check = ({ run, scene }, engine) => checkEnd(run, scene, engine) } = options;
+  await using model = await startScriptedModelServer();
+  const env = {
+    OPENAI_COMPATIBLE_BASE_URL: model.baseUrl,
+    OPENAI_COMPATIBLE_API_KEY: 'key-of-the-planned-model',
+    ...options.lane.env,
+  };
+  await using lane = await startLane({ servers, ...options.lane, env });
+  await using scene = await setScene(lane, [repositoryFiles(0)]);
+  const { calls } = playPlans(model, plans);
+  const projects = scene.repositories.map(({ projectId }) => projectId);
+  const client = createJobClient({ ...lane, projects, run: `${lane.namespace}-${seed}` });
+  const run: JobRun = { startedMs: Date.now(), endedMs: 0, plans, calls, faults: [], client };
+  const course = { lane, scene, run, model };
+  await Promise.all([runJobs(run, atRandom(createRandom(seed).fork(3))), options.disturb?.(course)]);
+  run.endedMs = Date.now();
+  for (const plan of plans) if (client.jobs.has(plan.index)) await client.get(plan);
+  const engine = { temporalAddress: servers.temporalAddress, namespace: lane.namespace };
+  const violations = [...model.violations.map((text) => `the model server: ${text}`), ...(await check(course, engine))];
+  return { run, violations: violations.map((text) => `${lane.namespace}: ${text}`) };
+}

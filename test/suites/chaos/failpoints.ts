@@ -1,0 +1,198 @@
+import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { startScriptedModelServer } from '../../support/scripted-model-server.ts';
+import { checkStores } from './check-end.ts';
+import type { Failpoint } from './failpoint-file.ts';
+import { planFailpoints } from './failpoint-plan.ts';
+import { createJobClient } from './job-client.ts';
+import { planTwoTurns, type JobPlan } from './job-plans.ts';
+import type { JobRun } from './job-run.ts';
+import { startLane, type Lane } from './lane.ts';
+import { playPlans, type ModelCall } from './planned-model.ts';
+import { createRandom } from './random.ts';
+import { repositoryFiles, setScene, type Scene } from './scene.ts';
+import { startServers } from './servers.ts';
+import { printEnd } from './report.ts';
+import { repeatedCalls } from './check-traffic.ts';
+
+interface Options {
+  runs: number;
+  lanes: number;
+  seed: number;
+}
+
+interface FailingLane {
+  lane: Lane;
+  scene: Scene;
+  run: JobRun;
+  folder: string;
+}
+
+/** Longer than a worker that says nothing is waited for. */
+const haltMs = 9_000;
+const pollMs = 25;
+/** A run that has not ended by then stands still. */
+const longestRunMs = 120_000;
+
+/**
+ * One job of two turns in each run, and in each run one failpoint: an edge of an activity, a store, git, the forge, the
+ * model or the engine's client, where the process is killed or halted, the connection is lost, or an answer is late. Every
+ * job ends completed with one pull request and the tree of the undisturbed run.
+ */
+export async function runFailpointsChaos(args: string[]): Promise<number> {
+  const option = { type: 'string' } as const;
+  const { values } = parseArgs({ args, options: { runs: option, lanes: option, seed: option } });
+  const options = {
+    runs: Number(values.runs ?? 300),
+    lanes: Number(values.lanes ?? 5),
+    seed: Number(values.seed ?? Math.floor(Math.random() * 1e6)),
+  };
+  console.log(`failpoints: runs: ${options.runs}, lanes: ${options.lanes}, seed: ${options.seed}`);
+  await using model = await startScriptedModelServer();
+  await using servers = await startServers();
+  const env = { OPENAI_COMPATIBLE_BASE_URL: model.baseUrl, OPENAI_COMPATIBLE_API_KEY: 'key-of-the-planned-model' };
+  const plans: JobPlan[] = [];
+  const { calls } = playPlans(model, plans);
+  await using made = new AsyncDisposableStack();
+  const lanes: FailingLane[] = [];
+  for (let index = 1; index <= options.lanes; index += 1) {
+    const name = `lane${index}`;
+    const folder = join(servers.home, name, 'failpoints');
+    await mkdir(folder, { recursive: true });
+    const entries = {
+      api: 'test/suites/chaos/processes/failing-api.ts',
+      worker: 'test/suites/chaos/processes/failing-worker.ts',
+    };
+    const lane = made.use(
+      await startLane({ servers, name, workers: 2, entries, env: { ...env, CHAOS_FAILPOINTS: folder } }),
+    );
+    const scene = made.use(await setScene(lane, [repositoryFiles(0)]));
+    const projects = scene.repositories.map(({ projectId }) => projectId);
+    const client = createJobClient({ ...lane, projects, run: name });
+    lanes.push({
+      lane,
+      scene,
+      folder,
+      run: { startedMs: Date.now(), endedMs: 0, plans: [], calls, faults: [], client },
+    });
+  }
+  const violations = await runOn(lanes, { plans, calls, options });
+  for (const failing of lanes) {
+    failing.run.calls = calls.filter(({ job }) => failing.run.plans.some(({ index }) => index === job));
+    const { lane, run, scene } = failing;
+    const engine = { temporalAddress: servers.temporalAddress, namespace: lane.namespace };
+    violations.push(...(await checkStores(run, scene, engine)));
+  }
+  violations.push(...model.violations.map((text) => `the model server: ${text}`));
+  if (process.env['CHAOS_HOLD'] !== undefined) await delay(Number(process.env['CHAOS_HOLD']));
+  return printEnd(violations, options.seed);
+}
+
+interface Course {
+  plans: JobPlan[];
+  calls: ModelCall[];
+  options: Options;
+}
+
+async function runOn(lanes: FailingLane[], { plans, calls, options }: Course): Promise<string[]> {
+  const violations: string[] = [];
+  const planOf = (index: number) => {
+    const plan = planTwoTurns({ index, repository: 0, files: repositoryFiles(0), random: createRandom(options.seed) });
+    plans.push(plan);
+    return plan;
+  };
+  const [first] = lanes;
+  await writeFile(join(first!.folder, 'tracing'), '');
+  const undisturbed = await runJob(first!, planOf(0));
+  await rm(join(first!.folder, 'tracing'));
+  const passes = await readPasses(first!.folder);
+  const points = planFailpoints({ runs: options.runs, passes, random: createRandom(options.seed).fork(1) });
+  await printPlaces(first!.folder, passes);
+
+  const startedMs = Date.now();
+  const fired = new Map<string, number>();
+  const waiting = [...points.entries()];
+  const work = async (failing: FailingLane) => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      const [index, point] = next;
+      const plan = planOf(index + 1);
+      const name = `run ${index} (${point.action} ${point.edge} ${point.name}, pass ${point.hit})`;
+      const begunMs = Date.now();
+      const { isFired, tree } = await runWith(failing, plan, point);
+      if (isFired) fired.set(point.action, (fired.get(point.action) ?? 0) + 1);
+      if (tree !== undisturbed) violations.push(`${name} ends with the tree ${tree} and not ${undisturbed}`);
+      const repeated = repeatedCalls(calls.filter(({ job }) => job === plan.index)).length;
+      if (repeated > 1) violations.push(`${name} asks the model ${repeated} times again`);
+      if (process.env['CHAOS_VERBOSE'] !== undefined)
+        console.log(`${name}: ${((Date.now() - begunMs) / 1000).toFixed(1)} s${isFired ? '' : ', not passed'}`);
+    }
+  };
+  await Promise.all(lanes.map(work));
+  const total = [...fired.values()].reduce((sum, count) => sum + count, 0);
+  const kinds = [...fired].map(([action, count]) => `${action}: ${count}`).join(', ');
+  console.log(
+    `runs     ${points.length} in ${((Date.now() - startedMs) / 1000).toFixed(0)} s; fired in ${total} (${kinds})`,
+  );
+  console.log(
+    `model    ${calls.length} calls, ${repeatedCalls(calls).length} of them again (aim: at most one a fault)`,
+  );
+  return violations;
+}
+
+/** Runs both turns of a job; answers the tree of its branch. */
+async function runJob({ run, scene }: FailingLane, plan: JobPlan): Promise<string | null> {
+  const deadline = Date.now() + longestRunMs;
+  run.plans.push(plan);
+  await run.client.create(plan);
+  await run.client.follow(plan, () => Date.now() > deadline);
+  await run.client.message(plan, 2);
+  await run.client.follow(plan, () => Date.now() > deadline);
+  const seen = run.client.jobs.get(plan.index);
+  if (seen?.status !== 'completed' || seen.prLink === null) return `none: ${JSON.stringify(seen)}`;
+  const { rows } = await scene.pool.query<{ commit: string }>('select head_commit as commit from jobs where id = $1', [
+    seen.id,
+  ]);
+  return scene.repositories[0]!.repository.git('rev-parse', `${rows[0]!.commit}^{tree}`);
+}
+
+async function runWith(failing: FailingLane, plan: JobPlan, point: Failpoint) {
+  const { folder, lane, run } = failing;
+  const armed = join(folder, 'armed.json');
+  await writeFile(`${armed}.new`, JSON.stringify(point));
+  await rename(`${armed}.new`, armed);
+  const over = new AbortController();
+  let isFired = false;
+  const watch = async () => {
+    while (!over.signal.aborted && !isFired) {
+      isFired = (await stat(join(folder, `fired-${point.id}.json`)).catch(() => null)) !== null;
+      if (!isFired) await delay(pollMs);
+    }
+    if (!isFired) return;
+    const fault = { kind: 'kill' as const, target: 'worker' as const, pid: 0, atMs: Date.now(), backMs: null };
+    run.faults.push(fault);
+    if (point.action === 'halt') await delay(haltMs);
+    for (const member of [lane.api, ...lane.workers]) member.resume();
+    Object.assign(fault, { backMs: Date.now() });
+  };
+  const watching = watch();
+  const tree = await runJob(failing, plan);
+  over.abort();
+  await watching;
+  await rm(armed, { force: true });
+  return { isFired, tree };
+}
+
+async function readPasses(folder: string): Promise<Map<string, number>> {
+  const lines = (await readFile(join(folder, 'trace.txt'), 'utf8')).split('\n').filter(Boolean);
+  const groups = Map.groupBy(lines, (name) => name);
+  return new Map([...groups].map(([name, { length }]) => [name, length]));
+}
+
+async function printPlaces(folder: string, passes: ReadonlyMap<string, number>): Promise<void> {
+  const names = new Set((await readFile(join(folder, 'names.txt'), 'utf8')).split('\n').filter(Boolean));
+  console.log(`places   ${names.size} with two edges each; a job of two turns passes ${passes.size} of them`);
+  if (process.env['CHAOS_VERBOSE'] !== undefined)
+    console.log([...passes].map(([name, count]) => `${name} ${count}`).join('\n'));
+}

@@ -1,0 +1,98 @@
+import { Client, Connection, type WorkflowExecutionDescription } from '@temporalio/client';
+import type { Pool } from 'pg';
+import { jobWorkflowId } from '../../../workflows/contract/messages.ts';
+import type { Engine } from './check-engine.ts';
+
+/** A job that a killed worker was working on. */
+export interface HitJob {
+  id: string;
+  atMs: number;
+}
+
+/** A hit, and how long it took to the next useful step. */
+export interface Recovery extends HitJob {
+  tookMs: number;
+}
+
+export interface HitFinder extends AsyncDisposable {
+  /** Of the jobs, those with an activity that the worker has begun, or a workflow task that somebody has. */
+  find(pid: number, jobIds: string[]): Promise<string[]>;
+  /** Of the jobs, those with an activity that the worker has, as the engine sees it. */
+  findActive(pid: number, jobIds: string[]): Promise<string[]>;
+}
+
+const started = 2; // temporal.api.enums.v1.PendingActivityState and PendingWorkflowTaskState
+
+export async function createHitFinder({ temporalAddress, namespace = 'default' }: Engine): Promise<HitFinder> {
+  const connection = await Connection.connect({ address: temporalAddress });
+  const { workflow } = new Client({ connection, namespace });
+
+  type Described = WorkflowExecutionDescription['raw'];
+  const hasTask = ({ pendingWorkflowTask }: Described) => pendingWorkflowTask?.state === started;
+  const hasActivity = (pid: number, { pendingActivities }: Described) =>
+    (pendingActivities ?? []).some(
+      ({ state, lastWorkerIdentity }) => state === started && lastWorkerIdentity?.startsWith(`${pid}@`) === true,
+    );
+
+  async function jobsWhere(jobIds: string[], isMeant: (described: Described) => boolean): Promise<string[]> {
+    const found = await Promise.all(
+      jobIds
+        .map(async (id) => isMeant((await workflow.getHandle(jobWorkflowId(id, 1)).describe()).raw))
+        .map((one) => one.catch(() => false)),
+    );
+    return jobIds.filter((_, index) => found[index]);
+  }
+
+  return {
+    find: (pid, jobIds) => jobsWhere(jobIds, (described) => hasTask(described) || hasActivity(pid, described)),
+    findActive: (pid, jobIds) => jobsWhere(jobIds, (described) => hasActivity(pid, described)),
+    [Symbol.asyncDispose]: () => connection.close(),
+  };
+}
+
+/**
+ * How long each job that was hit took from the kill to its next useful step: an answer or a batch of tools that was stored,
+ * or its end. A job that was hit again before it came to one is counted from the newer kill; one that had ended, of which
+ * only the record was still to be kept, is not counted.
+ */
+export async function measureRecovery<Hit extends HitJob>(pool: Pool, hits: Hit[]): Promise<(Hit & Recovery)[]> {
+  const { rows } = await pool.query<{ id: string; atMs: number; isEnd: boolean }>(
+    `select job_id as id, extract(epoch from useful_at)::float8 * 1000 as "atMs", "isEnd"
+     from (
+       select job_id, answered_at as useful_at, false as "isEnd" from job_steps
+       union all select job_id, ended_at, false from job_steps
+       union all select id, ended_at, true from jobs
+     ) as useful where useful_at is not null order by useful_at`,
+  );
+  const useful = Map.groupBy(rows, ({ id }) => id);
+  return hits.flatMap((hit) => {
+    const { id, atMs } = hit;
+    const own = useful.get(id) ?? [];
+    if (own.some((row) => row.isEnd && row.atMs <= atMs)) return [];
+    const next = own.find((row) => row.atMs > atMs)?.atMs ?? Number.POSITIVE_INFINITY;
+    const isHitAgain = hits.some((other) => other.id === id && other.atMs > atMs && other.atMs < next);
+    return isHitAgain ? [] : [{ ...hit, tookMs: next - atMs }];
+  });
+}
+
+/** The longest time in which nothing useful happened to each job that has ended. */
+export async function measurePauses(pool: Pool): Promise<{ id: string; ms: number }[]> {
+  const { rows } = await pool.query<{ id: string; ms: number }>(
+    `select id, max(extract(epoch from at - before))::float8 * 1000 as ms
+     from (
+       select id, at, lag(at) over (partition by id order by at) as before
+       from (
+         select id, created_at as at from jobs where ended_at is not null
+         union all select job_id, answered_at from job_steps
+         union all select job_id, ended_at from job_steps
+         union all select id, ended_at from jobs
+       ) as useful where at is not null
+     ) as pauses where before is not null group by id`,
+  );
+  return rows;
+}
+
+export function percentile(values: number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN;
+}

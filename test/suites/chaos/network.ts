@@ -1,0 +1,133 @@
+import { appendFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { sendSignal } from '../../../local/processes/process-identity.ts';
+import { createFakeGithub } from '../../support/forges/fake-github.ts';
+import { startScriptedModelServer } from '../../support/scripted-model-server.ts';
+import { checkEnd } from './check-end.ts';
+import { repeatedCalls } from './check-traffic.ts';
+import { checkWire } from './check-wire.ts';
+import { createHitFinder, measurePauses, measureRecovery, percentile, type Recovery } from './hit-jobs.ts';
+import { createJobClient } from './job-client.ts';
+import { planJobs } from './job-plans.ts';
+import { runJobs, type JobRun } from './job-run.ts';
+import { startLane } from './lane.ts';
+import { cutWires, longestSilenceMs, type CutJob } from './network-cuts.ts';
+import { hasOwnNetwork, problemWithNetworks, runInOwnNetwork } from './own-network.ts';
+import { playPlans } from './planned-model.ts';
+import { createRandom } from './random.ts';
+import { printEnd, printTraffic } from './report.ts';
+import { repositoryFiles, setGithubScene } from './scene.ts';
+import { startServers } from './servers.ts';
+import { layWire, type Wire } from './wire.ts';
+
+const pollMs = 10;
+
+/** Cuts the workers' networks; where networks cannot be made, says why and counts as failed. */
+export async function runNetworkChaos(args: string[]): Promise<number> {
+  if (hasOwnNetwork()) return cutNetworks(args);
+  const problem = await problemWithNetworks();
+  if (problem === null) return runInOwnNetwork('network', args);
+  console.log(problem);
+  return 1;
+}
+
+/**
+ * Each worker runs in a network namespace of its own, wired to the one in which the rest runs. A worker that is cut
+ * off from Temporal may go on reaching the forge meanwhile.
+ */
+async function cutNetworks(args: string[]): Promise<number> {
+  const option = { type: 'string' } as const;
+  const { values } = parseArgs({ args, options: { cuts: option, jobs: option, workers: option, seed: option } });
+  const cuts = Number(values.cuts ?? 36);
+  const jobs = Number(values.jobs ?? Math.ceil(cuts / 1.2));
+  const workerCount = Number(values.workers ?? 2);
+  const seed = Number(values.seed ?? Math.floor(Math.random() * 1e6));
+  console.log(`network: cuts: ${cuts}, jobs: ${jobs}, workers: ${workerCount}, seed: ${seed}`);
+  const random = createRandom(seed);
+  const files = repositoryFiles(0);
+  const plans = planJobs({ count: jobs, repositories: [files], random: random.fork(1) });
+  await using model = await startScriptedModelServer();
+  await using github = await createFakeGithub();
+  await using servers = await startServers();
+  await appendFile(join(servers.postgresData, 'pg_hba.conf'), 'host all all 10.77.0.0/16 scram-sha-256\n');
+  sendSignal(servers.postgres.pid() ?? 0, 'SIGHUP'); // reads it again
+  const env = {
+    OPENAI_COMPATIBLE_BASE_URL: model.baseUrl,
+    OPENAI_COMPATIBLE_API_KEY: 'key-of-the-planned-model',
+    GITHUB_TOKEN: github.token,
+    GITHUB_API_URL: github.apiUrl,
+  };
+  await using laid = new AsyncDisposableStack();
+  const wires: Wire[] = [];
+  while (wires.length < workerCount) wires.push(laid.use(await layWire(wires.length)));
+  for (const wire of wires) await checkWire(wire, servers.postgresPort);
+  await using lane = await startLane({
+    servers,
+    name: 'chaos',
+    workers: workerCount,
+    env,
+    entries: { worker: 'test/suites/chaos/processes/http-git-worker.ts' },
+    enterWorker: (index) => wires[index - 1]!.enter,
+  });
+  await using scene = await setGithubScene(lane, github, { origin: github.origin, files });
+  const engine = { temporalAddress: servers.temporalAddress, namespace: lane.namespace };
+  await using finder = await createHitFinder(engine);
+  const { calls, nextCall, nextReply } = playPlans(model, plans);
+  const projects = scene.repositories.map(({ projectId }) => projectId);
+  const client = createJobClient({ ...lane, projects, run: `chaos-${seed}` });
+  const run: JobRun = { startedMs: Date.now(), endedMs: 0, plans, calls, faults: [], client };
+  const pace = async (index: number) => {
+    while (run.faults.length < Math.floor((index * cuts) / jobs) - 3) await delay(pollMs);
+  };
+  const nextWrite = () =>
+    new Promise<void>((resolve) => {
+      github.onRequest = ({ operation }) => {
+        if (operation === 'git-write' || operation === 'create') resolve();
+      };
+    });
+  const moments = { forge: [nextWrite], model: [nextCall, nextReply] };
+  const ports = {
+    temporal: Number(servers.temporalAddress.split(':')[1]),
+    postgres: servers.postgresPort,
+    forge: Number(new URL(github.origin).port),
+    model: Number(new URL(model.baseUrl).port),
+  };
+  const workers = wires.map((wire, index) => ({ wire, member: lane.workers[index]! }));
+  const cutting = cutWires({ count: cuts, workers, ports, random: random.fork(2), run, finder, moments });
+  const [hits] = await Promise.all([cutting, runJobs(run, pace)]);
+  run.endedMs = Date.now();
+  for (const plan of plans) if (client.jobs.has(plan.index)) await client.get(plan);
+  const recoveries = await measureRecovery(scene.pool, hits);
+  const pauses = await measurePauses(scene.pool);
+  const repeated = repeatedCalls(calls).length;
+  const violations = [
+    ...model.violations.map((text) => `the model server: ${text}`),
+    ...github.violations.map((text) => `the forge: ${text}`),
+    ...(await checkEnd(run, scene, engine)),
+    ...pauses.filter(({ ms }) => ms > longestSilenceMs).map(({ id, ms }) => `${id} stood still for ${seconds(ms)} s`),
+    ...(repeated > cuts ? [`the model was asked ${repeated} times again after ${cuts} cuts`] : []),
+  ];
+  printTraffic(run);
+  printRecoveries(recoveries);
+  const longest = seconds(Math.max(...pauses.map(({ ms }) => ms)));
+  console.log(`longest standstill of a job: ${longest} s (aim: at most ${seconds(longestSilenceMs)} s)`);
+  return printEnd(violations, seed);
+}
+
+function seconds(ms: number): string {
+  return (ms / 1000).toFixed(1);
+}
+
+function printRecoveries(recoveries: (CutJob & Recovery)[]): void {
+  console.log('from the cut to the next useful step of a job that the worker was at; cuts last up to 10 s:');
+  const kinds = Map.groupBy(recoveries, ({ kind }) => kind);
+  for (const [kind, own] of [...kinds].toSorted().concat([['all', recoveries]])) {
+    const times = own.map(({ tookMs }) => tookMs);
+    const [p50, p90, max] = [0.5, 0.9, 1].map((share) => seconds(percentile(times, share)));
+    console.log(
+      `  ${kind.padEnd(22)} ${String(own.length).padStart(3)} jobs: p50 ${p50} s, p90 ${p90} s, max ${max} s`,
+    );
+  }
+}

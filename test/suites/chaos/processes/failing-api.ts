@@ -1,0 +1,18 @@
+import { runApiProcess } from '../../../../api/api-process.ts';
+import { readConfig, secretsOf } from '../../../../api/config.ts';
+import { createLogger } from '../../../../api/log.ts';
+import { createFailpointFile } from '../failpoint-file.ts';
+import { createRedactor } from '../../../../lib/redaction/redactor.ts';
+import { createFailpoints } from '../failpoint-proxy.ts';
+
+// The API as it runs in production, with failpoints before all that it touches.
+const config = readConfig(process.env);
+const stopping = new AbortController();
+process.on('SIGTERM', () => stopping.abort());
+const instrument = createFailpoints('api', createFailpointFile(process.env['CHAOS_FAILPOINTS']!));
+await runApiProcess({
+  config,
+  log: createLogger({ level: config.logLevel, redact: createRedactor(secretsOf(config)) }),
+  signal: stopping.signal,
+  instrument,
+});

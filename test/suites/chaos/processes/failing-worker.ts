@@ -1,0 +1,16 @@
+import { createRedactor } from '../../../../lib/redaction/redactor.ts';
+import { readConfig, secretsOf } from '../../../../worker/config/config.ts';
+import { createLogger, installRuntime } from '../../../../worker/log.ts';
+import { runWorkerProcess } from '../../../../worker/worker-process.ts';
+import { createFailpointFile } from '../failpoint-file.ts';
+import { createFailpoints } from '../failpoint-proxy.ts';
+
+// The worker as it runs in production, with failpoints before all that it touches.
+const config = readConfig(process.env);
+const log = createLogger({ level: config.logLevel, redact: createRedactor(secretsOf(config)) });
+installRuntime(log);
+Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false });
+const stopping = new AbortController();
+process.on('SIGTERM', () => stopping.abort());
+const instrument = createFailpoints('worker', createFailpointFile(process.env['CHAOS_FAILPOINTS']!));
+await runWorkerProcess({ config, log, signal: stopping.signal, instrument });

@@ -1,0 +1,31 @@
+import { join } from 'node:path';
+import { createGit } from '../../../../activities/git/git.ts';
+import { createKnownSecrets } from '../../../../lib/redaction/known-secrets.ts';
+import { readConfig, secretsOf } from '../../../../worker/config/config.ts';
+import { createLogger, installRuntime } from '../../../../worker/log.ts';
+import { runWorkerProcess } from '../../../../worker/worker-process.ts';
+import { loopbackEgress } from '../../../support/loopback.ts';
+
+// The worker as it runs in production, but that it may speak to a forge on this machine without TLS.
+const config = readConfig(process.env);
+const secrets = createKnownSecrets(secretsOf(config));
+const log = createLogger({ level: config.logLevel, redact: secrets.redact });
+installRuntime(log);
+Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false });
+const stopping = new AbortController();
+process.on('SIGTERM', () => stopping.abort());
+const git = createGit({
+  home: join(config.workDirectory, 'git-home'),
+  transports: ['https', 'http', 'file', 'ssh'],
+  egress: loopbackEgress,
+});
+await runWorkerProcess({
+  config,
+  log,
+  secrets,
+  signal: stopping.signal,
+  instrument(name, part) {
+    if (name === 'git') return { ...part, ...git };
+    return name === 'clients' ? { ...part, problemWithRepository: () => null } : part;
+  },
+});

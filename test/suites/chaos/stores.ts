@@ -1,0 +1,106 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { startScriptedModelServer } from '../../support/scripted-model-server.ts';
+import { checkEnd } from './check-end.ts';
+import type { Fault } from './faults.ts';
+import { createJobClient } from './job-client.ts';
+import { planJobs, planTwoTurns } from './job-plans.ts';
+import { runJobs, type JobRun } from './job-run.ts';
+import { startLane } from './lane.ts';
+import type { Member } from './members.ts';
+import { playPlans } from './planned-model.ts';
+import { createRandom, type Random } from './random.ts';
+import { printEnd, printTraffic } from './report.ts';
+import { repositoryFiles, setScene } from './scene.ts';
+import { startServers } from './servers.ts';
+
+const pollMs = 10;
+const jobsPerKill = 0.6;
+
+/**
+ * Kills PostgreSQL and Temporal under load. What the API acknowledged is there in the end; while PostgreSQL is away it
+ * answers nothing but 503, and while Temporal is away it goes on creating jobs and telling of them.
+ */
+export async function runStoresChaos(args: string[]): Promise<number> {
+  const option = { type: 'string' } as const;
+  const { values } = parseArgs({ args, options: { kills: option, seed: option } });
+  const kills = Number(values.kills ?? 50);
+  const seed = Number(values.seed ?? Math.floor(Math.random() * 1e6));
+  console.log(`stores: kills of PostgreSQL: ${kills}, of Temporal: ${kills}, seed: ${seed}`);
+  const random = createRandom(seed);
+  const files = [0, 1].map(repositoryFiles);
+  const count = Math.ceil(2 * kills * jobsPerKill);
+  // every third job has a second turn, so that messages are acknowledged, too
+  const plans = planJobs({ count, repositories: files, random: random.fork(1) }).map((plan, index) =>
+    index % 3 === 0 ? planTwoTurns({ index, repository: 0, files: files[0]!, random: random.fork(100 + index) }) : plan,
+  );
+  await using model = await startScriptedModelServer();
+  await using servers = await startServers();
+  const env = { OPENAI_COMPATIBLE_BASE_URL: model.baseUrl, OPENAI_COMPATIBLE_API_KEY: 'key-of-the-planned-model' };
+  await using lane = await startLane({ servers, name: 'chaos', env });
+  await using scene = await setScene(lane, files);
+  const { calls } = playPlans(model, plans);
+  const projects = scene.repositories.map(({ projectId }) => projectId);
+  const client = createJobClient({ ...lane, projects, run: `chaos-${seed}` });
+  const run: JobRun = { startedMs: Date.now(), endedMs: 0, plans, calls, faults: [], client };
+  const pace = async (index: number) => {
+    while (run.faults.length < Math.floor(index / jobsPerKill) - 3) await delay(pollMs);
+  };
+  const victims = random.shuffled([
+    ...Array<Member>(kills).fill(servers.postgres),
+    ...Array<Member>(kills).fill(servers.temporal),
+  ]);
+  await Promise.all([
+    runJobs(run, pace),
+    killStores({ victims, random: random.fork(2), run, postgres: servers.postgres }),
+  ]);
+  run.endedMs = Date.now();
+  for (const plan of plans) if (client.jobs.has(plan.index)) await client.get(plan);
+  const engine = { temporalAddress: servers.temporalAddress, namespace: lane.namespace };
+  const violations = [
+    ...model.violations.map((text) => `the model server: ${text}`),
+    ...(await checkEnd(run, scene, engine)),
+  ];
+  printTraffic(run);
+  printOutages(run);
+  return printEnd(violations, seed);
+}
+
+interface StoreKills {
+  victims: Member[];
+  postgres: Member;
+  random: Random;
+  run: JobRun;
+}
+
+async function killStores({ victims, postgres, random, run }: StoreKills): Promise<void> {
+  for (const victim of victims) {
+    await delay(random.between(200, 2_500));
+    let killed = victim.kill();
+    while (killed === null) {
+      await delay(pollMs);
+      killed = victim.kill();
+    }
+    const target = victim === postgres ? 'postgres' : 'temporal';
+    const fault: Fault = { kind: 'kill', target, pid: killed.pid, atMs: Date.now(), backMs: null };
+    run.faults.push(fault);
+    await killed.back;
+    fault.backMs = Date.now();
+  }
+}
+
+/** What clients saw while each store was away. */
+function printOutages({ faults, client }: JobRun): void {
+  for (const target of ['postgres', 'temporal'] as const) {
+    const outages = faults.filter((fault) => fault.target === target);
+    const during = client.exchanges.filter(({ fromMs, toMs }) =>
+      outages.some(({ atMs, backMs }) => atMs <= toMs && fromMs <= (backMs ?? Number.POSITIVE_INFINITY)),
+    );
+    const answers = Map.groupBy(during, ({ what, status }) => `${what} ${status ?? 'without an answer'}`);
+    const away = outages.reduce((sum, { atMs, backMs }) => sum + (backMs ?? atMs) - atMs, 0) / 1000;
+    const told = [...answers].map(([name, { length }]) => `${name}: ${length}`).sort();
+    console.log(
+      `${target.padEnd(8)} away ${outages.length} times, ${away.toFixed(1)} s in all; meanwhile ${told.join(', ')}`,
+    );
+  }
+}

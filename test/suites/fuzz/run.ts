@@ -1,0 +1,141 @@
+import { readFile } from 'node:fs/promises';
+import { Agent } from 'node:http';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { createRandom } from '../chaos/random.ts';
+import { findPlanted, type Trace } from '../../support/planted-secrets.ts';
+import { databaseTraces, fileTraces, gitTraces, temporalTraces } from '../../support/sinks.ts';
+import { problemWith, type FuzzAnswer } from './check-answer.ts';
+import { readDescription } from './description.ts';
+import { exchange } from './exchange.ts';
+import { problemsOfHolds, type SentRequest } from './holds.ts';
+import { createRequestMaker } from './requests.ts';
+import { startFuzzStage, type FuzzStage } from './stage.ts';
+
+const inFlight = 8;
+const mostShown = 20;
+/** Of those sent, the ones that holds of the event loop may be laid to. */
+const mostRemembered = 20_000;
+const endPatienceMs = 180_000;
+
+/**
+ * Sends generated requests over all routes of a live service: API, worker, PostgreSQL and Temporal as they are in production.
+ * No answer may be a 5xx, show an inside, or contradict the description; afterwards no sink may hold a secret that stood in
+ * a header or an address. Prints its figures; answers how much was wrong.
+ */
+export async function runFuzz(args: string[]): Promise<number> {
+  const option = { type: 'string' } as const;
+  const { values } = parseArgs({ args, options: { requests: option, seed: option } });
+  const count = Number(values.requests ?? 100_000);
+  const seed = Number(values.seed ?? Math.floor(Math.random() * 1e6));
+  console.log(`fuzz: requests: ${count}, seed: ${seed}`);
+  await using stage = await startFuzzStage();
+  const { baseUrl } = stage.lane;
+  const description = await readDescription(baseUrl);
+  const nextRequest = createRequestMaker(createRandom(seed), description.operations, stage.targets);
+  const agent = new Agent({ keepAlive: true, maxSockets: inFlight });
+  const statuses = new Map<number, number>();
+  const mutations = new Map<string, number>();
+  const problems: string[] = [];
+  const sent: SentRequest[] = [];
+  const startedMs = Date.now();
+
+  async function send(): Promise<void> {
+    const request = nextRequest();
+    const startedMs = Date.now();
+    const answer = await exchange(baseUrl, agent, request).catch((error: unknown): FuzzAnswer => ({
+      status: 599,
+      type: '',
+      text: String(error),
+      isWhole: false,
+    }));
+    // of a long run those that took long, which are the ones under way at a hold
+    if (sent.length < mostRemembered || Date.now() - startedMs > 100)
+      sent.push({ request, startedMs, endedMs: Date.now() });
+    increase(statuses, answer.status);
+    increase(mutations, request.mutation.split(' ')[0] ?? '');
+    stage.targets.known.learn(request.path, answer);
+    if (answer.status === 401 && request.headers['cookie'] === stage.targets.cookie) await stage.signIn();
+    const problem = problemWith(description, request, answer);
+    if (problem === null) return;
+    const { method, path, headers, body, mutation } = request;
+    const shown = `${method} ${path.slice(0, 200)} ${JSON.stringify(headers).slice(0, 400)} ${body?.toString('utf8').slice(0, 400)}`;
+    problems.push(`${problem}: ${mutation}: ${shown} → ${answer.status} ${answer.text.slice(0, 400)}`);
+  }
+
+  let left = count;
+  await Promise.all(
+    Array.from({ length: inFlight }, async () => {
+      while (left > 0 && problems.length < mostShown) {
+        left -= 1;
+        await send();
+      }
+    }),
+  );
+  const seconds = (Date.now() - startedMs) / 1000;
+  const readLog = () => readFile(join(stage.servers.home, 'fuzz-api.log'), 'utf8');
+  problems.push(
+    ...(await problemsOfHolds({ readLog, sent }, (request) => exchange(baseUrl, agent, request).catch(() => null))),
+  );
+  agent.destroy();
+  const reached = description.operations.map(({ id }) => id);
+  console.log(`operations  ${reached.length}: ${reached.join(', ')}`);
+  console.log(`statuses    ${shownCounts(statuses)}`);
+  console.log(`mutations   ${shownCounts(mutations)}`);
+  console.log(`time        ${seconds.toFixed(1)} s, ${(count / seconds).toFixed(0)} requests a second`);
+  problems.push(...(await problemsAfterwards(stage)));
+  for (const status of [200, 201, 204, 400, 401, 403, 404, 405, 409, 413, 415])
+    if (count >= 1_000 && !statuses.has(status)) problems.push(`the generator never reached ${status}`);
+  for (const problem of problems) console.log(`violation: ${problem}`);
+  console.log(`violations: ${problems.length} (aim: 0; seed ${seed})`);
+  return problems.length;
+}
+
+/** Jobs that failed for an unknown reason, errors in the logs, secrets in sinks. */
+async function problemsAfterwards({ lane, servers, scene }: FuzzStage): Promise<string[]> {
+  const problems: string[] = [];
+  const deadline = Date.now() + endPatienceMs;
+  const activeJobs = async () => {
+    const { rows } = await lane.pool.query<{ count: number }>(
+      `select count(*)::int as count from jobs where status = 'active'`,
+    );
+    return rows[0]?.count ?? 0;
+  };
+  while ((await activeJobs()) > 0 && Date.now() < deadline) await delay(500);
+  if ((await activeJobs()) > 0) problems.push(`${await activeJobs()} jobs have not ended`);
+  const { rows: ends } = await lane.pool.query<{ end: string; count: number }>(
+    `select concat_ws(' ', status, failure_category) as end, count(*)::int as count from jobs group by 1 order by 1`,
+  );
+  console.log(`jobs        ${ends.map(({ end, count }) => `${end}: ${count}`).join(', ')}`);
+  problems.push(
+    ...ends.filter(({ end }) => /internal|tool_failure/.test(end)).map(({ end, count }) => `${count} jobs are ${end}`),
+  );
+
+  const traces: Trace[] = [];
+  for await (const trace of databaseTraces(lane.pool)) traces.push(trace);
+  const engine = { address: servers.temporalAddress, namespace: lane.namespace };
+  for await (const trace of temporalTraces(engine)) traces.push(trace);
+  for await (const trace of fileTraces(servers.home, ['.log', '.db', '.db-wal'])) traces.push(trace);
+  for (const { repository } of scene.repositories) {
+    for await (const trace of gitTraces(repository)) traces.push(trace);
+  }
+  const found = findPlanted(traces);
+  console.log(`sinks       ${traces.length} texts searched for planted secrets: ${found.length} found`);
+  problems.push(...found.map(({ place, excerpt }) => `a secret in ${place}: ${excerpt}`));
+  for (const { place, text } of traces) {
+    if (!/file: fuzz-(?:api|worker-\d+)\.log/.test(place)) continue;
+    const errors = text.split('\n').filter((line) => /^\{"level":(?:50|60),/.test(line));
+    problems.push(...errors.map((line) => `logged as an error in ${place}: ${line.slice(0, 600)}`));
+  }
+  return problems.slice(0, mostShown);
+}
+
+function increase<Key>(counts: Map<Key, number>, key: Key): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
+}
+
+function shownCounts<Key>(counts: Map<Key, number>): string {
+  const sorted = [...counts].toSorted(([left], [right]) => String(left).localeCompare(String(right)));
+  return sorted.map(([key, count]) => `${String(key)}: ${count}`).join(', ');
+}

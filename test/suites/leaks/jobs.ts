@@ -1,0 +1,90 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Trace } from '../../support/planted-secrets.ts';
+import type { Course } from './model.ts';
+import type { Planter } from './plant.ts';
+import type { SshProject } from './ssh.ts';
+import type { PlantedStage } from './stage.ts';
+
+export const courses: Course[] = ['published', 'provider-error', 'published', 'forge-error', 'push-refused'];
+const jobPatienceMs = 240_000;
+
+interface JobAnswer {
+  id: string;
+  status: string;
+  details: { failure: { category: string } | null };
+}
+
+export interface JobsOptions {
+  /** What the API says of the jobs is added. */
+  answers: Trace[];
+}
+
+/** Jobs on the repositories that are reached by https, each with a second turn; answers by how they ended. */
+export async function runJobs(
+  stage: PlantedStage,
+  planter: Planter,
+  { jobs, answers }: JobsOptions & { jobs: number },
+) {
+  const { projects, github } = stage;
+  const ends: string[] = [];
+  for (let number = 0; number < jobs; number += 1) {
+    const course = courses[number % courses.length]!;
+    if (course === 'forge-error') github.fail({ on: 'create', status: 422, body: { message: planter.some(6) } });
+    const project = course === 'push-refused' ? projects.locked : projects.open;
+    ends.push(await runJob(stage, planter, { number, course, project, answers }));
+  }
+  return Map.groupBy(ends, (end) => end);
+}
+
+/**
+ * Jobs of each project that is reached by ssh: the first lets the worker know the key, the second is said keys that it knows.
+ * Answers what went another way than it should.
+ */
+export async function runSshJobs(
+  stage: PlantedStage,
+  planter: Planter,
+  { projects, answers }: JobsOptions & { projects: readonly SshProject[] },
+): Promise<string[]> {
+  const problems: string[] = [];
+  const silent = stage.ssh.url('acme/silent');
+  for (const [number, { id: project }] of projects.entries())
+    await runJob(stage, planter, { number, course: 'silent', project, answers, repository: silent });
+  for (const [number, { id: project, end }] of projects.entries()) {
+    const ended = await runJob(stage, planter, { number, course: 'published', project, answers });
+    if (ended !== end) problems.push(`the job of an ssh key ended ${ended}, not ${end}`);
+  }
+  return problems;
+}
+
+async function runJob(
+  { ask }: PlantedStage,
+  planter: Planter,
+  {
+    number,
+    course,
+    project,
+    answers,
+    repository,
+  }: JobsOptions & { number: number; course: Course; project: string; repository?: string },
+): Promise<string> {
+  const base = `/v2/agent/${project}/job`;
+  const headers = { 'idempotency-key': planter.plain() };
+  const prompt = `Job ${number} (${course}): improve the page. ${planter.shaped()} ${planter.shaped()}`;
+  const { id } = JSON.parse((await ask(base, { json: { prompt, source: { repository } }, headers })).text) as JobAnswer;
+
+  async function ended(): Promise<JobAnswer> {
+    const deadline = Date.now() + jobPatienceMs;
+    for (;;) {
+      const { text } = await ask(`${base}/${id}`);
+      const job = JSON.parse(text) as JobAnswer;
+      if (job.status !== 'active' || Date.now() > deadline) return job;
+      await delay(200);
+    }
+  }
+  await ended();
+  await ask(`${base}/${id}/message`, { json: { prompt: `Once more. ${planter.shaped()}\n${planter.shaped()}` } });
+  const { status, details } = await ended();
+  for (const part of ['', '/events?limit=500'])
+    answers.push({ place: `answer: job${part}`, text: (await ask(`${base}/${id}${part}`)).text });
+  return details.failure?.category ?? status;
+}

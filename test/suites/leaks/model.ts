@@ -1,0 +1,47 @@
+import type { ChatMessage, RecordedRequest } from '../../support/scripted-model-server.ts';
+import type { ScriptedReply } from '../../support/scripted-model-wire.ts';
+import type { Planter } from './plant.ts';
+
+/** How the work of a job ends. */
+export type Course = 'published' | 'silent' | 'provider-error' | 'forge-error' | 'push-refused';
+
+/** A model that says secrets wherever it can say anything. The prompt names the job and its course: `Job 3 (published)`. */
+export function secretiveModel(planter: Planter) {
+  return ({ body }: Pick<RecordedRequest, 'body'>): ScriptedReply => {
+    const texts = body.messages.filter(({ role }) => role === 'user').map(textOf);
+    const [, job = '0', course = 'published'] = /Job (\d+) \(([\w-]+)\)/.exec(texts[0] ?? '') ?? [];
+    const lastUser = body.messages.findLastIndex(({ role }) => role === 'user');
+    const step = body.messages.slice(lastUser).filter(({ role }) => role === 'assistant').length;
+    if (course === 'silent')
+      return { toolCalls: [{ name: 'finish', input: { title: 'Nothing', summary: 'Nothing.' } }] };
+    if (course === 'provider-error' && step === 1)
+      return { status: 400, errorMessage: `Incorrect API key provided: ${planter.some(4)}` };
+    if (step === 0) {
+      return {
+        text: inPieces(`I look around. ${planter.some(6)}`),
+        toolCalls: [
+          { name: 'read', input: { path: `docs/page-${job}.md` } },
+          { name: 'list', input: { path: 'docs' } },
+          { name: 'grep', input: { pattern: planter.plain() } },
+          { name: planter.plain(), input: { note: planter.shaped() } },
+        ],
+      };
+    }
+    if (step === 1) {
+      const path = `notes/${texts.length}-${job}-${planter.plain()}.md`;
+      return { text: planter.shaped(), toolCalls: [{ name: 'write', input: { path, content: planter.some(4) } }] };
+    }
+    const summary = `I added a note.\n\n${planter.some(4)}`;
+    const input = { title: `Add a note about ${planter.plain()}`, summary, checked: planter.shaped() };
+    return { toolCalls: [{ name: 'finish', input }] };
+  };
+}
+
+/** Cut where a redactor that looks at one piece at a time sees nothing. */
+function inPieces(text: string): string[] {
+  return text.match(/[\s\S]{1,7}/g) ?? [];
+}
+
+function textOf({ content }: ChatMessage): string {
+  return typeof content === 'string' ? content : JSON.stringify(content);
+}

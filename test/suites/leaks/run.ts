@@ -1,0 +1,129 @@
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { findKeys } from '../../support/planted-keys.ts';
+import { findPlanted, type Trace } from '../../support/planted-secrets.ts';
+import { hasSsh } from '../../support/ssh/has-ssh.ts';
+import { databaseTraces, fileTraces, forgeTraces, gitTraces, temporalTraces } from '../../support/sinks.ts';
+import { courses, runJobs, runSshJobs } from './jobs.ts';
+import { sshKeys, refusedKeys } from './keys.ts';
+import { isMeant } from './meant.ts';
+import { configured, createPlanter, type Planter } from './plant.ts';
+import { addSshProjects } from './ssh.ts';
+import { encryptionKeys, repositoryNames, startPlantedStage, type PlantedStage } from './stage.ts';
+
+const perJob = 62;
+const perRequest = 22;
+const mostShown = 30;
+
+/**
+ * Plants secrets in everything that people, repositories, models, forges, receivers and clients can say to a live service, and
+ * looks for them afterwards in all that it wrote: database, logs, Temporal, forge, webhooks, answers. Prints its figures;
+ * answers how many were found where none belongs.
+ */
+export async function runPlanted(args: string[]): Promise<number> {
+  const option = { type: 'string' } as const;
+  const { values } = parseArgs({ args, options: { secrets: option } });
+  const wanted = Number(values.secrets ?? 1_000);
+  const jobs = Math.max(courses.length, Math.ceil(wanted / (2 * perJob)));
+  const planter = createPlanter(Object.values(configured), hasSsh ? [sshKeys.ed25519, sshKeys.rsa] : []);
+  await using stage = await startPlantedStage(planter, jobs);
+  const answers: Trace[] = [];
+  // the worker learns the keys with these, and what follows says them
+  if (!hasSsh) console.log('left out  ssh keys: there is no program ssh here');
+  const sshProjects = hasSsh ? await addSshProjects(stage, answers) : [];
+  const sshProblems = await runSshJobs(stage, planter, { projects: sshProjects, answers });
+  const ends = await runJobs(stage, planter, { jobs, answers });
+  await askOddly(stage, planter, { count: Math.max(10, Math.ceil((wanted - planter.count()) / perRequest)), answers });
+  await askDocumentation(stage, planter, answers);
+  await stage.receiver.until(4);
+
+  const traces = await tracesOf(stage, answers);
+  const found = [...findPlanted(traces), ...findKeys(traces, { ...sshKeys, ...refusedKeys })];
+  const wrong = found.filter((one) => !isMeant(one));
+  const kept = Map.groupBy(found.filter(isMeant), ({ place }) => place);
+  console.log(
+    `planted   ${planter.count()} secrets; jobs: ${[...ends].map(([end, { length }]) => `${end}: ${length}`).join(', ')}`,
+  );
+  if (hasSsh)
+    console.log(
+      `ssh keys  ${Object.keys(sshKeys).length} of ${sshProjects.length} projects, and ${Object.keys(refusedKeys).length} refused ones`,
+    );
+  console.log(
+    `searched  ${traces.length} texts: ${[...Map.groupBy(traces, ({ place }) => place.split(':')[0]!)].map(([sink, { length }]) => `${sink}: ${length}`).join(', ')}`,
+  );
+  console.log(
+    `meant     ${[...kept].map(([place, { length }]) => `${place.replace('database: ', '')}: ${length}`).join(', ')}`,
+  );
+  const problems = wrong.slice(0, mostShown).map(({ place, kind, excerpt }) => `${kind} in ${place}: ${excerpt}`);
+  problems.push(...sshProblems);
+  if (planter.count() < wanted) problems.push(`only ${planter.count()} secrets were planted`);
+  if (kept.size < 5) problems.push('what is meant to be kept was not reached');
+  const published = stage.github.pullRequests(repositoryNames.open).length;
+  if (published === 0) problems.push('no pull request was opened');
+  if (ends.size < 2) problems.push('all jobs ended alike');
+  for (const problem of problems) console.log(`violation: ${problem}`);
+  console.log(`violations: ${Math.max(wrong.length, problems.length)} (aim: 0)`);
+  return Math.max(wrong.length, problems.length);
+}
+
+/** Secrets where a client may put them by mistake. */
+async function askOddly(
+  { ask, projects, assistantKey }: PlantedStage,
+  planter: Planter,
+  { count, answers }: { count: number; answers: Trace[] },
+): Promise<void> {
+  const base = `/v2/agent/${projects.open}`;
+  for (let request = 0; request < count; request += 1) {
+    const tries = [
+      ask(`${base}/jobs?access_token=${planter.plain()}&cursor=${planter.plain()}`),
+      ask(`${base}/job/${planter.plain()}`),
+      ask(`/${planter.plain()}/job`, { headers: { 'x-request-id': planter.plain().slice(0, 64) } }),
+      ask(`${base}/jobs`, { key: planter.plain(), headers: { cookie: `session=${planter.plain()}` } }),
+      ask(`${base}/jobs`, { headers: { 'user-agent': planter.plain(), referer: `https://a/?key=${planter.plain()}` } }),
+      ask(`${base}/job`, { json: { prompt: 5, [planter.plain()]: planter.some(2), model: planter.plain() } }),
+      ask(`${base}/job`, {
+        json: { prompt: 'x', source: { repository: `https://u:${planter.plain()}@github.com/a/b` } },
+      }),
+      ask(`${base}/webhooks`, { json: { url: `ftp://${planter.plain()}/`, secret: planter.plain() } }),
+      ask('/v1/session', { json: { key: planter.plain() } }),
+      ask('/v1/session', { json: { link: planter.plain() } }),
+      ask('/v1/projects', {
+        json: { repository: `https://x:${planter.plain()}@a.example/b`, forgeToken: planter.plain() },
+      }),
+      ask(`/v1/projects/${projects.open}`, { method: 'PATCH', json: { forgeUrl: planter.plain() } }),
+      ask(`/v1/jobs?q=${planter.plain()}&cursor=${planter.plain()}`),
+      ask(`/discovery/v1/search/${planter.plain()}`, { key: assistantKey, json: { query: planter.plain() } }),
+    ];
+    for (const { status, text } of await Promise.all(tries)) answers.push({ place: `answer: ${status}`, text });
+  }
+}
+
+async function askDocumentation({ ask, domain, assistantKey }: PlantedStage, planter: Planter, answers: Trace[]) {
+  for (const version of ['v1', 'v2']) {
+    const json = { fp: 'x', messages: [{ role: 'user', content: `What is on the page? ${planter.some(2)}` }] };
+    // what it quotes is the documentation: the answer is no sink
+    await ask(`/discovery/${version}/assistant/${domain}/message`, { key: assistantKey, json });
+    const broken = await ask(`/discovery/${version}/assistant/broken-docs/message`, { key: assistantKey, json });
+    answers.push({ place: `answer: ${broken.status}`, text: broken.text });
+  }
+}
+
+async function tracesOf(stage: PlantedStage, answers: Trace[]): Promise<Trace[]> {
+  const { lane, servers, github, receiver, repositories, model } = stage;
+  const traces: Trace[] = [...answers];
+  for await (const trace of databaseTraces(lane.pool)) traces.push(trace);
+  const engine = { address: servers.temporalAddress, namespace: lane.namespace, encryptionKeys };
+  for await (const trace of temporalTraces(engine)) traces.push(trace);
+  for await (const trace of fileTraces(servers.home, ['.log', 'temporal.db', 'temporal.db-wal'])) traces.push(trace);
+  // where git has its configuration, and a key while it is used
+  for await (const { text } of fileTraces(join(lane.home, 'work-1', 'git-home'), ['']))
+    traces.push({ place: 'file: home of git', text });
+  for (const name of Object.values(repositoryNames)) traces.push(...forgeTraces(github, name));
+  for (const repository of repositories) {
+    for await (const trace of gitTraces(repository)) traces.push(trace);
+  }
+  for (const { text } of receiver.received) traces.push({ place: 'webhook: body', text });
+  // what a process knows goes to no provider either
+  const asked = JSON.stringify(model.requests.map(({ body }) => body));
+  return [...traces, { place: 'model: request', text: asked }];
+}

@@ -1,0 +1,169 @@
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { createSiteStore } from '../../../db/sites/sites.ts';
+import { untilSuccess } from '../../../local/processes/until-success.ts';
+import { startLane, type Lane } from '../chaos/lane.ts';
+import { startServers, type ChaosServers } from '../chaos/servers.ts';
+import { startReceiver, type Receiver } from '../../integration/webhooks/receiver.ts';
+import { operatorOf } from '../../../db/caller.ts';
+import { buildKey, buildProject, testPepper } from '../../support/build.ts';
+import { testKeys, testKeysText } from '../../support/encryption.ts';
+import { createFakeGithub, type FakeGithub } from '../../support/forges/fake-github.ts';
+import type { TestRepository } from '../../support/git-repository.ts';
+import { startScriptedModelServer, type ScriptedModelServer } from '../../support/scripted-model-server.ts';
+import { startSshServer, type SshServer } from '../../support/ssh/ssh-server.ts';
+import { secretiveModel } from './model.ts';
+import { sshKeys } from './keys.ts';
+import { configured, type Planter } from './plant.ts';
+
+/** The live service with a forge, a model, a receiver of webhooks and a site, all of which say secrets. */
+export interface PlantedStage extends AsyncDisposable {
+  servers: ChaosServers;
+  lane: Lane;
+  github: FakeGithub;
+  model: ScriptedModelServer;
+  receiver: Receiver;
+  /** Has the repositories of projects that are reached by ssh. */
+  ssh: SshServer;
+  /** What the command line is given beside the database. */
+  environment: NodeJS.ProcessEnv;
+  repositories: TestRepository[];
+  assistantKey: string;
+  domain: string;
+  /** Of a repository that takes pushes, and of one whose hook refuses them. */
+  projects: { open: string; locked: string };
+  /** Sends JSON, or gets; the status does not matter. */
+  ask(path: string, options?: AskOptions): Promise<{ status: number; text: string }>;
+}
+
+export interface AskOptions {
+  key?: string;
+  json?: unknown;
+  /** Instead of JSON. */
+  body?: string;
+  method?: string;
+  headers?: Record<string, string>;
+}
+
+export const repositoryNames = {
+  open: 'acme/docs',
+  locked: 'acme/locked',
+  ssh: 'acme/ssh',
+  sshLocked: 'acme/ssh-locked',
+};
+export const encryptionKeys = testKeys('k1');
+
+export async function startPlantedStage(planter: Planter, jobs: number): Promise<PlantedStage> {
+  await using started = new AsyncDisposableStack();
+  const receiver = started.use(await startReceiver());
+  const model = started.use(await startScriptedModelServer());
+  model.respondWith(secretiveModel(planter));
+  const github = started.use(await createFakeGithub({ token: configured.githubToken }));
+  github.tokens.add(configured.projectToken);
+  const ssh = started.use(await startSshServer({ authorizedKeys: [sshKeys.ed25519, sshKeys.rsa] }));
+  const servers = started.use(await startServers());
+  const environment = {
+    DOCKET_ENCRYPTION_KEYS: testKeysText('k1'),
+    DOCKET_ALLOWED_HOSTS: `github.com,${ssh.host}:${ssh.port}`,
+    DOCKET_KEY_PEPPER: testPepper,
+  };
+  const lane = started.use(
+    await startLane({
+      servers,
+      name: 'planted',
+      entries: { worker: 'test/suites/chaos/processes/http-git-worker.ts' },
+      env: {
+        OPENAI_COMPATIBLE_BASE_URL: model.baseUrl,
+        OPENAI_COMPATIBLE_API_KEY: configured.modelKey,
+        GITHUB_TOKEN: configured.githubToken,
+        GITLAB_TOKEN: configured.gitlabToken,
+        GITHUB_API_URL: github.apiUrl,
+        DOCKET_AGENT_MODEL: 'compatible/scripted',
+        DOCKET_ASSISTANT_MODEL: 'offline/extract',
+        ...environment,
+        DOCKET_WEBHOOK_ALLOWED_HOSTS: receiver.host,
+        LOG_LEVEL: 'trace',
+      },
+    }),
+  );
+  const { pool, organizationId, baseUrl, adminKey } = lane;
+
+  const pages = Array.from({ length: jobs }, (_, job): [string, string] => [
+    `docs/page-${job}.md`,
+    `# Page ${job}\n\n${planter.some(8)}`,
+  ]);
+  const names = Array.from({ length: jobs }, (): [string, string] => [`docs/${planter.plain()}.md`, '# Odd name\n']);
+  const files = Object.fromEntries([
+    ...pages,
+    ...names,
+    ['AGENTS.md', `Write plainly. ${planter.some(4)}`],
+    ['.github/pull_request_template.md', `Checklist ${planter.some(4)}`],
+  ]);
+  const open = await github.addRepository(repositoryNames.open, files);
+  const locked = await github.addRepository(repositoryNames.locked, files);
+  const bySsh = await github.addRepository('acme/ssh', files);
+  const lockedBySsh = await github.addRepository('acme/ssh-locked', files);
+  for (const { path } of [locked, lockedBySsh]) {
+    const hook = join(path, 'hooks', 'pre-receive');
+    await mkdir(dirname(hook), { recursive: true });
+    await writeFile(hook, `#!/bin/sh\ncat >&2 <<'END'\nrefused because of\n${planter.some(15)}END\nexit 1\n`);
+    await chmod(hook, 0o755);
+  }
+  const silent = await github.addRepository('acme/silent', { 'README.md': '# Says nothing\n' });
+  ssh.add('acme/ssh', bySsh.path);
+  ssh.add('acme/silent', silent.path);
+  ssh.add('acme/ssh-locked', lockedBySsh.path);
+
+  const addProject = async (name: string, repository: string) =>
+    (await buildProject(pool, { organizationId, name, repository, forge: 'github' })).id;
+  const ids = { open: await addProject('Open', open.url), locked: await addProject('Locked', locked.url) };
+
+  async function ask(path: string, { key = adminKey, json, body, method, headers }: AskOptions = {}) {
+    const response = await fetch(baseUrl + path, {
+      method: method ?? (json === undefined ? 'GET' : 'POST'),
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
+      body: body ?? (json === undefined ? undefined : JSON.stringify(json)),
+    });
+    return { status: response.status, text: await response.text() };
+  }
+
+  const changed = { forgeToken: configured.projectToken, labels: ['docs'] };
+  const { status, text } = await ask(`/v1/projects/${ids.open}`, { method: 'PATCH', json: changed });
+  if (status !== 200) throw new Error(`The project was not changed: ${text}`);
+
+  for (const status of [500, 200, 500, 200, 200, 200])
+    receiver.answers.push((response) => void response.writeHead(status).end(planter.some(6)));
+  for (const project of Object.values(ids)) {
+    const url = `${receiver.url}/${planter.plain()}?token=${planter.plain()}`;
+    await ask(`/v2/agent/${project}/webhooks`, { json: { url, description: 'A receiver' } });
+  }
+
+  const domain = 'planted-docs';
+  const sites = createSiteStore(pool);
+  const operator = operatorOf({ organizationId });
+  await sites.create(operator, { domain, repository: open.url, path: 'docs' });
+  const path = `docs/${planter.plain()}`;
+  await sites.create(operator, { domain: 'broken-docs', repository: open.url, path });
+  const assistantKey = (await buildKey(pool, { organizationId, kind: 'assistant' })).key;
+  await untilSuccess(async () => {
+    const { status } = await ask(`/discovery/v1/search/${domain}`, { key: assistantKey, json: { query: 'page' } });
+    if (status !== 200) throw new Error(`The search answers ${status}.`);
+  }, AbortSignal.timeout(120_000));
+
+  const running = started.move();
+  return {
+    servers,
+    lane,
+    github,
+    model,
+    receiver,
+    ssh,
+    environment,
+    repositories: [open, locked, bySsh, lockedBySsh],
+    assistantKey,
+    domain,
+    projects: ids,
+    ask,
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}

@@ -1,0 +1,149 @@
+import type { Mutation } from './list.ts';
+
+const endedAccess = { project: 'integration', tests: ['api/ended-access'] } as const;
+const paths = { project: 'integration', tests: ['api/paths'] } as const;
+const unknownFields = { project: 'integration', tests: ['api/unknown-fields'] } as const;
+const allowance = { project: 'integration', tests: ['api/allowance'] } as const;
+const resumeToken = { project: 'integration', tests: ['assistant/resume-token'] } as const;
+
+/** Who may hold what open, and what a limit counts. */
+export const accessMutations: Mutation[] = [
+  {
+    name: 'open answers outlive their access',
+    file: 'api/http/open-answers.ts',
+    find: 'if (!valid.has(holder)) end(answer);',
+    replace: 'void [valid, answer, holder];',
+    ...endedAccess,
+  },
+  {
+    name: 'who is let in while others are looked at is sent away',
+    file: 'api/http/open-answers.ts',
+    find: 'for (const { answer, holder } of held) if (!valid.has(holder)) end(answer);',
+    replace:
+      'for (const answer of open.values()) if (answer.holder !== null && !valid.has(answer.holder)) end(answer);',
+    project: 'unit',
+    tests: ['api/http/open-answers'],
+  },
+  {
+    name: 'a busy event loop takes a cut connection for one that lasts',
+    file: 'api/http/stream-output.ts',
+    find: 'for (let slice = 0; slice < 10; slice += 1) await sleep(ms / 10, ',
+    replace: 'await sleep(ms, ',
+    project: 'unit',
+    tests: ['api/http/stream-output'],
+  },
+  {
+    name: 'authentication names nobody as the holder of an answer',
+    file: 'api/access/gate.ts',
+    find: 'openAnswers.admit(request, caller);',
+    replace: '',
+    ...endedAccess,
+  },
+  {
+    name: 'a session that was signed out may stay',
+    file: 'db/for-service/access.ts',
+    find: 'and sessions.revoked_at is null',
+    replace: '',
+    ...endedAccess,
+  },
+  {
+    name: 'a session may stay beyond its lifetime',
+    file: 'db/for-service/access.ts',
+    find: 'and sessions.expires_at > now()',
+    replace: '',
+    ...endedAccess,
+  },
+  {
+    name: 'every reader of a chat resumes its reply',
+    file: 'db/sites/replies.ts',
+    find: 'and resume_digest = $5',
+    replace: 'and $5::bytea is not null',
+    ...resumeToken,
+  },
+  {
+    name: 'a reply is resumed at another site',
+    file: 'db/sites/replies.ts',
+    find: 'where site_id = $1 and chat_id = $2',
+    replace: 'where $1::text is not null and chat_id = $2',
+    ...resumeToken,
+  },
+  {
+    name: 'paths are matched in any case',
+    file: 'api/create-router.ts',
+    find: ', sensitive: true',
+    replace: '',
+    ...paths,
+  },
+  {
+    name: 'a slash at the end of a path is ignored',
+    file: 'api/create-router.ts',
+    find: 'strict: true, ',
+    replace: '',
+    ...paths,
+  },
+  {
+    name: 'a request may name two hosts',
+    file: 'api/http/request-guard.ts',
+    find: "hasSeveral(ctx.req, 'host')",
+    replace: 'false',
+    ...paths,
+  },
+  {
+    name: 'bodies take any field',
+    file: 'api/http/closed-object.ts',
+    find: "z.strictObject(shape, { error: (issue) => unknownName(issue, 'field') })",
+    replace: 'z.object(shape)',
+    ...unknownFields,
+  },
+  {
+    name: 'queries take any parameter',
+    file: 'api/http/closed-object.ts',
+    find: "z.strictObject(shape, { error: (issue) => unknownName(issue, 'query parameter') })",
+    replace: 'z.object(shape)',
+    ...unknownFields,
+  },
+  {
+    name: 'a blocked address locks right keys out',
+    file: 'api/access/verify-key.ts',
+    find: 'if (key !== null) return',
+    replace: 'if (key !== null && failures.blockedSeconds(addressOf(request)) === 0) return',
+    project: 'integration',
+    tests: ['api/limits'],
+  },
+  {
+    name: 'each request with an unknown key asks the database',
+    file: 'api/access/key-verifier.ts',
+    find: 'remember(missing, id, { loadedAt });',
+    replace: '',
+    project: 'unit',
+    tests: ['api/access/key-verifier'],
+  },
+  {
+    name: 'jobs are not counted',
+    file: 'db/jobs/jobs.ts',
+    find: 'job.counter === undefined ? null : await takeAllowance(client, job.counter)',
+    replace: 'null',
+    ...allowance,
+  },
+  {
+    name: 'forks are not counted',
+    file: 'db/jobs/job-forks.ts',
+    find: 'request.counter === undefined ? null : await takeAllowance(client, request.counter)',
+    replace: 'null',
+    ...allowance,
+  },
+  {
+    name: 'a change is made though nothing is left of its allowance',
+    file: 'db/operations/rate-limits.ts',
+    find: 'if (!answer.allowed) throw new AllowanceError(counter.policy, answer);',
+    replace: '',
+    ...allowance,
+  },
+  {
+    name: 'a repeated request is checked against what has changed since',
+    file: 'api/jobs/routes-jobs.ts',
+    find: '(await creation.findEarlier(caller, request)) ??',
+    replace: '',
+    ...allowance,
+  },
+];

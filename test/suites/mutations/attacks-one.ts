@@ -1,0 +1,65 @@
+import type { Mutation } from './list.ts';
+
+const servers = { project: 'integration', tests: ['clients/hostile-servers'] } as const;
+const races = { project: 'integration', tests: ['db/erasure-races'] } as const;
+
+/** What servers of repositories, forges and receivers of webhooks may not do, and what may not happen to what is being deleted. */
+export const attackOneMutations: Mutation[] = [
+  {
+    name: 'a server that switches protocols holds a worker for good',
+    file: 'activities/network/answer-to.ts',
+    find: "request.on('close', () => reject(new Error('The connection ended without an answer.')));",
+    replace: '',
+    ...servers,
+  },
+  {
+    name: 'links of GitLab to further pages are followed',
+    file: 'activities/forges/gitlab-transport.ts',
+    find: 'headers: {}, body',
+    replace: 'headers: answer.headers, body',
+    ...servers,
+  },
+  {
+    name: 'an answer of a forge is parsed however many values it has',
+    file: 'activities/network/egress.ts',
+    find: 'if (problem !== null) throw new Error(`The answer ${problem}.`);',
+    replace: '',
+    ...servers,
+  },
+  {
+    name: 'a page of a forge has any length',
+    file: 'activities/forges/forge-http.ts',
+    find: '.max(longestPage)',
+    replace: '',
+    ...servers,
+  },
+  {
+    name: 'the address of a pull request has any length',
+    file: 'activities/forges/forge-http.ts',
+    find: '.max(2_000)',
+    replace: '',
+    ...servers,
+  },
+  {
+    name: 'of two changes that wait for each other one fails',
+    file: 'db/pool.ts',
+    find: '!isDeadlock || tries === mostTries',
+    replace: 'true',
+    ...races,
+  },
+  {
+    name: 'a copy of a repository has any number of refs',
+    file: 'activities/git/remote.ts',
+    find: 'if (truncated || refs > most)',
+    replace: 'if (truncated)',
+    project: 'integration',
+    tests: ['clients/clone-limits'],
+  },
+  {
+    name: 'a default branch has any name',
+    file: 'activities/git/remote.ts',
+    find: 'parsed.ok ? parsed.ref : null',
+    replace: "value.slice('ref: refs/heads/'.length)",
+    ...servers,
+  },
+];

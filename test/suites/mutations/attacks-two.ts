@@ -1,0 +1,89 @@
+import type { Mutation } from './list.ts';
+
+const hostile = { project: 'integration', tests: ['models/hostile-model'] } as const;
+const job = { project: 'integration', tests: ['jobs/hostile-model'] } as const;
+const tokens = { project: 'unit', tests: ['models/used-tokens'] } as const;
+
+/** What hostile servers of models, names of pages and targets of requests are held to. */
+export const attackTwoMutations: Mutation[] = [
+  {
+    name: 'a redirect of a provider is followed',
+    file: 'models/provider-fetch.ts',
+    find: "{ ...init, redirect: 'manual' }",
+    replace: '{ ...init }',
+    ...hostile,
+  },
+  {
+    name: 'an answer of a provider has no end',
+    file: 'models/provider-fetch.ts',
+    find: 'if (left < 0)',
+    replace: 'if (Number.isNaN(left))',
+    ...hostile,
+  },
+  {
+    name: 'all calls of an answer are run',
+    file: 'activities/model/ask-model.ts',
+    find: 'position < mostCalls ?',
+    replace: 'position < Infinity ?',
+    ...hostile,
+  },
+  {
+    name: 'tokens below nothing are believed',
+    file: 'models/used-tokens.ts',
+    find: 'tokens !== undefined && tokens >= 0 && tokens <=',
+    replace: 'tokens !== undefined && tokens <=',
+    ...tokens,
+  },
+  {
+    name: 'a provider that says nothing works for free',
+    file: 'models/used-tokens.ts',
+    find: 'Math.min(mostTokensOf(characters), mostTokens)',
+    replace: '0',
+    ...tokens,
+  },
+  {
+    name: 'cached tokens are more than the input',
+    file: 'models/used-tokens.ts',
+    find: 'isCount(tokens) && tokens <= whole ?',
+    replace: 'isCount(tokens) ?',
+    ...tokens,
+  },
+  {
+    name: 'a page is named like an address of another site',
+    file: 'api/assistant/retrieve.ts',
+    find: '${withinSite(page)}',
+    replace: '${page}',
+    project: 'unit',
+    tests: ['api/assistant/retrieve'],
+  },
+  {
+    name: 'the name of a model leads to another address of its provider',
+    file: 'models/registry.ts',
+    find: '!modelPattern.test(model)',
+    replace: '!modelPattern.test(model) && model === name',
+    project: 'unit',
+    tests: ['models/registry'],
+  },
+  {
+    name: 'the target of a request is a whole address',
+    file: 'api/http/request-guard.ts',
+    find: "!/^\\/[^#]*$/.test(ctx.req.url ?? '')",
+    replace: "(ctx.req.url ?? '').includes('#')",
+    project: 'integration',
+    tests: ['api/paths'],
+  },
+  {
+    name: 'the id of a call is stored with a key in it',
+    file: 'activities/model/model.ts',
+    find: '      toolCallId: mask(call.toolCallId),\n',
+    replace: '',
+    ...job,
+  },
+  {
+    name: 'what a model says it used is stored as it is',
+    file: 'activities/model/ask-model.ts',
+    find: 'usedTokens(reportedUsage(await result.usage), { sentCharacters, receivedCharacters })',
+    replace: 'Object.assign(usedTokens({}, { sentCharacters, receivedCharacters }), reportedUsage(await result.usage))',
+    ...job,
+  },
+];

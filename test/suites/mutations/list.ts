@@ -1,0 +1,199 @@
+import { accessMutations } from './access.ts';
+import { administrationMutations } from './administration.ts';
+import { boundMutations } from './bounds.ts';
+import { attackOneMutations } from './attacks-one.ts';
+import { attackTwoMutations } from './attacks-two.ts';
+import { machineMutations } from './machine.ts';
+import { linkMutations } from './links.ts';
+import { capacityMutations } from './capacity.ts';
+import { organizationMutations } from './organizations.ts';
+import { sandboxMutations } from './sandbox.ts';
+
+/** A check of the product, and the tests that fail without it. */
+export interface Mutation {
+  /** What no longer holds. */
+  name: string;
+  file: string;
+  /** The text of the check: it stands in the file once. */
+  find: string;
+  replace: string;
+  project: 'unit' | 'integration' | 'attacks' | 'e2e';
+  /** Filters of test files. */
+  tests: readonly string[];
+}
+
+const temporal = { project: 'integration', tests: ['jobs/temporal-tls'] } as const;
+const outcomes = { project: 'integration', tests: ['jobs/stopped', 'jobs/check'] } as const;
+const grants = { project: 'unit', tests: ['lib/inputs/grants'] } as const;
+const access = { project: 'unit', tests: ['activities/job/granted-access'] } as const;
+const twoOrganizations = { project: 'integration', tests: ['jobs/grants'] } as const;
+
+export const mutations: Mutation[] = [
+  ...accessMutations,
+  ...administrationMutations,
+  ...capacityMutations,
+  ...boundMutations,
+  ...attackOneMutations,
+  ...machineMutations,
+  {
+    name: 'workers keep a connection with the credentials of before a rotation',
+    file: 'worker/run-workers.ts',
+    find: 'for (const worker of workers) worker.connection = connection;',
+    replace: '',
+    ...temporal,
+  },
+  {
+    name: 'the API keeps a connection with the credentials of before a rotation',
+    file: 'lib/temporal/temporal-connection.ts',
+    find: 'connection = open(next);',
+    replace: '',
+    ...temporal,
+  },
+  {
+    name: 'a turn that a limit made finish counts as complete',
+    file: 'activities/tools/tools.ts',
+    find: 'isLast ? finish.complete !== true : finish.complete === false',
+    replace: 'finish.complete === false',
+    ...outcomes,
+  },
+  {
+    name: 'a partial change is no draft',
+    file: 'activities/publish/publisher.ts',
+    find: 'job.draft || text.incomplete !== null',
+    replace: 'job.draft',
+    ...outcomes,
+  },
+  {
+    name: 'a grant for a folder covers what only begins like it',
+    file: 'lib/inputs/grants.ts',
+    find: 'place.startsWith(resource.slice(0, -1))',
+    replace: 'place.startsWith(resource.slice(0, -2))',
+    ...grants,
+  },
+  {
+    name: 'a grant is left by ".." in a path',
+    file: 'lib/inputs/grants.ts',
+    find: 'isSuspicious(segment) || segment === everything',
+    replace: 'segment === everything',
+    ...grants,
+  },
+  {
+    name: 'a grant is left by a spelling of an address',
+    file: 'lib/inputs/grants.ts',
+    find: 'segments.every(isSegment) ?',
+    replace: 'segments.length >= 0 ?',
+    ...grants,
+  },
+  {
+    name: "the worker's credential needs no grant",
+    file: 'activities/job/granted-access.ts',
+    find: 'covers(resources, place) ? null : noGrantForCredential(owner.organizationId, place)',
+    replace: 'resources.length < 0 ? noGrantForCredential(owner.organizationId, place) : null',
+    ...access,
+  },
+  {
+    name: "the worker's forge is had without its grant",
+    file: 'activities/forges/forges.ts',
+    find: "if (problem !== null) throw new ForgeError('authentication', problem);",
+    replace: '',
+    ...access,
+  },
+  {
+    name: "a site is read with the worker's credential without a grant",
+    file: 'activities/forges/forges.ts',
+    find: 'if (refusal(repository) !== null) return null;',
+    replace: '',
+    ...access,
+  },
+  {
+    name: 'one granted place of a repository is enough',
+    file: 'activities/job/granted-access.ts',
+    find: 'places?.every((place)',
+    replace: 'places?.some((place)',
+    ...access,
+  },
+  {
+    name: 'a symbolic link leads from a granted place',
+    file: 'activities/forges/local-place.ts',
+    find: 'const places = [path, place];',
+    replace: 'const places = [path];',
+    ...access,
+  },
+  {
+    name: 'git finds objects outside of a granted repository',
+    file: 'activities/forges/local-place.ts',
+    find: 'places.push(lead);',
+    replace: 'void 0;',
+    ...access,
+  },
+  {
+    name: "a project's own token does not go before a grant",
+    file: 'activities/job/granted-access.ts',
+    find: 'credential: own ?? forges.credentialOf(repository, { refusal })',
+    replace: 'credential: forges.credentialOf(repository, { refusal }) ?? own',
+    ...access,
+  },
+  {
+    name: 'a merge needs no grant',
+    file: 'worker/chores/merge-chores.ts',
+    find: 'await granted.checkRepository(work, work.repository);',
+    replace: '',
+    ...twoOrganizations,
+  },
+  {
+    name: 'a job is accepted without a grant',
+    file: 'api/jobs/create-job.ts',
+    find: 'await checkRepositories(project, { repositories: [repository], forgeUrl, needsCredential: !hasCredential });',
+    replace: '',
+    ...twoOrganizations,
+  },
+  {
+    name: 'a site is accepted without a grant',
+    file: 'api/sites/routes-sites.ts',
+    find: "if (typeof directory === 'string') await checkDirectory(owner, directory);",
+    replace: '',
+    ...twoOrganizations,
+  },
+  {
+    name: 'a job opens its repository without a grant',
+    file: 'activities/job/granted-access.ts',
+    find: 'await checkRepository(job, repository);',
+    replace: '',
+    ...twoOrganizations,
+  },
+  {
+    name: 'organizations share a copy of a repository, whatever the grants',
+    file: 'activities/workspaces/mirrors.ts',
+    find: '${organizationId} ${repository}',
+    replace: '${repository}',
+    project: 'integration',
+    tests: ['clients/resolve'],
+  },
+  {
+    name: 'the migration grants more than was used',
+    file: 'db/migrations/0028-grants.sql',
+    find: "where resource not like '%/*' and resource <> ''",
+    replace: '',
+    project: 'integration',
+    tests: ['db/migrate'],
+  },
+  {
+    name: 'the API gets the credentials that grants are about',
+    file: 'local/processes/services.ts',
+    find: '{ ...env, ...withoutForges }',
+    replace: 'env',
+    project: 'unit',
+    tests: ['local/settings'],
+  },
+  {
+    name: "a project's token goes to another server without asking for a grant",
+    file: 'lib/inputs/grants.ts',
+    find: 'const isElsewhere = before.forgeUrl !== after.forgeUrl || ',
+    replace: 'const isElsewhere = ',
+    ...twoOrganizations,
+  },
+  ...organizationMutations,
+  ...attackTwoMutations,
+  ...linkMutations,
+  ...sandboxMutations,
+];

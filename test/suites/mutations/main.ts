@@ -1,0 +1,130 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join, relative, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { z } from 'zod';
+import { mutations, type Mutation } from './list.ts';
+
+/**
+ * `npm run mutations [-- --only TEXT] [--lanes N]`: takes one check at a time out of a clone of the committed code and runs the
+ * tests that hold it. First all these tests run once with the checks in place. Ends with 1 when a mutation is not caught.
+ */
+
+const checkout = resolve(import.meta.dirname, '../../..');
+const longestRunMs = 10 * 60_000;
+const reportSchema = z.object({
+  testResults: z.array(z.object({ name: z.string(), assertionResults: z.array(z.object({ status: z.string() })) })),
+});
+
+interface FileOutcome {
+  file: string;
+  passed: number;
+  failed: number;
+}
+
+/** A clone of the committed code. */
+function createLane(home: string, name: string): string {
+  const lane = join(home, name);
+  execFileSync('git', ['clone', '--quiet', '--shared', checkout, lane]);
+  symlinkSync(join(checkout, 'node_modules'), join(lane, 'node_modules'));
+  return lane;
+}
+
+/** The tests of a project in a lane; a file that does not load has no test at all. */
+async function runTests(lane: string, { project, tests }: Pick<Mutation, 'project' | 'tests'>, more: string[] = []) {
+  const report = join(lane, '.mutation.json');
+  const args = ['run', '--project', project, ...tests, '--reporter=json', `--outputFile=${report}`, ...more];
+  // lanes share node_modules, where runs beside each other would replace each other's caches
+  args.push('--cache=false', `--fsModuleCachePath=${join(lane, '.vitest-cache')}`);
+  await new Promise((done, fail) => {
+    const child = spawn(join(lane, 'node_modules/.bin/vitest'), args, {
+      cwd: lane,
+      stdio: 'ignore',
+      timeout: longestRunMs,
+    });
+    child.on('error', fail).on('close', done);
+  });
+  const text = readFileSync(report, 'utf8');
+  rmSync(report);
+  return reportSchema.parse(JSON.parse(text)).testResults.map(({ name, assertionResults }): FileOutcome => {
+    const count = (wanted: string) => assertionResults.filter(({ status }) => status === wanted).length;
+    return { file: relative(lane, name), passed: count('passed'), failed: count('failed') };
+  });
+}
+
+/** The file with the check taken out. Throws when the list is not of today's code. */
+function mutated(text: string, { name, file, find, replace }: Mutation): string {
+  if (text.split(find).length !== 2)
+    throw new Error(`${name}: ${file} has to hold ${JSON.stringify(find)} exactly once.`);
+  return text.replace(find, () => replace);
+}
+
+/** Each test file once, with all checks in place. */
+async function runControl(home: string, chosen: Mutation[]): Promise<FileOutcome[]> {
+  const byProject = Map.groupBy(chosen, ({ project }) => project);
+  const runs = [...byProject].map(([project, list]) =>
+    runTests(createLane(home, project), { project, tests: [...new Set(list.flatMap(({ tests }) => tests))] }),
+  );
+  return (await Promise.all(runs)).flat();
+}
+
+/** Null when the tests pass with the check and fail without it; else what is wrong. */
+async function problemOf(lane: string, mutation: Mutation, control: FileOutcome[]): Promise<string | null> {
+  const { project, tests, file } = mutation;
+  const held = control.filter((outcome) => outcome.file.startsWith(`test/${project}/`));
+  for (const test of tests) {
+    const own = held.filter((outcome) => outcome.file.includes(test));
+    if (own.length === 0 || own.some(({ passed, failed }) => passed === 0 || failed > 0))
+      return 'its tests do not pass with the check';
+  }
+  const path = join(lane, file);
+  const text = readFileSync(path, 'utf8');
+  writeFileSync(path, mutated(text, mutation));
+  try {
+    const outcomes = await runTests(lane, mutation, ['--bail=1']);
+    return outcomes.some(({ failed }) => failed > 0) ? null : 'its tests pass without the check, or do not run';
+  } catch (error) {
+    return `no verdict: ${String(error)}`;
+  } finally {
+    writeFileSync(path, text);
+  }
+}
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      only: { type: 'string', default: '' },
+      lanes: { type: 'string', default: String(availableParallelism()) },
+    },
+  });
+  const chosen = mutations.filter(({ name, file }) => `${name} ${file}`.includes(values.only));
+  for (const mutation of chosen) mutated(readFileSync(join(checkout, mutation.file), 'utf8'), mutation);
+  const home = mkdtempSync(join(tmpdir(), 'docket-mutations-'));
+  const seconds = (since: number) => `${Math.round((performance.now() - since) / 1_000)} s`;
+  let failed = 0;
+  try {
+    const control = await runControl(home, chosen);
+    console.log(`${control.length} test files run with all checks in place, ${seconds(0)}`);
+    const waiting = chosen.values();
+    const work = async (lane: string) => {
+      for (const mutation of waiting) {
+        const begun = performance.now();
+        const problem = await problemOf(lane, mutation, control);
+        if (problem !== null) failed += 1;
+        const held = `${mutation.project} ${mutation.tests.join(' ')}`;
+        console.log(`${problem === null ? 'caught' : 'MISSED'}  ${mutation.name}  (${held}, ${seconds(begun)})`);
+        if (problem !== null) console.log(`        ${problem}`);
+      }
+    };
+    await Promise.all(
+      Array.from({ length: Number(values.lanes) }, (_, number) => work(createLane(home, `lane-${number}`))),
+    );
+  } finally {
+    rmSync(home, { recursive: true, force: true });
+  }
+  console.log(`\n${chosen.length - failed} passed, ${failed} failed, ${seconds(0)}`);
+  process.exitCode = failed === 0 && chosen.length > 0 ? 0 : 1;
+}
+
+await main();

@@ -1,0 +1,91 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative, sep } from 'node:path';
+import { z } from 'zod';
+import type { SourceFile } from '../../../search/read/source-file.ts';
+import { weakEvidence } from '../../../search/query/site-index.ts';
+import type { SiteIndex } from '../../../search/query/site-index.ts';
+
+const questionsSchema = z.array(
+  z.object({
+    question: z.string(),
+    /** Pages that answer it; none: the documentation does not say. */
+    paths: z.array(z.string()),
+  }),
+);
+
+export type Question = z.infer<typeof questionsSchema>[number];
+
+export interface Quality {
+  /** Per answerable question, the place of the first right page among the pages found; 0 when there is none. */
+  ranks: number[];
+  hit1: number;
+  hit5: number;
+  mrr10: number;
+  /** Share of the unanswerable questions that are refused; null without any. */
+  refused: number | null;
+  /** Share of the answerable questions that are refused. */
+  wronglyRefused: number;
+}
+
+/** Reads a file of questions: `[{question, paths}]`. */
+export function readQuestions(file: string): Question[] {
+  return questionsSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
+}
+
+/** The files below a folder, as `readPages` takes them. */
+export function filesOf(folder: string): SourceFile[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .map((file) => ({ path: relative(folder, file).split(sep).join('/'), read: () => readFileSync(file, 'utf8') }));
+}
+
+/** Asks an index every question. */
+export function evaluate(index: SiteIndex, questions: Question[]): Quality {
+  const ranks: number[] = [];
+  const refusals = { right: 0, wrong: 0, unanswerable: 0 };
+  for (const { question, paths } of questions) {
+    const hits = index.search({ query: question, limit: 50 });
+    const isRefused = (hits[0]?.score ?? 0) < weakEvidence;
+    if (paths.length === 0) {
+      refusals.unanswerable++;
+      if (isRefused) refusals.right++;
+      continue;
+    }
+    if (isRefused) refusals.wrong++;
+    const found = [...new Set(hits.map((hit) => hit.path))];
+    ranks.push(found.findIndex((path) => paths.includes(path)) + 1);
+  }
+  return {
+    ranks,
+    hit1: hitShare(ranks, 1),
+    hit5: hitShare(ranks, 5),
+    mrr10: reciprocalRank(ranks),
+    refused: refusals.unanswerable === 0 ? null : refusals.right / refusals.unanswerable,
+    wronglyRefused: ranks.length === 0 ? 0 : refusals.wrong / ranks.length,
+  };
+}
+
+/** Share of the ranks that are at most `depth`. */
+export function hitShare(ranks: number[], depth: number): number {
+  return mean(ranks.map((rank) => (rank > 0 && rank <= depth ? 1 : 0)));
+}
+
+/** Mean reciprocal rank over the first ten. */
+export function reciprocalRank(ranks: number[]): number {
+  return mean(ranks.map((rank) => (rank > 0 && rank <= 10 ? 1 / rank : 0)));
+}
+
+/** 95 % interval of a figure over questions, by resampling them; the same numbers at every run. */
+export function interval(ranks: number[], figure: (ranks: number[]) => number): [number, number] {
+  let state = 1;
+  const next = () => (state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff) / 0x80000000;
+  const figures = Array.from({ length: 2000 }, () =>
+    figure(ranks.map(() => ranks[Math.floor(next() * ranks.length)] ?? 0)),
+  ).sort((a, b) => a - b);
+  return [figures[50] ?? 0, figures[1949] ?? 0];
+}
+
+function mean(values: number[]): number {
+  return values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length;
+}

@@ -1,0 +1,60 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { buildIndex } from '../../../search/build/build-index.ts';
+import { readPages } from '../../../search/read/read-pages.ts';
+import { openSiteIndex } from '../../../search/query/site-index.ts';
+import { evaluate, filesOf, hitShare, interval, readQuestions, reciprocalRank } from './evaluate.ts';
+
+const usage = 'node test/suites/quality/measure.ts --questions FILE --docs FOLDER';
+
+const { values } = parseArgs({
+  options: { questions: { type: 'string' }, docs: { type: 'string' }, misses: { type: 'boolean', default: false } },
+});
+if (values.questions === undefined || values.docs === undefined) {
+  process.stderr.write(`Usage: ${usage} [--misses]\n`);
+  process.exitCode = 2;
+} else {
+  measure(values.questions, values.docs);
+}
+
+function measure(questionsFile: string, docs: string): void {
+  const folder = mkdtempSync(join(tmpdir(), 'docket-quality-'));
+  try {
+    const file = join(folder, 'index.db');
+    const built = buildIndex(readPages(filesOf(docs)), { file });
+    const questions = readQuestions(questionsFile);
+    using index = openSiteIndex(file);
+    const { ranks, refused, wronglyRefused } = evaluate(index, questions);
+    const line = (name: string, figure: (of: number[]) => number) => {
+      const [low, high] = interval(ranks, figure);
+      print(`${name.padEnd(10)} ${figure(ranks).toFixed(3)}  [${low.toFixed(3)}, ${high.toFixed(3)}]`);
+    };
+    print(
+      `${built.pages} pages, ${built.chunks} passages, ${ranks.length} answerable questions of ${questions.length}`,
+    );
+    line('hit@1', (of) => hitShare(of, 1));
+    line('hit@5', (of) => hitShare(of, 5));
+    line('MRR@10', reciprocalRank);
+    print(
+      `refused    ${refused === null ? 'no unanswerable questions' : refused.toFixed(3)}  (of the answerable ones: ${wronglyRefused.toFixed(3)})`,
+    );
+    if (values.misses)
+      printMisses(
+        questions.filter(({ paths }) => paths.length > 0),
+        ranks,
+      );
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function printMisses(questions: { question: string; paths: string[] }[], ranks: number[]): void {
+  for (const [at, { question, paths }] of questions.entries())
+    if (ranks[at] !== 1) print(`${ranks[at]}\t${question}\t${paths.join(' ')}`);
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

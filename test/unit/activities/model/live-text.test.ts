@@ -1,0 +1,106 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { createLiveText, type LivePiece } from '../../../../activities/model/live-text.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+type Piece = LivePiece & { isRepeated: boolean };
+
+function liveText(append: (piece: Piece) => Promise<boolean>) {
+  const plain = { push: (text: string) => text, end: () => '' };
+  return createLiveText({ redactor: plain, append, intervalMs: 100 });
+}
+
+function recording() {
+  const pieces: Piece[] = [];
+  const append = async (piece: Piece) => pieces.push(piece) > 0;
+  return { pieces, append };
+}
+
+it('appends what came within an interval at once, and nothing while nothing comes', async () => {
+  const { pieces, append } = recording();
+  const text = liveText(append);
+  text.push('Hello');
+  text.push(' there');
+  await vi.advanceTimersByTimeAsync(100);
+  await vi.advanceTimersByTimeAsync(500);
+  text.push(', lamp');
+  await vi.advanceTimersByTimeAsync(100);
+  expect(pieces).toEqual([
+    { offset: 0, text: 'Hello there', isRepeated: false },
+    { offset: 11, text: ', lamp', isRepeated: false },
+  ]);
+  text.push('!');
+  expect(await text.end()).toEqual({
+    rest: [{ offset: 17, text: '!' }],
+    whole: [...pieces.map(({ offset, text: said }) => ({ offset, text: said })), { offset: 17, text: '!' }],
+  });
+});
+
+it('appends one piece after the other, however slow the database is', async () => {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const asked: string[] = [];
+  const text = liveText((piece) => {
+    asked.push(piece.text);
+    return asked.length === 1 ? promise : Promise.resolve(true);
+  });
+  text.push('a');
+  await vi.advanceTimersByTimeAsync(100);
+  text.push('b');
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(asked).toEqual(['a']);
+  const ended = text.end();
+  resolve(true);
+  expect(await ended).toMatchObject({ rest: [{ offset: 1, text: 'b' }] });
+});
+
+it('tries an append that failed again, and says that it may be there already', async () => {
+  const pieces: Piece[] = [];
+  const text = liveText(async (piece) => {
+    if (pieces.push(piece) === 1) throw new Error('Connection terminated unexpectedly');
+    return true;
+  });
+  text.push('a');
+  await vi.advanceTimersByTimeAsync(100);
+  text.push('b');
+  await vi.advanceTimersByTimeAsync(100);
+  expect(pieces.map((piece) => [piece.offset, piece.text, piece.isRepeated])).toEqual([
+    [0, 'a', false],
+    [0, 'a', true],
+    [1, 'b', false],
+  ]);
+  expect(await text.end()).toMatchObject({ rest: [] });
+});
+
+it('stops when nobody wants the text any more, and keeps the whole of it', async () => {
+  let asked = 0;
+  const text = liveText(async () => (asked += 1) > 1);
+  text.push('a');
+  await vi.advanceTimersByTimeAsync(100);
+  text.push('b');
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(asked).toBe(1);
+  const { rest, whole } = await text.end();
+  expect([rest, whole.map((piece) => piece.text).join('')]).toEqual([null, 'ab']);
+});
+
+it('says when it ends without knowing what was appended', async () => {
+  const text = liveText(() => Promise.reject(new Error('Connection terminated unexpectedly')));
+  text.push('a');
+  await vi.advanceTimersByTimeAsync(100);
+  expect(await text.end()).toEqual({ rest: null, whole: [{ offset: 0, text: 'a' }] });
+});
+
+it('cuts a long text into pieces of whole characters', async () => {
+  const { pieces, append } = recording();
+  const text = liveText(append);
+  const long = `a${'😀'.repeat(5_000)}`;
+  text.push(long);
+  await vi.advanceTimersByTimeAsync(100);
+  expect(pieces.map((piece) => piece.text).join('')).toBe(long);
+  for (const piece of pieces) {
+    expect(piece.text.isWellFormed()).toBe(true);
+    expect(Buffer.byteLength(piece.text)).toBeLessThanOrEqual(8_000);
+    expect(long.slice(piece.offset).startsWith(piece.text)).toBe(true);
+  }
+});

@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import { findLoop } from '../../../../activities/model/loop-guard.ts';
+import type { StepRow } from '../../../../db/for-worker/steps.ts';
+import { buildStep } from '../build-step.ts';
+
+/** `a`: a call that answers; `a!`: one that fails; `-`: words only. */
+function buildSteps(pattern: string): StepRow[] {
+  return pattern.split(' ').map((mark, index) => {
+    const toolCallId = `call_${index}`;
+    if (mark === '-') return buildStep({ step: index + 1, text: `Hm ${index}` });
+    const isError = mark.endsWith('!');
+    const call = { toolCallId, toolName: 'read', input: { path: mark } };
+    const output = isError ? 'No such file.' : `content of ${mark}`;
+    return buildStep({
+      step: index + 1,
+      toolCalls: [call],
+      toolResults: [{ toolCallId, toolName: 'read', output, isError }],
+    });
+  });
+}
+
+describe('an agent goes round in circles', () => {
+  it.each([
+    ['a a a a', 'same-call'],
+    ['b a a a a', 'same-call'],
+    ['a! b! c!', 'same-error'],
+    ['a b a b a b', 'alternation'],
+    ['a - - -', 'monologue'],
+  ])('with the steps %s', (pattern, loop) => {
+    expect(findLoop(buildSteps(pattern))).toBe(loop);
+  });
+
+  it.each(['a', 'a a a', 'a a b a a', 'a! b! c', 'a! b!', 'a b a b a', 'a b a b a c', 'a b c a b c', '- -', '- - a -'])(
+    'not with the steps %s',
+    (pattern) => {
+      expect(findLoop(buildSteps(pattern))).toBe(null);
+    },
+  );
+
+  it('not when the same call has another result each time', () => {
+    const steps = buildSteps('a a a a').map((step, index) => ({
+      ...step,
+      toolResults: step.toolResults!.map((result) => ({ ...result, output: `${index}` })),
+    }));
+    expect(findLoop(steps)).toBe(null);
+  });
+});

@@ -1,0 +1,35 @@
+import { expect, it } from 'vitest';
+import { isRunHost, parseRunHosts } from '../../../../activities/sandbox/network.ts';
+
+it('reads names of hosts, with and without a port', () => {
+  const parsed = parseRunHosts(' registry.npmjs.org, Proxy.Golang.org:443 ,,registry.npmjs.org');
+  expect(parsed).toEqual({ ok: true, hosts: ['registry.npmjs.org', 'proxy.golang.org:443'] });
+  expect(parseRunHosts('')).toEqual({ ok: true, hosts: [] });
+});
+
+it.each([
+  '*.npmjs.org',
+  'https://npmjs.org',
+  'npmjs.org/path',
+  'a b',
+  'user@host',
+  '127.0.0.1',
+  '0x7f.1',
+  '2130706433',
+  '[::1]',
+  'host:0',
+  'host:99999',
+  'host:',
+  '-host',
+  'ⓛocalhost',
+])('refuses %s, which is no name of a host', (text) => {
+  expect(parseRunHosts(`good.test,${text}`)).toMatchObject({ ok: false });
+});
+
+it('opens the ports of HTTP and HTTPS, and another one where it is named', () => {
+  const hosts = ['npm.test', 'own.test:4873'];
+  const open = (host: string, ...ports: number[]) => ports.filter((port) => isRunHost(hosts, host, port));
+  expect(open('npm.test', 22, 80, 443, 8080)).toEqual([80, 443]);
+  expect(open('own.test', 22, 80, 443, 4873)).toEqual([4873]);
+  expect(open('evil.test', 22, 80, 443, 4873)).toEqual([]);
+});

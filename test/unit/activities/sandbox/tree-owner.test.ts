@@ -1,0 +1,91 @@
+import { chownSync, lstatSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createTreeOwner } from '../../../../activities/sandbox/tree-owner.ts';
+
+const uid = 20_123;
+
+describe.runIf(process.getuid?.() === 0)('what gives a tree to a user', () => {
+  let tree: string;
+  const place = (path: string) => join(tree, path);
+  const ownerOf = (path: string) => lstatSync(place(path)).uid;
+  const write = (...paths: string[]) => {
+    for (const path of paths) {
+      mkdirSync(dirname(place(path)), { recursive: true });
+      writeFileSync(place(path), 'text');
+    }
+  };
+  /** Until a change can be told from what was before. */
+  const settle = () => sleep(40);
+  beforeEach(() => {
+    tree = mkdtempSync(join(tmpdir(), 'docket-owner-'));
+    write('a/b/c.txt', 'a/d.txt', 'e.txt');
+  });
+  afterEach(() => rmSync(tree, { recursive: true, force: true }));
+
+  it('gives all of it, links and not what they lead to', () => {
+    const outside = mkdtempSync(join(tmpdir(), 'docket-owner-'));
+    symlinkSync(outside, place('link'));
+    createTreeOwner().give(tree, uid);
+    for (const path of ['', 'a', 'a/b', 'a/b/c.txt', 'a/d.txt', 'e.txt', 'link']) expect(ownerOf(path)).toBe(uid);
+    expect(lstatSync(outside).uid).toBe(0);
+    rmSync(outside, { recursive: true });
+  });
+
+  it('gives what was added since, in whatever way it came', async () => {
+    const owner = createTreeOwner();
+    owner.give(tree, uid);
+    await settle();
+    owner.give(tree, uid);
+    for (const round of [1, 2, 3]) {
+      await settle();
+      write(`a/b/new-${round}.txt`, `a/deep-${round}/er/file.txt`, 'a/d.txt');
+      write('aside/x/y.txt');
+      renameSync(place('aside'), place(`a/moved-${round}`));
+      rmSync(place('e.txt'));
+      write('e.txt');
+      owner.give(tree, uid);
+      const paths = [
+        `a/b/new-${round}.txt`,
+        `a/deep-${round}/er/file.txt`,
+        `a/moved-${round}/x/y.txt`,
+        'e.txt',
+        'a/d.txt',
+      ];
+      for (const path of paths) expect([path, ownerOf(path)]).toEqual([path, uid]);
+    }
+  });
+
+  it('gives what was added in the very moment after it has looked', () => {
+    const owner = createTreeOwner();
+    for (let round = 0; round < 50; round += 1) {
+      owner.give(tree, uid);
+      write(`a/b/round-${round}.txt`);
+      owner.give(tree, uid);
+      expect([round, ownerOf(`a/b/round-${round}.txt`)]).toEqual([round, uid]);
+    }
+  });
+
+  it('gives a tree that took the place of another', async () => {
+    const owner = createTreeOwner();
+    owner.give(tree, uid);
+    await settle();
+    owner.give(tree, uid);
+    rmSync(place('a'), { recursive: true });
+    write('a/b/c.txt', 'a/d.txt');
+    owner.give(tree, uid);
+    for (const path of ['a', 'a/b', 'a/b/c.txt', 'a/d.txt']) expect(ownerOf(path)).toBe(uid);
+  });
+
+  it('gives a tree to one user after another', async () => {
+    const owner = createTreeOwner();
+    owner.give(tree, uid);
+    await settle();
+    owner.give(tree, uid);
+    chownSync(place('e.txt'), 0, 0);
+    owner.give(tree, uid + 1);
+    for (const path of ['', 'a', 'a/b/c.txt', 'e.txt']) expect(ownerOf(path)).toBe(uid + 1);
+  });
+});

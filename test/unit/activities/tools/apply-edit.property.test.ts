@@ -1,0 +1,190 @@
+import * as fc from 'fast-check';
+import { expect, it, vi } from 'vitest';
+import { applyEdit, type Edit } from '../../../../activities/tools/edit/apply-edit.ts';
+
+// A slow or busy machine takes its time.
+vi.setConfig({ testTimeout: 60_000 });
+
+const RUNS = 20_000;
+
+/** Pieces that make texts repeat themselves and hold everything a careless replacement trips over. */
+const piece = fc.constantFrom(
+  'a',
+  'b',
+  'ab',
+  'foo(',
+  ') ',
+  '$&',
+  '$1',
+  '$$',
+  "$'",
+  '\\n',
+  '\t',
+  '  ',
+  'é',
+  '😀',
+  '“',
+  '-',
+  '\n',
+  '\n\n',
+  '}\n',
+);
+const textOf = (least: number, most: number) =>
+  fc.array(piece, { minLength: least, maxLength: most }).map((pieces) => pieces.join(''));
+
+it('does what splitting and joining does, for every text that stands there exactly', () => {
+  const cases = fc.record({
+    text: textOf(3, 30),
+    from: fc.nat(10_000),
+    length: fc.integer({ min: 1, max: 20 }),
+    to: textOf(0, 6),
+    all: fc.boolean(),
+    crlf: fc.boolean(),
+  });
+  let applied = 0;
+  fc.assert(
+    fc.property(cases, ({ text, from, length, to, all, crlf }) => {
+      const start = from % text.length;
+      const old = text.slice(start, start + length);
+      if (old.trim() === '' || !old.isWellFormed()) return;
+      const native = (plain: string) => (crlf && text.includes('\n') ? plain.replaceAll('\n', '\r\n') : plain);
+      const result = applyEdit(native(text), { old: native(old), new: to, replaceAll: all });
+      const expected = reference(text, { old, new: to, replaceAll: all });
+      if (expected === null || expected === text) {
+        expect(result).toHaveProperty('failure');
+        return;
+      }
+      applied += 1;
+      expect(result).toMatchObject({ text: native(expected), stage: 'exact' });
+    }),
+    { numRuns: RUNS, seed: 11 },
+  );
+  expect(applied).toBeGreaterThan(RUNS / 2);
+});
+
+const word = fc.constantFrom('alpha', 'beta(x)', 'if (y) {', '}', 'return "it\'s" - now;', '$&', '');
+const block = fc.array(fc.record({ depth: fc.nat(3), word }), { minLength: 1, maxLength: 5 });
+
+interface Line {
+  depth: number;
+  word: string;
+}
+
+/** Numbers and names make every line stand in one place only, and let no old line end like a new one. */
+function linesOf(lines: Line[], { name, unit, trail = '' }: { name: string; unit: string; trail?: string }): string[] {
+  return lines.map(({ depth, word }, at) => `${unit.repeat(depth)}${word} ${at}${name}${trail}`);
+}
+
+const scenes = fc.record({
+  before: block,
+  old: block,
+  next: block,
+  after: block,
+  crlf: fc.boolean(),
+  final: fc.boolean(),
+});
+
+interface Scene {
+  before: Line[];
+  old: Line[];
+  next: Line[];
+  after: Line[];
+  crlf: boolean;
+  final: boolean;
+}
+
+/** Checks that an edit that knows the file only roughly gives the file it would have given knowing it exactly. */
+function checkScene(
+  scene: Scene,
+  given: { unit: string; trail?: string; roughly(lines: string[]): string[]; stages: string[] },
+): void {
+  const { unit, trail, roughly, stages } = given;
+  const eol = scene.crlf ? '\r\n' : '\n';
+  const before = linesOf(scene.before, { name: 'before', unit, trail });
+  const after = linesOf(scene.after, { name: 'after', unit, trail });
+  const old = linesOf(scene.old, { name: 'old', unit });
+  const next = linesOf(scene.next, { name: 'next', unit });
+  const end = scene.final ? eol : '';
+  const text = [...before, ...old.map((line) => line + (trail ?? '')), ...after].join(eol) + end;
+  const expected = [...before, ...next, ...after].join(eol) + end;
+  const result = applyEdit(text, { old: roughly(old).join('\n'), new: roughly(next).join('\n') });
+  expect(result).not.toHaveProperty('failure');
+  expect(result).toMatchObject({ text: expected });
+  expect(stages).toContain((result as { stage: string }).stage);
+}
+
+it('keeps CRLF when it is given LF', () => {
+  fc.assert(
+    fc.property(scenes, (scene) =>
+      checkScene(
+        { ...scene, crlf: true },
+        { unit: '  ', roughly: (lines) => lines, stages: ['exact', 'line endings'] },
+      ),
+    ),
+    { numRuns: 1_500, seed: 12 },
+  );
+});
+
+it('finds text whose line ends are blank in the file', () => {
+  fc.assert(
+    fc.property(scenes, fc.constantFrom(' ', '\t', '  \t'), (scene, trail) => {
+      const crlf = { ...scene, old: [{ depth: 1, word: 'first' }, ...scene.old] };
+      checkScene(crlf, { unit: '\t', trail, roughly: (lines) => lines, stages: ['trailing whitespace'] });
+    }),
+    { numRuns: 1_500, seed: 13 },
+  );
+});
+
+it('indents the replacement as the file is, when the whole block is shifted', () => {
+  const shifts = fc.constantFrom('  ', '    ', '\t');
+  fc.assert(
+    fc.property(scenes, shifts, (scene, added) => {
+      const roughly = (lines: string[]) => lines.map((line) => added + line);
+      checkScene(scene, { unit: '  ', roughly, stages: ['indentation'] });
+    }),
+    { numRuns: 1_500, seed: 14 },
+  );
+});
+
+it('turns spaces into the tabs of the file', () => {
+  fc.assert(
+    fc.property(scenes, fc.constantFrom(2, 4, 8), (scene, width) => {
+      const old = [{ depth: 1, word: 'first' }, ...scene.old];
+      const roughly = (lines: string[]) => lines.map((line) => line.replaceAll('\t', ' '.repeat(width)));
+      checkScene({ ...scene, old }, { unit: '\t', roughly, stages: ['indentation'] });
+    }),
+    { numRuns: 1_500, seed: 15 },
+  );
+});
+
+it('keeps the typographic punctuation around a change', () => {
+  const curly = (plain: string) => plain.replaceAll('"', '”').replaceAll("'", '’').replaceAll(' - ', ' — ');
+  const sentence = fc.stringMatching(/^[a-z"' -]{0,12}$/);
+  fc.assert(
+    fc.property(
+      fc.tuple(sentence, sentence),
+      fc.stringMatching(/^[A-M]{1,6}$/),
+      fc.stringMatching(/^[N-Z]{1,6}$/),
+      ([head, tail], was, is) => {
+        const text = `"start" ${head} ${was} ${tail} 'end'.\n`;
+        const result = applyEdit(curly(text), { old: text, new: text.replace(was, () => is) });
+        expect(result).toMatchObject({ text: curly(text).replace(was, () => is), stage: 'Unicode punctuation' });
+      },
+    ),
+    { numRuns: 1_500, seed: 16 },
+  );
+});
+
+/** The plainest way to do it; null when the text stands at no place, or at several and not all are meant. */
+function reference(text: string, edit: Edit): string | null {
+  const places = [...text].length === 0 ? 0 : countPlaces(text, edit.old);
+  if (places === 0 || (places > 1 && edit.replaceAll !== true)) return null;
+  const result = text.split(edit.old).join(edit.new);
+  return text.endsWith('\n') && result !== '' && !result.endsWith('\n') ? `${result}\n` : result;
+}
+
+function countPlaces(text: string, sought: string): number {
+  let count = 0;
+  for (let at = 0; at < text.length; at += 1) if (text.startsWith(sought, at)) count += 1;
+  return count;
+}

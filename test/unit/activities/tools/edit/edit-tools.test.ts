@@ -1,0 +1,153 @@
+import { chmod, stat } from 'node:fs/promises';
+import { expect, it, vi } from 'vitest';
+import { etagOf } from '../../../../../activities/tools/edit/text-file.ts';
+import { createTree } from '../tree.ts';
+
+// A slow or busy machine takes its time.
+vi.setConfig({ testTimeout: 60_000 });
+
+it('answers with the match, the new etag and the lines as they stand', async () => {
+  await using tree = await createTree({ 'src/a.ts': 'one\ntwo\nthree\nfour\nfive\n' });
+  const output = await tree.run('edit', { path: 'src/a.ts', old: 'three', new: 'THREE\n3' });
+  const etag = etagOf(await tree.bytes('src/a.ts'));
+  expect(output).toEqual({
+    isError: false,
+    text: `Edited src/a.ts: 1 region at line 3 (match: exact). etag ${etag}\n     1|one\n     2|two\n     3|THREE\n     4|3\n     5|four\n     6|five`,
+  });
+});
+
+it('keeps the byte order mark, the line endings and the mode bits', async () => {
+  await using tree = await createTree({ 'run.sh': '\ufeffa\r\nb\r\nc' });
+  await chmod(tree.path('run.sh'), 0o751);
+  expect((await tree.run('edit', { path: 'run.sh', old: 'a\nb', new: 'a\nx\nb' })).text).toContain(
+    '(match: line endings)',
+  );
+  expect(await tree.text('run.sh')).toBe('\ufeffa\r\nx\r\nb\r\nc');
+  expect((await tree.run('write', { path: 'run.sh', content: 'p\nq\n' })).text).toContain('Replaced run.sh (2 lines');
+  expect(await tree.text('run.sh')).toBe('\ufeffp\r\nq\r\n');
+  expect((await stat(tree.path('run.sh'))).mode & 0o7777).toBe(0o751);
+});
+
+it('changes only the bytes it was asked to in a file that is not UTF-8', async () => {
+  const bytes = Buffer.from('caf\xe9 \x93x\x94 one\n', 'latin1');
+  await using tree = await createTree({ 'old.txt': bytes });
+  expect((await tree.run('read', { path: 'old.txt' })).text).toContain('not UTF-8, shown as Latin-1');
+  await tree.run('edit', { path: 'old.txt', old: 'café', new: 'Café' });
+  await tree.run('edit', { path: 'old.txt', old: 'one', new: 'two' });
+  expect(await tree.bytes('old.txt')).toEqual(Buffer.from('Caf\xe9 \x93x\x94 two\n', 'latin1'));
+  expect(await tree.run('edit', { path: 'old.txt', old: 'two', new: 'zwölf' })).toMatchObject({ isError: true });
+});
+
+it('refuses binary files and files that are not there', async () => {
+  await using tree = await createTree({ 'a.bin': new Uint8Array([1, 0, 2]) });
+  expect(await tree.run('edit', { path: 'a.bin', old: 'a', new: 'b' })).toMatchObject({ isError: true });
+  expect((await tree.run('edit', { path: 'x/b.txt', old: 'a', new: 'b' })).text).toContain('does not exist');
+});
+
+it('refuses a change when the file is no longer the one that was read', async () => {
+  await using tree = await createTree({ 'a.txt': 'one\n' });
+  const etag = /etag ([0-9a-f]{40})/.exec((await tree.run('read', { path: 'a.txt' })).text)?.[1];
+  expect(etag).toBe('5626abf0f72e58d7a153368ba57db4c673c0e171');
+  expect((await tree.run('edit', { path: 'a.txt', old: 'one', new: 'two', etag })).isError).toBe(false);
+  expect(await tree.run('edit', { path: 'a.txt', old: 'two', new: 'three', etag })).toMatchObject({
+    isError: true,
+    text: 'a.txt has changed since it had that etag; read it again. Nothing was changed.',
+  });
+  expect((await tree.run('write', { path: 'a.txt', content: 'x', etag })).isError).toBe(true);
+  expect((await tree.run('write', { path: 'new.txt', content: 'x', etag })).isError).toBe(true);
+  expect(await tree.text('a.txt')).toBe('two\n');
+});
+
+it('shows the nearest regions with their tabs when old is not found', async () => {
+  const filler = Array.from({ length: 50 }, (_, at) => `line number ${at}`).join('\n');
+  await using tree = await createTree({
+    'a.ts': `${filler}\n\tconst total = sum(prices);\n\treturn total\u00a0* 2;\n${filler}\n`,
+  });
+  const { text, isError } = await tree.run('edit', {
+    path: 'a.ts',
+    old: 'const total = sum(values);\nreturn total;',
+    new: 'x',
+  });
+  expect(isError).toBe(true);
+  expect(text).toContain('old was not found in a.ts.');
+  expect(text).toContain('    51|→\tconst total = sum(prices);\n    52|→\treturn total<U+00A0>* 2;');
+  const applied = await tree.run('edit', { path: 'a.ts', old: 'not there', new: 'sum(prices)' });
+  expect(applied.text).toContain('new stands there at line 51: the edit seems to be already applied');
+});
+
+it('names every place when old stands at several', async () => {
+  await using tree = await createTree({ 'a.txt': 'x\n'.repeat(100) });
+  const { text } = await tree.run('edit', { path: 'a.txt', old: 'x', new: 'y' });
+  expect(text).toContain('old stands at 100 places in a.txt (lines 1, 2, 3,');
+  expect(text).toContain('or set replaceAll');
+  expect((await tree.run('edit', { path: 'a.txt', old: 'x', new: 'y', replaceAll: true })).text).toContain(
+    '100 regions',
+  );
+  expect(await tree.text('a.txt')).toBe('y\n'.repeat(100));
+});
+
+it('makes all edits of a multi_edit or none', async () => {
+  await using tree = await createTree({ 'a.txt': 'one\ntwo\nthree\n' });
+  const failed = await tree.run('multi_edit', {
+    path: 'a.txt',
+    edits: [
+      { old: 'one', new: '1' },
+      { old: 'absent', new: 'x' },
+      { old: 'three', new: '3' },
+    ],
+  });
+  expect(failed.isError).toBe(true);
+  expect(failed.text).toContain(
+    'Nothing was changed: edit 2 of 3 failed (edit 1 fits 1 region at line 1 (match: exact)).',
+  );
+  expect(await tree.text('a.txt')).toBe('one\ntwo\nthree\n');
+  const done = await tree.run('multi_edit', {
+    path: 'a.txt',
+    edits: [
+      { old: 'one', new: 'eins' },
+      { old: 'eins\ntwo', new: '12' },
+    ],
+  });
+  expect(done.text).toContain('1. 1 region at line 1 (match: exact)\n2. 1 region at line 1 (match: exact)');
+  expect(await tree.text('a.txt')).toBe('12\nthree\n');
+});
+
+it('writes new files with their folders and leaves nothing half written behind', async () => {
+  await using tree = await createTree();
+  expect((await tree.run('write', { path: 'a/b/c.txt', content: 'x\ny\n' })).text).toMatch(
+    /^Created a\/b\/c\.txt \(2 lines, etag \w{40}\)\.$/,
+  );
+  expect((await tree.run('write', { path: 'a/b/c.txt', content: 'x\ny\n' })).text).toContain('nothing was changed');
+  expect((await tree.run('write', { path: 'a/b', content: 'x' })).isError).toBe(true);
+  expect((await tree.run('write', { path: 'a/b/c.txt/d', content: 'x' })).isError).toBe(true);
+  expect((await tree.run('write', { path: 'nul.txt', content: 'a\0b' })).isError).toBe(true);
+  expect((await tree.run('list', { depth: 5 })).text).toBe('a/\na/b/\na/b/c.txt  4 B');
+});
+
+it('remarks when a change breaks a file that parsed', async () => {
+  await using tree = await createTree({
+    'a.json': '{"a": 1}\n',
+    'tsconfig.json': '{ // comment\n "a": 1}\n',
+    'b.yml': 'a: 1\n',
+  });
+  expect((await tree.run('edit', { path: 'a.json', old: '1}', new: '1' })).text).toContain('does not parse any more');
+  expect((await tree.run('edit', { path: 'tsconfig.json', old: '1', new: '2' })).text).not.toContain('parse');
+  expect((await tree.run('edit', { path: 'b.yml', old: '1', new: '[1' })).text).toContain('does not parse any more');
+  expect((await tree.run('write', { path: 'deep.json', content: '['.repeat(100_000) })).isError).toBe(false);
+  expect((await tree.run('write', { path: 'deep.yml', content: '['.repeat(20_000) })).isError).toBe(false);
+});
+
+it('moves to free places only', async () => {
+  await using tree = await createTree({ 'a.txt': 'a', 'b.txt': 'b', 'd/x.txt': 'x' });
+  expect((await tree.run('move', { from: 'a.txt', to: 'b.txt' })).text).toContain('exists already');
+  expect((await tree.run('move', { from: 'd', to: 'd/e' })).text).toContain('into itself');
+  expect((await tree.run('move', { from: 'a.txt', to: 'a.txt' })).isError).toBe(true);
+  expect((await tree.run('move', { from: 'nope', to: 'c' })).text).toContain('does not exist');
+  expect((await tree.run('move', { from: '.', to: 'c' })).isError).toBe(true);
+  expect((await tree.run('move', { from: 'a.txt', to: 'new/a.txt' })).text).toBe('Moved a.txt to new/a.txt.');
+  expect((await tree.run('move', { from: 'd', to: 'new/d' })).isError).toBe(false);
+  expect(await tree.text('new/d/x.txt')).toBe('x');
+  expect((await tree.run('delete', { path: 'nope' })).isError).toBe(true);
+  expect((await tree.run('delete', { path: '.', recursive: true })).isError).toBe(true);
+  expect((await tree.run('delete', { path: 'b.txt' })).text).toBe('Deleted b.txt.');
+});

@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import { createPathRules, problemWithCall } from '../../../../activities/tools/path-rules.ts';
+
+const open = createPathRules({ allowedPaths: [], mayChangeWorkflows: false });
+const docs = createPathRules({ allowedPaths: ['docs/**', 'README.md'], mayChangeWorkflows: true });
+
+describe('the paths that a job may change', () => {
+  it.each([
+    '.github/workflows',
+    '.github/workflows/ci.yml',
+    '.GitHub/Workflows/ci.yml',
+    '.github',
+    '.gitlab-ci.yml',
+    '.gitea/workflows/a.yaml',
+    '.forgejo/workflows/a.yaml',
+  ])('leave out what the forge runs by itself: %s', (path) => {
+    expect(open.problemWith(path)).toMatch(/run by the forge itself/);
+    expect(createPathRules({ allowedPaths: [], mayChangeWorkflows: true }).problemWith(path)).toBeNull();
+  });
+
+  it('are all others where the project names none', () => {
+    for (const path of ['a', 'docs/b.md', '.github/CODEOWNERS', '.github/workflows.md'])
+      expect(open.problemWith(path)).toBeNull();
+  });
+
+  it('are those that a glob of the project fits', () => {
+    for (const path of ['docs/a.md', 'docs/b/c.md', 'README.md', 'b/README.md'])
+      expect(docs.problemWith(path)).toBeNull();
+    for (const path of ['src/a.ts', 'docs', 'README.txt'])
+      expect(docs.problemWith(path)).toMatch(/only docs\/\*\*, README/);
+  });
+
+  it('are found in every field of a call, however they are spelled', () => {
+    expect(problemWithCall(docs, { path: 'docs/../src/a.ts' })).toMatch(/src\/a\.ts may not be changed/);
+    expect(problemWithCall(docs, { from: 'docs/a.md', to: './src//a.md' })).toMatch(/src\/a\.md may not/);
+    expect(problemWithCall(open, { path: './.github/./workflows/x.yml' })).toMatch(/run by the forge/);
+    for (const input of [{ path: './docs/a.md' }, { path: '../..' }, { path: 5 }, null, 'text'])
+      expect(problemWithCall(docs, input)).toBeNull();
+  });
+});

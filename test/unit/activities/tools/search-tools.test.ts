@@ -1,0 +1,157 @@
+import * as fc from 'fast-check';
+import picomatch from 'picomatch';
+import { mkdir } from 'node:fs/promises';
+import { expect, it, vi } from 'vitest';
+import { compileGlob } from '../../../../activities/tools/files/glob-pattern.ts';
+import { createTree } from './tree.ts';
+
+// A slow or busy machine takes its time.
+vi.setConfig({ testTimeout: 60_000 });
+
+it('answers with the path, the line and the text of each hit', async () => {
+  await using tree = await createTree({
+    'b.ts': 'one\r\n\tfoo(bar);\r\n',
+    'a/a.md': 'Foo\nfoo\n',
+    'c.bin': new Uint8Array([102, 111, 111, 0]),
+  });
+  expect((await tree.run('grep', { pattern: 'foo' })).text).toBe('a/a.md:2: foo\nb.ts:2: \tfoo(bar);');
+  expect((await tree.run('grep', { pattern: 'foo', ignoreCase: true, path: 'a' })).text).toBe(
+    'a/a.md:1: Foo\na/a.md:2: foo',
+  );
+  expect((await tree.run('grep', { pattern: 'foo', path: 'b.ts' })).text).toBe('b.ts:2: \tfoo(bar);');
+  expect((await tree.run('grep', { pattern: 'foo', glob: '*.md' })).text).toBe('a/a.md:2: foo');
+  expect((await tree.run('grep', { pattern: 'foo', glob: '!*.md' })).text).toBe('b.ts:2: \tfoo(bar);');
+  expect((await tree.run('grep', { pattern: 'foo(', literal: true })).text).toBe('b.ts:2: \tfoo(bar);');
+  expect((await tree.run('grep', { pattern: '^one$' })).text).toBe('No line matches ^one$.');
+});
+
+it('says what is wrong with a pattern', async () => {
+  await using tree = await createTree({ 'a.txt': 'a' });
+  for (const pattern of ['foo(', '(?=a)', '(a)\\1', '[']) {
+    const { text, isError } = await tree.run('grep', { pattern });
+    expect(isError).toBe(true);
+    expect(text).toContain('The pattern is not valid');
+  }
+  expect((await tree.run('grep', { pattern: 'a', path: 'nope' })).text).toContain('does not exist');
+});
+
+it('shows ten hits a file, a hundred in all, and 200 characters of a line', async () => {
+  const files = Object.fromEntries(Array.from({ length: 30 }, (_, at) => [`f${at}.txt`, 'hit\n'.repeat(12)]));
+  await using tree = await createTree({ ...files, 'long.md': `${'x'.repeat(5_000)}needle${'y'.repeat(5_000)}\n` });
+  const { text } = await tree.run('grep', { pattern: 'hit' });
+  const lines = text.split('\n');
+  expect(lines.filter((line) => /^f0\.txt:\d+: hit$/.test(line))).toHaveLength(10);
+  expect(lines).toContain('f0.txt: more hits in this file are not shown');
+  expect(lines.filter((line) => line.endsWith(' hit'))).toHaveLength(100);
+  expect(lines.at(-1)).toContain('There are more hits');
+  const long = (await tree.run('grep', { pattern: 'needle' })).text;
+  expect(long).toContain('xneedley');
+  expect(long.length).toBeLessThan(250);
+});
+
+it('takes a pattern that ruins other engines', async () => {
+  await using tree = await createTree({ 'a.txt': `${'a'.repeat(100_000)}\n` });
+  expect((await tree.run('grep', { pattern: '^(a+)+$|(a|aa)+b|(.*a){20}c' })).text).toContain('a.txt:1: aaa');
+  expect((await tree.run('grep', { pattern: '(a*)*b' })).text).toContain('No line matches');
+});
+
+it('stops when it is told to', async () => {
+  await using tree = await createTree({ 'a/b.txt': 'a\n'.repeat(500_000) });
+  const reason = new Error('the job was cancelled');
+  for (const [tool, input] of [
+    ['grep', { pattern: 'zzz' }],
+    ['glob', { pattern: '**' }],
+    ['list', {}],
+    ['read', { path: 'a/b.txt' }],
+  ] as const) {
+    await expect(tree.run(tool, input, AbortSignal.abort(reason))).rejects.toThrow(reason);
+  }
+  const controller = new AbortController();
+  const search = tree.run('grep', { pattern: 'zzz' }, controller.signal);
+  setImmediate(() => controller.abort(reason));
+  await expect(search).rejects.toThrow(reason);
+});
+
+it('lists sizes and depths, and says when there is more', async () => {
+  const files = Object.fromEntries(
+    Array.from({ length: 1_100 }, (_, at) => [`many/${String(at).padStart(4, '0')}.txt`, '']),
+  );
+  await using tree = await createTree({ ...files, 'a/b/c.txt': 'x'.repeat(2_048) });
+  await mkdir(tree.path('empty'));
+  expect((await tree.run('list', {})).text).toBe('a/\nempty/\nmany/');
+  expect((await tree.run('list', { path: 'a', depth: 2 })).text).toBe('a/b/\na/b/c.txt  2.0 KB');
+  expect((await tree.run('list', { path: 'empty' })).text).toBe('empty is empty.');
+  expect((await tree.run('list', { path: 'a/b/c.txt' })).isError).toBe(true);
+  const many = (await tree.run('list', { path: 'many' })).text.split('\n');
+  expect(many).toHaveLength(1_001);
+  expect(many.at(-1)).toContain('There is more');
+  expect((await tree.run('glob', { pattern: 'many/*.txt' })).text.split('\n')).toHaveLength(1_001);
+});
+
+it('gives up on folders nested without end', async () => {
+  await using tree = await createTree();
+  const deep = Array.from({ length: 150 }, () => 'd').join('/');
+  await mkdir(tree.path(deep), { recursive: true });
+  expect((await tree.run('glob', { pattern: '*.txt' })).text).toContain('deeper than 100 levels');
+  expect((await tree.run('write', { path: `${deep}/a.txt`, content: 'a' })).isError).toBe(false);
+  expect((await tree.run('read', { path: `${deep}/a.txt` })).isError).toBe(false);
+});
+
+it.each([
+  ['*.ts', 'a.ts', true],
+  ['*.ts', 'deep/down/a.ts', true],
+  ['src/*.ts', 'src/a.ts', true],
+  ['src/*.ts', 'src/deep/a.ts', false],
+  ['src/**', 'src/deep/a.ts', true],
+  ['**/*.{md,mdx}', 'a.mdx', true],
+  ['**/test-[0-9]?.js', 'x/test-12.js', true],
+  ['**/test-[!0-9].js', 'test-1.js', false],
+  ['./docs/**/*.md', 'docs/a.md', true],
+  ['/docs/*.md', 'docs/a.md', true],
+  ['.github/**', '.github/workflows/ci.yml', true],
+  ['**', '.env', true],
+  ['a(b).txt', 'a(b).txt', true],
+  ['a+b$.txt', 'a+b$.txt', true],
+  ['[x', '[x', true],
+  ['{a,b', '{a,b', true],
+  ['{a,{b,c}}.txt', 'c.txt', true],
+  ['\\*.txt', 'a.txt', false],
+  ['!*.ts', 'a.js', true],
+  ['!*.ts', 'a.ts', false],
+])('takes the glob %j on %j for %j', (glob, path, fits) => {
+  expect(compileGlob(glob)(path)).toBe(fits);
+});
+
+it('reads globs as picomatch does', () => {
+  const segment = fc.constantFrom(
+    'a',
+    'b*',
+    '*',
+    '*.md',
+    '?',
+    'a?',
+    '[ab]',
+    '[^a]*',
+    '{a,b}',
+    '{a,bc}.md',
+    '**',
+    '.x',
+    'a.b',
+  );
+  const globs = fc.array(segment, { minLength: 2, maxLength: 4 }).map((segments) => segments.join('/'));
+  const names = fc.constantFrom('a', 'b', 'bc', 'ab', 'a.md', 'bc.md', '.x', 'a.b', 'c');
+  const paths = fc.array(names, { minLength: 1, maxLength: 5 }).map((parts) => parts.join('/'));
+  fc.assert(
+    fc.property(globs, paths, (glob, path) => {
+      // A folder itself is no hit for what lies in it.
+      if (glob.endsWith('/**') && picomatch.isMatch(path, glob.slice(0, -3), { dot: true })) return;
+      expect(compileGlob(glob)(path)).toBe(picomatch.isMatch(path, glob, { dot: true }));
+    }),
+    { numRuns: 1_500, seed: 21 },
+  );
+});
+
+it('takes a glob that ruins other engines', () => {
+  expect(compileGlob(`${'*a'.repeat(100)}b`)('a'.repeat(255))).toBe(false);
+  expect(compileGlob(`${'{a,a}'.repeat(90)}b`)('a'.repeat(90))).toBe(false);
+});

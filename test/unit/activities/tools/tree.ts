@@ -1,0 +1,39 @@
+import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { ToolOutput } from '../../../../activities/tools/agent-tool.ts';
+import { createToolset } from '../../../../activities/tools/toolset.ts';
+
+export interface TestTree extends AsyncDisposable {
+  root: string;
+  /** A folder beside the tree, which no tool may reach. */
+  outside: string;
+  path(name: string): string;
+  bytes(name: string): Promise<Buffer>;
+  text(name: string): Promise<string>;
+  run(tool: string, input: unknown, signal?: AbortSignal): Promise<ToolOutput>;
+}
+
+/** A tree with these files, beside a folder with a secret. */
+export async function createTree(files: Record<string, string | Uint8Array> = {}): Promise<TestTree> {
+  const base = await realpath(await mkdtemp(join(tmpdir(), 'agent-tools-')));
+  const root = join(base, 'tree');
+  const outside = join(base, 'outside');
+  await mkdir(root);
+  await mkdir(outside);
+  await writeFile(join(outside, 'secret.txt'), 'top secret\n');
+  for (const [name, content] of Object.entries(files)) {
+    await mkdir(dirname(join(root, name)), { recursive: true });
+    await writeFile(join(root, name), content);
+  }
+  const toolset = createToolset();
+  return {
+    root,
+    outside,
+    path: (name) => join(root, name),
+    bytes: (name) => readFile(join(root, name)),
+    text: (name) => readFile(join(root, name), 'utf8'),
+    run: (tool, input, signal = new AbortController().signal) => toolset[tool]!.run(input, { root, signal }),
+    [Symbol.asyncDispose]: () => rm(base, { recursive: true, force: true }),
+  };
+}

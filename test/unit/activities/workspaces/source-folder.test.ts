@@ -1,0 +1,198 @@
+import { execFileSync } from 'node:child_process';
+import { chmod, mkdir, mkdtemp, rm, symlink, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { setTimeout as nextLook } from 'node:timers/promises';
+import type { Git } from '../../../../activities/git/git.ts';
+import { readDirectory, readGitFolder, SourceFolderError } from '../../../../activities/workspaces/source-folder.ts';
+import { watchEventLoop } from '../../../../lib/threads/watch-event-loop.ts';
+
+const { signal } = new AbortController();
+
+describe('readDirectory', () => {
+  let folder: string;
+  let root: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'docket-folder-'));
+    root = join(folder, 'root');
+    await mkdir(root);
+  });
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  async function write(files: Record<string, string>): Promise<void> {
+    for (const [name, text] of Object.entries(files)) {
+      await mkdir(join(root, name, '..'), { recursive: true });
+      await writeFile(join(root, name), text);
+    }
+  }
+
+  async function read(directory = root): Promise<Record<string, string>> {
+    const files = await readDirectory({ directory, root, signal });
+    return Object.fromEntries(files.map(({ path, content }) => [path, Buffer.from(content ?? []).toString()]));
+  }
+
+  it('reads text files of all folders in a fixed order, and nothing else', async () => {
+    await write({
+      'z.md': 'z',
+      'b/c/d.mdx': 'd',
+      'a.markdown': 'é',
+      'api.yaml': 'y',
+      'docs.json': '{}',
+      'logo.png': 'p',
+    });
+    await write({ '.git/config.md': 'no', 'node_modules/x/readme.md': 'no', 'sub/.git/x.md': 'no' });
+    const found = await read();
+    expect(Object.keys(found)).toEqual(['a.markdown', 'api.yaml', 'b/c/d.mdx', 'docs.json', 'z.md']);
+    expect(found['a.markdown']).toBe('é');
+  });
+
+  it('follows no symbolic link, and waits for no pipe', async () => {
+    await write({ 'a.md': 'a' });
+    await writeFile(join(folder, 'secret.md'), 'secret');
+    await symlink(join(folder, 'secret.md'), join(root, 'file.md'));
+    await symlink(folder, join(root, 'folder.md'));
+    await symlink(root, join(root, 'loop'));
+    execFileSync('mkfifo', [join(root, 'pipe.md')]);
+    expect(await read()).toEqual({ 'a.md': 'a' });
+  });
+
+  it('leaves out a file that is too large', async () => {
+    await write({ 'a.md': 'a', 'large.md': '' });
+    await truncate(join(root, 'large.md'), 10 * 1024 * 1024 + 1);
+    expect(await read()).toEqual({ 'a.md': 'a' });
+  });
+
+  it('refuses more than it may hold in memory', async () => {
+    await write(Object.fromEntries(Array.from({ length: 51 }, (_, at) => [`${at}.md`, ''])));
+    for (let at = 0; at < 51; at += 1) await truncate(join(root, `${at}.md`), 10 * 1024 * 1024);
+    await expect(read()).rejects.toThrow(/larger than 500 MB together/);
+  });
+
+  it('enters a directory that is a link to one below the root, and no other', async () => {
+    await write({ 'real/a.md': 'a' });
+    await symlink(join(root, 'real'), join(folder, 'inside'));
+    expect(await read(join(folder, 'inside'))).toEqual({ 'a.md': 'a' });
+    await expect(read(folder)).rejects.toThrow(/outside DOCKET_SITE_DIRECTORIES/);
+    await expect(read(join(root, 'missing'))).rejects.toThrow(SourceFolderError);
+    await expect(readDirectory({ directory: root, root: null, signal })).rejects.toThrow(/reads no directories/);
+  });
+
+  it.skipIf(process.getuid?.() === 0)('names a file that it may not read', async () => {
+    await write({ 'guides/a.md': 'a' });
+    await chmod(join(root, 'guides/a.md'), 0);
+    await expect(read()).rejects.toThrow('The worker may not read guides/a.md.');
+  });
+
+  it('stops when it is told to', async () => {
+    await write({ 'a.md': 'a' });
+    const aborted = AbortSignal.abort(new Error('stopped'));
+    await expect(readDirectory({ directory: root, root, signal: aborted })).rejects.toThrow('stopped');
+  });
+});
+
+describe('readGitFolder', () => {
+  const object = 'a'.repeat(40);
+
+  /** A git whose folder holds one page, and which answers its content with `answer`. */
+  function gitAnswering(answer: string): Git {
+    return {
+      run({ args }) {
+        const isListing = args[0] === 'ls-tree';
+        const listing = `100644 blob ${object}       5\ta.md\x00120000 blob ${object}       5\tlink.md\0`;
+        return Promise.resolve({
+          stdout: Buffer.from(isListing ? listing : answer),
+          stderr: '',
+          truncated: false,
+          exitCode: 0,
+        });
+      },
+    };
+  }
+
+  const read = (answer: string, isKnown = () => false) =>
+    readGitFolder(gitAnswering(answer), { gitDir: '/x', tree: 'b'.repeat(40), isKnown, signal });
+
+  it('reads regular files', async () => {
+    const [file, ...more] = await read(`${object} blob 5\nhello\n`);
+    expect({ path: file?.path, text: Buffer.from(file!.content ?? []).toString(), more }).toEqual({
+      path: 'a.md',
+      text: 'hello',
+      more: [],
+    });
+  });
+
+  /** A git whose list of the folder is this. */
+  const listing = (stdout: Buffer, truncated = false): Git => ({
+    run: () => Promise.resolve({ stdout, stderr: '', truncated, exitCode: 0 }),
+  });
+  const readAll = (git: Git) => readGitFolder(git, { gitDir: '/x', tree: 'b'.repeat(40), isKnown: () => true, signal });
+  const listOf = (count: number, ending: string) =>
+    Buffer.from(
+      Array.from({ length: count }, (_, at) => `100644 blob ${object}       5\tfolder/${at}${ending}\0`).join(''),
+    );
+
+  it('asks git for a list of bounded size, and refuses a folder whose list is longer', async () => {
+    const asked: (number | undefined)[] = [];
+    const git = listing(listOf(10, '.md'), true);
+    const run: Git['run'] = (call) => {
+      asked.push(call.maxOutputBytes);
+      return git.run(call);
+    };
+    await expect(readAll({ ...git, run })).rejects.toThrow(
+      'The folder holds too many files; give the site a smaller folder.',
+    );
+    expect(asked).toEqual([32 * 1024 * 1024]);
+  });
+
+  it('refuses more pages than it may hold, and reads a long list in pieces that hold the event loop for a moment only', async () => {
+    const holds: number[] = [];
+    using _ = watchEventLoop({ heldMs: 120, onHeld: ({ cpuMs }) => holds.push(cpuMs) });
+    const lists = [listOf(50_001, '.md'), listOf(400_000, '.c')];
+    // what the lists themselves took
+    await nextLook(60);
+    holds.length = 0;
+    await expect(readAll(listing(lists[0]!))).rejects.toThrow('more than 50000 pages');
+    expect(await readAll(listing(lists[1]!))).toEqual([]);
+    await nextLook(60);
+    expect(holds).toEqual([]);
+  });
+
+  it('reads many large pages in several calls', async () => {
+    const size = 10 * 1024 * 1024;
+    const content = Buffer.alloc(size, 'x');
+    const list = Array.from({ length: 9 }, (_, at) => `100644 blob ${object} ${size}\t${at}.md\0`).join('');
+    const outputs: number[] = [];
+    const git: Git = {
+      async run({ args, input }) {
+        const blobs = String(input ?? '')
+          .split('\n')
+          .slice(0, -1);
+        const answer = Buffer.concat(
+          blobs.flatMap(() => [Buffer.from(`${object} blob ${size}\n`), content, Buffer.from('\n')]),
+        );
+        if (args[0] !== 'ls-tree') outputs.push(answer.length);
+        return {
+          stdout: args[0] === 'ls-tree' ? Buffer.from(list) : answer,
+          stderr: '',
+          truncated: false,
+          exitCode: 0,
+        };
+      },
+    };
+    const files = await readGitFolder(git, { gitDir: '/x', tree: 'b'.repeat(40), isKnown: () => false, signal });
+    expect(files.map(({ content }) => content?.length)).toEqual(Array.from({ length: 9 }, () => size));
+    expect(outputs.length).toBe(3);
+  });
+
+  it('lists what is known without reading it', async () => {
+    expect(await read('nothing is asked', () => true)).toEqual([{ path: 'a.md', name: object, content: null }]);
+  });
+
+  it.each([`${object} missing\n`, `${object} blob 4\nhell\n`, `${'c'.repeat(40)} blob 5\nhello\n`, ''])(
+    'takes %j for a damaged copy',
+    async (answer) => {
+      await expect(read(answer)).rejects.toMatchObject({ kind: 'corrupt' });
+    },
+  );
+});

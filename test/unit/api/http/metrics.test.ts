@@ -1,0 +1,42 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { createMetrics } from '../../../../api/http/metrics.ts';
+
+const figures = {
+  jobs: [{ status: 'active', count: 2 }],
+  waiting: 1,
+  oldestWaitingSeconds: 3,
+  unstarted: 0,
+  pendingDeliveries: 0,
+  workers: 1,
+  inputTokens: 10,
+  outputTokens: 20,
+  costMicros: 2_500_000,
+};
+
+it('asks the database at most every few seconds, however many scrape', async () => {
+  let reads = 0;
+  let time = 0;
+  const read = () => Promise.resolve({ ...figures, waiting: (reads += 1) });
+  const metrics = createMetrics({ figures: { read }, now: () => time });
+  await Promise.all([metrics.text(), metrics.text()]);
+  expect(reads).toBe(1);
+  time = 6_000;
+  expect(await metrics.text()).toContain('docket_jobs_waiting 2');
+  expect(await metrics.text()).toContain('docket_model_cost_dollars_total 2.5');
+});
+
+it('has every figure that the Grafana dashboard shows', async () => {
+  const metrics = createMetrics({ figures: { read: () => Promise.resolve(figures) } });
+  metrics.observeRequest({ method: 'GET', route: '/', status: 200, seconds: 0.1 });
+  const text = await metrics.text();
+  const dashboard: { panels: { targets: { expr: string }[] }[] } = JSON.parse(
+    readFileSync(join(import.meta.dirname, '../../../../deploy/grafana/docket.json'), 'utf8'),
+  );
+  const names = dashboard.panels.flatMap(({ targets }) =>
+    targets.flatMap(({ expr }) => expr.match(/docket_\w+/g) ?? []),
+  );
+  expect(names.length).toBeGreaterThan(10);
+  for (const name of names) expect(text).toMatch(new RegExp(`^${name}[ {]`, 'm'));
+});

@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest';
+import { describeJobs } from '../../../../api/jobs/describe-jobs.ts';
+import { describeSystem } from '../../../../api/administration/describe-system.ts';
+import { createOpenApi } from '../../../../api/openapi/openapi.ts';
+
+it('describes the job endpoints from their validators', () => {
+  const document: any = JSON.parse(
+    JSON.stringify(createOpenApi({ baseUrl: 'https://docket.example.com', paths: [describeJobs, describeSystem] })),
+  );
+  expect(document.openapi).toBe('3.1.0');
+  expect(document.info.version).toBe('2.0.0');
+  expect(document.servers).toEqual([{ url: 'https://docket.example.com' }]);
+  const { get } = document.paths['/v2/agent/{projectId}/job/{id}'];
+  const job = get.responses['200'].content['application/json'].schema;
+  expect(job.required).toEqual(
+    expect.arrayContaining(['id', 'status', 'source', 'model', 'prLink', 'createdAt', 'archivedAt']),
+  );
+  expect(job.properties.status.enum).toEqual(['active', 'completed', 'archived', 'failed']);
+  expect(job.properties.prLink.anyOf ?? job.properties.prLink.type).toBeDefined();
+  const { post } = document.paths['/v2/agent/{projectId}/job'];
+  const body = post.requestBody.content['application/json'].schema;
+  expect(body.required).toEqual(['prompt']);
+  expect(body.properties.prompt).toMatchObject({ type: 'string', minLength: 1, maxLength: 100_000 });
+  const operations = Object.values(document.paths).flatMap((path: any) => Object.values(path));
+  for (const operation of operations as any[]) expect(operation.operationId).toMatch(/^[a-z]/);
+  expect(JSON.stringify(document)).not.toContain('$schema');
+});

@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest';
+import { agentJobSchema, presentJob } from '../../../../db/jobs/agent-job.ts';
+import type { JobRow } from '../../../../db/jobs/jobs.ts';
+
+const row: JobRow = {
+  id: 'job_1',
+  projectId: 'prj_1',
+  organizationId: 'org_1',
+  status: 'active',
+  phase: 'queued',
+  turn: 1,
+  repository: 'https://github.com/acme/docs',
+  requestedRef: 'next',
+  baseBranch: null,
+  baseCommit: null,
+  model: 'offline/editor',
+  draft: false,
+  title: null,
+  message: null,
+  branch: null,
+  headTree: null,
+  headCommit: null,
+  prId: null,
+  prLink: null,
+  prState: null,
+  prDraft: null,
+  incomplete: null,
+  check: null,
+  waitingMessages: 0,
+  steps: 0,
+  inputTokens: 0,
+  outputTokens: 0,
+  costMicros: 250_000,
+  failureCategory: null,
+  forkedFrom: null,
+  createdAt: new Date('2026-01-02T03:04:05.678Z'),
+  updatedAt: new Date('2026-01-02T03:04:05.678Z'),
+  endedAt: null,
+  archivedAt: null,
+};
+
+describe('presentJob', () => {
+  it('shows a new job by the specification', () => {
+    expect(presentJob(row)).toEqual({
+      id: 'job_1',
+      status: 'active',
+      source: { repository: 'https://github.com/acme/docs', ref: 'next' },
+      model: 'offline/editor',
+      prLink: null,
+      createdAt: '2026-01-02T03:04:05.678Z',
+      archivedAt: null,
+      details: {
+        phase: 'queued',
+        title: null,
+        message: null,
+        incomplete: null,
+        check: null,
+        steps: 0,
+        usage: { inputTokens: 0, outputTokens: 0, costUsd: 0.25 },
+        failure: null,
+        forkedFrom: null,
+        pullRequest: null,
+      },
+    });
+  });
+
+  it('says what became of the pull request', () => {
+    const published = { ...row, status: 'completed', prLink: 'https://github.com/acme/docs/pull/1' } as const;
+    expect(presentJob(published).details.pullRequest).toEqual({ state: 'open', draft: false });
+    expect(presentJob({ ...published, prState: 'merged', prDraft: true }).details.pullRequest).toEqual({
+      state: 'merged',
+      draft: true,
+    });
+  });
+
+  it('names the base branch once it is known', () => {
+    expect(presentJob({ ...row, baseBranch: 'main' }).source.ref).toBe('main');
+    expect(presentJob({ ...row, requestedRef: null }).source.ref).toBeNull();
+  });
+
+  it('shows no pull request while the job is active', () => {
+    const prLink = 'https://github.com/acme/docs/pull/1';
+    expect(presentJob({ ...row, phase: 'publishing', prLink }).prLink).toBeNull();
+    expect(presentJob({ ...row, status: 'completed', prLink }).prLink).toBe(prLink);
+  });
+
+  it('explains a failure, also one whose category it does not know', () => {
+    const failed: JobRow = { ...row, status: 'failed', phase: 'running', failureCategory: 'step_limit' };
+    expect(presentJob(failed).details).toMatchObject({
+      phase: null,
+      failure: { category: 'step_limit', retryable: true },
+    });
+    expect(presentJob({ ...failed, failureCategory: 'from the future' }).details.failure?.category).toBe('internal');
+  });
+
+  it('gives what the description promises', () => {
+    const archived: JobRow = { ...row, status: 'archived', failureCategory: 'cancelled', archivedAt: new Date(0) };
+    expect(agentJobSchema.strict().parse(presentJob(archived)).archivedAt).toBe('1970-01-01T00:00:00.000Z');
+  });
+});

@@ -1,0 +1,65 @@
+import * as fc from 'fast-check';
+import { expect, it } from 'vitest';
+import {
+  fitsOneMore,
+  remainingOf,
+  resetSecondsOf,
+  type SlidingWindow,
+  usedOf,
+} from '../../../../db/operations/sliding-window.ts';
+
+const hour: SlidingWindow = { quota: 100, widthSeconds: 3_600, current: 0, previous: 0, elapsedSeconds: 0 };
+
+const windows = fc
+  .record({
+    quota: fc.nat({ max: 50 }),
+    widthSeconds: fc.integer({ min: 1, max: 86_400 }),
+    current: fc.nat({ max: 50 }),
+    previous: fc.nat({ max: 50 }),
+    share: fc.double({ min: 0, max: 0.999, noNaN: true }),
+  })
+  .map(({ share, ...rest }) => ({ ...rest, elapsedSeconds: share * rest.widthSeconds }));
+
+/** The same counter later, with nothing taken meanwhile. */
+function later(window: SlidingWindow, seconds: number): SlidingWindow {
+  const at = window.elapsedSeconds + seconds;
+  const buckets = Math.floor(at / window.widthSeconds);
+  const elapsedSeconds = at - buckets * window.widthSeconds;
+  if (buckets === 0) return { ...window, elapsedSeconds };
+  return { ...window, current: 0, previous: buckets === 1 ? window.current : 0, elapsedSeconds };
+}
+
+it('counts the running bucket whole and the one before by the share that the window still covers', () => {
+  expect(usedOf({ ...hour, current: 10, previous: 40, elapsedSeconds: 900 })).toBe(40);
+  expect(usedOf({ ...hour, current: 10, previous: 40, elapsedSeconds: 3_600 })).toBe(10);
+});
+
+it('lets a full bucket through again only as it ages, not at once behind a boundary', () => {
+  expect(fitsOneMore({ ...hour, previous: 100, elapsedSeconds: 1 })).toBe(false);
+  expect(resetSecondsOf({ ...hour, previous: 100, elapsedSeconds: 0 })).toBe(36);
+  expect(fitsOneMore({ ...hour, previous: 100, elapsedSeconds: 36 })).toBe(true);
+});
+
+it('names the end of the running bucket while something fits', () => {
+  expect(remainingOf({ ...hour, current: 1 })).toBe(99);
+  expect(resetSecondsOf({ ...hour, current: 1, elapsedSeconds: 600 })).toBe(3_000);
+});
+
+it('waits exactly as long as it says: not a second longer, and never too short', () => {
+  fc.assert(
+    fc.property(windows, (window) => {
+      const seconds = resetSecondsOf(window);
+      expect(seconds).toBeGreaterThanOrEqual(1);
+      expect(seconds).toBeLessThanOrEqual(2 * window.widthSeconds);
+      fc.pre(!fitsOneMore(window) && window.quota >= 1);
+      // a hair of tolerance: the sums are of binary fractions
+      expect(usedOf(later(window, seconds)) + 1).toBeLessThanOrEqual(window.quota + 1e-6);
+      if (seconds > 1) expect(usedOf(later(window, seconds - 1)) + 1).toBeGreaterThan(window.quota - 1e-6);
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+it('says that something remains exactly when one more fits', () => {
+  fc.assert(fc.property(windows, (window) => remainingOf(window) >= 1 === fitsOneMore(window)));
+});

@@ -1,0 +1,73 @@
+import { randomBytes } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { SealedError } from '../../../../lib/encryption/cipher.ts';
+import { parseEncryptionKeys } from '../../../../lib/encryption/keys.ts';
+import { createSecretBox, sealingKeyOf } from '../../../../lib/encryption/secret-box.ts';
+
+const k1 = `k1:${randomBytes(32).toString('base64')}`;
+const k2 = `k2:${randomBytes(32).toString('base64')}`;
+const boxOf = (...keys: string[]) => createSecretBox(parseEncryptionKeys(keys.join(',')));
+const owner = 'project-credential/prj_1';
+
+describe('a secret box', () => {
+  it('opens every text and every bytes that it sealed', () => {
+    const box = boxOf(k1);
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), fc.uint8Array(), (text, bytes) => {
+        expect(box.open(box.seal(text, owner), owner)).toBe(text);
+        expect(box.openBytes(box.sealBytes(bytes, owner), owner)).toEqual(Buffer.from(bytes));
+      }),
+    );
+  });
+
+  it('names the key and shows nothing of the value, which never looks the same twice', () => {
+    const box = boxOf(k1);
+    const sealed = box.seal('ghp_secret', owner);
+    expect(sealed).toMatch(/^enc:v1:k1:[\w-]{51}$/);
+    expect(box.seal('ghp_secret', owner)).not.toBe(sealed);
+    expect(sealingKeyOf(sealed)).toBe('k1');
+    expect(box.sealBytes(Buffer.from('ghp_secret'), owner).includes('ghp_secret')).toBe(false);
+  });
+
+  it('seals under the first key and opens under any', () => {
+    const old = boxOf(k1).seal('text', owner);
+    const box = boxOf(k2, k1);
+    expect(box.open(old, owner)).toBe('text');
+    expect(sealingKeyOf(box.seal('text', owner))).toBe('k2');
+  });
+
+  it('names the key that is missing', () => {
+    const sealed = boxOf(k1).seal('text', owner);
+    expect(() => boxOf(k2).open(sealed, owner)).toThrow(
+      new SealedError('k1', 'The encryption key k1 is missing; add it to DOCKET_ENCRYPTION_KEYS.'),
+    );
+    expect(() => boxOf().open(sealed, owner)).toThrow('The encryption key k1 is missing');
+    expect(() => boxOf().openBytes(boxOf(k1).sealBytes(Buffer.from('text'), owner), owner)).toThrow('k1 is missing');
+  });
+
+  it('names the key that has another value than then', () => {
+    const sealed = boxOf(k1).seal('text', owner);
+    const other = `k1:${randomBytes(32).toString('base64')}`;
+    expect(() => boxOf(other).open(sealed, owner)).toThrow(/sealed under the encryption key k1 does not open/);
+  });
+
+  it('refuses a value that was changed, cut off, renamed or copied from another owner', () => {
+    const box = boxOf(k1, k2.replace('k2', 'k3'));
+    const sealed = box.seal('text', owner);
+    const changed = `${sealed.slice(0, -3)}${sealed.endsWith('AAA') ? 'BBB' : 'AAA'}`;
+    for (const bad of [changed, sealed.slice(0, -8), 'enc:v1:k1:', sealed.replace(':k1:', ':k3:')]) {
+      expect(() => box.open(bad, owner)).toThrow(SealedError);
+    }
+    expect(() => box.open(sealed, 'project-credential/prj_2')).toThrow(SealedError);
+    expect(() => box.open(sealed, 'webhook-secret/prj_1')).toThrow(SealedError);
+  });
+
+  it('answers what was stored before encryption was turned on as it is, and without keys it stores so', () => {
+    expect(boxOf(k1).open('ghp_plain', owner)).toBe('ghp_plain');
+    expect(boxOf(k1).openBytes(Buffer.from([0x1f, 0x8b, 0]), owner)).toEqual(Buffer.from([0x1f, 0x8b, 0]));
+    expect(boxOf().seal('ghp_plain', owner)).toBe('ghp_plain');
+    expect(boxOf().keyId).toBeNull();
+    expect(sealingKeyOf('ghp_plain')).toBeNull();
+  });
+});

@@ -1,0 +1,46 @@
+import { expect, it } from 'vitest';
+import { createThreadQueue, ThreadQueueError } from '../../../../lib/threads/thread-queue.ts';
+import { watchEventLoop } from '../../../../lib/threads/watch-event-loop.ts';
+
+const scriptOf = (body: string) =>
+  new URL(
+    `data:text/javascript,${encodeURIComponent(`import { parentPort, workerData } from 'node:worker_threads';\n${body}`)}`,
+  );
+const echo = scriptOf('parentPort.postMessage(workerData);');
+const burn = scriptOf(
+  'const until = performance.now() + workerData; while (performance.now() < until); parentPort.postMessage(1);',
+);
+const endless = scriptOf('for (;;);');
+const limits = { atOnce: 1, waiting: 2, deadlineMs: 30_000, heapMb: 64 };
+
+it('answers what a task answers, one after the other, and refuses what would wait too long', async () => {
+  const queue = createThreadQueue(limits);
+  const tasks = [1, 2, 3, 4].map((data) => queue.run<number, number>({ script: echo, data }));
+  const settled = await Promise.allSettled(tasks);
+  expect(settled.map((one) => (one.status === 'fulfilled' ? one.value : one.reason.name))).toEqual([
+    1,
+    2,
+    3,
+    'ThreadQueueError',
+  ]);
+  expect(await queue.run({ script: echo, data: 'again' })).toBe('again');
+});
+
+it('ends a task at its deadline, tells what one throws, and goes on with the next', async () => {
+  const brief = createThreadQueue({ ...limits, deadlineMs: 500 });
+  await expect(brief.run({ script: endless, data: null })).rejects.toThrow(ThreadQueueError);
+  const queue = createThreadQueue(limits);
+  await expect(queue.run({ script: scriptOf('throw new TypeError("x")'), data: null })).rejects.toThrow('x');
+  expect(await queue.run({ script: echo, data: 1 })).toBe(1);
+});
+
+it('leaves the event loop to others meanwhile; the same work outside of a thread holds it', async () => {
+  const holds: number[] = [];
+  using _ = watchEventLoop({ heldMs: 100, onHeld: ({ cpuMs }) => holds.push(cpuMs) });
+  await createThreadQueue(limits).run({ script: burn, data: 600 });
+  expect(holds).toEqual([]);
+  const burnt = process.threadCpuUsage();
+  while (process.threadCpuUsage(burnt).user < 200_000);
+  await expect.poll(() => holds.length).toBe(1);
+  expect(holds[0]).toBeGreaterThan(150);
+});

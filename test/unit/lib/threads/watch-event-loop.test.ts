@@ -1,0 +1,47 @@
+import { Worker } from 'node:worker_threads';
+import { setTimeout as wait } from 'node:timers/promises';
+import { availableParallelism } from 'node:os';
+import { expect, it } from 'vitest';
+import { watchEventLoop } from '../../../../lib/threads/watch-event-loop.ts';
+
+function burn(ms: number): void {
+  const before = process.threadCpuUsage();
+  const usedMs = () => {
+    const { user, system } = process.threadCpuUsage(before);
+    return (user + system) / 1_000;
+  };
+  while (usedMs() < ms);
+}
+
+/** Threads that take the processors from this one, and from what else runs. */
+function startLoad(): Disposable {
+  const threads = Array.from(
+    { length: availableParallelism() },
+    () => new Worker('for (;;);', { eval: true, resourceLimits: { maxOldGenerationSizeMb: 16 } }),
+  );
+  return { [Symbol.dispose]: () => threads.forEach((thread) => void thread.terminate()) };
+}
+
+/** What is reported of tasks of this length, each begun at another moment between two looks. */
+async function holdsOf(ms: number, count: number): Promise<number[]> {
+  const holds: number[] = [];
+  using _ = watchEventLoop({ heldMs: 50, onHeld: ({ cpuMs }) => holds.push(cpuMs) });
+  for (let task = 0; task < count; task += 1) {
+    await wait(12 + task);
+    burn(ms);
+  }
+  await wait(30);
+  return holds;
+}
+
+it('sees each hold of 60 ms, whenever it begins', async () => {
+  const holds = await holdsOf(60, 6);
+  expect(holds).toHaveLength(6);
+  for (const cpuMs of holds) expect(cpuMs).toBeGreaterThan(59);
+});
+
+it('raises no alarm for short tasks on a machine whose processors others use, and sees a long one there', async () => {
+  using _ = startLoad();
+  expect(await holdsOf(30, 5)).toEqual([]);
+  expect(await holdsOf(60, 2)).toHaveLength(2);
+});

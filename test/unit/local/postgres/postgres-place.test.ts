@@ -1,0 +1,18 @@
+import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { canEnter } from '../../../../local/postgres/postgres-place.ts';
+
+it('lets an account enter a folder only when every folder above lets it pass', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'docket-place-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const inner = join(folder, 'a/b');
+  await mkdir(inner, { recursive: true });
+  const stranger = { uid: 54_321, gid: 54_321 };
+  await chmod(folder, 0o711);
+  expect(await canEnter(inner, stranger)).toBe(true);
+  await chmod(folder, 0o700);
+  expect(await canEnter(inner, stranger)).toBe(false);
+  expect(await canEnter(inner, { uid: process.getuid!(), gid: process.getgid!() })).toBe(true);
+});

@@ -1,0 +1,73 @@
+import fc from 'fast-check';
+import { describe, expect, it, vi } from 'vitest';
+import { chunkPage } from '../../../../search/build/chunk-page.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+const long = (words: number) => Array.from({ length: words }, (_, at) => `word${at}`).join(' ');
+
+function passages(content: string, title = 'Title') {
+  return chunkPage(content, title).chunks.map((chunk) => ({ ...chunk, text: content.slice(chunk.start, chunk.end) }));
+}
+
+describe('chunks', () => {
+  it('follow the headings and carry their path and anchor', () => {
+    const content = `# Title\n\n${long(30)}\n\n## Set up\n\n${long(31)}\n\n### On Linux\n\n${long(32)}\n\n## Use\n\n${long(33)}\n`;
+    expect(passages(content).map(({ anchor, headings }) => ({ anchor, headings }))).toEqual([
+      { anchor: null, headings: [] },
+      { anchor: 'set-up', headings: ['Set up'] },
+      { anchor: 'on-linux', headings: ['Set up', 'On Linux'] },
+      { anchor: 'use', headings: ['Use'] },
+    ]);
+  });
+
+  it('number anchors that repeat and take explicit ids', () => {
+    const content = '## Example\n\na\n\n## Example\n\nb\n\n## Other {#mine}\n\nc\n\n## `GET /x` & more\n\nd\n';
+    expect(chunkPage(content, 'T').anchors).toEqual(['example', 'example-1', 'mine', 'get-x--more']);
+  });
+
+  it('take no heading from a code fence', () => {
+    const content = '## Real\n\n```sh\n# not a heading\n```\n\n~~~\n## nor this\n```\n~~~\n\nafter\n';
+    expect(passages(content).map(({ headings }) => headings)).toEqual([['Real']]);
+  });
+
+  it('know headings that are underlined', () => {
+    expect(passages('Intro\n=====\n\ntext\n\nPart\n----\n\nmore\n', 'Intro').map(({ anchor }) => anchor)).toEqual([
+      null,
+      'part',
+    ]);
+  });
+
+  it('cut long sections at paragraphs and keep all of the text', () => {
+    const paragraphs = Array.from({ length: 20 }, (_, at) => `p${at} ${long(40)}`);
+    const found = passages(`## Long\n\n${paragraphs.join('\n\n')}\n`);
+    expect(found.length).toBeGreaterThan(3);
+    expect(found.every(({ text, anchor }) => text.length <= 2000 && anchor === 'long')).toBe(true);
+    expect(found.map(({ text }) => text).join('\n\n')).toBe(paragraphs.join('\n\n'));
+    expect(found.every(({ text }) => /^p\d+ /.test(text))).toBe(true);
+  });
+
+  it('join a section of a few words with the deeper one below it', () => {
+    const found = passages(`## Parent\n\nShort.\n\n### Child\n\n${long(50)}\n`);
+    expect(found).toHaveLength(1);
+    expect(found[0]).toMatchObject({ anchor: 'child', headings: ['Parent', 'Child'] });
+  });
+
+  it('lie in order, do not overlap and stay short for any text', () => {
+    const line = fc.oneof(
+      fc.constantFrom('# A', '## B', '```', '~~~', '---', '', '   ', '- x', '> q'),
+      fc.string({ unit: 'binary', maxLength: 40 }),
+    );
+    fc.assert(
+      fc.property(fc.array(line, { maxLength: 40 }), fc.integer({ min: 1, max: 20 }), (lines, repeat) => {
+        const content = lines.join('\n').repeat(repeat);
+        const { chunks } = chunkPage(content, 'A');
+        const wrong = chunks.filter(
+          ({ start, end }, at) => start < (chunks[at - 1]?.end ?? 0) || end < start || end - start > 2000,
+        );
+        expect(wrong).toEqual([]);
+      }),
+      { numRuns: 60 },
+    );
+  });
+});

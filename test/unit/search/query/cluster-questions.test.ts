@@ -1,0 +1,103 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { clusterQuestions, keyOfQuestion, type AskedQuestion } from '../../../../search/query/cluster-questions.ts';
+
+const asked = (...texts: string[]): AskedQuestion[] =>
+  texts.map((text, minute) => ({ text, askedAt: new Date(Date.UTC(2026, 0, 1, 0, minute)) }));
+
+const shown = (questions: AskedQuestion[]) =>
+  clusterQuestions(questions).map(({ questions }) => questions.map(({ text, count }) => `${text} ×${count}`));
+
+it('puts questions together that share most of their words, and counts the same ones', () => {
+  const questions = asked(
+    'How do I reset my lamp?',
+    'how do I reset the lamp',
+    'Can I use Docket with Kubernetes?',
+    'resetting lamps',
+    'HOW DO I RESET MY LAMP!',
+    'Is there a dark mode?',
+    'running on Kubernetes with docket',
+  );
+  expect(shown(questions)).toEqual([
+    ['How do I reset my lamp? ×2', 'how do I reset the lamp ×1', 'resetting lamps ×1'],
+    ['Can I use Docket with Kubernetes? ×1', 'running on Kubernetes with docket ×1'],
+    ['Is there a dark mode? ×1'],
+  ]);
+});
+
+it('keeps questions apart that share a subject only', () => {
+  expect(shown(asked('How do I reset the lamp?', 'Which bulbs fit the lamp socket?'))).toHaveLength(2);
+});
+
+it('reads scripts without blanks, and questions without any telling word', () => {
+  expect(shown(asked('ランプをリセットする方法', 'ランプをリセットする', 'why?', 'Why', '???'))).toEqual([
+    ['why? ×2'],
+    ['ランプをリセットする方法 ×1', 'ランプをリセットする ×1'],
+  ]);
+});
+
+const words = fc.array(fc.constantFrom('lamp', 'reset', 'scene', 'dark', 'mode', 'install', 'the', 'how'), {
+  maxLength: 6,
+});
+const questions = fc.array(
+  words.map((list) => list.join(' ')),
+  { maxLength: 30 },
+);
+
+it('depends on what was asked and when, not on the order it is read in; no question is lost or doubled', () => {
+  fc.assert(
+    fc.property(questions, (texts) => {
+      const list = asked(...texts);
+      const clusters = clusterQuestions(list);
+      expect(clusterQuestions(list.toReversed())).toEqual(clusters);
+      const keys = clusters.flatMap(({ questions }) => questions.map(({ key }) => key));
+      expect(keys.toSorted()).toEqual([...new Set(texts.map(keyOfQuestion).filter((key) => key !== ''))].toSorted());
+      expect(new Set(clusters.map(({ id }) => id)).size).toBe(clusters.length);
+    }),
+  );
+});
+
+it('leaves a cluster its id when others join it', () => {
+  const [before] = clusterQuestions(asked('How do I reset the lamp?'));
+  const [after] = clusterQuestions(asked('How do I reset the lamp?', 'reset lamp', 'reset lamp', 'lamp reset please'));
+  expect(after?.id).toBe(before?.id);
+  expect(after?.questions).toHaveLength(3);
+});
+
+it('takes little time for thousands of different questions', () => {
+  const texts = Array.from({ length: 2_000 }, (_, number) => `lamp alpha${number} beta${number} gamma${number % 50}`);
+  expect(clusterQuestions(asked(...texts))).toHaveLength(2_000);
+});
+
+const letters = 'abcdefghijklmnopqrstuvwxyz';
+/** Two letters each, none of them a word that says nothing. */
+const shortWords = [...letters]
+  .flatMap((one) => [...letters].map((other) => `${one}${other}`))
+  .filter((word) => !/^(?:[aiou].|.[aeiouy])$/.test(word));
+
+// the number of questions that readers share words in must not matter: 2,000 took 36 seconds
+it.each([
+  ['hundreds of short words each', 330, shortWords],
+  ['the same dozen words', 8, shortWords.slice(0, 12)],
+  ['words of which no two questions have all', 40, shortWords.slice(0, 120)],
+])('puts 2,000 questions of %s together in a few seconds', (_, length, vocabulary) => {
+  let seed = 1;
+  const next = () => (seed = (seed * 48_271) % 2_147_483_647);
+  const texts = Array.from({ length: 2_000 }, () =>
+    Array.from({ length }, () => vocabulary[next() % vocabulary.length]).join(' '),
+  );
+  const before = process.threadCpuUsage();
+  const clusters = clusterQuestions(asked(...texts));
+  expect(process.threadCpuUsage(before).user / 1e6).toBeLessThan(6);
+  const keys = clusters.flatMap(({ questions }) => questions.map(({ key }) => key));
+  expect(keys.toSorted()).toEqual([...new Set(texts.map(keyOfQuestion))].toSorted());
+});
+
+it('finds the similar question among thousands that share its frequent words', () => {
+  const others = Array.from({ length: 3_000 }, (_, at) => `docket scene lamp number${at} topic${at} matter${at}`);
+  const list = asked(...others, 'docket scene lamp number77 topic77 please', 'docket scene lamp');
+  const with77 = clusterQuestions(list).find(({ questions }) =>
+    questions.some(({ text }) => text.includes('number77 ')),
+  );
+  expect(with77?.questions.map(({ text }) => text)).toContain('docket scene lamp number77 topic77 please');
+});

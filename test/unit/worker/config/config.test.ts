@@ -1,0 +1,146 @@
+import { generateKeyPairSync, X509Certificate } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { getCACertificates } from 'node:tls';
+import { expect, it } from 'vitest';
+import { readTemporalSettings } from '../../../../lib/temporal/temporal-credentials.ts';
+import { testKeysText } from '../../../support/encryption.ts';
+import { ConfigError, readConfig, secretsOf } from '../../../../worker/config/config.ts';
+import { allAuthorities } from '../../../../worker/config/extra-authorities.ts';
+
+const DATABASE_URL = 'postgres://docket:p%40ss-word@127.0.0.1:5432/docket';
+
+it('needs nothing but a database', () => {
+  expect(readConfig({ DATABASE_URL })).toEqual({
+    logLevel: 'info',
+    tracing: null,
+    database: { url: DATABASE_URL },
+    temporal: readTemporalSettings({}),
+    encryptionKeys: [],
+    models: {
+      anthropicApiKey: undefined,
+      openaiApiKey: undefined,
+      googleApiKey: undefined,
+      compatible: undefined,
+    },
+    prices: {},
+    budgets: { jobMicros: null, dayMicros: null, organizationMicros: null },
+    repositories: { allowedHosts: ['github.com'], localRoot: null },
+    privateHosts: [],
+    cloneLimits: { bytes: 2e9, files: 200_000, depth: 100, memoryBytes: 2 ** 32, timeoutMs: 900_000 },
+    siteDirectories: null,
+    webhookAllowedHosts: [],
+    workDirectory: resolve('.docket/work'),
+    mirrorBytes: 20e9,
+    forges: {
+      github: { apiUrl: 'https://api.github.com', token: null, app: null },
+      gitlab: null,
+      gitea: null,
+    },
+    extraAuthorities: null,
+    baseUrl: 'http://127.0.0.1:8080',
+    historyDays: 90,
+    retention: { jobDays: 365, auditDays: 730, snapshotBytes: 20 * 2 ** 30, threads: 100_000 },
+    buildId: null,
+    healthPort: null,
+    graceMs: 20_000,
+    commands: { maxSeconds: 120, memoryBytes: 2_147_483_648, processes: 256, diskBytes: 209_715_200, hosts: [] },
+    jobDisks: null,
+  });
+});
+
+it('lets commands be turned off, and refuses limits that are none', () => {
+  expect(readConfig({ DATABASE_URL, DOCKET_RUN: 'off' }).commands).toBeNull();
+  expect(() => readConfig({ DATABASE_URL, DOCKET_RUN_SECONDS: '9999' })).toThrow('DOCKET_RUN_SECONDS');
+  expect(readConfig({ DATABASE_URL, DOCKET_JOB_DISK_MB: '500' }).jobDisks).toEqual({ growthBytes: 524_288_000 });
+  expect(readConfig({ DATABASE_URL }).commands?.hosts).toEqual([]);
+  expect(readConfig({ DATABASE_URL, DOCKET_RUN_HOSTS: 'npm.test' }).commands?.hosts).toEqual(['npm.test']);
+  expect(() => readConfig({ DATABASE_URL, DOCKET_RUN_HOSTS: '*' })).toThrow('DOCKET_RUN_HOSTS must be names');
+});
+
+it('names every bad variable at once and quotes no value', () => {
+  const env = { DATABASE_URL: 'mysql://s3cret', LOG_LEVEL: 'loud', GITHUB_TOKEN: 'two words', GITHUB_API_URL: 'x' };
+  let message = '';
+  try {
+    readConfig(env);
+  } catch (error) {
+    expect(error).toBeInstanceOf(ConfigError);
+    message = String(error);
+  }
+  for (const name of Object.keys(env)) expect(message).toContain(name);
+  expect(message).not.toContain('s3cret');
+  expect(message).not.toContain('two words');
+});
+
+it('takes an empty variable for an absent one', () => {
+  expect(
+    readConfig({ DATABASE_URL, GITHUB_TOKEN: '', DOCKET_LOCAL_REPOSITORIES: ' ' }).forges.github?.token,
+  ).toBeNull();
+});
+
+it('knows all of its secrets', () => {
+  const config = readConfig({
+    DATABASE_URL,
+    ANTHROPIC_API_KEY: 'a-key',
+    OPENAI_COMPATIBLE_BASE_URL: 'http://127.0.0.1:1/v1',
+    OPENAI_COMPATIBLE_API_KEY: 'c-key',
+    GITHUB_TOKEN: 'g-token',
+    DOCKET_ENCRYPTION_KEYS: testKeysText('k1'),
+  });
+  const key = testKeysText('k1').slice('k1:'.length);
+  expect(secretsOf(config)).toEqual(['a-key', 'c-key', key, 'g-token', 'p@ss-word']);
+});
+
+it('reads the servers of forges, and a private key in the form that GitHub hands out', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'docket-config-'));
+  const file = join(folder, 'app.pem');
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  await writeFile(file, privateKey.export({ type: 'pkcs1', format: 'pem' }));
+  const gitea = { GITEA_TOKEN: 't', GITEA_URL: 'https://git.acme.test/' };
+  const env = { DATABASE_URL, GITHUB_APP_ID: '7', GITHUB_APP_PRIVATE_KEY_FILE: file, GITLAB_TOKEN: 'l', ...gitea };
+  const { forges } = readConfig(env);
+  expect(forges).toMatchObject({
+    github: { app: { appId: '7', privateKey: expect.stringMatching(/^-----BEGIN PRIVATE KEY-----/) } },
+    gitlab: { url: 'https://gitlab.com', token: 'l' },
+    gitea: { url: 'https://git.acme.test', token: 't' },
+  });
+  await rm(folder, { recursive: true });
+  for (const wrong of [{ ...env }, { ...env, GITEA_URL: '' }, { ...env, GITHUB_APP_ID: '' }])
+    expect(() => readConfig(wrong)).toThrow(ConfigError);
+});
+
+it('takes the certificates of NODE_EXTRA_CA_CERTS for git, beside all others, and refuses a file that has none', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'docket-config-'));
+  try {
+    const file = join(folder, 'authority.pem');
+    const [authority = ''] = getCACertificates('bundled');
+    await writeFile(file, `# ours\n${authority}`);
+    const { extraAuthorities } = readConfig({ DATABASE_URL, NODE_EXTRA_CA_CERTS: file });
+    const fingerprintOf = (pem: string) => new X509Certificate(pem).fingerprint256;
+    expect(fingerprintOf(extraAuthorities ?? '')).toBe(fingerprintOf(authority));
+    const all = allAuthorities(extraAuthorities ?? '');
+    for (const other of getCACertificates('bundled')) expect(all).toContain(other.trim());
+    await writeFile(file, 'no certificate');
+    for (const NODE_EXTRA_CA_CERTS of [file, join(folder, 'none.pem')])
+      expect(() => readConfig({ DATABASE_URL, NODE_EXTRA_CA_CERTS })).toThrow(/^NODE_EXTRA_CA_CERTS must name/);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+});
+
+it('lets servers of one’s own that a variable names be private, and no public one', () => {
+  const env = { DATABASE_URL, DOCKET_PRIVATE_HOSTS: 'git.acme.test, 10.0.0.5:3000' };
+  const own = {
+    GITEA_URL: 'http://tea.acme.test:3000/x',
+    GITEA_TOKEN: 't',
+    GITHUB_API_URL: 'https://hub.acme.test/api/v3',
+  };
+  expect(readConfig(env).privateHosts).toEqual(['git.acme.test', '10.0.0.5:3000']);
+  expect(readConfig({ DATABASE_URL, ...own }).privateHosts).toEqual(['hub.acme.test:443', 'tea.acme.test:3000']);
+});
+
+it('refuses limits of repositories that are none', () => {
+  for (const [name, value] of Object.entries({ DOCKET_REPOSITORY_MB: '0', DOCKET_CLONE_MINUTES: 'x' }))
+    expect(() => readConfig({ DATABASE_URL, [name]: value })).toThrow(new RegExp(name));
+});

@@ -1,0 +1,31 @@
+import type { Logger } from 'pino';
+import type { Forges } from '../../activities/forges/forge.ts';
+import type { IdleJobs } from '../../db/for-worker/idle-jobs.ts';
+import { repeat } from './repeat.ts';
+
+export interface ForgeChoresDeps {
+  forges: Pick<Forges, 'revokeEnded'>;
+  idleJobs: Pick<IdleJobs, 'endedAmong'>;
+  log: Logger;
+  everyMs?: number;
+}
+
+/**
+ * Gives tokens that were minted for a job back to the forge: when the job has ended, and all of them when this worker stops.
+ * Each worker has its own.
+ */
+export function createForgeChores({ forges, idleJobs, log, everyMs = 10_000 }: ForgeChoresDeps): AsyncDisposable {
+  async function revoke(endedOf: (jobIds: string[]) => Promise<string[]>): Promise<void> {
+    const { jobs, failed } = await forges.revokeEnded(endedOf);
+    if (jobs > 0) log.info({ jobs, failed }, 'tokens of ended jobs revoked');
+  }
+
+  const revokeEnded = () => revoke((jobIds) => idleJobs.endedAmong(jobIds, { forMs: 0 }));
+  const chore = repeat({ name: 'tokens', everyMs, work: revokeEnded, log });
+  return {
+    async [Symbol.asyncDispose]() {
+      await chore[Symbol.asyncDispose]();
+      await revoke((jobIds) => Promise.resolve(jobIds));
+    },
+  };
+}

@@ -1,0 +1,68 @@
+import type { Logger } from 'pino';
+import type { DueExport, WorkerHistoryStore } from '../../db/for-worker/job-histories.ts';
+import { jobWorkflowId } from '../../workflows/contract/messages.ts';
+import type { ReadClosedExecution } from './history-export.ts';
+import { repeat } from './repeat.ts';
+
+export interface HistoryChoresDeps {
+  histories: Pick<WorkerHistoryStore, 'claimDue' | 'postpone' | 'store' | 'markLost' | 'removeOld'>;
+  readClosedExecution: ReadClosedExecution;
+  log: Logger;
+  /** Days that events and histories of an archived job are kept; 0: for good. */
+  keepDays: number;
+  /** How often ended turns are looked for. */
+  everyMs?: number;
+  /** How long a claimed export is left to this process. */
+  leaseMs?: number;
+  /** An execution that the engine does not know so long after the turn's end never comes. */
+  lostAfterMs?: number;
+}
+
+const exportsAtOnce = 10;
+const removalsAtOnce = 50;
+const longestWaitMs = 60_000;
+
+/**
+ * Keeps the engine's history of each turn that has ended, so that a job can be replayed after the engine forgot it. Runs in
+ * every worker; each history is fetched by one of them, and again when that one is killed.
+ */
+export function createHistoryChores(deps: HistoryChoresDeps): AsyncDisposable {
+  const { histories, readClosedExecution, log, keepDays } = deps;
+  const { everyMs = 1_000, leaseMs = 30_000, lostAfterMs = 60_000 } = deps;
+
+  async function exportEnded(): Promise<void> {
+    for (;;) {
+      const due = await histories.claimDue({ limit: exportsAtOnce, leaseMs });
+      const done = await Promise.allSettled(due.map(exportOne));
+      const failed = done.find((result) => result.status === 'rejected');
+      if (failed !== undefined) throw failed.reason;
+      if (due.length < exportsAtOnce) return;
+    }
+  }
+
+  async function exportOne(due: DueExport): Promise<void> {
+    const { jobId, turn } = due;
+    const found = await readClosedExecution(jobWorkflowId(jobId, turn));
+    if (typeof found === 'object') return histories.store({ jobId, turn, ...found });
+    if (found === 'unknown' && due.endedMsAgo >= lostAfterMs) {
+      log.warn({ jobId, turn }, 'the engine has no history of a turn that has ended');
+      return histories.markLost({ jobId, turn });
+    }
+    return histories.postpone({ jobId, turn, waitMs: Math.min(longestWaitMs, 100 * 2 ** Math.min(due.attempts, 16)) });
+  }
+
+  async function removeOld(): Promise<void> {
+    if (keepDays === 0) return;
+    while ((await histories.removeOld({ days: keepDays, limit: removalsAtOnce })) === removalsAtOnce);
+  }
+
+  const chores = [
+    repeat({ name: 'histories', everyMs, work: exportEnded, log }),
+    repeat({ name: 'old records', everyMs: 3_600_000, retryMs: 60_000, work: removeOld, log }),
+  ];
+  return {
+    async [Symbol.asyncDispose]() {
+      await Promise.all(chores.map((chore) => chore[Symbol.asyncDispose]()));
+    },
+  };
+}

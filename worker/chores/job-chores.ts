@@ -1,0 +1,82 @@
+import { ScheduleAlreadyRunning, ScheduleOverlapPolicy } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
+import type { Logger } from 'pino';
+import type { GrantedAccess } from '../../activities/job/granted-access.ts';
+import type { JobBranchStore, OpenPullRequest } from '../../db/for-worker/job-branches.ts';
+import { archiveJobsScheduleId, archiveJobsWorkflowName, jobTaskQueue } from '../../workflows/contract/messages.ts';
+import { repeat } from './repeat.ts';
+
+export interface JobChoresDeps {
+  branches: Pick<JobBranchStore, 'claimOpenPullRequests' | 'setPullRequestState'>;
+  granted: Pick<GrantedAccess, 'forgeOf'>;
+  client: Pick<Client, 'schedule'>;
+  log: Logger;
+  /** How often a look is taken at all. */
+  roundsEveryMs?: number;
+  /** How long one pull request is left alone at least; an old one longer. */
+  pullRequestsEveryMs?: number;
+}
+
+const idleDays = 30;
+const pullRequestsAtOnce = 20;
+
+/**
+ * Looks what became of the pull requests of ended jobs, and keeps the daily Temporal Schedule that archives idle jobs. Runs in
+ * every worker; each pull request is looked at by one of them.
+ */
+export function createJobChores(deps: JobChoresDeps): AsyncDisposable {
+  const { branches, granted, client, log } = deps;
+  const { roundsEveryMs = 15_000, pullRequestsEveryMs = 60_000 } = deps;
+  const stopped = new AbortController();
+
+  async function lookAtPullRequests(): Promise<void> {
+    const due = await branches.claimOpenPullRequests({ limit: pullRequestsAtOnce, everyMs: pullRequestsEveryMs });
+    const looks = await Promise.allSettled(due.map(lookAt));
+    const failed = looks.find((look) => look.status === 'rejected');
+    if (failed !== undefined) throw failed.reason;
+  }
+
+  async function lookAt({ prId, ...job }: OpenPullRequest): Promise<void> {
+    const forge = await granted.forgeOf(job);
+    if (forge === null) return;
+    const standing = await forge.pullRequestState({ repository: job.repository, id: prId, signal: stopped.signal });
+    await branches.setPullRequestState({ jobId: job.id, prId, ...standing });
+  }
+
+  const chores = [
+    repeat({ name: 'pull requests', everyMs: roundsEveryMs, work: lookAtPullRequests, log }),
+    repeat({
+      name: 'archive schedule',
+      everyMs: 3_600_000,
+      retryMs: 5_000,
+      work: () => keepArchiveSchedule(client),
+      log,
+    }),
+  ];
+  return {
+    async [Symbol.asyncDispose]() {
+      stopped.abort();
+      await Promise.all(chores.map((chore) => chore[Symbol.asyncDispose]()));
+    },
+  };
+}
+
+/** Makes the schedule unless there is one; an operator may have changed it. */
+export async function keepArchiveSchedule(client: Pick<Client, 'schedule'>): Promise<void> {
+  try {
+    await client.schedule.create({
+      scheduleId: archiveJobsScheduleId,
+      spec: { calendars: [{ hour: 3, minute: 17 }] },
+      policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: '1 day' },
+      action: {
+        type: 'startWorkflow',
+        workflowType: archiveJobsWorkflowName,
+        taskQueue: jobTaskQueue,
+        args: [{ idleDays }],
+        workflowRunTimeout: '1h',
+      },
+    });
+  } catch (error) {
+    if (!(error instanceof ScheduleAlreadyRunning)) throw error;
+  }
+}

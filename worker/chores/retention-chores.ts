@@ -1,0 +1,23 @@
+import type { Logger } from 'pino';
+import type { Retention, RetentionStore } from '../../db/for-worker/retention.ts';
+import { repeat } from './repeat.ts';
+
+export interface RetentionChoresDeps {
+  retention: RetentionStore;
+  limits: Retention;
+  log: Logger;
+  everyMs?: number;
+}
+
+/** Removes what is kept no longer. Runs in every worker: removing twice is removing once. */
+export function createRetentionChores({
+  retention,
+  limits,
+  log,
+  everyMs = 600_000,
+}: RetentionChoresDeps): AsyncDisposable {
+  async function sweep(): Promise<void> {
+    while (await retention.sweep(limits));
+  }
+  return repeat({ name: 'retention', everyMs, retryMs: 60_000, work: sweep, log });
+}

@@ -1,0 +1,171 @@
+import { ScheduleAlreadyRunning, ScheduleNotFoundError, ScheduleOverlapPolicy } from '@temporalio/client';
+import type { Client, ScheduleOptions } from '@temporalio/client';
+import type { Logger } from 'pino';
+import type { SiteRow } from '../../db/sites/sites.ts';
+import type { SiteIndexing } from '../../db/for-worker/site-indexing.ts';
+import {
+  indexSiteWorkflowId,
+  indexSiteWorkflowName,
+  refreshSiteScheduleId,
+  siteOfSchedule,
+  refreshSiteWorkflowName,
+  siteTaskQueue,
+} from '../../workflows/contract/messages.ts';
+import { repeat } from './repeat.ts';
+import type { IndexSiteInput } from '../../workflows/contract/site.ts';
+
+export interface SiteChoresDeps {
+  sites: Pick<SiteIndexing, 'listAll' | 'listIndexRequests' | 'requestOutdated'>;
+  client: Pick<Client, 'workflow' | 'schedule'>;
+  log: Logger;
+  /** Format that this worker builds; sites with an older one are indexed anew. */
+  indexFormat: number;
+  taskQueue?: string;
+  /** How often requests for an index are looked for. */
+  requestsEveryMs?: number;
+  /** How often the schedules of all sites are compared with what the sites say. */
+  schedulesEveryMs?: number;
+}
+
+const requestsAtOnce = 100;
+
+/**
+ * Starts the indexing that somebody asked for, and keeps one Temporal Schedule for each site that is refreshed by itself. Runs
+ * in every worker: starting twice is one start.
+ */
+export function createSiteChores(deps: SiteChoresDeps): AsyncDisposable {
+  const { sites, client, log, taskQueue = siteTaskQueue, requestsEveryMs = 250, schedulesEveryMs = 30_000 } = deps;
+  /** What the schedules of this process' last look were: site → minutes. */
+  const scheduled = new Map<string, number | null>();
+  let hasLooked = false;
+
+  async function startRequested(): Promise<void> {
+    for (const { siteId, organizationId } of await sites.listIndexRequests(requestsAtOnce)) {
+      const args: [IndexSiteInput] = [{ siteId }];
+      await client.workflow.start(indexSiteWorkflowName, {
+        workflowId: indexSiteWorkflowId(siteId),
+        taskQueue,
+        args,
+        priority: { fairnessKey: organizationId },
+        workflowIdConflictPolicy: 'USE_EXISTING',
+        workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+        workflowRunTimeout: '2h',
+      });
+    }
+  }
+
+  async function keepSchedules(): Promise<void> {
+    const failures: unknown[] = [];
+    // looked up before the sites are: a schedule without a site is one of a site that was removed
+    const earlier = await scheduledSites();
+    const present = await sites.listAll();
+    for (const id of earlier.difference(new Set(present.map((site) => site.id)))) {
+      try {
+        if (await isOurs(id)) await dropSchedule(id);
+        scheduled.delete(id);
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+    hasLooked = true;
+    for (const site of present) {
+      if (scheduled.get(site.id) === site.refreshMinutes) continue;
+      try {
+        await keepSchedule(site);
+        scheduled.set(site.id, site.refreshMinutes);
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+    if (failures.length > 0) throw new AggregateError(failures, `${failures.length} schedules could not be kept.`);
+  }
+
+  /** Sites with schedules: at the first look what Temporal has, for sites may have been removed while no worker ran. */
+  async function scheduledSites(): Promise<Set<string>> {
+    const ids = new Set(scheduled.keys());
+    if (hasLooked) return ids;
+    for await (const { scheduleId } of client.schedule.list()) {
+      const siteId = siteOfSchedule(scheduleId);
+      if (siteId !== null) ids.add(siteId);
+    }
+    return ids;
+  }
+
+  /** Who shares the engine with us has a queue of their own. */
+  async function isOurs(siteId: string): Promise<boolean> {
+    try {
+      const { action } = await client.schedule.getHandle(refreshSiteScheduleId(siteId)).describe();
+      return action.taskQueue === taskQueue;
+    } catch (error) {
+      if (error instanceof ScheduleNotFoundError) return false;
+      throw error;
+    }
+  }
+
+  async function dropSchedule(siteId: string): Promise<void> {
+    try {
+      await client.schedule.getHandle(refreshSiteScheduleId(siteId)).delete();
+    } catch (error) {
+      if (!(error instanceof ScheduleNotFoundError)) throw error;
+    }
+  }
+
+  async function keepSchedule({ id, refreshMinutes }: SiteRow): Promise<void> {
+    if (refreshMinutes === null) return dropSchedule(id);
+    try {
+      await client.schedule
+        .getHandle(refreshSiteScheduleId(id))
+        .update((previous) => ({ ...previous, spec: specOf(refreshMinutes) }));
+    } catch (error) {
+      if (!(error instanceof ScheduleNotFoundError)) throw error;
+      await createSchedule(id, refreshMinutes);
+    }
+  }
+
+  async function createSchedule(siteId: string, minutes: number): Promise<void> {
+    try {
+      await client.schedule.create(scheduleOf({ siteId, minutes, taskQueue }));
+    } catch (error) {
+      // another worker was quicker, perhaps with an older interval
+      if (!(error instanceof ScheduleAlreadyRunning)) throw error;
+      await client.schedule
+        .getHandle(refreshSiteScheduleId(siteId))
+        .update((previous) => ({ ...previous, spec: specOf(minutes) }));
+    }
+  }
+
+  const chores = [
+    repeat({ name: 'index requests', everyMs: requestsEveryMs, work: startRequested, log }),
+    repeat({
+      name: 'outdated indexes',
+      everyMs: schedulesEveryMs,
+      work: () => sites.requestOutdated(deps.indexFormat),
+      log,
+    }),
+    repeat({ name: 'site schedules', everyMs: schedulesEveryMs, work: keepSchedules, log }),
+  ];
+  return {
+    async [Symbol.asyncDispose]() {
+      await Promise.all(chores.map((chore) => chore[Symbol.asyncDispose]()));
+    },
+  };
+}
+
+function scheduleOf({ siteId, minutes, taskQueue }: { siteId: string; minutes: number; taskQueue: string }) {
+  return {
+    scheduleId: refreshSiteScheduleId(siteId),
+    spec: specOf(minutes),
+    policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: '5m' },
+    action: {
+      type: 'startWorkflow',
+      workflowType: refreshSiteWorkflowName,
+      taskQueue,
+      args: [{ siteId }],
+      workflowRunTimeout: '10m',
+    },
+  } satisfies ScheduleOptions;
+}
+
+function specOf(minutes: number) {
+  return { intervals: [{ every: `${minutes}m` as const }] };
+}

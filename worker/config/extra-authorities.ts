@@ -1,0 +1,24 @@
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { getCACertificates } from 'node:tls';
+import { ConfigError } from '../../lib/config-error.ts';
+
+const certificate = /-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----/gs;
+
+/** The certificates in the file of NODE_EXTRA_CA_CERTS, which Node itself would leave out without an error. Throws ConfigError. */
+export function readAuthorities(file: string): string {
+  try {
+    const [first, ...others] = (readFileSync(file, 'utf8').match(certificate) ?? []).map(
+      (pem) => new X509Certificate(pem),
+    );
+    if (first === undefined) throw new Error('It holds no certificate.');
+    return [first, ...others].map(String).join('');
+  } catch (cause) {
+    throw new ConfigError('NODE_EXTRA_CA_CERTS must name a readable file with certificates in PEM form.', { cause });
+  }
+}
+
+/** Everything that certificates are checked with when there are further authorities: git knows either its own or these. */
+export function allAuthorities(extra: string): string {
+  return [...new Set([...getCACertificates('default'), ...getCACertificates('system')]), extra].join('\n');
+}
