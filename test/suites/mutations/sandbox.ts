@@ -84,13 +84,6 @@ export const sandboxMutations: Mutation[] = [
     ...limits,
   },
   {
-    name: 'the tree is measured only when the disk fills',
-    file: 'activities/sandbox/watch.ts',
-    find: 'return (isDue || hasFilled()) &&',
-    replace: 'return isDue !== null && hasFilled() &&',
-    ...limits,
-  },
-  {
     name: 'jobs share a folder for temporary files',
     file: 'activities/sandbox/profile.ts',
     find: "...size, '--perms', '1777', '--tmpfs', '/tmp'],",
