@@ -45,6 +45,7 @@ export interface AssistantPartsDeps {
   /** Folder for the files of the indexes in use. */
   cacheDirectory: string;
   times?: Partial<StreamTimes & { modelStalledMs: number; indexPollMs: number; maxLoopDelayMs: number }>;
+  longestText?: number;
 }
 
 const maxSteps = 4;
@@ -72,6 +73,7 @@ export function createAssistantParts({
   embeddingModel,
   cacheDirectory,
   times,
+  longestText = 200_000,
 }: AssistantPartsDeps): AssistantParts {
   const allTimes = { ...defaultTimes, ...times };
   const { threads, replies } = stores;
@@ -95,6 +97,7 @@ export function createAssistantParts({
       logger: log,
       maxSteps,
       modelStalledMs: allTimes.modelStalledMs,
+      longestText,
     }),
     searchPassages,
     indexes,

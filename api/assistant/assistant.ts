@@ -32,6 +32,8 @@ export interface AssistantDeps {
   maxSteps: number;
   /** A model that sends nothing for so long has stalled. */
   modelStalledMs: number;
+  /** The longest text of one model call, in characters. */
+  longestText: number;
 }
 
 export interface AnswerRequest {
@@ -184,6 +186,7 @@ async function generateChecked(
     tools,
     maxSteps: deps.maxSteps,
     stalledMs: deps.modelStalledMs,
+    longestText: deps.longestText,
     signal: turn.signal,
   };
   try {

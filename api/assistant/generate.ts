@@ -23,6 +23,8 @@ export interface GenerateOptions {
   maxSteps: number;
   /** A model that sends nothing for so long, while something is asked of it, has stalled. */
   stalledMs: number;
+  /** The longest text of one step, in characters. */
+  longestText: number;
   signal: AbortSignal;
 }
 
@@ -40,9 +42,6 @@ export class GenerationError extends Error {
 const brokeOff = 'The answer broke off because the language model failed. Please ask again.';
 const stalled = 'The answer broke off because the language model did not go on. Please ask again.';
 const saidNothing = 'The language model gave no answer. Please ask again.';
-
-/** Of one step, in characters: many times what a reader is told. */
-const longestText = 200_000;
 
 /** Calls of one step that are run; a model that asks for more is told to go on with these. */
 const mostCallsOfAStep = 8;
@@ -66,7 +65,7 @@ export async function generate(options: GenerateOptions, usage: ReplyUsage, take
           // what it said before a tool call is a paragraph of its own
           if (text === '' && hasText) void take({ type: 'text', text: '\n\n' });
           text += part.delta;
-          if (text.length > longestText) throw new Error('The answer is too long.');
+          if (text.length > options.longestText) throw new Error('The answer is too long.');
           return take({ type: 'text', text: part.delta });
         }
         case 'source':

@@ -39,7 +39,8 @@ export interface ServedApi extends AsyncDisposable {
   ask(path: string, request?: AskOptions): Promise<Answer>;
 }
 
-export type ServedTimes = AssistantPartsDeps['times'] & Parameters<typeof createHttpServer>[1];
+export type ServedTimes = AssistantPartsDeps['times'] &
+  Parameters<typeof createHttpServer>[1] & { longestText?: number };
 
 export interface AskOptions {
   key?: string | null;
@@ -60,7 +61,7 @@ export interface Answer {
 export async function serveApi(
   pool: Pool,
   env: Record<string, string> = {},
-  { readerStalledMs, ...times }: ServedTimes = {},
+  { readerStalledMs, longestText, ...times }: ServedTimes = {},
   holders?: RequestHolders,
 ): Promise<ServedApi> {
   await using cleanup = new AsyncDisposableStack();
@@ -83,6 +84,7 @@ export async function serveApi(
       embeddingModel: config.models.embedding === null ? null : models.embeddingModel(config.models.embedding),
       cacheDirectory,
       times,
+      longestText,
     }),
   );
   const created = { count: 0 };

@@ -268,10 +268,12 @@ describe('words of a model and of pages', () => {
 });
 
 describe('a reader that does not keep up', () => {
-  const much = { text: Array(200).fill('word '.repeat(40_000)), chunkDelayMs: 1 };
+  // more than the kernel holds for a reader that takes nothing
+  const longestText = 16_000_000;
+  const much = { text: Array(80).fill('word '.repeat(40_000)), chunkDelayMs: 1 };
 
   it('holds the model back, and gets everything in the end', async () => {
-    await using slow = await serveModelApi({ times: { modelStalledMs: 2_000 } });
+    await using slow = await serveModelApi({ times: { modelStalledMs: 2_000, longestText } });
     await slow.database.pool.query('update sites set retention_days = 0');
     slow.model.script(much);
     const stream = await slow.ask('v2', {}, { isIdle: true });
@@ -286,7 +288,7 @@ describe('a reader that does not keep up', () => {
   });
 
   it('is dropped after a while, and the model call with it', async () => {
-    await using strict = await serveModelApi({ times: { readerStalledMs: 300 } });
+    await using strict = await serveModelApi({ times: { readerStalledMs: 300, longestText } });
     await strict.database.pool.query('update sites set retention_days = 0');
     strict.model.script(much);
     const stream = await strict.ask('v2', {}, { isIdle: true });

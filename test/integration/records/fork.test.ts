@@ -1,3 +1,4 @@
+import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newId } from '../../../db/ids.ts';
 import { createJobForkStore, type NewFork } from '../../../db/jobs/job-forks.ts';
@@ -200,7 +201,10 @@ it('POST …/fork creates a job once for a key, and refuses what cannot be gone 
       api.ask(`/v2/agent/${job.projectId}/job/${id}/fork`, { key, json, headers });
     const once = { 'idempotency-key': 'k1' };
     const created = await post({ step: 1 }, once);
-    expect(created).toMatchObject({ status: 201, body: { status: 'active', source: { repository: repository.path } } });
+    expect(created).toMatchObject({
+      status: 201,
+      body: { status: 'active', source: { repository: pathToFileURL(repository.path).href } },
+    });
     expect(created.body.details.forkedFrom).toEqual({ jobId: job.id, turn: 1, step: 1 });
     expect(api.created.count).toBe(1);
     expect(await post({ step: 1, turn: 9 })).toMatchObject({

@@ -110,7 +110,7 @@ export const boundMutations: Mutation[] = [
     name: 'a request in flight is cut off when its session ends',
     file: 'api/http/open-answers.ts',
     find: 'if (response.headersSent) response.destroy();',
-    replace: 'response.destroy();',
+    replace: 'if (request.method !== undefined) response.destroy();',
     ...openAnswers,
   },
   {

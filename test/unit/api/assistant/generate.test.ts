@@ -51,7 +51,7 @@ async function run(
 ) {
   const usage = { promptTokens: 0, completionTokens: 0 };
   const texts: string[] = [];
-  await generate({ model, prompt: [], tools, maxSteps: 3, stalledMs, signal }, usage, (piece) => {
+  await generate({ model, prompt: [], tools, maxSteps: 3, stalledMs, longestText: 1_000, signal }, usage, (piece) => {
     if (piece.type === 'text') texts.push(piece.text);
     return null;
   });
@@ -143,10 +143,14 @@ describe('generate', () => {
     const { signal } = new AbortController();
     const model = modelOf([[delta('a'), delta('b'), finish()]]);
     const pieces: AnswerPiece[] = [];
-    await generate({ model, prompt: [], tools: [], maxSteps: 3, stalledMs: 20, signal }, usage, (piece) => {
-      pieces.push(piece);
-      return sleep(60);
-    });
+    await generate(
+      { model, prompt: [], tools: [], maxSteps: 3, stalledMs: 20, longestText: 1_000, signal },
+      usage,
+      (piece) => {
+        pieces.push(piece);
+        return sleep(60);
+      },
+    );
     expect(pieces).toHaveLength(2);
   });
 

@@ -107,10 +107,13 @@ it('never hangs up on a request without an answer: it is refused, or answered wh
 });
 
 it('cuts a change that begins to stream after its access has ended', async () => {
-  const { answers, arrived, go, port, server } = await serveEnding(2, (res) => void res.write('one '));
+  const { answers, arrived, go, port, server } = await serveEnding(3, (res) => void res.write('one '));
   const streams = [sent(port, 'POST', 'whole'), sent(port, 'POST', 'whole')];
+  const reading = sent(port, 'GET', 'none');
   await arrived;
   await answers.endRevoked();
+  // the time for last words is over when a request that only reads is refused
+  expect(await reading).toMatchObject({ status: 401 });
   go();
   const looking = setInterval(() => void answers.endRevoked(), 20);
   for (const stream of streams) expect(await stream).toMatchObject({ status: 200, isWhole: false });
