@@ -1,3 +1,8 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+
+/** Awaited directly before a request is sent. A process that was frozen until then learns there that it may not ask any more. */
+export const beforeRequest = new AsyncLocalStorage<() => Promise<void>>();
+
 /** The longest answer of a hosted model, 128,000 tokens with a frame of 300 bytes each, takes 40 MB. */
 const mostBytes = 64 * 1024 * 1024;
 
@@ -6,6 +11,7 @@ const mostBytes = 64 * 1024 * 1024;
  * Authorization, to another server; and an answer without an end breaks off.
  */
 export async function fetchFromProvider(...[input, init]: Parameters<typeof fetch>): Promise<Response> {
+  await beforeRequest.getStore()?.();
   const response = await fetch(input, { ...init, redirect: 'manual' });
   if (response.body === null) return response;
   let left = mostBytes;

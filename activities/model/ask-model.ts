@@ -3,6 +3,7 @@ import { streamText, tool, zodSchema, type LanguageModelUsage, type ModelMessage
 import type { StepResponse } from '../../db/for-worker/steps.ts';
 import type { PricedUsage } from '../../models/prices.ts';
 import type { ModelRegistry } from '../../models/registry.ts';
+import { beforeRequest } from '../../models/provider-fetch.ts';
 import { usedTokens, type ReportedUsage } from '../../models/used-tokens.ts';
 import type { TokenUsage } from '../../workflows/contract/job.ts';
 import type { AgentTool, Toolset } from '../tools/agent-tool.ts';
@@ -16,6 +17,8 @@ export interface ModelQuestion {
   /** The tools that the model may call: it is told of no others, and a call of another is an error. */
   toolset: Toolset;
   signal: AbortSignal;
+  /** Awaited directly before the request is sent; what it throws is thrown unchanged, and nothing is sent. */
+  confirm?(): Promise<void>;
   /** Gets the answer's text as the model produces it. */
   onText?(delta: string): void;
 }
@@ -44,12 +47,21 @@ const tooManyCalls = `Not run: an answer may have ${mostCalls} calls. Go on with
 /** Makes the one place that calls a job's model: one request, no retries of its own. Errors: ModelCallError, UnknownModelError. */
 export function createAskModel({ models, timeoutMs = 9 * 60_000 }: AskModelDeps) {
   return async function askModel(question: ModelQuestion): Promise<ModelAnswer> {
-    const { model, system, messages, toolset, signal, onText } = question;
+    const { model, system, messages, toolset, signal, confirm, onText } = question;
     const tools = definitionsOf(toolset);
     const languageModel = models.languageModel(model);
     const over = new AbortController();
-    try {
-      const result = streamText({
+    let refusal: unknown = null;
+    const mayAsk = async () => {
+      try {
+        await confirm?.();
+      } catch (error) {
+        refusal = error;
+        throw error;
+      }
+    };
+    const ask = () =>
+      streamText({
         model: languageModel,
         instructions: system,
         messages,
@@ -60,6 +72,8 @@ export function createAskModel({ models, timeoutMs = 9 * 60_000 }: AskModelDeps)
         abortSignal: AbortSignal.any([signal, over.signal, AbortSignal.timeout(timeoutMs)]),
         onError: () => undefined, // it is told by the error part below
       });
+    try {
+      const result = beforeRequest.run(mayAsk, ask);
       let streamed = 0;
       for await (const part of result.stream) {
         if (part.type === 'text-delta' || part.type === 'reasoning-delta') streamed += part.text.length;
@@ -95,6 +109,7 @@ export function createAskModel({ models, timeoutMs = 9 * 60_000 }: AskModelDeps)
         details,
       };
     } catch (error) {
+      if (refusal !== null) throw refusal;
       throw new ModelCallError('The call of the model failed.', { cause: error });
     } finally {
       over.abort(); // a stream that is left goes on otherwise

@@ -117,9 +117,11 @@ export function createModelActivities(deps: ModelActivityDeps) {
       const messages = conversationOf(transcript);
       const characters = JSON.stringify(messages).length + system.length;
       await holdCost({ ref: { jobId, turn, step }, job, characters, signal });
-      // one that was cut off from the engine meanwhile would pay for what another one asks
-      if (!(await asked.isHeld({ jobId, turn, step, fence }))) throw takenOver();
-      const answer = await askModel({ model: job.model, system, messages, toolset: tools, signal, onText });
+      // an attempt that was cut off from the engine or frozen meanwhile would pay for what another one asks
+      const confirm = async () => {
+        if (!(await asked.isHeld({ jobId, turn, step, fence }))) throw takenOver();
+      };
+      const answer = await askModel({ model: job.model, system, messages, toolset: tools, signal, confirm, onText });
       return { answer, transcript };
     };
     const transcript = await conversation.forCall(asking);

@@ -14,6 +14,14 @@ export const attackTwoMutations: Mutation[] = [
     ...hostile,
   },
   {
+    name: 'an attempt that was frozen asks the model again',
+    file: 'models/provider-fetch.ts',
+    find: 'await beforeRequest.getStore()?.();',
+    replace: '',
+    project: 'integration',
+    tests: ['models/confirm'],
+  },
+  {
     name: 'an answer of a provider has no end',
     file: 'models/provider-fetch.ts',
     find: 'if (left < 0)',
