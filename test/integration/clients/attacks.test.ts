@@ -89,7 +89,7 @@ describe('hostile content of a repository', () => {
         expect(Object.keys(published).toSorted()).toEqual(['README.md', 'edit.txt']);
       },
     );
-  });
+  }, 120_000);
 
   it('commits the files of a real repository inside the tree, and no link to it', async () => {
     await withScene(
