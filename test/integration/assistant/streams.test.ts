@@ -243,18 +243,19 @@ describe('words of a model and of pages', () => {
 
   it('lead to pages alone, and are stored and read back as they were sent', async () => {
     const page = `---\ntitle: "${title}\\u202e\\n\\e[2J"\n---\n\n# Retries\n\nHow do I change the retry limit? So.\n`;
-    await publishPages(api.database.pool, api.docs.site, { ...pages, 'guides/retries.md': page });
+    await using own = await serveModelApi(); // an API that has the pages open reads a new index a little later
+    await publishPages(own.database.pool, own.docs.site, { ...pages, 'guides/retries.md': page });
     for (const protocol of protocols) {
-      api.model.script({ text: said });
-      const stream = await api.ask(protocol);
+      own.model.script({ text: said });
+      const stream = await own.ask(protocol);
       await stream.ended;
-      await api.model.nextRequest();
+      await own.model.nextRequest();
       const answer = answerOf(stream.text());
       const found = readers.flatMap(({ render }) => [...addressesIn(render(answer))]);
       expect([...new Set(found)]).toEqual([retries]);
       const threadId = String(stream.headers['x-thread-id']);
-      const read = await api.apis[0]?.ask(`/discovery/v1/assistant/${api.docs.site.domain}/thread/${threadId}`, {
-        key: api.docs.adminKey,
+      const read = await own.apis[0]?.ask(`/discovery/v1/assistant/${own.docs.site.domain}/thread/${threadId}`, {
+        key: own.docs.adminKey,
       });
       const [, message] = JSON.parse(read?.text ?? '').messages;
       expect(message.content).toBe(answer);
