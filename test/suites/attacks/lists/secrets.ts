@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -36,7 +37,8 @@ function readIfThere(path: string): string {
 
 /** Lets `act` fetch from a server that wants a token, and looks at the processes at that moment. */
 async function fetching(scene: Scene, act: (github: FakeGithub, url: string) => Promise<unknown>): Promise<Fetched> {
-  const github = await createFakeGithub();
+  // of its own: other tests put theirs in arguments, too
+  const github = await createFakeGithub({ token: `ghs_${randomUUID().replaceAll('-', '')}` });
   scene.defer(() => github[Symbol.asyncDispose]());
   const { url } = await github.addRepository('acme/lamp');
   let processes: string | null = null;
