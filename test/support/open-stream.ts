@@ -119,7 +119,13 @@ export function endingOf(stream: string): 'failed' | 'finished' | 'open' {
   return /^3:"|^data: \{"type":"error"/m.test(stream) ? 'failed' : 'finished';
 }
 
-/** A stream without what is sent to keep the connection alive. */
+const comment = ': keep-alive\n\n';
+
+/** A stream without what is sent to keep the connection alive, also where the reader left in the middle of it. */
 export function withoutKeepAlive(stream: string): string {
-  return stream.startsWith(':') ? stream.replaceAll(': keep-alive\n\n', '') : stream.replace(/^\n/gm, '');
+  if (!stream.startsWith(':')) return stream.replace(/^\n/gm, '');
+  const words = stream.replaceAll(comment, '');
+  const left = Array.from({ length: comment.length - 1 }, (_, cut) => comment.slice(0, -1 - cut));
+  const part = left.find((text) => words.endsWith(`\n\n${text}`)) ?? '';
+  return words.slice(0, words.length - part.length);
 }
