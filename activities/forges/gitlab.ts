@@ -1,6 +1,5 @@
 import { Branches, MergeRequests, Users } from '@gitbeaker/core';
 import { z } from 'zod';
-import { closesFence, openedFence } from '../publish/inactive-text.ts';
 import { createEgress, type Egress } from '../network/egress.ts';
 import { ensurePullRequest, tryMark, type FoundPullRequest, type PullRequestRequests } from './ensure-pull-request.ts';
 import { linkSchema, longestPage, mostPages, pageOf } from './forge-http.ts';
@@ -150,28 +149,13 @@ export function createGitlabForge({ token, url, egress = createEgress() }: Gitla
       if (!liesBelow(repository, root)) return null;
       return { username: 'oauth2', token: async () => token, origin: new URL(root).origin };
     },
-    ensurePullRequest: (draft) => ensurePullRequest(requests, { ...draft, body: inert(draft.body) }),
+    ensurePullRequest: (draft) => ensurePullRequest(requests, draft),
     async pullRequestState({ repository, id, signal }) {
       const found = await resources(signal).mergeRequests.show(projectOf(repository), Number(id));
       const { state, draft } = presented(parsed(mergeRequestSchema, found));
       return { state, draft };
     },
   };
-}
-
-/**
- * A line that begins with a slash and a word is an order to GitLab (`/merge`, `/assign`), unless it takes the line for code; it does
- * not tell where code ends as Markdown does. So no line begins with one.
- */
-function inert(text: string): string {
-  let fence: string | null = null;
-  const lines = text.split(/\r\n?|\n/).map((line) => {
-    const isCode: boolean = fence !== null;
-    if (fence === null) fence = openedFence(line);
-    else if (closesFence(line, fence)) fence = null;
-    return line.replace(/^(\s*)\/(?=[a-z])/i, isCode ? ' $1/' : '$1\\/');
-  });
-  return lines.join('\n');
 }
 
 function parsed<Value>(schema: z.ZodType<Value>, data: unknown): Value {

@@ -3,9 +3,10 @@ const gap = '\u200b';
 
 const closing = String.raw`clos(?:e[sd]?|ing)|fix(?:e[sd]|ing)?|resolv(?:e[sd]?|ing)|implement(?:s|ed|ing)?|complet(?:e[sd]?|ing)|reopen(?:s|ed|ing)?|hold(?:s|ing)?|wontfix|invalidat(?:e[sd]?|ing)`;
 const between = String.raw`[\s:*~\\[]{1,8}(?:issues?\s+)?`;
-const jiraKey = String.raw`(?-i:[A-Z][A-Z0-9_]+-\d+)`;
-const issue = String.raw`(?:[\w.-]{1,100}\/){0,5}[\w.-]{0,100}\\?[#!]\d+|GH-\d+|${jiraKey}|https?:\/\/\S{1,300}\/(?:issues|pulls?|merge_requests|work_items|browse)\/(?:\d+|${jiraKey})`;
-const hasJiraKey = new RegExp(String.raw`\b${jiraKey}`);
+// of Jira in capitals, of Linear in any letters
+const issueKey = String.raw`[A-Z][A-Z0-9_]+-\d+`;
+const issue = String.raw`(?:[\w.-]{1,100}\/){0,5}[\w.-]{0,100}\\?[#!]\d+|GH-\d+|${issueKey}|https?:\/\/\S{1,300}\/(?:issues|pulls?|merge_requests|work_items|browse)\/(?:\d+|${issueKey})`;
+const hasJiraKey = new RegExp(String.raw`\b${issueKey}`);
 const command = /#(?=\p{L})/gu;
 
 /** What forges and build services act upon in a text, and how each is written so that they do not. */

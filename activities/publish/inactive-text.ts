@@ -39,6 +39,21 @@ export function inactiveMarkdown(text: string): string {
   return done.join('\n').replaceAll('<!--', '&lt;!--');
 }
 
+/**
+ * A line that begins with a slash and a word is an order to GitLab and to Prow (`/merge`, `/lgtm`). Prow reads code too, and GitLab does
+ * not tell where code ends as Markdown does, so no line begins with one.
+ */
+export function withoutCommands(text: string): string {
+  let fence: string | null = null;
+  const lines = text.split(/\r\n?|\n/).map((line) => {
+    const isCode: boolean = fence !== null;
+    if (fence === null) fence = openedFence(line);
+    else if (closesFence(line, fence)) fence = null;
+    return line.replace(/^(\s*)\/(?=[a-z])/i, isCode ? ' $1/' : '$1\\/');
+  });
+  return lines.join('\n');
+}
+
 /** At the margin alone: an indented one may belong to a list and end with it. */
 export function openedFence(line: string): string | null {
   const [, backticks, tildes] = /^(?:(`{3,})[^`]*|(~{3,}).*)$/.exec(line) ?? [];

@@ -2,7 +2,7 @@ import type { StepRow } from '../../db/for-worker/steps.ts';
 import type { TurnRef } from '../../workflows/contract/job.ts';
 import { finishCallOf } from '../tools/toolset.ts';
 import { withoutMarks } from './forge-orders.ts';
-import { inactiveMarkdown, inactiveWords } from './inactive-text.ts';
+import { inactiveMarkdown, inactiveWords, withoutCommands } from './inactive-text.ts';
 
 export interface Summary {
   /** Null when the agent ended without naming its change. */
@@ -91,7 +91,7 @@ export function bodyOf({ jobId, prompts, message, checked, unfinished, template 
     ...templatePart(template ?? ''),
     `<!-- docket-job: ${jobId} -->`,
   ];
-  return withoutMarks(parts.join('\n\n'));
+  return withoutCommands(withoutMarks(parts.join('\n\n')));
 }
 
 /** What the repository wants to be asked is left to people; hints in comments are for whoever writes by hand. */

@@ -17,19 +17,6 @@ export function describeGitlab(gitlab: () => FakeForge): void {
       expect(await stage.forge().ensurePullRequest({ ...draftOf(lamp), beforeEffect })).toEqual(made);
     });
 
-    it('takes no orders from the text of a merge request', async () => {
-      const stage = gitlabStage(gitlab);
-      const lamp = await addLamp(stage);
-      const body =
-        'Done.\n/merge\n  /assign @root\n\n````text\n/usr/bin\n```\n/close\n`````\n/approve\n```a`\r/label ~x';
-      await stage.forge().ensurePullRequest({ ...draftOf(lamp, { body }), beforeEffect });
-      expect(await lamp.seen()).toMatchObject([
-        {
-          body: 'Done.\n\\/merge\n  \\/assign @root\n\n````text\n /usr/bin\n```\n /close\n`````\n\\/approve\n```a`\n\\/label ~x',
-        },
-      ]);
-    });
-
     it('reaches a repository in a subgroup, on a server below a path', async () => {
       const forge = createGitlabForge({ token: 'secret', url: 'https://git.acme.test/gitlab/' });
       expect(forge.credential('https://git.acme.test/gitlab/a/b/c')).toMatchObject({

@@ -109,8 +109,22 @@ export const linkMutations: Mutation[] = [
   {
     name: "Jira's keys close their issues",
     file: forgeOrders,
-    find: '|${jiraKey}|https',
+    find: '|${issueKey}|https',
     replace: '|https',
+    ...orders,
+  },
+  {
+    name: "Linear's keys in small letters close their issues",
+    file: forgeOrders,
+    find: "String.raw`[A-Z][A-Z0-9_]+-\\d+`",
+    replace: "String.raw`(?-i:[A-Z][A-Z0-9_]+-\\d+)`",
+    ...orders,
+  },
+  {
+    name: 'a line of a description gives an order to Prow',
+    file: 'activities/publish/pull-request-text.ts',
+    find: "withoutCommands(withoutMarks(parts.join('\\n\\n')))",
+    replace: "withoutMarks(parts.join('\\n\\n'))",
     ...orders,
   },
   {
@@ -144,8 +158,8 @@ export const linkMutations: Mutation[] = [
   {
     name: 'code in a description orders what the squashed commit does',
     file: 'activities/publish/pull-request-text.ts',
-    find: "return withoutMarks(parts.join('\\n\\n'));",
-    replace: "return parts.join('\\n\\n');",
+    find: "withoutMarks(parts.join('\\n\\n'))",
+    replace: "parts.join('\\n\\n')",
     ...orders,
   },
   {

@@ -16,6 +16,7 @@ describe('words for titles and commits', () => {
     ['Thank @ada, a@b.c and @acme/team', `Thank @${gap}ada, a@b.c and @${gap}acme/team`],
     ['Fix the lamp [skip ci] [ci skip] [No CI]', 'Fix the lamp (skip ci) (ci skip) (No CI)'],
     ['Fixes PROJ-1, closes: ACME_2-34', 'Fixes (PROJ-1), closes: (ACME_2-34)'],
+    ['fixes eng-12 and completes Eng-13', 'fixes (eng-12) and completes (Eng-13)'],
     ['PROJ-34 #close #time 2h', `PROJ-34 #${gap}close #${gap}time 2h`],
     ['Done [skip_ci] [ci-skip] ***NO_CI*** --skip-ci', 'Done (skip_ci) (ci-skip) (NO_CI) skip-ci'],
     ['Done\n\nskip-checks: true', 'Done\n\nskip-checks = true'],
@@ -30,7 +31,7 @@ describe('words for titles and commits', () => {
     'prefix #1',
     'Say who: x',
     'a -- b',
-    'Fixes utf-8 in PROJ-1',
+    'Fixes the sha-256 of PROJ-1',
     '[a](b) #tag',
     'no CI yet',
   ])('leaves %j as it is', (text) => {
@@ -72,8 +73,15 @@ const services: [name: string, pattern: RegExp][] = [
     'GitLab, issues',
     /\b(?:clos(?:e[sd]?|ing)|fix(?:e[sd]|ing)?|resolv(?:e[sd]?|ing)|implement(?:s|ed|ing)?):? +(?:issues? +)?(?:#\d+|[A-Z][A-Z_0-9]+-\d+)/,
   ],
+  [
+    'Linear',
+    /\b(?:clos(?:e[sd]?|ing)|fix(?:e[sd]|ing)?|resolv(?:e[sd]?|ing)|complet(?:e[sd]?|ing)|implement(?:s|ed|ing)?):? +(?:#\d+|[a-z][a-z\d]*-\d+)/i,
+  ],
   ['Jira', /\b[A-Z][A-Z0-9_]+-\d+[^\n]*#(?:close|resolve|comment|time|start-progress)\b/],
 ];
+
+/** Prow, Lighthouse and GitLab look for lines of a description, in code too. */
+const command = /^\/[a-z]/im;
 
 it('leaves no service anything to act upon, however it is spelled', () => {
   const blank = fc.constantFrom(' ', '_', '-', '  ', '\u00a0', '\u2003', '\t', '', '\n');
@@ -107,7 +115,11 @@ it('leaves no service anything to act upon, however it is spelled', () => {
     'fixes',
     'Closes',
     'PROJ-1',
+    'eng-7',
     '#12',
+    '/lgtm',
+    '/hold cancel',
+    '```',
     '#close',
     'word',
   );
@@ -119,10 +131,21 @@ it('leaves no service anything to act upon, however it is spelled', () => {
       const message = parts.flat().join('');
       const text = { jobId: 'job_1', title: 'x', prompts: [message], message, unfinished: message };
       const code = { ...text, message: `\`${message.replaceAll('`', '')}\``, checked: message, template: message };
-      const said = [inactiveWords(message), commitMessageOf({ ...text, title: message }), bodyOf(text), bodyOf(code)];
+      const bodies = [bodyOf(text), bodyOf(code)];
+      const said = [inactiveWords(message), commitMessageOf({ ...text, title: message }), ...bodies];
       expect(services.filter(([, pattern]) => said.some((one) => pattern.test(one)))).toEqual([]);
+      expect(bodies.filter((body) => command.test(body))).toEqual([]);
     }),
     { numRuns: 2_000 },
+  );
+});
+
+it('begins no line of a description with a command of GitLab or Prow', () => {
+  const message = 'Done.\n/merge\n  /assign @root\n\n````text\n/usr/bin\n```\n/close\n`````\n/approve\n```a`\r/label ~x';
+  const body = bodyOf({ jobId: 'job_1', title: 'x', prompts: ['/lgtm\nfix it'], message, unfinished: null });
+  expect(body).toContain('```text\n /lgtm\nfix it\n```');
+  expect(body).toContain(
+    `Done.\n\\/merge\n  \\/assign @${gap}root\n\n\`\`\`\`text\n /usr/bin\n\`\`\`\n /close\n\`\`\`\`\`\n\\/approve\n\`\`\`a\`\n\\/label ~x`,
   );
 });
 
