@@ -21,6 +21,7 @@ const fail = (errno: number) => 0x00050000 | errno;
 const notPermitted = fail(1);
 const invalid = fail(22);
 const noSuchCall = fail(38);
+const notSupported = fail(95);
 
 /** Where `struct seccomp_data` has the number, the machine and the low half of an argument. */
 const numberAt = 0;
@@ -32,6 +33,8 @@ const newUserNamespace = 0x10000000;
 const internetFamilies = [2, 10];
 /** `TIOCSTI` and `TIOCLINUX` put words into a terminal's input. */
 const terminalInput = [0x5412, 0x541c];
+/** `FS_IOC_RESVSP`, `FS_IOC_RESVSP64` and `FS_IOC_ZERO_RANGE` allocate as `fallocate` does. */
+const allocations = [0x40305828, 0x4030582a, 0x40305839];
 /** The personality of Linux itself, and the question which one there is. */
 const plainPersonalities = [0, 0xffffffff];
 
@@ -49,13 +52,14 @@ export function seccompFilter(architecture: Architecture): Buffer {
     ...refusedSyscalls.flatMap((name) => refuse(name, notPermitted)),
     // glibc then takes clone, whose flags can be seen
     ...refuse('clone3', noSuchCall),
+    // reserves gigabytes between two measurements of a disk; glibc's posix_fallocate then writes instead
+    ...refuse('fallocate', notSupported),
     ...lookInto('clone', 0, when(jumpIfAnyBit, newUserNamespace, notPermitted)),
     ...lookInto('socket', 0, unlessOneOf(internetFamilies, notPermitted)),
-    ...lookInto(
-      'ioctl',
-      1,
-      terminalInput.flatMap((request) => when(jumpIfEqual, request, notPermitted)),
-    ),
+    ...lookInto('ioctl', 1, [
+      ...terminalInput.flatMap((request) => when(jumpIfEqual, request, notPermitted)),
+      ...allocations.flatMap((request) => when(jumpIfEqual, request, notSupported)),
+    ]),
     ...lookInto('personality', 0, unlessOneOf(plainPersonalities, invalid)),
     give(allow),
   ];

@@ -96,8 +96,20 @@ describe.runIf(accounts.length > 0).each(accounts)('the limits on commands of an
     }
     expect(await run).toMatchObject({ exitCode: 0, stopped: null });
     await rm(others, { recursive: true });
-    expect(await sandbox.run('fallocate -l 20M a; fallocate -l 20M b; sleep 1.1')).toMatchObject({ stopped: 'disk' });
+    expect(await sandbox.run(`for f in a b; do head -c 20M /dev/zero > $f; done; sleep 1.1`)).toMatchObject({
+      stopped: 'disk',
+    });
     await sandbox.output('rm -f a b');
+  });
+
+  it('lets a command write a file, and reserve none', async () => {
+    expect(await sandbox.output('fallocate -l 1M big 2>&1', 1)).toMatch(/Operation not supported/);
+    const reserve = (request: number) =>
+      `perl -e 'my $space = pack "s s x4 q q l L l4", 0, 0, 0, 1 << 20; open F, ">", "file"; ioctl F, ${request}, $space or print $! + 0'`;
+    for (const request of [0x40305828, 0x4030582a, 0x40305839])
+      expect(await sandbox.output(`${reserve(request)}; stat -c %b file`)).toBe('950\n');
+    expect(await sandbox.output('fallocate --posix -l 2M small && stat -c %b small')).toBe('4096\n');
+    await sandbox.output('rm -f big file small');
   });
 
   it.runIf(account === 'owner')(
@@ -115,7 +127,7 @@ describe.runIf(accounts.length > 0).each(accounts)('the limits on commands of an
   it('sees what a command hides in folders deeper than a path may be long, while others free as much', async () => {
     const others = join(sandbox.directory, 'others');
     await writeFile(others, Buffer.alloc(100 * megabyte, 1));
-    const dig = `perl -e 'for (1 .. 30) { mkdir "d" x 200; chdir "d" x 200 } for (1 .. 5) { system "fallocate -l 10M $_" } print "filled\\n"; sleep 60'`;
+    const dig = `perl -e 'for (1 .. 30) { mkdir "d" x 200; chdir "d" x 200 } for (1 .. 5) { system "head -c 10M /dev/zero > $_" } print "filled\\n"; sleep 60'`;
     const run = sandbox.run(dig, { timeoutMs: 30_000 });
     await rm(others);
     expect(await run).toMatchObject({ stopped: 'disk' });

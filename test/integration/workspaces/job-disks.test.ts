@@ -61,7 +61,7 @@ describe.runIf(await hasDisks())('a disk for each job', () => {
 
   it.each([
     ['bytes', 'i=0; while head -c 300K /dev/zero > big-$i; do i=$((i+1)); done'],
-    ['allocated blocks', 'i=0; while fallocate -l 1M big-$i; do i=$((i+1)); done'],
+    ['allocated blocks', 'i=0; while fallocate --posix -l 1M big-$i; do i=$((i+1)); done'],
     ['empty files', `perl -e 'for (my $i = 0; open my $f, ">", "empty-$i"; $i++) {}'`],
     ['folders', `perl -e 'for (my $i = 0; mkdir "folder-$i"; $i++) {}'`],
     ['symbolic links', `perl -e 'for (my $i = 0; symlink "x" x 200, "link-$i"; $i++) {}'`],

@@ -35,6 +35,7 @@ function verdictOf(filter: Buffer, { arch, nr, args = [] }: { arch: number; nr: 
 const allow = 0x7fff0000;
 const refused = 0x00050001;
 const missing = 0x00050026;
+const unsupported = 0x0005005f;
 
 describe.each(['x64', 'arm64'] as Architecture[])('the filter of system calls for %s', (architecture) => {
   const filter = seccompFilter(architecture);
@@ -50,10 +51,18 @@ describe.each(['x64', 'arm64'] as Architecture[])('the filter of system calls fo
     for (const name of refusedSyscalls)
       if (numberOf(name, architecture) !== null) expect(verdict(number(name))).toBe(refused);
     const listed = new Set(
-      [...refusedSyscalls, 'clone3', 'socket', 'personality'].map((name) => numberOf(name as 'clone3', architecture)),
+      [...refusedSyscalls, 'clone3', 'fallocate', 'socket', 'personality'].map((name) =>
+        numberOf(name as 'clone3', architecture),
+      ),
     );
     const open = Array.from({ length: 451 }, (_, nr) => nr).filter((nr) => !listed.has(nr));
     expect(open.filter((nr) => verdict(nr) !== allow)).toEqual([]);
+  });
+
+  it('supports no call that reserves space', () => {
+    expect(verdict(number('fallocate'), 3, 0, 0, 1 << 30)).toBe(unsupported);
+    const requests = [0x40305828, 0x4030582a, 0x40305839];
+    expect(requests.map((request) => verdict(number('ioctl'), 3, request))).toEqual(Array(3).fill(unsupported));
   });
 
   it('does not know what is newer than itself', () => {
