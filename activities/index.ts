@@ -70,8 +70,8 @@ export function createActivities(deps: ActivityDeps) {
   const { timing, secrets } = deps;
   const { redact, mask: maskSecrets } = secrets;
   const askModel = createAskModel({ ...deps, timeoutMs: timing?.modelTimeoutMs });
-  const holdCost = createSpending(deps);
-  const compact = createCompaction({ ...deps, askModel, holdCost, maskSecrets });
+  const askPaid = createSpending({ ...deps, askModel });
+  const compact = createCompaction({ ...deps, askPaid, maskSecrets });
   const access = createJobAccess({ ...deps, granted: createGrantedAccess(deps) });
   const conversation = createConversation({
     ...deps,
@@ -84,7 +84,7 @@ export function createActivities(deps: ActivityDeps) {
     ...deps,
     redact,
     maskSecrets,
-    holdCost,
+    askPaid,
     conversation,
     secrets: secrets.values,
     access,
@@ -96,7 +96,6 @@ export function createActivities(deps: ActivityDeps) {
       watchTurn: createTurnWatch(deps.idleJobs),
       draining: deps.draining,
     }),
-    askModel,
     asking: createAsking(deps),
   };
   return {

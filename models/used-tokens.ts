@@ -12,6 +12,11 @@ export interface CallLength {
 /** No model's window holds more. */
 const mostTokens = 10_000_000;
 
+/** How many tokens a text likely has; providers count themselves. */
+export function likelyTokensOf(characters: number): number {
+  return Math.ceil(characters / 3.5);
+}
+
 /** The most tokens that a text is expected to have: two characters each, except in scripts that no price list knows. */
 export function mostTokensOf(characters: number): number {
   return Math.ceil(characters / 2);

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { streamText, tool, zodSchema, type LanguageModelUsage, type ModelMessage, type Tool, type ToolSet } from 'ai';
+import { z } from 'zod';
 import type { StepResponse } from '../../db/for-worker/steps.ts';
 import type { PricedUsage } from '../../models/prices.ts';
 import type { ModelRegistry } from '../../models/registry.ts';
@@ -51,6 +52,7 @@ export function createAskModel({ models, timeoutMs = 9 * 60_000 }: AskModelDeps)
     const tools = definitionsOf(toolset);
     const languageModel = models.languageModel(model);
     const over = new AbortController();
+    let streamed = 0;
     let refusal: unknown = null;
     const mayAsk = async () => {
       try {
@@ -74,7 +76,6 @@ export function createAskModel({ models, timeoutMs = 9 * 60_000 }: AskModelDeps)
       });
     try {
       const result = beforeRequest.run(mayAsk, ask);
-      let streamed = 0;
       for await (const part of result.stream) {
         if (part.type === 'text-delta' || part.type === 'reasoning-delta') streamed += part.text.length;
         if (part.type === 'tool-input-delta') streamed += part.delta.length;
@@ -93,8 +94,8 @@ export function createAskModel({ models, timeoutMs = 9 * 60_000 }: AskModelDeps)
       const content = (await result.responseMessages).find(({ role }) => role === 'assistant')?.content ?? [];
       const receivedCharacters = JSON.stringify(content).length;
       if (receivedCharacters > longestAnswer) throw tooLong();
-      const sentCharacters = system.length + JSON.stringify(messages).length;
-      const details = usedTokens(reportedUsage(await result.usage), { sentCharacters, receivedCharacters });
+      const length = { sentCharacters: lengthOf(question), receivedCharacters };
+      const details = usedTokens(reportedUsage(await result.usage), length);
       return {
         requestHash: requestHashOf({ model, system, messages, tools: Object.keys(tools) }),
         response: {
@@ -110,7 +111,7 @@ export function createAskModel({ models, timeoutMs = 9 * 60_000 }: AskModelDeps)
       };
     } catch (error) {
       if (refusal !== null) throw refusal;
-      throw new ModelCallError('The call of the model failed.', { cause: error });
+      throw new ModelCallError('The call of the model failed.', { cause: error, receivedCharacters: streamed });
     } finally {
       over.abort(); // a stream that is left goes on otherwise
     }
@@ -128,6 +129,27 @@ function reportedUsage({ inputTokens, outputTokens, inputTokenDetails }: Languag
 
 function tooLong(): UnusableAnswerError {
   return new UnusableAnswerError('The answer is longer than a model gives.');
+}
+
+/** How many characters of a request the model reads. */
+export function lengthOf({
+  system,
+  messages,
+  toolset,
+}: Pick<ModelQuestion, 'system' | 'messages' | 'toolset'>): number {
+  const tools = Object.entries(toolset).map(([name, agentTool]) => name.length + lengthOfTool(agentTool));
+  return system.length + JSON.stringify(messages).length + tools.reduce((sum, length) => sum + length, 0);
+}
+
+const toolLengths = new WeakMap<AgentTool, number>();
+
+function lengthOfTool(agentTool: AgentTool): number {
+  const { description, inputSchema } = agentTool;
+  const length =
+    toolLengths.get(agentTool) ??
+    description.length + JSON.stringify(z.toJSONSchema(inputSchema, { io: 'input' })).length;
+  toolLengths.set(agentTool, length);
+  return length;
 }
 
 /** The library makes the JSON schema of a tool once for each definition; a tool keeps the one it has. */

@@ -3,12 +3,10 @@ import type { JobContextStore, NewCompaction } from '../../db/for-worker/job-con
 import type { JobRow } from '../../db/jobs/jobs.ts';
 import type { StepRow, StepStore } from '../../db/for-worker/steps.ts';
 import type { PriceBook } from '../../models/prices.ts';
-import type { StepRef } from '../../workflows/contract/job.ts';
 import { FailureType } from '../../workflows/contract/failures.ts';
-import type { ModelAnswer, ModelQuestion } from './ask-model.ts';
 import { emptyLedger, ledgerAfter } from './ledger.ts';
 import { DeclinedAnswerError, isContextOverflow, ModelCallError } from './model-failures.ts';
-import type { HoldCost } from './spending.ts';
+import type { AskPaid, HeldStep, PaidCall } from './spending.ts';
 import { stepLines, storyOf, summaryRules } from './compaction-text.ts';
 import type { Transcript } from './transcript.ts';
 
@@ -16,13 +14,12 @@ export interface CompactionDeps {
   context: Pick<JobContextStore, 'compactions' | 'storeCompaction'>;
   steps: Pick<StepStore, 'latestTree'>;
   prices: PriceBook;
-  askModel(question: ModelQuestion): Promise<ModelAnswer>;
-  holdCost: HoldCost;
+  askPaid: AskPaid;
   maskSecrets(text: string): string;
 }
 
 export interface CompactionCall {
-  ref: StepRef;
+  step: HeldStep;
   job: JobRow;
   transcript: Transcript;
   /** How many tokens a request may hold. */
@@ -41,10 +38,11 @@ const mostTailSteps = 10;
  * stored before it is used: an attempt that comes later finds it and pays for no other.
  */
 export function createCompaction(deps: CompactionDeps) {
-  const { context, steps, prices, askModel, holdCost, maskSecrets } = deps;
+  const { context, steps, prices, askPaid, maskSecrets } = deps;
 
-  return async function compact({ ref, job, transcript, window, signal }: CompactionCall): Promise<void> {
+  return async function compact({ step, job, transcript, window, signal }: CompactionCall): Promise<void> {
     const { compaction: before } = transcript;
+    const { fence: _, ...ref } = step;
     const tail = tailOf(transcript.steps, window);
     const replaced = transcript.steps.slice(0, transcript.steps.length - tail);
     const last = replaced.at(-1);
@@ -54,14 +52,12 @@ export function createCompaction(deps: CompactionDeps) {
     if (earlier.length === mostWithoutChange && earlier.every((one) => one.tree === tree)) throw spiral();
 
     const question = {
-      model: job.model,
       system: summaryRules,
       messages: [{ role: 'user' as const, content: storyOf({ ...transcript, steps: replaced }, window) }],
       toolset: {},
       signal,
     };
-    await holdCost({ ref, job, characters: JSON.stringify(question.messages).length, signal });
-    const answer = await summarise(question, replaced);
+    const answer = await summarise({ step, job, question }, replaced);
     await context.storeCompaction({
       ...ref,
       uptoTurn: last.turn,
@@ -76,19 +72,19 @@ export function createCompaction(deps: CompactionDeps) {
 
   /** A model that cannot sum up does not stop the job: the machine notes the newest calls. */
   async function summarise(
-    question: ModelQuestion,
+    call: PaidCall,
     replaced: StepRow[],
   ): Promise<Pick<NewCompaction, 'summary' | 'usage' | 'costMicros'>> {
     const own = `No summary could be made. The last calls were:\n${stepLines(replaced.slice(-20), 200)}`;
     try {
-      const { response, details } = await askModel(question);
+      const { response, details } = await askPaid(call);
       const usage = {
         inputTokens: details.inputTokens,
         cachedTokens: details.cachedInputTokens,
         outputTokens: details.outputTokens,
       };
       const text = response.text.trim();
-      return { summary: text === '' ? own : text, usage, costMicros: prices.costMicrosOf(question.model, details) };
+      return { summary: text === '' ? own : text, usage, costMicros: prices.costMicrosOf(call.job.model, details) };
     } catch (error) {
       const isDeclined = error instanceof ModelCallError && error.cause instanceof DeclinedAnswerError;
       if (!isDeclined && !isContextOverflow(error)) throw error;

@@ -25,6 +25,8 @@ export interface ConversationDeps {
 
 export interface ConversationCall {
   call: ModelCall;
+  /** Of the attempt. */
+  fence: number;
   job: JobRow;
   system: string;
   /** Paths of the AGENTS.md in folders. */
@@ -61,9 +63,9 @@ export function createConversation(deps: ConversationDeps): Conversation {
     return due.length === 0 && !isTold ? transcript : readTranscript(call);
   }
 
-  async function shortened({ call, job, signal }: ConversationCall, transcript: Transcript, window: number) {
+  async function shortened({ call, fence, job, signal }: ConversationCall, transcript: Transcript, window: number) {
     const { jobId, turn, step } = call;
-    await compact({ ref: { jobId, turn, step }, job, transcript, window, signal });
+    await compact({ step: { jobId, turn, step, fence }, job, transcript, window, signal });
     return readTranscript(call);
   }
 

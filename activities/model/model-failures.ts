@@ -5,6 +5,13 @@ import type { Verdict } from '../tools/verdict.ts';
 /** The language model failed; what the provider said is in the cause and goes nowhere but the worker's log. */
 export class ModelCallError extends Error {
   override name = 'ModelCallError';
+  /** How much of an answer had come. */
+  readonly receivedCharacters: number;
+
+  constructor(message: string, { cause, receivedCharacters = 0 }: { cause: unknown; receivedCharacters?: number }) {
+    super(message, { cause });
+    this.receivedCharacters = receivedCharacters;
+  }
 }
 
 /** The provider answered, but with nothing that can be used. */
@@ -34,6 +41,20 @@ export function isContextOverflow(error: unknown): boolean {
   if (!APICallError.isInstance(cause)) return false;
   if (cause.statusCode === 413) return true;
   return cause.statusCode === 400 && overflow.test(`${cause.message} ${cause.responseBody ?? ''}`);
+}
+
+/** Providers charge neither for what they refuse nor for what never reached them. */
+export function isUncharged({ cause }: ModelCallError): boolean {
+  if (!APICallError.isInstance(cause)) return false;
+  // an answer that broke off comes with the status it began with
+  return (cause.statusCode ?? 0) >= 300 || neverSent.test(codesOf(cause));
+}
+
+const neverSent = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT/;
+
+function codesOf(error: unknown): string {
+  if (!(error instanceof Error)) return '';
+  return `${'code' in error ? String(error.code) : ''} ${codesOf(error.cause)}`;
 }
 
 /** Temporary troubles are retried when the provider says; a refusal ends the job with a fixed sentence. */

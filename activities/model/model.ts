@@ -1,5 +1,4 @@
 import { activityInfo } from '@temporalio/activity';
-import type { AskedSteps } from '../../db/for-worker/asked-steps.ts';
 import type { WorkerEventStore } from '../../db/for-worker/job-events.ts';
 import type { Compaction, JobContextStore } from '../../db/for-worker/job-context.ts';
 import type { WorkerMessageStore } from '../../db/for-worker/job-messages.ts';
@@ -11,7 +10,6 @@ import type { NewJobEvent } from '../../db/jobs/event-types.ts';
 import { systemPrompt } from './agent-prompt.ts';
 import type { Toolset } from '../tools/agent-tool.ts';
 import { allowedTools } from '../tools/toolset.ts';
-import type { ModelAnswer, ModelQuestion } from './ask-model.ts';
 import type { Asking } from './asking.ts';
 import { takenOver, type Attempt } from '../attempt.ts';
 import type { JobAccess } from '../job/job-access.ts';
@@ -23,12 +21,11 @@ import { maskDeep } from '../../lib/redaction/known-secrets.ts';
 import { readInstructions } from './instructions.ts';
 import { createLiveText, type LivePiece, type LiveText, type SpokenText } from './live-text.ts';
 import { createStreamRedactor } from '../../lib/redaction/redact-stream.ts';
-import type { HoldCost } from './spending.ts';
+import type { AskPaid } from './spending.ts';
 import { conversationOf, type Transcript } from './transcript.ts';
 
 export interface ModelActivityDeps {
   steps: Pick<StepStore, 'claimAnswer' | 'storeResponse' | 'countModelFailure'>;
-  asked: Pick<AskedSteps, 'isHeld'>;
   events: Pick<WorkerEventStore, 'appendText'>;
   messages: Pick<WorkerMessageStore, 'take'>;
   effects: Pick<EffectStore, 'claim'>;
@@ -37,8 +34,7 @@ export interface ModelActivityDeps {
   conversation: Conversation;
   /** Whether an agent that ended with words alone goes on all the same. */
   remindOfFinish(ref: StepRef): Promise<boolean>;
-  holdCost: HoldCost;
-  askModel(question: ModelQuestion): Promise<ModelAnswer>;
+  askPaid: AskPaid;
   asking: Asking;
   attempt: Attempt;
   maskSecrets(text: string): string;
@@ -49,20 +45,7 @@ export interface ModelActivityDeps {
 }
 
 export function createModelActivities(deps: ModelActivityDeps) {
-  const {
-    steps,
-    asked,
-    messages,
-    effects,
-    context,
-    access,
-    conversation,
-    holdCost,
-    askModel,
-    asking,
-    attempt,
-    maskSecrets,
-  } = deps;
+  const { steps, messages, effects, context, access, conversation, askPaid, asking, attempt, maskSecrets } = deps;
   const { redact, secrets, prices, toolset, remindOfFinish } = deps;
   const { finish } = toolset;
   const finishOnly: Toolset = finish === undefined ? {} : { finish };
@@ -95,7 +78,7 @@ export function createModelActivities(deps: ModelActivityDeps) {
     const tools = lastBefore === null ? allowedTools(toolset, await access.projectOf(job)) : finishOnly;
     const text = liveTextOf({ ...ref, fence });
     const { answer, transcript } = await speaking(text, () =>
-      answerTo({ call, job, system, folders, signal }, { fence, tools, onText: text.push }),
+      answerTo({ call, fence, job, system, folders, signal }, { tools, onText: text.push }),
     );
     const masked = maskedResponse(answer.response, maskSecrets);
     const costMicros = prices.costMicrosOf(job.model, answer.details);
@@ -110,19 +93,13 @@ export function createModelActivities(deps: ModelActivityDeps) {
   }
 
   /** A provider that finds the request too long is asked once more, without the older part of the conversation. */
-  async function answerTo(asking: ConversationCall, { fence, tools, onText }: Speaking) {
-    const { call, job, system, signal } = asking;
+  async function answerTo(asking: ConversationCall, { tools, onText }: Speaking) {
+    const { call, fence, job, system, signal } = asking;
     const { jobId, turn, step } = call;
     const ask = async (transcript: Transcript) => {
       const messages = conversationOf(transcript);
-      const characters = JSON.stringify(messages).length + system.length;
-      await holdCost({ ref: { jobId, turn, step }, job, characters, signal });
-      // an attempt that was cut off from the engine or frozen meanwhile would pay for what another one asks
-      const confirm = async () => {
-        if (!(await asked.isHeld({ jobId, turn, step, fence }))) throw takenOver();
-      };
-      const answer = await askModel({ model: job.model, system, messages, toolset: tools, signal, confirm, onText });
-      return { answer, transcript };
+      const question = { system, messages, toolset: tools, signal, onText };
+      return { answer: await askPaid({ step: { jobId, turn, step, fence }, job, question }), transcript };
     };
     const transcript = await conversation.forCall(asking);
     try {
@@ -157,7 +134,6 @@ export function createModelActivities(deps: ModelActivityDeps) {
 }
 
 interface Speaking {
-  fence: number;
   tools: Toolset;
   onText(delta: string): void;
 }

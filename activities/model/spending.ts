@@ -3,29 +3,36 @@ import { ApplicationFailure } from '@temporalio/activity';
 import type { Admission, Budgets, BudgetStore } from '../../db/for-worker/budgets.ts';
 import type { JobRow } from '../../db/jobs/jobs.ts';
 import type { PriceBook } from '../../models/prices.ts';
-import { mostTokensOf } from '../../models/used-tokens.ts';
+import { likelyTokensOf, mostTokensOf } from '../../models/used-tokens.ts';
+import type { AskedSteps } from '../../db/for-worker/asked-steps.ts';
 import type { StepRef } from '../../workflows/contract/job.ts';
 import { FailureType } from '../../workflows/contract/failures.ts';
+import { takenOver } from '../attempt.ts';
 import { dollarsOf } from '../publish/stopped-message.ts';
+import { lengthOf, type ModelAnswer, type ModelQuestion } from './ask-model.ts';
+import { isUncharged, ModelCallError } from './model-failures.ts';
 
 export interface SpendingDeps {
   budgets: BudgetStore;
+  asked: Pick<AskedSteps, 'begin' | 'lose'>;
+  askModel(question: ModelQuestion): Promise<ModelAnswer>;
   prices: PriceBook;
   /** The operator's: what a project says of itself is never more. */
   budgetCeilings: Budgets;
   waitMs?: number;
 }
 
+/** The step that an attempt asks for. */
+export type HeldStep = StepRef & { fence: number };
+
 export interface PaidCall {
-  ref: StepRef;
+  step: HeldStep;
   job: Pick<JobRow, 'projectId' | 'model'>;
-  /** How long the request is. */
-  characters: number;
-  signal: AbortSignal;
+  question: Omit<ModelQuestion, 'model' | 'confirm'>;
 }
 
-/** Waits until the call may be made. Throws what ends a turn whose money is spent. */
-export type HoldCost = (call: PaidCall) => Promise<void>;
+/** Asks the model of a job once the call may be made. Throws also what ends a turn whose money is spent. */
+export type AskPaid = (call: PaidCall) => Promise<ModelAnswer>;
 
 /** More than any of the hosted models answers with at once. */
 const mostOutputTokens = 128_000;
@@ -33,11 +40,36 @@ const mostOutputTokens = 128_000;
 const patienceMs = 5 * 60_000;
 
 /**
- * Makes the gate in front of each paid call. A call is let through while money is left, so a limit is passed by one call at
- * most; what calls under way may cost counts as spent, so that this holds for all workers together.
+ * Makes the one way to a paid call. A call is let through while money is left, so a limit is passed by one call at most; what
+ * calls under way may cost counts as spent, so that this holds for all workers together. A call whose answer never comes is
+ * counted with what was sent and what had come.
  */
-export function createSpending({ budgets, prices, budgetCeilings, waitMs = 500 }: SpendingDeps): HoldCost {
-  return async function holdCost({ ref, job, characters, signal }) {
+export function createSpending(deps: SpendingDeps): AskPaid {
+  const { budgets, asked, askModel, prices, budgetCeilings, waitMs = 500 } = deps;
+
+  return async function askPaid({ step, job, question }) {
+    const { model } = job;
+    const characters = lengthOf(question);
+    const { fence: _, ...ref } = step;
+    await holdCost({ ref, job, characters, signal: question.signal });
+    const lost = (received: number) => likelyCostOf(model, { sent: characters, received });
+    // an attempt that was cut off from the engine or frozen meanwhile would pay for what another one asks
+    const confirm = async () => {
+      if (!(await asked.begin({ ...step, micros: lost(0) }))) throw takenOver();
+    };
+    try {
+      return await askModel({ ...question, model, confirm });
+    } catch (error) {
+      // without the database the next attempt counts the call
+      if (error instanceof ModelCallError)
+        await asked
+          .lose({ ...step, micros: isUncharged(error) ? 0 : lost(error.receivedCharacters) })
+          .catch(() => undefined);
+      throw error;
+    }
+  };
+
+  async function holdCost({ ref, job, characters, signal }: Holding): Promise<void> {
     const limits = await budgets.budgetsOf(job.projectId, budgetCeilings);
     if (Object.values(limits).every((micros) => micros === null)) return;
     const mostMicros = mostCostOf(job.model, characters);
@@ -52,7 +84,13 @@ export function createSpending({ budgets, prices, budgetCeilings, waitMs = 500 }
       if (Date.now() > deadline) throw busy();
       await delay(waitMs, undefined, { signal });
     }
-  };
+  }
+
+  function likelyCostOf(model: string, { sent, received }: { sent: number; received: number }): number {
+    const [inputTokens, outputTokens] = [likelyTokensOf(sent), likelyTokensOf(received)];
+    const usage = { inputTokens, cachedInputTokens: 0, cacheWriteTokens: 0, outputTokens };
+    return prices.costMicrosOf(model, usage) ?? 0;
+  }
 
   function mostCostOf(model: string, characters: number): number | null {
     const inputTokens = mostTokensOf(characters);
@@ -64,6 +102,13 @@ export function createSpending({ budgets, prices, budgetCeilings, waitMs = 500 }
       outputTokens,
     });
   }
+}
+
+interface Holding {
+  ref: StepRef;
+  job: Pick<JobRow, 'projectId' | 'model'>;
+  characters: number;
+  signal: AbortSignal;
 }
 
 function spent({ scope, spentMicros, budgetMicros }: Extract<Admission, { kind: 'spent' }>): ApplicationFailure {

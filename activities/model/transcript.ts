@@ -2,6 +2,7 @@ import { assistantModelMessageSchema, type ModelMessage, type ToolModelMessage }
 import type { Compaction, JobNote } from '../../db/for-worker/job-context.ts';
 import type { Prompt } from '../../db/for-worker/jobs.ts';
 import type { StepRow, ToolCall, ToolResult } from '../../db/for-worker/steps.ts';
+import { likelyTokensOf } from '../../models/used-tokens.ts';
 import type { StepRef } from '../../workflows/contract/job.ts';
 import { ledgerText } from './ledger.ts';
 
@@ -86,10 +87,10 @@ export function conversationOf({ prompts, steps, notes, compaction }: Transcript
   return messages;
 }
 
-/** How many tokens a request needs, at about 3.5 characters a token; providers count themselves. */
+/** How many tokens a request likely has. */
 export function estimateTokens(messages: ModelMessage[], system = ''): number {
   const characters = messages.reduce((sum, message) => sum + JSON.stringify(message).length, system.length);
-  return Math.ceil(characters / 3.5);
+  return likelyTokensOf(characters);
 }
 
 function isDue(prompt: Prompt, before: Place): boolean {

@@ -5,8 +5,13 @@ import type { StepRef } from '../../workflows/contract/job.ts';
 export const askedForMs = 1_500;
 
 export interface AskedSteps {
-  /** Whether the step is still this attempt's: no other has begun since. */
-  isHeld(held: StepRef & { fence: number }): Promise<boolean>;
+  /**
+   * Says, directly before the request is sent, what the call costs if its answer never comes. A call of the step that was under
+   * way before counts as lost. False: another attempt has the step; nothing may be sent.
+   */
+  begin(call: StepRef & { fence: number; micros: number }): Promise<boolean>;
+  /** Says that the call has ended without an answer, and what it cost. */
+  lose(call: StepRef & { fence: number; micros: number }): Promise<void>;
   /** Whether an attempt is asking the model for the step, as far as is known. */
   isAsked(ref: StepRef): Promise<boolean>;
   /** Says that attempts of this process are still asking. */
@@ -15,16 +20,49 @@ export interface AskedSteps {
   endAsked(held: StepRef & { fence: number }): Promise<void>;
 }
 
+/** Counts what was lost into the job and its project, as an answer that is stored does. */
+const countLost = `
+  counted as (
+    update jobs set cost_micros = cost_micros + lost from held where jobs.id = held.job_id and lost > 0
+    returning project_id, lost
+  ), spent as (
+    insert into project_spending as spending (project_id, day, cost_micros)
+    select project_id, (now() at time zone 'utc')::date, lost from counted
+    on conflict (project_id, day) do update set cost_micros = spending.cost_micros + excluded.cost_micros
+  )`;
+
 /** Who asks a model right now. An attempt that the engine lost sight of goes on, and another one leaves the asking to it. */
 export function createAskedSteps(pool: Pool): AskedSteps {
   return {
-    async isHeld({ jobId, turn, step, fence }) {
+    async begin({ jobId, turn, step, fence, micros }) {
       const { rowCount } = await pool.query({
-        name: 'is-held',
-        text: 'select from job_steps where job_id = $1 and turn = $2 and step = $3 and fence = $4',
-        values: [jobId, turn, step, fence],
+        name: 'begin-call',
+        text: `
+          with held as (
+            select job_id, asked_micros as lost from job_steps
+            where job_id = $1 and turn = $2 and step = $3 and fence = $4 for update
+          ), begun as (
+            update job_steps set asked_micros = $5, lost_micros = lost_micros + lost
+            from held where job_steps.job_id = $1 and turn = $2 and step = $3
+          ), ${countLost}
+          select from held`,
+        values: [jobId, turn, step, fence, micros],
       });
       return rowCount === 1;
+    },
+
+    async lose({ jobId, turn, step, fence, micros }) {
+      await pool.query({
+        name: 'lose-call',
+        text: `
+          with held as (
+            update job_steps set asked_micros = 0, lost_micros = lost_micros + $5
+            where job_id = $1 and turn = $2 and step = $3 and fence = $4 and asked_micros > 0
+            returning job_id, $5::bigint as lost
+          ), ${countLost}
+          select from held`,
+        values: [jobId, turn, step, fence, micros],
+      });
     },
 
     async isAsked({ jobId, turn, step }) {

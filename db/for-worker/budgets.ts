@@ -32,7 +32,7 @@ export interface BudgetStore {
 
 const turnCost = `
   select coalesce(sum(cost_micros), 0)::float8 as spent from (
-    select cost_micros from job_steps where job_id = $1 and turn = $2 and response is not null
+    select coalesce(cost_micros, 0) + lost_micros as cost_micros from job_steps where job_id = $1 and turn = $2
     union all
     select cost_micros from job_compactions where job_id = $1 and turn = $2
   ) as calls`;

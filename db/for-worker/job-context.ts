@@ -79,6 +79,9 @@ const storeStatement = `
         cost_micros = jobs.cost_micros + $12, updated_at = now()
     from stored where jobs.id = stored.job_id
     returning jobs.project_id
+  ), settled as (
+    update job_steps set asked_micros = 0 from stored
+    where job_steps.job_id = stored.job_id and job_steps.turn = $2 and job_steps.step = $3
   ), freed as (
     delete from cost_reservations as held using stored
     where held.job_id = stored.job_id and held.turn = $2 and held.step = $3

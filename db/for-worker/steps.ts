@@ -149,7 +149,7 @@ export function createStepStore(pool: Pool): StepStore {
         with stored as (
           update job_steps
           set request_hash = $4, response = $5, finish_reason = $6, input_tokens = $7, output_tokens = $8,
-              cached_tokens = $13, cost_micros = $14, answered_at = now()
+              cached_tokens = $13, cost_micros = $14, asked_micros = 0, answered_at = now()
           where job_id = $1 and turn = $2 and step = $3 and response is null and messages = $12
           returning job_id, fence
         ), counted as (

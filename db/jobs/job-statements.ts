@@ -58,8 +58,9 @@ export const turnUsage = `
          coalesce(sum(output_tokens), 0)::float8 as "outputTokens",
          case when bool_or(cost_micros is null) then null else coalesce(sum(cost_micros), 0)::float8 end as "costMicros"
   from (
-    select 1 as steps, input_tokens, output_tokens, cost_micros
-    from job_steps where job_id = $1 and turn = $2 and response is not null
+    select (response is not null)::integer as steps, input_tokens, output_tokens,
+           case when response is null then lost_micros else cost_micros + lost_micros end as cost_micros
+    from job_steps where job_id = $1 and turn = $2
       -- what a fork took over is not of its own
       and not exists (select from jobs where id = $1 and forked_turn = $2 and forked_step >= job_steps.step)
     union all

@@ -48,3 +48,36 @@ it('an attempt that stops ends what it said, and nothing of a newer one', async 
   await asked.endAsked({ ...ref, fence: newer.fence });
   expect(await asked.isAsked(ref)).toBe(false);
 });
+
+it('counts a call whose attempt was killed once another one is begun, and none twice', async () => {
+  const { ref, asked, steps } = await scene();
+  const { pool } = database;
+  const costOf = async () => {
+    const { rows } = await pool.query(
+      `select jobs.cost_micros::int as job, lost_micros::int as lost, asked_micros::int as asked,
+              (select sum(cost_micros)::int from project_spending as spent where spent.project_id = jobs.project_id) as day
+       from job_steps join jobs on jobs.id = job_id where job_id = $1`,
+      [ref.jobId],
+    );
+    return rows[0];
+  };
+  const killed = await steps.claimAnswer(ref);
+  expect(await asked.begin({ ...ref, fence: killed.fence, micros: 70 })).toBe(true);
+  expect(await costOf()).toEqual({ job: 0, lost: 0, asked: 70, day: null });
+
+  const { fence } = await steps.claimAnswer(ref);
+  expect(await asked.begin({ ...ref, fence: killed.fence, micros: 70 })).toBe(false);
+  expect(await asked.begin({ ...ref, fence, micros: 80 })).toBe(true);
+  expect(await costOf()).toEqual({ job: 70, lost: 70, asked: 80, day: 70 });
+  await asked.lose({ ...ref, fence: killed.fence, micros: 1_000 });
+  await asked.lose({ ...ref, fence, micros: 85 });
+  await asked.lose({ ...ref, fence, micros: 85 });
+  expect(await costOf()).toEqual({ job: 155, lost: 155, asked: 0, day: 155 });
+
+  await asked.begin({ ...ref, fence, micros: 80 });
+  const response = { content: [], text: '', toolCalls: [] };
+  const usage = { inputTokens: 1, outputTokens: 1 };
+  await steps.storeResponse({ ...ref, requestHash: 'h', response, finishReason: 'stop', usage, costMicros: 100 });
+  await asked.lose({ ...ref, fence, micros: 80 });
+  expect(await costOf()).toEqual({ job: 255, lost: 155, asked: 0, day: 255 });
+});

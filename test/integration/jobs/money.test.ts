@@ -4,7 +4,7 @@ import { changeProject } from '../../support/build.ts';
 import { createPriceBook } from '../../../models/prices.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
-import { startScriptedModelServer } from '../../support/scripted-model-server.ts';
+import { startScriptedModelServer, type RecordedRequest } from '../../support/scripted-model-server.ts';
 import { startTestWorker, type TestWorkerOptions } from '../../support/worker.ts';
 
 let database: TestDatabase;
@@ -124,3 +124,66 @@ describe('a limit on money', () => {
     expect(await answers.hold(answer)).toBe(null);
   });
 });
+
+describe('a call that breaks off', () => {
+  const words = 'lorem ipsum '.repeat(500);
+
+  it('costs what was sent and what had come; one that is refused costs nothing', async () => {
+    await using stack = await startStack();
+    stack.model.script({ text: [words, words, words, words], cut: 3 }, { status: 500 }, { text: 'Nothing to do.' });
+    const job = await stack.worker.runJob(stack.job);
+    expect(job).toMatchObject({ status: 'completed', steps: 1 });
+    const lost = job.costMicros! - callMicros;
+    const { rows } = await database.pool.query(
+      `select asked_micros::int as asked, lost_micros::int as lost,
+              (select cost_micros::int from project_spending where project_id = $2) as day
+       from job_steps where job_id = $1`,
+      [job.id, await projectOf(job.id)],
+    );
+    expect(rows).toEqual([{ asked: 0, lost, day: job.costMicros }]);
+    // ten millionths a token, both ways
+    const sent = (lengthOfRequest(stack.model.requests[0]!) / 3.5) * 10;
+    const come = ((2 * words.length) / 3.5) * 10;
+    expect(lost).toBeGreaterThan(sent + come);
+    expect(lost).toBeLessThan((sent + 2 * come) * 1.2);
+  });
+
+  it('counts against the limit of its job', async () => {
+    await using stack = await startStack(() => ({
+      budgetCeilings: { jobMicros: 2_000, dayMicros: null, organizationMicros: null },
+    }));
+    stack.model.script({ text: words, cut: 2 });
+    expect(await stack.worker.runJob(stack.job)).toMatchObject({ failureCategory: 'budget_limit', steps: 0 });
+    expect(stack.model.requests).toHaveLength(1);
+  });
+});
+
+it('reserves for the definitions of the tools, too', async () => {
+  await using stack = await startStack(() => ({
+    budgetCeilings: { jobMicros: null, dayMicros: 1e12, organizationMicros: null },
+  }));
+  stack.model.script({ text: 'Nothing to do.', stall: true });
+  const id = await stack.worker.createJob(stack.job);
+  await stack.worker.startJob(id);
+  const request = await stack.model.nextRequest();
+  const { rows } = await database.pool.query(
+    'select cost_micros::int as reserved from cost_reservations where job_id = $1',
+    [id],
+  );
+  const most = 128_000 + Math.ceil(lengthOfRequest(request) / 2);
+  expect(rows[0].reserved).toBeGreaterThanOrEqual(most * 10);
+  request.release();
+  expect(await stack.worker.ended(id)).toMatchObject({ status: 'completed' });
+});
+
+/** What the model reads of a request, without the frame around it. */
+function lengthOfRequest({ body }: RecordedRequest): number {
+  const tools = body.tools as unknown as { function: { name: string; description: string; parameters: object } }[];
+  const said = body.messages.map(({ content }) => String(content).length);
+  const defined = tools.map(
+    ({ function: { name, description, parameters } }) =>
+      name.length + description.length + JSON.stringify({ ...parameters, $schema: undefined }).length,
+  );
+  expect(defined.length).toBeGreaterThan(5);
+  return [...said, ...defined].reduce((sum, length) => sum + length, 0);
+}

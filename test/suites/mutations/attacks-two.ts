@@ -90,8 +90,8 @@ export const attackTwoMutations: Mutation[] = [
   {
     name: 'what a model says it used is stored as it is',
     file: 'activities/model/ask-model.ts',
-    find: 'usedTokens(reportedUsage(await result.usage), { sentCharacters, receivedCharacters })',
-    replace: 'Object.assign(usedTokens({}, { sentCharacters, receivedCharacters }), reportedUsage(await result.usage))',
+    find: 'usedTokens(reportedUsage(await result.usage), length)',
+    replace: 'Object.assign(usedTokens({}, length), reportedUsage(await result.usage))',
     ...job,
   },
 ];
