@@ -256,7 +256,6 @@ async function store(
   try {
     await deps.threads.recordTurn(site, {
       threadId,
-      fp: request.fp,
       question: { id: newId('msg_'), content: request.question, currentPath: request.currentPath },
       answer: {
         id: messageId,

@@ -45,7 +45,6 @@ const pageBytes = 1_000_000;
 
 export interface RecordedTurn {
   threadId: string;
-  fp: string;
   question: { id: string; content: string; currentPath: string | null };
   answer: {
     id: string;
@@ -63,8 +62,8 @@ export interface ThreadStore {
   /** The id when the site has the thread and it is not full, else a fresh id (nothing is written yet). */
   resolve(site: SiteRef, threadId: string | null): Promise<{ threadId: string; isNew: boolean }>;
   /** Makes a new thread before its first answer ends, so that a client that breaks off can go on with it. */
-  open(site: SiteRef, thread: Pick<RecordedTurn, 'threadId' | 'fp'>): Promise<void>;
-  /** Writes a turn of a conversation (question and answer) in one transaction, making the thread when it is new. */
+  open(site: SiteRef, thread: { threadId: string; fp: string }): Promise<void>;
+  /** Writes a turn of an open thread (question and answer) in one transaction; nothing when it was deleted during the answer. */
   recordTurn(site: SiteRef, turn: RecordedTurn): Promise<void>;
   /** The beginning of a thread, or what comes after a place in it. Null when the site has no such thread. */
   get(site: SiteRef, threadId: string, page?: { after: string; limit: number }): Promise<Thread | null>;
@@ -90,15 +89,20 @@ export function createThreadStore(pool: Pool): ThreadStore {
 
   async function open(
     { id, organizationId }: SiteRef,
-    { threadId, fp }: Pick<RecordedTurn, 'threadId' | 'fp'>,
+    { threadId, fp }: { threadId: string; fp: string },
   ): Promise<void> {
-    await pool.query({ ...holdThread, values: [threadId, id, organizationId, toStoredText(fp)] });
+    await pool.query({
+      name: 'open-thread',
+      text: `
+        insert into threads (id, site_id, organization_id, fp)
+        select $1, id, organization_id, $4 from sites where id = $2 and organization_id = $3 and retention_days > 0`,
+      values: [threadId, id, organizationId, toStoredText(fp)],
+    });
   }
 
   async function recordTurn({ id, organizationId }: SiteRef, turn: RecordedTurn): Promise<void> {
     await withTransaction(pool, async (client) => {
-      const values = [turn.threadId, id, organizationId, toStoredText(turn.fp)];
-      const { rowCount } = await client.query({ ...holdThread, values });
+      const { rowCount } = await client.query({ ...holdThread, values: [turn.threadId, id, organizationId] });
       if (rowCount === 1 && (await fitsMessages(client, turn.threadId))) await insertMessages(client, turn);
     });
   }
@@ -154,14 +158,13 @@ export function createThreadStore(pool: Pool): ThreadStore {
   return { resolve, open, recordTurn, get, remove };
 }
 
-// makes or locks the thread; no row when the site keeps nothing, or when the id is another one's thread
+// no row when the thread was deleted or is another site's, or when the site keeps nothing any more
 const holdThread = {
   name: 'hold-thread',
   text: `
-    insert into threads (id, site_id, organization_id, fp)
-    select $1, id, organization_id, $4 from sites where id = $2 and organization_id = $3 and retention_days > 0
-    on conflict (id) do update set updated_at = now()
-    where threads.site_id = excluded.site_id and threads.organization_id = excluded.organization_id`,
+    update threads set updated_at = now() from sites
+    where threads.id = $1 and sites.id = $2 and sites.organization_id = $3 and retention_days > 0
+      and threads.site_id = sites.id and threads.organization_id = sites.organization_id`,
 };
 
 /** Counted while the thread is held, so that answers that end at the same time do not pass the limit together. */

@@ -32,7 +32,6 @@ function turnOf(threadId: string, at: number): RecordedTurn {
   } as const;
   return {
     threadId,
-    fp: 'reader',
     question: { id: newId('msg_'), content: `Question ${at}?`, currentPath: null },
     answer: { id: newId('msg_'), content: `Answer ${at}.`, sources: [], ...answer },
   };
@@ -49,6 +48,7 @@ describe.runIf(chromiumPath !== null)('the dashboard shows the whole', () => {
     );
     const threads = createThreadStore(pool);
     const { threadId } = await threads.resolve(rows[0], null);
+    await threads.open(rows[0], { threadId, fp: 'reader' });
     for (let at = 1; at <= 30; at += 1) await threads.recordTurn(rows[0], turnOf(threadId, at));
     await page.getByRole('link', { name: 'Conversations' }).click();
     await page.locator('summary', { hasText: 'Question 1?' }).click();

@@ -162,7 +162,6 @@ const calls: Record<Named<true>, (asked: Asked) => unknown> = {
   'threads.recordTurn': (a) =>
     a.stores.threads.recordTurn(site(a), {
       threadId: id(a, 'thread'),
-      fp: 'x',
       question: { id: 'msg_q', content: 'x', currentPath: null },
       answer: {
         id: 'msg_a',

@@ -15,7 +15,6 @@ afterAll(() => database[Symbol.asyncDispose]());
 function turnOf(threadId: string, question = newId('msg_')): RecordedTurn {
   return {
     threadId,
-    fp: 'anonymous',
     question: { id: question, content: 'How?\0', currentPath: '/install' },
     answer: {
       id: newId('msg_'),
@@ -30,12 +29,18 @@ function turnOf(threadId: string, question = newId('msg_')): RecordedTurn {
   };
 }
 
+async function openThread(site: SiteRef, threadId = newId('thr_')): Promise<string> {
+  await createThreadStore(database.pool).open(site, { threadId, fp: 'anonymous' });
+  return threadId;
+}
+
 it('continues a thread of the same site, and begins a fresh one for any other id', async () => {
   const threads = createThreadStore(database.pool);
   const site = await seedSite(database.pool);
   const { threadId, isNew } = await threads.resolve(site, null);
   expect(isNew).toBe(true);
   expect(await threads.get(site, threadId)).toBeNull();
+  await openThread(site, threadId);
   await threads.recordTurn(site, turnOf(threadId));
   expect(await threads.resolve(site, threadId)).toEqual({ threadId, isNew: false });
 
@@ -60,7 +65,7 @@ it('continues a thread of the same site, and begins a fresh one for any other id
 it('keeps the messages in the order they were said, each question once', async () => {
   const threads = createThreadStore(database.pool);
   const site = await seedSite(database.pool);
-  const threadId = newId('thr_');
+  const threadId = await openThread(site);
   const turns = [turnOf(threadId, 'q1'), turnOf(threadId, 'q2'), turnOf(threadId, 'q2')];
   for (const turn of turns) await threads.recordTurn(site, turn);
   const stored = await threads.get(site, threadId);
@@ -92,7 +97,7 @@ it('keeps the messages in the order they were said, each question once', async (
     },
   ]);
   // an id of the client's is its own within its thread only
-  const elsewhere = newId('thr_');
+  const elsewhere = await openThread(site);
   await threads.recordTurn(site, turnOf(elsewhere, 'q1'));
   expect((await threads.get(site, elsewhere))?.messages).toHaveLength(2);
 });
@@ -100,7 +105,7 @@ it('keeps the messages in the order they were said, each question once', async (
 it('keeps turns of one new thread that end at once next to each other', async () => {
   const threads = createThreadStore(database.pool);
   const site = await seedSite(database.pool);
-  const threadId = newId('thr_');
+  const threadId = await openThread(site);
   await Promise.all(Array.from({ length: 6 }, () => threads.recordTurn(site, turnOf(threadId))));
   const stored = await threads.get(site, threadId);
   expect(stored?.messages.map(({ role }) => role)).toEqual(
@@ -112,7 +117,7 @@ it('goes on in a new thread when one is full, by messages or by bytes, and stops
   const threads = createThreadStore(database.pool);
   const site = await seedSite(database.pool);
   const fill = async (count: number, content: string) => {
-    const threadId = newId('thr_');
+    const threadId = await openThread(site);
     for (let at = 0; at < count; at += 1) {
       const turn = turnOf(threadId);
       await threads.recordTurn(site, { ...turn, answer: { ...turn.answer, content } });
@@ -133,7 +138,7 @@ it('goes on in a new thread when one is full, by messages or by bytes, and stops
 it('pages a thread by messages and by bytes, whatever it holds from before', async () => {
   const threads = createThreadStore(database.pool);
   const site = await seedSite(database.pool);
-  const threadId = newId('thr_');
+  const threadId = await openThread(site);
   await threads.recordTurn(site, turnOf(threadId, 'q'));
   await database.pool.query(
     `insert into thread_messages (thread_id, id, role, content)
@@ -162,7 +167,7 @@ it('shows and removes a thread to its organization only', async () => {
   const threads = createThreadStore(database.pool);
   const site = await seedSite(database.pool);
   const other = await seedSite(database.pool);
-  const threadId = newId('thr_');
+  const threadId = await openThread(site);
   await threads.recordTurn(site, turnOf(threadId));
   const foreign = { id: site.id, organizationId: other.organizationId };
   const sibling = await seedSite(database.pool, { organizationId: site.organizationId });
@@ -191,16 +196,26 @@ it('opens a thread before its first answer has ended, unless its site keeps noth
   expect((await open({ retentionDays: 0 })).isNew).toBe(true);
 });
 
+it('writes nothing of a conversation that was deleted while it was answered', async () => {
+  const threads = createThreadStore(database.pool);
+  const site = await seedSite(database.pool);
+  const threadId = await openThread(site);
+  await threads.recordTurn(site, turnOf(threadId));
+  expect(await threads.remove(operatorOf(site), site.id, threadId)).toBe(true);
+  await threads.recordTurn(site, turnOf(threadId));
+  expect(await threads.get(site, threadId)).toBeNull();
+});
+
 it('stores nothing for a site that keeps nothing, and sweeps what is older than its site keeps', async () => {
   const threads = createThreadStore(database.pool);
   const silent = await seedSite(database.pool, { retentionDays: 0 });
-  const unkept = newId('thr_');
+  const unkept = await openThread(silent);
   await threads.recordTurn(silent, turnOf(unkept));
   expect(await threads.get(silent, unkept)).toBeNull();
 
   const [brief, long] = [await seedSite(database.pool, { retentionDays: 1 }), await seedSite(database.pool)];
   const record = async (site: SiteRef, days: number) => {
-    const threadId = newId('thr_');
+    const threadId = await openThread(site);
     await threads.recordTurn(site, turnOf(threadId));
     await database.pool.query(`update threads set updated_at = now() - make_interval(days => $2) where id = $1`, [
       threadId,

@@ -3,6 +3,7 @@ import { administrationMutations } from './administration.ts';
 import { boundMutations } from './bounds.ts';
 import { attackOneMutations } from './attacks-one.ts';
 import { attackTwoMutations } from './attacks-two.ts';
+import { attackThreeMutations } from './attacks-three.ts';
 import { machineMutations } from './machine.ts';
 import { linkMutations } from './links.ts';
 import { capacityMutations } from './capacity.ts';
@@ -194,6 +195,7 @@ export const mutations: Mutation[] = [
   },
   ...organizationMutations,
   ...attackTwoMutations,
+  ...attackThreeMutations,
   ...linkMutations,
   ...sandboxMutations,
 ];
