@@ -148,10 +148,10 @@ export async function runApiProcess({ config, log, signal, instrument = uninstru
     }),
   );
 
-  cleanup.use(loopHolds.watch());
   const http = createHttpServer(koa.callback());
   const port = await http.listen(config.http);
   log.info({ host: config.http.host, port }, 'api ready');
+  loopHolds.watch(signal);
 
   if (!signal.aborted) await once(signal, 'abort');
   log.info('api stops');

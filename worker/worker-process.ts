@@ -75,7 +75,6 @@ export async function runWorkerProcess(wiring: WorkerProcess): Promise<void> {
     prefix: 'docket_worker',
     nameOf: ({ activityType }) => activityType,
   });
-  resources.use(holds.watch());
   let polling: readonly Worker[] = [];
   if (config.healthPort !== null) {
     const isPolling = () => polling.length > 0 && polling.every((worker) => worker.getState() === 'RUNNING');
@@ -148,7 +147,10 @@ export async function runWorkerProcess(wiring: WorkerProcess): Promise<void> {
     address,
     credentials,
     createWorker: queues.map((queue) => (connection) => createWorker({ ...shape, connection, queue })),
-    onWorkers: (workers) => (polling = workers),
+    onWorkers(workers) {
+      polling = workers;
+      if (workers.length > 0) holds.watch(signal);
+    },
     log,
     signal,
   });

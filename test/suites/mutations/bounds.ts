@@ -158,6 +158,13 @@ export const boundMutations: Mutation[] = [
     ...eventLoop,
   },
   {
+    name: 'a process that stops is watched on',
+    file: 'lib/threads/hold-watch.ts',
+    find: 'watching?.[Symbol.dispose]()',
+    replace: 'watching',
+    ...eventLoop,
+  },
+  {
     name: 'a body may have any number of values',
     file: 'lib/json-scan.ts',
     find: 'values > mostValues',
