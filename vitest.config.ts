@@ -1,34 +1,28 @@
+import './lib/check-node.cjs';
 import { defineConfig } from 'vitest/config';
 
+const servers = ['test/support/global-stack.ts'];
 const project = (name: string, settings: Record<string, unknown> = {}, folder = name) => ({
   test: { name, include: [`test/${folder}/**/*.test.ts`], ...settings },
 });
+const stacks = { globalSetup: servers, testTimeout: 180_000, hookTimeout: 300_000 };
+const smoke = 'test/e2e/smoke.test.ts';
 
 export default defineConfig({
   test: {
+    maxWorkers: '100%',
+    // `npm test` leaves both out
+    tags: [
+      { name: 'slow', description: 'Takes over five seconds on a quiet machine.' },
+      { name: 'control', description: 'Proves that an attack reaches its goal where nothing defends it.' },
+    ],
     projects: [
       project('unit', { testTimeout: 30_000 }),
       project('replay', { testTimeout: 60_000 }),
-      project('integration', {
-        globalSetup: ['test/support/global-stack.ts'],
-        testTimeout: 60_000,
-        hookTimeout: 120_000,
-      }),
-      project(
-        'attacks',
-        {
-          globalSetup: ['test/support/global-stack.ts'],
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
-        },
-        'suites/attacks',
-      ),
-      project('e2e', {
-        globalSetup: ['test/support/global-stack.ts'],
-        testTimeout: 180_000,
-        hookTimeout: 300_000,
-        fileParallelism: false,
-      }),
+      project('integration', { globalSetup: servers, testTimeout: 60_000, hookTimeout: 120_000 }),
+      project('attacks', { globalSetup: servers, testTimeout: 120_000, hookTimeout: 120_000 }, 'suites/attacks'),
+      project('smoke', { ...stacks, include: [smoke] }),
+      project('e2e', { ...stacks, exclude: [smoke], fileParallelism: false }),
     ],
   },
 });

@@ -16,5 +16,5 @@ if (Number(process.versions.node.split('.')[0]) < needed) {
       needed +
       '.\n',
   );
-  process.exitCode = 1;
+  process.exit(1);
 }

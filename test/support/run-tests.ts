@@ -3,67 +3,128 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { z } from 'zod';
+import { sendSignal } from '../../local/processes/process-identity.ts';
 
 /**
- * `npm test`: formatter, linter and type checker, then every vitest project. A file that needs servers and failed is run
- * once more by itself; what passed only then is named. The closing line is `N passed, N failed`.
+ * `npm run check`, `npm test` and `npm run test:all`: formatter, linter and type checker, then the tests of that set. The closing
+ * line is `N passed, N failed`. A test that takes over five seconds must carry the tag `slow`, or the run fails.
  */
+
+const quick = ['--tags-filter=!slow && !control'];
+const sets: Record<string, string[]> = {
+  check: ['--project=unit', ...quick],
+  test: [...['unit', 'replay', 'integration', 'attacks', 'smoke'].map((name) => `--project=${name}`), ...quick],
+  all: [],
+};
+const limitMs = 5_000;
 
 const reportSchema = z.object({
   testResults: z.array(
     z.object({
-      name: z.string(),
+      name: z.string().transform((name) => relative('.', name)),
       status: z.string(),
-      assertionResults: z.array(z.object({ fullName: z.string(), status: z.string() })),
+      assertionResults: z.array(
+        z.object({
+          fullName: z.string(),
+          status: z.string(),
+          duration: z.number().default(0),
+          tags: z.array(z.string()),
+        }),
+      ),
     }),
   ),
 });
 
-interface FileResult {
+interface TestResult {
   file: string;
-  passed: number;
-  failed: string[];
+  name: string;
+  status: string;
+  durationMs: number;
+  /** Takes so long without saying so. */
+  isOver: boolean;
 }
 
-/** Passes signals on: what runs stops its servers first. After one nothing further is run. */
-function run(command: string, args: string[]): Promise<number> {
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/** Passes signals on to all that the command started. After one nothing further is run. */
+function run(command: string, args: string[], env: NodeJS.ProcessEnv = process.env): Promise<number> {
   return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { stdio: 'inherit' });
+    const child = spawn(command, args, { stdio: 'inherit', detached: true, env });
     const onSignal = (signal: NodeJS.Signals) => {
-      child.kill(signal);
+      if (child.pid !== undefined) sendSignal(-child.pid, signal);
       child.once('close', () => process.exit(130));
     };
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, onSignal);
+    for (const signal of signals) process.on(signal, onSignal);
     child.on('error', reject);
     child.on('close', (code) => {
-      for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.off(signal, onSignal);
+      for (const signal of signals) process.off(signal, onSignal);
       resolve(code ?? 1);
     });
   });
 }
 
-async function runVitest(files: string[], reportFile: string): Promise<FileResult[] | null> {
-  await run('vitest', ['run', ...files, '--reporter=default', '--reporter=json', `--outputFile.json=${reportFile}`]);
-  let text: string;
+/** Null when vitest ended before it ran anything, and has said why. */
+async function runVitest(args: string[], env: NodeJS.ProcessEnv): Promise<TestResult[] | null> {
+  const folder = await mkdtemp(join(tmpdir(), 'docket-tests-'));
+  const reportFile = join(folder, 'report.json');
   try {
-    text = await readFile(reportFile, 'utf8');
-  } catch {
-    return null; // vitest ended before it ran anything and has said why
+    await run(
+      'vitest',
+      ['run', ...args, '--reporter=default', '--reporter=json', `--outputFile.json=${reportFile}`],
+      env,
+    );
+    const text = await readFile(reportFile, 'utf8').catch(() => null);
+    return text === null ? null : resultsOf(reportSchema.parse(JSON.parse(text)));
+  } finally {
+    await rm(folder, { recursive: true, force: true });
   }
-  return reportSchema.parse(JSON.parse(text)).testResults.map(({ name, status, assertionResults }) => {
-    const failed = assertionResults.filter((test) => test.status === 'failed').map((test) => test.fullName);
-    const passed = assertionResults.filter((test) => test.status === 'passed').length;
+}
+
+function resultsOf({ testResults }: z.infer<typeof reportSchema>): TestResult[] {
+  return testResults.flatMap(({ name: file, status, assertionResults }) => {
+    const hasLimit = !file.startsWith('test/e2e/');
+    const tests = assertionResults.map(({ fullName, status: ended, duration, tags }) => ({
+      file,
+      name: fullName,
+      status: ended,
+      durationMs: duration,
+      isOver: hasLimit && ended === 'passed' && duration > limitMs && !tags.includes('slow'),
+    }));
     // a file that could not be loaded, or whose hook failed, has no failed test of its own
-    if (status === 'failed' && failed.length === 0) failed.push(`${relative('.', name)} (the file itself)`);
-    return { file: relative('.', name), passed, failed };
+    const isBroken = status === 'failed' && !tests.some((test) => test.status === 'failed');
+    return isBroken
+      ? [...tests, { file, name: '(the file itself)', status: 'failed', durationMs: 0, isOver: false }]
+      : tests;
   });
 }
 
-function needsServers({ file }: FileResult): boolean {
-  return /^test\/(attacks|integration|e2e)\//.test(file);
+/** How many times longer than alone a computation takes now, because others want the processors, too. */
+function contention(): number {
+  const startedAt = process.hrtime.bigint();
+  const before = process.cpuUsage();
+  let usedMicros = 0;
+  while (usedMicros < 200_000) {
+    const { user, system } = process.cpuUsage(before);
+    usedMicros = user + system;
+  }
+  return Math.max(1, Number(process.hrtime.bigint() - startedAt) / 1_000 / usedMicros);
 }
 
-async function main(): Promise<void> {
+/** Times tests by themselves, and allows for what else the machine does; answers those that are too long also then. */
+async function measureAgain(tests: TestResult[], env: NodeJS.ProcessEnv): Promise<TestResult[]> {
+  console.log(`\nTook over ${limitMs / 1_000} s beside others; timed once more, alone:`);
+  const names = tests.map(({ name }) => name.replaceAll(/[^\w ]/g, '.'));
+  const files = new Set(tests.map(({ file }) => file));
+  const before = contention();
+  const results = await runVitest([...files, '--no-file-parallelism', ...quick, `-t=^(${names.join('|')})$`], env);
+  const allowedMs = limitMs * Math.max(before, contention());
+  return (results ?? []).filter((test) => test.status === 'failed' || (test.isOver && test.durationMs > allowedMs));
+}
+
+async function main(set: string, filters: string[]): Promise<void> {
+  const selection = sets[set];
+  if (selection === undefined) throw new Error(`Run one of: ${Object.keys(sets).join(', ')}.`);
+  const env = { ...process.env, PROPERTY_RUNS: process.env['PROPERTY_RUNS'] ?? (set === 'all' ? '100' : '10') };
   const checks: [string, string[]][] = [
     ['oxfmt', ['--check']],
     ['oxlint', ['--deny-warnings']],
@@ -76,28 +137,18 @@ async function main(): Promise<void> {
     else failures.push(command);
   }
 
-  const folder = await mkdtemp(join(tmpdir(), 'docket-tests-'));
-  try {
-    let results = await runVitest([], join(folder, 'first.json'));
-    if (results === null) {
-      failures.push('vitest did not run');
-      results = [];
-    }
-    const again = results.filter((result) => result.failed.length > 0 && needsServers(result));
-    if (again.length > 0 && again.length <= 4) {
-      const files = again.map((result) => result.file);
-      console.log(`\nOnce more, by themselves: ${files.join(', ')}`);
-      const second = (await runVitest(files, join(folder, 'second.json'))) ?? [];
-      for (const result of second.filter(({ failed }) => failed.length === 0)) {
-        const first = again.find(({ file }) => file === result.file);
-        for (const name of first?.failed ?? []) console.log(`passed only at the second attempt: ${name}`);
-        results = results.map((earlier) => (earlier.file === result.file ? result : earlier));
-      }
-    }
-    passed += results.reduce((sum, result) => sum + result.passed, 0);
-    failures.push(...results.flatMap((result) => result.failed));
-  } finally {
-    await rm(folder, { recursive: true, force: true });
+  const results = await runVitest([...selection, ...filters], env);
+  if (results === null) failures.push('vitest did not run');
+  for (const { status, file, name } of results ?? []) {
+    if (status === 'passed') passed += 1;
+    if (status === 'failed') failures.push(`${file} ${name}`);
+  }
+  const over = (results ?? []).filter(({ isOver }) => isOver);
+  for (const { file, name, status, durationMs } of over.length > 0 ? await measureAgain(over, env) : []) {
+    passed -= 1;
+    const why =
+      status === 'failed' ? 'failed alone' : `takes ${(durationMs / 1_000).toFixed(1)} s; shorten it, or tag it slow`;
+    failures.push(`${file} ${name} (${why})`);
   }
 
   for (const failure of failures) console.log(`failed: ${failure}`);
@@ -105,4 +156,5 @@ async function main(): Promise<void> {
   process.exitCode = failures.length === 0 ? 0 : 1;
 }
 
-await main();
+const [set = 'test', ...filters] = process.argv.slice(2);
+await main(set, filters);

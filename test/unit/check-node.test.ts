@@ -7,19 +7,24 @@ import { expect, it } from 'vitest';
 const checkout = join(import.meta.dirname, '../..');
 const file = join(checkout, 'lib/check-node.cjs');
 
-/** Runs the check as a Node of another version would. */
-function check(version: string) {
-  const code = `Object.defineProperty(process.versions, 'node', { value: '${version}' }); require('${file}')`;
-  return promisify(execFile)(process.execPath, ['-e', code]);
+/** Runs a program as a Node of another version would. */
+function runAs(version: string, ...args: string[]) {
+  const pretend = `data:text/javascript,Object.defineProperty(process.versions, 'node', { value: '${version}' })`;
+  return promisify(execFile)(process.execPath, ['--import', pretend, ...args], { cwd: checkout });
 }
+const refusal = {
+  code: 1,
+  stderr: expect.stringMatching(/^Docket runs on Node\.js 24 or newer, and this is [^\n]+\n$/),
+};
 
 it('every script of package.json says in one line that the Node is too old, and becomes the program that it runs', async () => {
-  await expect(check('18.19.0')).rejects.toMatchObject({
-    code: 1,
-    stderr: expect.stringMatching(/^Docket runs on Node\.js 24 or newer, and this is [^\n]+\n$/),
-  });
-  await expect(check('24.0.0')).resolves.toMatchObject({ stdout: '', stderr: '' });
+  await expect(runAs('18.19.0', file)).rejects.toMatchObject(refusal);
+  await expect(runAs('24.0.0', file)).resolves.toMatchObject({ stdout: '', stderr: '' });
   const { scripts } = JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf8'));
   for (const script of Object.values(scripts))
     expect(script).toMatch(/^node lib\/check-node\.cjs && .*\bexec \S+[^&]*$/);
+});
+
+it('vitest says it as well when it is called directly', async () => {
+  await expect(runAs('20.20.2', 'node_modules/vitest/vitest.mjs', 'run', file)).rejects.toMatchObject(refusal);
 });

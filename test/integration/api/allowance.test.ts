@@ -4,6 +4,7 @@ import type { ProjectRow } from '../../../db/organizations/projects.ts';
 import { buildJob, buildKey, buildProject } from '../../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { serveApi, type Answer, type ServedApi } from './serve.ts';
+import { propertyRuns } from '../../support/property-runs.ts';
 
 const limit = 3;
 let database: TestDatabase;
@@ -111,7 +112,7 @@ describe('an allowance', () => {
           ]);
         }
       }),
-      { numRuns: 15 },
+      { numRuns: propertyRuns(15) },
     );
   });
 

@@ -149,7 +149,7 @@ describe('every operation', () => {
     expect(rows).toEqual([{ jobs: 1, webhooks: 1, threads: 2, messages: 0, ended: 0 }]);
   });
 
-  it('lets the right key in', { timeout: 240_000 }, async () => {
+  it('lets the right key in', { tags: 'slow', timeout: 240_000 }, async () => {
     for (const operation of operations) {
       const owner = await createOwner(database.pool, api);
       const { status, text } = await ask(operation, owner.keys[operation.key], owner.ids);

@@ -25,7 +25,7 @@ function drip(url: string, beginning: string): Promise<string> {
 
 it(
   'closes connections that drip their headers or their bodies, and serves others meanwhile',
-  { timeout: 180_000 },
+  { tags: 'slow', timeout: 180_000 },
   async () => {
     await using database = await createTestDatabase();
     await using api = await serveApi(database.pool);

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readDescription } from '../../suites/fuzz/description.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { serveApi, type ServedApi } from './serve.ts';
+import { propertyRuns } from '../../support/property-runs.ts';
 
 let database: TestDatabase;
 let api: ServedApi;
@@ -55,7 +56,7 @@ describe('a path', () => {
           expect(answer.body, spelled).toMatch(/There is nothing at this address/);
         },
       ),
-      { numRuns: 500 },
+      { numRuns: propertyRuns(500) },
     );
   });
 

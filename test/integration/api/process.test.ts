@@ -15,7 +15,7 @@ import { createTestDatabase } from '../../support/database.ts';
 import { openLine } from '../../support/line.ts';
 
 describe('the API process', () => {
-  it('serves without Temporal, says that it is ready, and ends cleanly on SIGTERM', async () => {
+  it('serves without Temporal, says that it is ready, and ends cleanly on SIGTERM', { tags: 'slow' }, async () => {
     await using database = await createTestDatabase();
     await using engine = await openLine({ hostname: '127.0.0.1', port: '1' }, { isCut: true });
     const project = await buildProject(database.pool);
@@ -115,16 +115,20 @@ describe('createHttpServer', () => {
     await http.close(0);
   });
 
-  it('ends a client that never finishes its headers, with a JSON error', { timeout: 60_000 }, async () => {
-    const http = createHttpServer((_, response) => void response.end());
-    const port = await http.listen({ host: '127.0.0.1', port: 0 });
-    const socket = connect(port, '127.0.0.1', () => socket.write('GET / HTTP/1.1\r\nHost: x\r\nX-Slow'));
-    let text = '';
-    socket.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
-    await once(socket, 'close');
-    expect(text).toMatch(/^HTTP\/1\.1 408 [\s\S]*\{"error":"The request did not arrive in time\."\}$/);
-    await http.close(0);
-  });
+  it(
+    'ends a client that never finishes its headers, with a JSON error',
+    { tags: 'slow', timeout: 60_000 },
+    async () => {
+      const http = createHttpServer((_, response) => void response.end());
+      const port = await http.listen({ host: '127.0.0.1', port: 0 });
+      const socket = connect(port, '127.0.0.1', () => socket.write('GET / HTTP/1.1\r\nHost: x\r\nX-Slow'));
+      let text = '';
+      socket.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+      await once(socket, 'close');
+      expect(text).toMatch(/^HTTP\/1\.1 408 [\s\S]*\{"error":"The request did not arrive in time\."\}$/);
+      await http.close(0);
+    },
+  );
 
   it('lets an open answer end before it closes, and cuts one that never ends', async () => {
     const answers: ServerResponse[] = [];

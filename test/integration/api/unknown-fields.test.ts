@@ -4,6 +4,7 @@ import { readDescription, type Operation, type Schema } from '../../suites/fuzz/
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { createOwner, receiver, type Owner } from './owner.ts';
 import { serveApi, type ServedApi } from './serve.ts';
+import { propertyRuns } from '../../support/property-runs.ts';
 
 // Generated from the service's own description: a body or a query that is described later is tested at once.
 
@@ -96,7 +97,7 @@ describe('a body of jobs or of administration', () => {
           expect(nearestIn(answer.body.error, Object.keys(operation.body!['properties']))).toBe(true);
         },
       ),
-      { numRuns: 200 },
+      { numRuns: propertyRuns(200) },
     );
   });
 

@@ -8,6 +8,7 @@ import { serveModelApi } from './model-api.ts';
 import type { ModelApi } from './model-api.ts';
 import { answerOf, endingOf, openStream, withoutKeepAlive } from '../../support/open-stream.ts';
 import type { OpenOptions, OpenStream } from '../../support/open-stream.ts';
+import { propertyRuns } from '../../support/property-runs.ts';
 
 type Protocol = 'v1' | 'v2';
 
@@ -283,6 +284,6 @@ it('loses and doubles nothing wherever readers are cut off', { timeout: 300_000 
       if (isCutShort) expect(text.join('').startsWith(answerOf(whole))).toBe(true);
       else expect(answerOf(whole)).toBe(text.join(''));
     }),
-    { numRuns: 50 },
+    { numRuns: propertyRuns(50) },
   );
 });

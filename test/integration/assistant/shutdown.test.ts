@@ -10,7 +10,7 @@ import { buildIndexedSite, question } from './site.ts';
 
 it(
   'a process that has to go lets answers end, and ends those that do not with an error and a finish',
-  { timeout: 180_000 },
+  { tags: 'slow', timeout: 180_000 },
   async () => {
     await using database = await createTestDatabase();
     await using model = await startScriptedModelServer();

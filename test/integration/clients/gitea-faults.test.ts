@@ -1,3 +1,4 @@
+// @module-tag slow
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Forge, PullRequestDraft } from '../../../activities/forges/forge.ts';
 import { createGiteaForge } from '../../../activities/forges/gitea.ts';

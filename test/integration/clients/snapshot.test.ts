@@ -6,6 +6,7 @@ import type { Snapshot } from '../../../db/for-worker/snapshots.ts';
 import { createTestRepository, runTestGit } from '../../support/git-repository.ts';
 import { readTree } from './read-tree.ts';
 import { access, changeTree, createTestWorkspaces, live } from './setup.ts';
+import { propertyRuns } from '../../support/property-runs.ts';
 
 type Entry =
   | { kind: 'file'; content: Uint8Array; executable: boolean }
@@ -77,50 +78,54 @@ async function apply(root: string, list: Change[]): Promise<void> {
 }
 
 describe('a snapshot', () => {
-  it('brings any tree back exactly, on another worker, whatever was done to it in between', async () => {
-    await using repository = await createTestRepository({
-      'README.md': '# Lamp\r\n',
-      '.gitattributes':
-        'a text eol=lf ident filter=lfs diff=x\nB text eol=crlf\ndir text working-tree-encoding=UTF-16LE\n*ü -diff\n',
-      'src/tool': { executable: '#!/bin/sh\n' },
-      link: { link: 'README.md' },
-      empty: '',
-    });
-    await using here = await createTestWorkspaces();
-    await using there = await createTestWorkspaces();
-    const { commit } = await here.workspaces.resolve({ ...access(repository.path), ref: null });
-    let run = 0;
-    await fc.assert(
-      fc.asyncProperty(changes, changes, changes, async (first, second, junk) => {
-        run += 1;
-        const job = { repository: repository.path, jobId: `job-${run}`, commit };
-        let from: Snapshot | null = null;
-        for (const list of [first, second]) {
-          let wanted = new Map<string, string>();
-          const taken = await changeTree(here.workspaces, { ...job, from }, async (path) => {
-            await apply(path, list);
-            wanted = await readTree(path);
-          });
-          from = taken.snapshot ?? from;
-          expect(from?.tree ?? taken.tree).toBe(taken.tree);
-          for (const { workspaces } of [here, there]) {
-            const opened = await workspaces.open({
-              ...access(job.repository),
-              jobId: job.jobId,
-              baseCommit: commit,
-              snapshot: from,
+  it(
+    'brings any tree back exactly, on another worker, whatever was done to it in between',
+    { tags: 'slow', timeout: 240_000 },
+    async () => {
+      await using repository = await createTestRepository({
+        'README.md': '# Lamp\r\n',
+        '.gitattributes':
+          'a text eol=lf ident filter=lfs diff=x\nB text eol=crlf\ndir text working-tree-encoding=UTF-16LE\n*ü -diff\n',
+        'src/tool': { executable: '#!/bin/sh\n' },
+        link: { link: 'README.md' },
+        empty: '',
+      });
+      await using here = await createTestWorkspaces();
+      await using there = await createTestWorkspaces();
+      const { commit } = await here.workspaces.resolve({ ...access(repository.path), ref: null });
+      let run = 0;
+      await fc.assert(
+        fc.asyncProperty(changes, changes, changes, async (first, second, junk) => {
+          run += 1;
+          const job = { repository: repository.path, jobId: `job-${run}`, commit };
+          let from: Snapshot | null = null;
+          for (const list of [first, second]) {
+            let wanted = new Map<string, string>();
+            const taken = await changeTree(here.workspaces, { ...job, from }, async (path) => {
+              await apply(path, list);
+              wanted = await readTree(path);
             });
-            expect(await readTree(opened.path)).toEqual(wanted);
-            await apply(opened.path, junk); // what a killed batch leaves
-            await opened.release();
+            from = taken.snapshot ?? from;
+            expect(from?.tree ?? taken.tree).toBe(taken.tree);
+            for (const { workspaces } of [here, there]) {
+              const opened = await workspaces.open({
+                ...access(job.repository),
+                jobId: job.jobId,
+                baseCommit: commit,
+                snapshot: from,
+              });
+              expect(await readTree(opened.path)).toEqual(wanted);
+              await apply(opened.path, junk); // what a killed batch leaves
+              await opened.release();
+            }
           }
-        }
-        await here.workspaces.remove(job.jobId);
-        await there.workspaces.remove(job.jobId);
-      }),
-      { numRuns: 25, endOnFailure: true },
-    );
-  }, 240_000);
+          await here.workspaces.remove(job.jobId);
+          await there.workspaces.remove(job.jobId);
+        }),
+        { numRuns: propertyRuns(25), endOnFailure: true },
+      );
+    },
+  );
 
   it('is the same commit, pack and patch for the same change, and null for none', async () => {
     await using repository = await createTestRepository();

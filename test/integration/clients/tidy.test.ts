@@ -31,21 +31,25 @@ it('removes the working copies of ended jobs, but none that is in use or whose j
   await busy.release();
 });
 
-it('removes what lies deeper than a path may be long, also where an earlier removal has left it', async () => {
-  await using repository = await createTestRepository();
-  await using test = await createTestWorkspaces();
-  const opened = await openJob(test, repository.path, 'deep');
-  await digDown(opened.path, 2_500);
-  await opened.release();
-  const trash = join(test.directory, 'work', 'trash');
-  await mkdir(join(trash, 'left'), { recursive: true });
-  await digDown(join(trash, 'left'), 2_500);
-  await utimes(join(trash, 'left'), new Date(0), new Date(0));
+it(
+  'removes what lies deeper than a path may be long, also where an earlier removal has left it',
+  { tags: 'slow' },
+  async () => {
+    await using repository = await createTestRepository();
+    await using test = await createTestWorkspaces();
+    const opened = await openJob(test, repository.path, 'deep');
+    await digDown(opened.path, 2_500);
+    await opened.release();
+    const trash = join(test.directory, 'work', 'trash');
+    await mkdir(join(trash, 'left'), { recursive: true });
+    await digDown(join(trash, 'left'), 2_500);
+    await utimes(join(trash, 'left'), new Date(0), new Date(0));
 
-  expect(await test.again().removeEnded((ids) => Promise.resolve(ids))).toBe(1);
-  expect(await readdir(join(test.directory, 'work', 'jobs'))).toEqual([]);
-  expect(await readdir(trash)).toEqual([]);
-});
+    expect(await test.again().removeEnded((ids) => Promise.resolve(ids))).toBe(1);
+    expect(await readdir(join(test.directory, 'work', 'jobs'))).toEqual([]);
+    expect(await readdir(trash)).toEqual([]);
+  },
+);
 
 it('removes the mirrors that were unused for longest, and fetches one anew when it is needed again', async () => {
   await using test = await createTestWorkspaces();

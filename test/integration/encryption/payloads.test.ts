@@ -58,7 +58,7 @@ describe('a job', () => {
   it.each([
     ['under one key ends under the next one', ['k1'], ['k2', 'k1']],
     ['before encryption was turned on ends with it', [], ['k1']],
-  ])('that began %s', { timeout: 120_000 }, async (_, first, second) => {
+  ])('that began %s', { tags: 'slow', timeout: 120_000 }, async (_, first, second) => {
     await using begun = await beginJob(testKeys(...first));
     const { jobId, taskQueue, model } = begun;
     const keys = testKeys(...second);
@@ -101,7 +101,7 @@ describe('a job', () => {
     await expect(handle.result()).rejects.toMatchObject({ cause: { cause: { message: sentence } } });
   });
 
-  it('waits for its key when a worker without it takes it up', { timeout: 180_000 }, async () => {
+  it('waits for its key when a worker without it takes it up', { tags: 'slow', timeout: 180_000 }, async () => {
     const keys = testKeys('k1');
     await using begun = await beginJob(keys);
     const { jobId, taskQueue, model } = begun;

@@ -41,7 +41,7 @@ async function createJobWithToken(
 }
 
 describe('the token of a project', () => {
-  it('is used before the worker’s, and stands in the open nowhere', { timeout: 120_000 }, async () => {
+  it('is used before the worker’s, and stands in the open nowhere', { tags: 'slow', timeout: 120_000 }, async () => {
     await using forge = await startForge();
     const { github, model, job } = forge;
     model.script(...leaking);
@@ -71,7 +71,7 @@ describe('the token of a project', () => {
 
   it(
     'that is sealed under a key the worker lacks is waited for; the job does not fail',
-    { timeout: 120_000 },
+    { tags: 'slow', timeout: 120_000 },
     async () => {
       await using forge = await startForge();
       const { github, model, job } = forge;

@@ -152,7 +152,7 @@ it('leaves what a key with another value cannot open, and says so', { timeout: 6
   await rotate(['k9', 'mistaken']);
 });
 
-it('does what it can while Temporal is away, and says what is not known', async () => {
+it('does what it can while Temporal is away, and says what is not known', { tags: 'slow' }, async () => {
   const states = await rotate(['k9'], '127.0.0.1:1');
   expect(states['k9']).toMatchObject({ openExecutions: null, state: 'seals' });
   expect(said).toContain('Temporal does not answer: what it needs is not known. Run this again.');

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createGiteaForge } from '../../../activities/forges/gitea.ts';
 import { recogniseForge } from '../../../activities/forges/recognise-forge.ts';

@@ -120,7 +120,7 @@ describe('a conversation that fills the window', () => {
     expect(stack.model.requests.findIndex(isSummary)).toBe(stack.model.requests.length - 2);
   });
 
-  it('is not summed up again when the worker is lost after the notes were stored', async () => {
+  it('is not summed up again when the worker is lost after the notes were stored', { tags: 'slow' }, async () => {
     let isLost = false;
     await using stack = await startStack(small, ({ context }) => ({
       context: {
@@ -149,7 +149,7 @@ describe('a conversation that fills the window', () => {
     expect(rows).toEqual([{ made: 1 }]);
   });
 
-  it('again and again without a change of files ends the turn', async () => {
+  it('again and again without a change of files ends the turn', { tags: 'slow' }, async () => {
     await using stack = await startStack(small);
     let reads = 0;
     stack.model.respondWith((request) => (isSummary(request) ? { text: 'Notes.' } : read((reads += 1) % 40)));

@@ -46,7 +46,7 @@ function createNotes() {
 
 it(
   'a turn with a long history continues as new at a step boundary, and no step is left out or done twice',
-  { timeout: 240_000 },
+  { tags: 'slow', timeout: 240_000 },
   async () => {
     const address = inject('temporalAddress');
     const { notes, activities } = createNotes();

@@ -15,7 +15,7 @@ async function expectPublished(fleet: Fleet, jobId: string): Promise<void> {
 
 it(
   'a worker that is told to stop lets a call of the model end, and hands the next step to another',
-  { timeout: 180_000 },
+  { tags: 'slow', timeout: 180_000 },
   async () => {
     await using fleet = await createFleet();
     const { model } = fleet;
@@ -38,7 +38,7 @@ it(
 
 it(
   'a worker whose grace is over hands back a call of the model that goes on, and ends in order',
-  { timeout: 180_000 },
+  { tags: 'slow', timeout: 180_000 },
   async () => {
     await using fleet = await createFleet();
     const { model } = fleet;
@@ -60,7 +60,7 @@ it(
 
 it(
   'workers that are replaced one after another under load fail no job and pay no answer twice',
-  { timeout: 240_000 },
+  { tags: 'slow', timeout: 240_000 },
   async () => {
     await using fleet = await createFleet();
     const { model } = fleet;

@@ -74,7 +74,7 @@ async function scene(forge: 'local' | 'github', act: (scene: Scene) => Promise<v
 }
 
 describe.each(['local', 'github'] as const)('a follow-up on the %s forge', (forge) => {
-  it('goes on from the last tree on the same branch and pull request', async () => {
+  it('goes on from the last tree on the same branch and pull request', { tags: 'slow' }, async () => {
     await scene(forge, async ({ worker, model, first, repository, pullRequestHeads }) => {
       model.script(...writing('two.txt'));
       const second = await worker.followUp(first.id, 'Write two');
@@ -101,7 +101,7 @@ describe.each(['local', 'github'] as const)('a follow-up on the %s forge', (forg
     });
   });
 
-  it('has what a person pushed to the branch in its working copy, and keeps it', async () => {
+  it('has what a person pushed to the branch in its working copy, and keeps it', { tags: 'slow' }, async () => {
     await scene(forge, async ({ worker, model, first, repository }) => {
       const theirs = await repository.commit({ 'theirs.txt': 'theirs\n' }, { branch: first.branch! });
       const [, finish] = writing('two.txt');
@@ -124,22 +124,26 @@ describe.each(['local', 'github'] as const)('a follow-up on the %s forge', (forg
     });
   });
 
-  it('fails and says so when a person changed the same lines meanwhile, and leaves the branch', async () => {
-    await scene(forge, async ({ worker, model, first, repository }) => {
-      const theirs = { id: '' };
-      const [write, finish] = writing('one.txt', 'ours\n');
-      model.script(write!, async () => {
-        theirs.id = await repository.commit({ 'one.txt': 'theirs\n' }, { branch: first.branch! });
-        return finish!;
+  it(
+    'fails and says so when a person changed the same lines meanwhile, and leaves the branch',
+    { tags: 'slow' },
+    async () => {
+      await scene(forge, async ({ worker, model, first, repository }) => {
+        const theirs = { id: '' };
+        const [write, finish] = writing('one.txt', 'ours\n');
+        model.script(write!, async () => {
+          theirs.id = await repository.commit({ 'one.txt': 'theirs\n' }, { branch: first.branch! });
+          return finish!;
+        });
+        const second = await worker.followUp(first.id, 'Write one again');
+        expect(second).toMatchObject({ status: 'failed', failureCategory: 'push_rejected' });
+        expect(second.message).toContain('same places');
+        expect(await repository.git('rev-parse', first.branch!)).toBe(theirs.id);
       });
-      const second = await worker.followUp(first.id, 'Write one again');
-      expect(second).toMatchObject({ status: 'failed', failureCategory: 'push_rejected' });
-      expect(second.message).toContain('same places');
-      expect(await repository.git('rev-parse', first.branch!)).toBe(theirs.id);
-    });
-  });
+    },
+  );
 
-  it('opens a new pull request after the first was closed', async () => {
+  it('opens a new pull request after the first was closed', { tags: 'slow' }, async () => {
     await scene(forge, async ({ worker, model, first, repository, endPullRequest, pullRequestHeads }) => {
       await endPullRequest('closed');
       model.script(...writing('two.txt'));
@@ -156,22 +160,26 @@ describe.each(['local', 'github'] as const)('a follow-up on the %s forge', (forg
     });
   });
 
-  it('begins anew on the base branch after the first was merged, also as one squashed commit', async () => {
-    await scene(forge, async ({ worker, model, first, repository, endPullRequest, pullRequestHeads }) => {
-      const main = await repository.commit({ 'one.txt': 'one.txt\n', 'other.txt': 'other\n' });
-      await endPullRequest('merged');
-      await repository.git('update-ref', '-d', `refs/heads/${first.branch}`);
-      model.script(...writing('two.txt'));
-      const second = await worker.followUp(first.id, 'Write two');
-      await recordHistory('follow-up-after-merged', worker.client.workflow.getHandle(`agent-job/${first.id}/turn-2`));
-      expect(second).toMatchObject({ status: 'completed', prState: 'open', baseCommit: main });
-      expect(await pullRequestHeads()).toEqual([first.branch, second.branch]);
-      expect(await repository.git('rev-parse', `${second.headCommit}^`)).toBe(main);
-      expect(await repository.git('diff', '--name-only', main, second.headCommit!)).toBe('two.txt');
-    });
-  });
+  it(
+    'begins anew on the base branch after the first was merged, also as one squashed commit',
+    { tags: 'slow' },
+    async () => {
+      await scene(forge, async ({ worker, model, first, repository, endPullRequest, pullRequestHeads }) => {
+        const main = await repository.commit({ 'one.txt': 'one.txt\n', 'other.txt': 'other\n' });
+        await endPullRequest('merged');
+        await repository.git('update-ref', '-d', `refs/heads/${first.branch}`);
+        model.script(...writing('two.txt'));
+        const second = await worker.followUp(first.id, 'Write two');
+        await recordHistory('follow-up-after-merged', worker.client.workflow.getHandle(`agent-job/${first.id}/turn-2`));
+        expect(second).toMatchObject({ status: 'completed', prState: 'open', baseCommit: main });
+        expect(await pullRequestHeads()).toEqual([first.branch, second.branch]);
+        expect(await repository.git('rev-parse', `${second.headCommit}^`)).toBe(main);
+        expect(await repository.git('diff', '--name-only', main, second.headCommit!)).toBe('two.txt');
+      });
+    },
+  );
 
-  it('that changes nothing after a merge opens none, and has nothing in its diff', async () => {
+  it('that changes nothing after a merge opens none, and has nothing in its diff', { tags: 'slow' }, async () => {
     await scene(forge, async ({ worker, model, first, repository, endPullRequest, pullRequestHeads }) => {
       const main = await repository.commit({ 'one.txt': 'one.txt\n' });
       await endPullRequest('merged');
@@ -229,7 +237,7 @@ describe('a message to an active job', () => {
   it.each([
     ['ends with words', { text: 'Done.' }],
     ['ends with finish', writing('x')[1]!],
-  ] as const)('lets a turn that %s go on', async (_, ending) => {
+  ] as const)('lets a turn that %s go on', { tags: 'slow' }, async (_, ending) => {
     await scene('local', async ({ worker, model, first, repository }) => {
       const send = () => asOperator(database.pool).send({ jobId: first.id, prompt: 'And two', idempotency: null });
       model.script(
@@ -245,7 +253,7 @@ describe('a message to an active job', () => {
     });
   });
 
-  it('that arrives while the turn publishes lets it go on and publish once more', async () => {
+  it('that arrives while the turn publishes lets it go on and publish once more', { tags: 'slow' }, async () => {
     await using repository = await createTestRepository();
     await using model = await startScriptedModelServer();
     let isFirst = true;

@@ -18,31 +18,35 @@ afterAll(() => database[Symbol.asyncDispose]());
 const writing = writingOf('new\n'.repeat(10_000));
 
 describe('a disk without room', () => {
-  it('fails the jobs that need it with the reason, and jobs go on when it has room again', async ({ skip }) => {
-    await using disk = await mountSmallDisk(8);
-    if (disk === null) return skip('this account may not mount a file system');
-    await using repository = await createTestRepository();
-    await using model = await startScriptedModelServer();
-    const git = createGit({ home: join(disk.directory, 'git-home'), transports: ['file'] });
-    const workspaces = createWorkspaces({ git, directory: join(disk.directory, 'work') });
-    await using worker = await startTestWorker({ database, modelUrl: model.baseUrl, change: () => ({ workspaces }) });
-    const request = { prompt: 'Go', repository: repository.path };
+  it(
+    'fails the jobs that need it with the reason, and jobs go on when it has room again',
+    { tags: 'slow' },
+    async ({ skip }) => {
+      await using disk = await mountSmallDisk(8);
+      if (disk === null) return skip('this account may not mount a file system');
+      await using repository = await createTestRepository();
+      await using model = await startScriptedModelServer();
+      const git = createGit({ home: join(disk.directory, 'git-home'), transports: ['file'] });
+      const workspaces = createWorkspaces({ git, directory: join(disk.directory, 'work') });
+      await using worker = await startTestWorker({ database, modelUrl: model.baseUrl, change: () => ({ workspaces }) });
+      const request = { prompt: 'Go', repository: repository.path };
 
-    model.script(async () => {
-      await disk.fill();
-      return writing[0]!;
-    });
-    const midway = await worker.runJob(request);
-    expect(midway).toMatchObject({ status: 'failed', failureCategory: 'tool_failure', prLink: null });
-    expect(midway.message).not.toBe('');
+      model.script(async () => {
+        await disk.fill();
+        return writing[0]!;
+      });
+      const midway = await worker.runJob(request);
+      expect(midway).toMatchObject({ status: 'failed', failureCategory: 'tool_failure', prLink: null });
+      expect(midway.message).not.toBe('');
 
-    const atOnce = await worker.runJob(request);
-    expect(atOnce).toMatchObject({ status: 'failed', failureCategory: 'tool_failure', prLink: null });
+      const atOnce = await worker.runJob(request);
+      expect(atOnce).toMatchObject({ status: 'failed', failureCategory: 'tool_failure', prLink: null });
 
-    await disk.empty();
-    model.script(...writing);
-    expect(await worker.runJob(request)).toMatchObject({ status: 'completed', failureCategory: null });
-    expect(model.violations).toEqual([]);
-    expect(await repository.git('for-each-ref', '--format=%(refname)', 'refs/heads/docket')).not.toContain('\n');
-  });
+      await disk.empty();
+      model.script(...writing);
+      expect(await worker.runJob(request)).toMatchObject({ status: 'completed', failureCategory: null });
+      expect(model.violations).toEqual([]);
+      expect(await repository.git('for-each-ref', '--format=%(refname)', 'refs/heads/docket')).not.toContain('\n');
+    },
+  );
 });

@@ -126,63 +126,72 @@ it("lends the worker's credential to nobody without a grant, over HTTP", async (
   expect((await b.ask(`/v1/projects/${granted.body.id}`, { forgeToken: 'ghp_another' }, 'PATCH')).status).toBe(200);
 });
 
-it('is asked by the worker at each use: jobs, messages, merges and sites', { timeout: 60_000 }, async () => {
-  await using scene = await openScene();
-  const { lamp, pool, database, a, b, root } = scene;
-  await using model = await startScriptedModelServer();
-  await using worker = await startTestWorker({
-    database,
-    modelUrl: model.baseUrl,
-    change: () => ({ roots: { repositories: root, directories: root } }),
-  });
-  const model1 = { model: 'compatible/scripted' };
-  const run = async (organizationId: string) => {
-    const project = await buildProject(pool, { organizationId, repository: lamp, forge: 'local' });
-    const { id } = await buildJob(pool, project, model1);
-    await worker.startJob(id);
-    return worker.ended(id);
-  };
-  // rows that no request could have made
-  expect(await run(b.organizationId)).toMatchObject({
-    status: 'failed',
-    failureCategory: 'repository_unreachable',
-    message: expect.stringContaining(`There is no repository ${lamp} that the organization may use`),
-  });
-  expect(model.requests).toEqual([]);
-  model.script(...writing);
-  const job = await run(a.organizationId);
-  expect(job).toMatchObject({ status: 'completed', prState: 'open' });
+it(
+  'is asked by the worker at each use: jobs, messages, merges and sites',
+  { tags: 'slow', timeout: 60_000 },
+  async () => {
+    await using scene = await openScene();
+    const { lamp, pool, database, a, b, root } = scene;
+    await using model = await startScriptedModelServer();
+    await using worker = await startTestWorker({
+      database,
+      modelUrl: model.baseUrl,
+      change: () => ({ roots: { repositories: root, directories: root } }),
+    });
+    const model1 = { model: 'compatible/scripted' };
+    const run = async (organizationId: string) => {
+      const project = await buildProject(pool, { organizationId, repository: lamp, forge: 'local' });
+      const { id } = await buildJob(pool, project, model1);
+      await worker.startJob(id);
+      return worker.ended(id);
+    };
+    // rows that no request could have made
+    expect(await run(b.organizationId)).toMatchObject({
+      status: 'failed',
+      failureCategory: 'repository_unreachable',
+      message: expect.stringContaining(`There is no repository ${lamp} that the organization may use`),
+    });
+    expect(model.requests).toEqual([]);
+    model.script(...writing);
+    const job = await run(a.organizationId);
+    expect(job).toMatchObject({ status: 'completed', prState: 'open' });
 
-  // the grant goes: neither a message nor a merge opens the repository any more
-  const operator = createGrantAdministration(pool);
-  await operator.revoke(a, `${root}/a/*`);
-  expect(await worker.followUp(job.id, 'Once more')).toMatchObject({ failureCategory: 'repository_unreachable' });
-  const merges = createPullRequestMergeStore(pool);
-  const git = createGit({ home: join(root, 'git-home'), transports: ['file'] });
-  const granted = createGrantedAccess({ ...worker.deps, projects: { ...worker.deps.projects, list: async () => [] } });
-  await using _chores = createMergeChores({
-    merges,
-    granted,
-    mergeBranch: (merge) => mergeBranch(git, { directory: root, limits: defaultTreeLimits }, merge),
-    log: pino({ level: 'silent' }),
-    everyMs: 20,
-  });
-  const asked = () => a.ask(`/v1/pull-requests/${job.prId}`).then(({ body }) => body);
-  await a.ask(`/v1/pull-requests/${job.prId}/merge`, {});
-  await expect.poll(async () => (await asked()).merge.problem, { timeout: 30_000 }).toContain('There is no repository');
-  expect((await asked()).state).toBe('open');
-  await operator.grant(a, `${root}/a/*`);
-  await a.ask(`/v1/pull-requests/${job.prId}/merge`, {});
-  await expect.poll(async () => (await asked()).state, { timeout: 30_000 }).toBe('merged');
+    // the grant goes: neither a message nor a merge opens the repository any more
+    const operator = createGrantAdministration(pool);
+    await operator.revoke(a, `${root}/a/*`);
+    expect(await worker.followUp(job.id, 'Once more')).toMatchObject({ failureCategory: 'repository_unreachable' });
+    const merges = createPullRequestMergeStore(pool);
+    const git = createGit({ home: join(root, 'git-home'), transports: ['file'] });
+    const granted = createGrantedAccess({
+      ...worker.deps,
+      projects: { ...worker.deps.projects, list: async () => [] },
+    });
+    await using _chores = createMergeChores({
+      merges,
+      granted,
+      mergeBranch: (merge) => mergeBranch(git, { directory: root, limits: defaultTreeLimits }, merge),
+      log: pino({ level: 'silent' }),
+      everyMs: 20,
+    });
+    const asked = () => a.ask(`/v1/pull-requests/${job.prId}`).then(({ body }) => body);
+    await a.ask(`/v1/pull-requests/${job.prId}/merge`, {});
+    await expect
+      .poll(async () => (await asked()).merge.problem, { timeout: 30_000 })
+      .toContain('There is no repository');
+    expect((await asked()).state).toBe('open');
+    await operator.grant(a, `${root}/a/*`);
+    await a.ask(`/v1/pull-requests/${job.prId}/merge`, {});
+    await expect.poll(async () => (await asked()).state, { timeout: 30_000 }).toBe('merged');
 
-  await using sites = await startSiteWorker({ database, siteDirectories: root });
-  for (const source of [{ repository: lamp }, { repository: undefined, directory: `${root}/a` }]) {
-    const refused = await buildSite(pool, { organizationId: b.organizationId, ...source });
-    expect((await sites.failure(refused)).message).toMatch(/^There is no (?:repository|directory) /);
-    const allowed = await buildSite(pool, { organizationId: a.organizationId, ...source });
-    if (source.repository !== undefined) expect(await sites.index(allowed)).toMatchObject({ version: 1 });
-  }
-});
+    await using sites = await startSiteWorker({ database, siteDirectories: root });
+    for (const source of [{ repository: lamp }, { repository: undefined, directory: `${root}/a` }]) {
+      const refused = await buildSite(pool, { organizationId: b.organizationId, ...source });
+      expect((await sites.failure(refused)).message).toMatch(/^There is no (?:repository|directory) /);
+      const allowed = await buildSite(pool, { organizationId: a.organizationId, ...source });
+      if (source.repository !== undefined) expect(await sites.index(allowed)).toMatchObject({ version: 1 });
+    }
+  },
+);
 
 it("asks a forge with the worker's token under a grant only", { timeout: 60_000 }, async () => {
   await using database = await createTestDatabase();

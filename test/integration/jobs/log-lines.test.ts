@@ -113,44 +113,48 @@ describe('the log', () => {
     expectPlainEntries(api.output());
   });
 
-  it('of the worker has one line for each entry, whatever the repository, model and forge say', async () => {
-    await using github = await createFakeGithub();
-    const name = `${hostile.replaceAll('/', '')}.md`;
-    const files = { 'AGENTS.md': hostile, [name.slice(0, 80)]: hostile, 'a.txt': 'a\n' };
-    const repository = await github.addRepository('acme/lamp', files);
-    const hook = join(repository.path, 'hooks', 'pre-receive');
-    await mkdir(dirname(hook), { recursive: true });
-    await writeFile(hook, `#!/bin/sh\ncat >&2 <<'END'\n${hostile}\nEND\nexit 1\n`);
-    await chmod(hook, 0o755);
-    const env = { LOG_LEVEL: 'trace', GITHUB_TOKEN: github.token, GITHUB_API_URL: github.apiUrl };
-    const worker = await fleet.startWorker(env, join(checkout, 'test/suites/chaos/processes/http-git-worker.ts'));
-    await fleet.database.pool.query(`update projects set repository = $1, forge = 'github'`, [repository.url]);
-    const writing = [
-      {
-        toolCalls: [
-          { name: 'read', input: { path: name.slice(0, 80) } },
-          { name: hostile, input: { x: hostile } },
-        ],
-      },
-      { toolCalls: [{ name: 'write', input: { path: 'new.txt', content: hostile } }] },
-      { toolCalls: [{ name: 'finish', input: { title: hostile, summary: hostile } }] },
-    ];
-    fleet.model.script({ status: 500, errorMessage: hostile }, ...writing);
-    const refused = await fleet.startJob(hostile, { repository: repository.url });
-    expect(await fleet.ended(refused)).toMatchObject({ status: 'failed', failureCategory: 'push_rejected' });
-    await rm(hook);
-    github.fail({ on: 'create', status: 422, body: { message: hostile, errors: [{ message: hostile }] } });
-    fleet.model.script(...writing);
-    await fleet.ended(await fleet.startJob(hostile, { repository: repository.url }));
-    fleet.model.script({ status: 400, errorMessage: hostile });
-    expect(await fleet.ended(await fleet.startJob(hostile, { repository: repository.url }))).toMatchObject({
-      status: 'failed',
-    });
-    worker.child.kill('SIGTERM');
-    await worker.closed;
-    expect(worker.output()).toContain('forged');
-    expectPlainEntries(worker.output());
-  }, 240_000);
+  it(
+    'of the worker has one line for each entry, whatever the repository, model and forge say',
+    { tags: 'slow', timeout: 240_000 },
+    async () => {
+      await using github = await createFakeGithub();
+      const name = `${hostile.replaceAll('/', '')}.md`;
+      const files = { 'AGENTS.md': hostile, [name.slice(0, 80)]: hostile, 'a.txt': 'a\n' };
+      const repository = await github.addRepository('acme/lamp', files);
+      const hook = join(repository.path, 'hooks', 'pre-receive');
+      await mkdir(dirname(hook), { recursive: true });
+      await writeFile(hook, `#!/bin/sh\ncat >&2 <<'END'\n${hostile}\nEND\nexit 1\n`);
+      await chmod(hook, 0o755);
+      const env = { LOG_LEVEL: 'trace', GITHUB_TOKEN: github.token, GITHUB_API_URL: github.apiUrl };
+      const worker = await fleet.startWorker(env, join(checkout, 'test/suites/chaos/processes/http-git-worker.ts'));
+      await fleet.database.pool.query(`update projects set repository = $1, forge = 'github'`, [repository.url]);
+      const writing = [
+        {
+          toolCalls: [
+            { name: 'read', input: { path: name.slice(0, 80) } },
+            { name: hostile, input: { x: hostile } },
+          ],
+        },
+        { toolCalls: [{ name: 'write', input: { path: 'new.txt', content: hostile } }] },
+        { toolCalls: [{ name: 'finish', input: { title: hostile, summary: hostile } }] },
+      ];
+      fleet.model.script({ status: 500, errorMessage: hostile }, ...writing);
+      const refused = await fleet.startJob(hostile, { repository: repository.url });
+      expect(await fleet.ended(refused)).toMatchObject({ status: 'failed', failureCategory: 'push_rejected' });
+      await rm(hook);
+      github.fail({ on: 'create', status: 422, body: { message: hostile, errors: [{ message: hostile }] } });
+      fleet.model.script(...writing);
+      await fleet.ended(await fleet.startJob(hostile, { repository: repository.url }));
+      fleet.model.script({ status: 400, errorMessage: hostile });
+      expect(await fleet.ended(await fleet.startJob(hostile, { repository: repository.url }))).toMatchObject({
+        status: 'failed',
+      });
+      worker.child.kill('SIGTERM');
+      await worker.closed;
+      expect(worker.output()).toContain('forged');
+      expectPlainEntries(worker.output());
+    },
+  );
 });
 
 describe('an error that nothing caught', () => {

@@ -36,7 +36,7 @@ function largestPayload(value: unknown): number {
 
 it(
   `a job of ${steps} steps goes through the window of its model several times, with a history that grows by references`,
-  { timeout: 580_000 },
+  { tags: 'slow', timeout: 580_000 },
   async () => {
     const files = Array.from({ length: 40 }, (_, index) => [`${index}.txt`, `${String(index).repeat(8)} `.repeat(300)]);
     await using repository = await createTestRepository(Object.fromEntries(files));

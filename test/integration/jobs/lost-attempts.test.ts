@@ -64,7 +64,7 @@ async function loseSight(first: ScriptedReply, ...further: ScriptedReply[]) {
 }
 
 describe('an attempt that the engine lost sight of', () => {
-  it('goes on asking, and the next one takes its answer', async () => {
+  it('goes on asking, and the next one takes its answer', { tags: 'slow' }, async () => {
     await using lost = await loseSight(writing[0]!, writing[1]!);
     lost.request.release();
     expect(await lost.request.closed).toBe('complete');
@@ -73,7 +73,7 @@ describe('an attempt that the engine lost sight of', () => {
     expect(lost.model.violations).toEqual([]);
   });
 
-  it('leaves the asking to the next one when it fails', async () => {
+  it('leaves the asking to the next one when it fails', { tags: 'slow' }, async () => {
     await using lost = await loseSight({ status: 503 }, ...writing);
     lost.request.release();
     expect(await lost.ended()).toMatchObject({ status: 'completed', steps: 2, inputTokens: 200 });

@@ -75,7 +75,7 @@ describe('a model in trouble', () => {
     expect(stack.model.requests).toHaveLength(4);
   });
 
-  it('that stays down fails the job with its own category', async () => {
+  it('that stays down fails the job with its own category', { tags: 'slow' }, async () => {
     await using stack = await startStack();
     stack.model.respondWith({ status: 503 });
     const job = await stack.worker.runJob(stack.job);
@@ -83,7 +83,7 @@ describe('a model in trouble', () => {
     expect(stack.model.requests).toHaveLength(8);
   });
 
-  it('that is not there at all fails the job too', async () => {
+  it('that is not there at all fails the job too', { tags: 'slow' }, async () => {
     await using stack = await startStack();
     await stack.model[Symbol.asyncDispose]();
     const job = await stack.worker.runJob(stack.job);
@@ -138,7 +138,7 @@ describe('a limit', () => {
     });
   });
 
-  it('of time ends a call of the model that hangs', async () => {
+  it('of time ends a call of the model that hangs', { tags: 'slow' }, async () => {
     await using stack = await startStack();
     stack.model.script({ ...done, stall: true });
     const job = await stack.worker.runJob(stack.job, { maxDurationMs: 3_000 });

@@ -41,7 +41,7 @@ async function projectOf(jobId: string): Promise<string> {
 }
 
 describe('a limit on money', () => {
-  it('of a job is passed by one call at most, and its work is kept', async () => {
+  it('of a job is passed by one call at most, and its work is kept', { tags: 'slow' }, async () => {
     await using stack = await startStack(() => ({
       budgetCeilings: { jobMicros: 3_000, dayMicros: null, organizationMicros: null },
     }));
@@ -80,49 +80,57 @@ describe('a limit on money', () => {
     expect(stack.model.requests).toHaveLength(0);
   });
 
-  it('of a project and day holds for jobs that run at the same time: one call too many at most', async () => {
-    await using stack = await startStack();
-    const budget = 10_000;
-    const ids = [await stack.worker.createJob(stack.job)];
-    const project = await projectOf(ids[0]!);
-    await changeProject(database.pool, project, { dailyBudgetMicros: budget });
-    for (let more = 0; more < 5; more += 1) ids.push(await stack.worker.createJob(stack.job));
-    await database.pool.query('update jobs set project_id = $1 where id = any($2)', [project, ids]);
-    await Promise.all(ids.map((id) => stack.worker.startJob(id)));
-    const jobs = await Promise.all(ids.map((id) => stack.worker.ended(id)));
-    expect(jobs.map(({ failureCategory }) => failureCategory)).toEqual(ids.map(() => 'budget_limit'));
-    expect(jobs[0]!.message).toMatch(/that it may a day .* before 00:00 UTC/);
-    const { rows } = await database.pool.query(
-      'select cost_micros::int as spent from project_spending where project_id = $1',
-      [project],
-    );
-    expect(rows).toEqual([{ spent: Math.ceil(budget / callMicros) * callMicros }]);
-    expect(jobs.reduce((sum, { costMicros }) => sum + costMicros!, 0)).toBe(rows[0].spent);
-  });
+  it(
+    'of a project and day holds for jobs that run at the same time: one call too many at most',
+    { tags: 'slow' },
+    async () => {
+      await using stack = await startStack();
+      const budget = 10_000;
+      const ids = [await stack.worker.createJob(stack.job)];
+      const project = await projectOf(ids[0]!);
+      await changeProject(database.pool, project, { dailyBudgetMicros: budget });
+      for (let more = 0; more < 5; more += 1) ids.push(await stack.worker.createJob(stack.job));
+      await database.pool.query('update jobs set project_id = $1 where id = any($2)', [project, ids]);
+      await Promise.all(ids.map((id) => stack.worker.startJob(id)));
+      const jobs = await Promise.all(ids.map((id) => stack.worker.ended(id)));
+      expect(jobs.map(({ failureCategory }) => failureCategory)).toEqual(ids.map(() => 'budget_limit'));
+      expect(jobs[0]!.message).toMatch(/that it may a day .* before 00:00 UTC/);
+      const { rows } = await database.pool.query(
+        'select cost_micros::int as spent from project_spending where project_id = $1',
+        [project],
+      );
+      expect(rows).toEqual([{ spent: Math.ceil(budget / callMicros) * callMicros }]);
+      expect(jobs.reduce((sum, { costMicros }) => sum + costMicros!, 0)).toBe(rows[0].spent);
+    },
+  );
 
-  it('of an organization and day counts the jobs of all its projects and the answers of its assistant', async () => {
-    const budget = 10_000;
-    const ceilings = { jobMicros: null, dayMicros: null, organizationMicros: budget };
-    await using stack = await startStack(() => ({ budgetCeilings: ceilings }));
-    const ids = await Promise.all(Array.from({ length: 4 }, () => stack.worker.createJob(stack.job)));
-    const { rows } = await database.pool.query('select organization_id as id from jobs where id = $1', [ids[0]]);
-    const organizationId: string = rows[0].id;
-    const moved = 'set organization_id = $1 where id in (select project_id from jobs where id = any($2))';
-    await database.pool.query(`update projects ${moved}`, [organizationId, ids]);
-    await database.pool.query('update jobs set organization_id = $1 where id = any($2)', [organizationId, ids]);
-    const answers = createAnswerSpendingStore(database.pool);
-    const answer = { organizationId, mostMicros: 9_000, budgetMicros: budget };
-    const day = (await answers.hold(answer))!;
-    await answers.add({ organizationId, day, micros: -5_000 });
+  it(
+    'of an organization and day counts the jobs of all its projects and the answers of its assistant',
+    { tags: 'slow' },
+    async () => {
+      const budget = 10_000;
+      const ceilings = { jobMicros: null, dayMicros: null, organizationMicros: budget };
+      await using stack = await startStack(() => ({ budgetCeilings: ceilings }));
+      const ids = await Promise.all(Array.from({ length: 4 }, () => stack.worker.createJob(stack.job)));
+      const { rows } = await database.pool.query('select organization_id as id from jobs where id = $1', [ids[0]]);
+      const organizationId: string = rows[0].id;
+      const moved = 'set organization_id = $1 where id in (select project_id from jobs where id = any($2))';
+      await database.pool.query(`update projects ${moved}`, [organizationId, ids]);
+      await database.pool.query('update jobs set organization_id = $1 where id = any($2)', [organizationId, ids]);
+      const answers = createAnswerSpendingStore(database.pool);
+      const answer = { organizationId, mostMicros: 9_000, budgetMicros: budget };
+      const day = (await answers.hold(answer))!;
+      await answers.add({ organizationId, day, micros: -5_000 });
 
-    await Promise.all(ids.map((id) => stack.worker.startJob(id)));
-    const jobs = await Promise.all(ids.map((id) => stack.worker.ended(id)));
-    expect(jobs.map(({ failureCategory }) => failureCategory)).toEqual(ids.map(() => 'budget_limit'));
-    expect(jobs[0]!.message).toContain('(DOCKET_MAX_ORGANIZATION_DOLLARS_PER_DAY)');
-    const calls = Math.ceil((budget - 4_000) / callMicros);
-    expect(jobs.reduce((sum, { costMicros }) => sum + costMicros!, 0)).toBe(calls * callMicros);
-    expect(await answers.hold(answer)).toBe(null);
-  });
+      await Promise.all(ids.map((id) => stack.worker.startJob(id)));
+      const jobs = await Promise.all(ids.map((id) => stack.worker.ended(id)));
+      expect(jobs.map(({ failureCategory }) => failureCategory)).toEqual(ids.map(() => 'budget_limit'));
+      expect(jobs[0]!.message).toContain('(DOCKET_MAX_ORGANIZATION_DOLLARS_PER_DAY)');
+      const calls = Math.ceil((budget - 4_000) / callMicros);
+      expect(jobs.reduce((sum, { costMicros }) => sum + costMicros!, 0)).toBe(calls * callMicros);
+      expect(await answers.hold(answer)).toBe(null);
+    },
+  );
 });
 
 describe('a call that breaks off', () => {

@@ -51,7 +51,7 @@ describe('a job on GitHub', () => {
     expect(stack.github.pullRequests('acme/lamp')).toHaveLength(1);
   });
 
-  it('waits out a server in trouble', async () => {
+  it('waits out a server in trouble', { tags: 'slow' }, async () => {
     await using stack = await startGithubStack();
     stack.model.script(...writing);
     stack.github.fail({ on: 'git-write', status: 502 });
@@ -60,7 +60,7 @@ describe('a job on GitHub', () => {
     expect(stack.github.pullRequests('acme/lamp')).toHaveLength(1);
   });
 
-  it('waits as long as a limit asks for', async () => {
+  it('waits as long as a limit asks for', { tags: 'slow' }, async () => {
     await using stack = await startGithubStack();
     stack.model.script(...writing);
     stack.github.fail({ on: 'create', status: 403, headers: { 'retry-after': '2' } });
@@ -176,7 +176,7 @@ describe('a repository', () => {
     expect(job.message).toBe('The repository must be on an allowed host.');
   });
 
-  it('of a full disk fails the job, and the worker goes on', async () => {
+  it('of a full disk fails the job, and the worker goes on', { tags: 'slow' }, async () => {
     await using repository = await createTestRepository();
     await using model = await startScriptedModelServer();
     let isFull = true;

@@ -56,26 +56,30 @@ async function startScene({ keyOfProject = createKeyPair(), isKeySet = true } = 
 }
 
 describe.skipIf(!hasSsh)('a job on a repository that is reached by ssh', () => {
-  it('pushes with the project’s key, and opens and updates its pull request with the forge’s token', async () => {
-    await using scene = await startScene();
-    const { github, model, server, worker, jobId, keyOfProject } = scene;
-    model.script(...writing('first.txt'), ...writing('second.txt'));
-    await worker.startJob(jobId);
-    const job = await worker.ended(jobId);
-    expect(job).toMatchObject({ status: 'completed', prLink: expect.stringMatching(/acme\/lamp\/pull/) });
-    expect(await worker.followUp(jobId, 'Another')).toMatchObject({ status: 'completed', prLink: job.prLink });
-    expect(github.pullRequests('acme/lamp')).toHaveLength(1);
-    const files = Object.keys(await scene.repository.read(job.branch!));
-    expect(files.toSorted()).toEqual(['README.md', 'first.txt', 'second.txt']);
-    expect(server.commands).toContain("git-receive-pack '/acme/lamp'");
-    expect(github.requests.filter(({ path }) => path.includes('git-'))).toEqual([]);
+  it(
+    'pushes with the project’s key, and opens and updates its pull request with the forge’s token',
+    { tags: 'slow', timeout: 120_000 },
+    async () => {
+      await using scene = await startScene();
+      const { github, model, server, worker, jobId, keyOfProject } = scene;
+      model.script(...writing('first.txt'), ...writing('second.txt'));
+      await worker.startJob(jobId);
+      const job = await worker.ended(jobId);
+      expect(job).toMatchObject({ status: 'completed', prLink: expect.stringMatching(/acme\/lamp\/pull/) });
+      expect(await worker.followUp(jobId, 'Another')).toMatchObject({ status: 'completed', prLink: job.prLink });
+      expect(github.pullRequests('acme/lamp')).toHaveLength(1);
+      const files = Object.keys(await scene.repository.read(job.branch!));
+      expect(files.toSorted()).toEqual(['README.md', 'first.txt', 'second.txt']);
+      expect(server.commands).toContain("git-receive-pack '/acme/lamp'");
+      expect(github.requests.filter(({ path }) => path.includes('git-'))).toEqual([]);
 
-    const secret = keyOfProject.private.split('\n').at(3)!;
-    const history = await readableHistory(worker.client.workflow.getHandle(jobWorkflowId(jobId, 1)));
-    const stored = await readableDatabase(database.pool);
-    const asked = JSON.stringify(model.requests.map(({ body }) => body));
-    for (const text of [history, stored, asked]) expect(text).not.toContain(secret);
-  }, 120_000);
+      const secret = keyOfProject.private.split('\n').at(3)!;
+      const history = await readableHistory(worker.client.workflow.getHandle(jobWorkflowId(jobId, 1)));
+      const stored = await readableDatabase(database.pool);
+      const asked = JSON.stringify(model.requests.map(({ body }) => body));
+      for (const text of [history, stored, asked]) expect(text).not.toContain(secret);
+    },
+  );
 
   it('fails with what to do about it where the project has no key', async () => {
     await using scene = await startScene({ isKeySet: false });

@@ -90,7 +90,7 @@ describe('a job that reaches a limit', () => {
     expect(job.message).toContain('It changed nothing.');
   });
 
-  it('of time keeps its work too', async () => {
+  it('of time keeps its work too', { tags: 'slow' }, async () => {
     await using stack = await startStack();
     stack.model.script(write('1.txt'), { text: 'Never', stall: true });
     const job = await stack.worker.runJob(stack.job, { maxDurationMs: 6_000 });

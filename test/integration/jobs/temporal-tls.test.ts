@@ -16,7 +16,7 @@ const log = pino({ level: 'silent' });
 const lookMs = 50;
 
 describe.runIf(hasOpenssl)('a Temporal server that demands TLS, a client certificate and an API key', () => {
-  it('is used by API and worker, also after each of these was rotated', { timeout: 90_000 }, async () => {
+  it('is used by API and worker, also after each of these was rotated', { tags: 'slow', timeout: 90_000 }, async () => {
     await using resources = new AsyncDisposableStack();
     const folder = await mkdtemp(join(tmpdir(), 'docket-temporal-tls-'));
     resources.defer(() => rm(folder, { recursive: true, force: true }));

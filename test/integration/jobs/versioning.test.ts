@@ -38,7 +38,7 @@ async function drainageOf({ client, namespace }: Fleet, buildId: string): Promis
 
 it(
   'a turn ends on the version it began on, new ones begin on the current one, and the old one drains',
-  { timeout: 240_000 },
+  { tags: 'slow', timeout: 240_000 },
   async () => {
     await using fleet = await createFleet();
     const { model } = fleet;
@@ -69,7 +69,7 @@ it(
 
 it(
   'a long turn moves to the current version where it continues as new, and needs the workers of the old one no more',
-  { timeout: 400_000 },
+  { tags: 'slow', timeout: 400_000 },
   async () => {
     const [stepOfRoll, stepAfterHandOver, lastStep] = [2, 145, 147];
     await using fleet = await createFleet({ maxSteps: lastStep });

@@ -54,28 +54,32 @@ describe('the worker process', () => {
     expect(worker.output()).toContain('LOG_LEVEL must be one of');
   });
 
-  it('waits for an engine that is not there yet, and ends in order at SIGTERM', { timeout: 120_000 }, async () => {
-    await using database = await createTestDatabase();
-    await using gate = await startGate(inject('temporalAddress'));
-    await gate.close();
-    await using worker = await startWorkerProcess({
-      DATABASE_URL: database.url,
-      TEMPORAL_ADDRESS: gate.address,
-      DOCKET_WORKER_HEALTH_PORT: '0',
-    });
-    await worker.said('not connected to Temporal; trying again');
-    const health = async (path: string) => (await fetch(`http://127.0.0.1:${portOf(worker.output())}${path}`)).status;
-    expect([await health('/healthz'), await health('/readyz')]).toEqual([200, 503]);
-    await gate.open();
-    await worker.said('"msg":"worker ready"');
-    expect([await health('/healthz'), await health('/readyz'), await health('/')]).toEqual([200, 200, 404]);
-    const pids = async () => (await database.pool.query('select pid from workers')).rows.map(({ pid }) => pid);
-    await expect.poll(pids, { timeout: 60_000 }).toEqual([worker.child.pid]);
-    worker.child.kill('SIGTERM');
-    expect(await worker.closed).toBe(0);
-    expect(worker.output()).toContain('"msg":"worker stopped"');
-    expect(await pids()).toEqual([]);
-  });
+  it(
+    'waits for an engine that is not there yet, and ends in order at SIGTERM',
+    { tags: 'slow', timeout: 120_000 },
+    async () => {
+      await using database = await createTestDatabase();
+      await using gate = await startGate(inject('temporalAddress'));
+      await gate.close();
+      await using worker = await startWorkerProcess({
+        DATABASE_URL: database.url,
+        TEMPORAL_ADDRESS: gate.address,
+        DOCKET_WORKER_HEALTH_PORT: '0',
+      });
+      await worker.said('not connected to Temporal; trying again');
+      const health = async (path: string) => (await fetch(`http://127.0.0.1:${portOf(worker.output())}${path}`)).status;
+      expect([await health('/healthz'), await health('/readyz')]).toEqual([200, 503]);
+      await gate.open();
+      await worker.said('"msg":"worker ready"');
+      expect([await health('/healthz'), await health('/readyz'), await health('/')]).toEqual([200, 200, 404]);
+      const pids = async () => (await database.pool.query('select pid from workers')).rows.map(({ pid }) => pid);
+      await expect.poll(pids, { timeout: 60_000 }).toEqual([worker.child.pid]);
+      worker.child.kill('SIGTERM');
+      expect(await worker.closed).toBe(0);
+      expect(worker.output()).toContain('"msg":"worker stopped"');
+      expect(await pids()).toEqual([]);
+    },
+  );
 
   it('ends at SIGTERM also while there is no engine', { timeout: 120_000 }, async () => {
     const env = { DATABASE_URL: 'postgres://docket@127.0.0.1:1/docket', TEMPORAL_ADDRESS: '127.0.0.1:1' };

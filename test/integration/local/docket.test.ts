@@ -259,7 +259,7 @@ describe('docket', () => {
 });
 
 describe('npm run docket', () => {
-  it('prints what it did, or one sentence that holds no secret', async () => {
+  it('prints what it did, or one sentence that holds no secret', { tags: 'slow' }, async () => {
     const created = await runProcess(['org', 'create', '--name', 'Acme', '--json']);
     expect(created).toMatchObject({ code: 0, error: '' });
     expect(JSON.parse(created.out)).toMatchObject({ name: 'Acme' });

@@ -87,23 +87,27 @@ function randomFiles(random: (below: number) => number, known: Record<string, st
   return files;
 }
 
-it('finds what one tree changed in another, from their patches alone, as git would apply it', async () => {
-  for (let seed = 1; seed <= 60; seed += 1) {
-    const random = randomOf(seed);
-    const known: Record<string, string> = {};
-    const first = Object.fromEntries(paths.map((path) => [path, (known[path] = lines(random(50), path))]));
-    const base = await baseWith(first);
-    const before = await treeWith(randomFiles(random, known));
-    const after = await treeWith(randomFiles(random, known));
-    const step = changeBetween(await patchOf(base, before), await patchOf(base, after));
-    expect([seed, await applied(before, step)]).toEqual([seed, after]);
-    // what it shows as replaced without a budget is as true
-    const rough = changeBetween(await patchOf(base, before), await patchOf(base, after), createWorkBudget(0));
-    if (seed % 4 === 0) expect([seed, 'rough', await applied(before, rough)]).toEqual([seed, 'rough', after]);
-    const back = changeBetween(await patchOf(base, after), await patchOf(base, before));
-    expect([seed, 'back', await applied(after, back)]).toEqual([seed, 'back', before]);
-  }
-}, 240_000);
+it(
+  'finds what one tree changed in another, from their patches alone, as git would apply it',
+  { tags: 'slow', timeout: 240_000 },
+  async () => {
+    for (let seed = 1; seed <= 60; seed += 1) {
+      const random = randomOf(seed);
+      const known: Record<string, string> = {};
+      const first = Object.fromEntries(paths.map((path) => [path, (known[path] = lines(random(50), path))]));
+      const base = await baseWith(first);
+      const before = await treeWith(randomFiles(random, known));
+      const after = await treeWith(randomFiles(random, known));
+      const step = changeBetween(await patchOf(base, before), await patchOf(base, after));
+      expect([seed, await applied(before, step)]).toEqual([seed, after]);
+      // what it shows as replaced without a budget is as true
+      const rough = changeBetween(await patchOf(base, before), await patchOf(base, after), createWorkBudget(0));
+      if (seed % 4 === 0) expect([seed, 'rough', await applied(before, rough)]).toEqual([seed, 'rough', after]);
+      const back = changeBetween(await patchOf(base, after), await patchOf(base, before));
+      expect([seed, 'back', await applied(after, back)]).toEqual([seed, 'back', before]);
+    }
+  },
+);
 
 it('says what git says of files that are moved, made runnable, binary, links, gone or without a last line break', async () => {
   const bytes = (byte: number) => new Uint8Array([0, 1, byte, 255]);

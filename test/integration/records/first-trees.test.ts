@@ -49,7 +49,7 @@ async function changesOf(jobId: string): Promise<{ told: string[][]; differ: boo
   };
 }
 
-it('what a person pushed between two turns is no step’s change', async () => {
+it('what a person pushed between two turns is no step’s change', { tags: 'slow' }, async () => {
   await scene(async ({ worker, model, repository, first }) => {
     await repository.commit({ 'theirs.txt': 'theirs\n' }, { branch: first.branch! });
     model.script(call('read', { path: 'theirs.txt' }), write('two.txt'), finish);

@@ -69,44 +69,55 @@ async function scene(work: (scene: Scene) => Promise<void>): Promise<void> {
 const filesOf = async (repository: TestRepository, job: JobRow) => repository.read(job.headCommit!);
 
 describe('a fork', () => {
-  it('goes on behind a step of a failed job, with its conversation and its tree, on a branch of its own', async () => {
-    await scene(async ({ worker, model, repository, fork, run }) => {
-      model.script(
-        call('delete', { path: 'gone.txt' }),
-        call('move', { from: 'tool.sh', to: 'bin/tool.sh' }),
-        call('delete', { path: 'link.txt' }),
-        write('wrong.txt'),
-        { status: 400 },
-      );
-      const failed = await worker.runJob({ prompt: 'Tidy up', repository: repository.path });
-      expect(failed.status).toBe('failed');
-      const made = await fork({ jobId: failed.id, step: 3 });
-      const forkedFrom = { jobId: failed.id, turn: 1, step: 3 };
-      expect(made).toMatchObject({ status: 'active', phase: 'queued', turn: 1, steps: 0, inputTokens: 0, forkedFrom });
-      expect(made).toMatchObject({ baseCommit: failed.baseCommit, branch: null, prLink: null });
+  it(
+    'goes on behind a step of a failed job, with its conversation and its tree, on a branch of its own',
+    { tags: 'slow' },
+    async () => {
+      await scene(async ({ worker, model, repository, fork, run }) => {
+        model.script(
+          call('delete', { path: 'gone.txt' }),
+          call('move', { from: 'tool.sh', to: 'bin/tool.sh' }),
+          call('delete', { path: 'link.txt' }),
+          write('wrong.txt'),
+          { status: 400 },
+        );
+        const failed = await worker.runJob({ prompt: 'Tidy up', repository: repository.path });
+        expect(failed.status).toBe('failed');
+        const made = await fork({ jobId: failed.id, step: 3 });
+        const forkedFrom = { jobId: failed.id, turn: 1, step: 3 };
+        expect(made).toMatchObject({
+          status: 'active',
+          phase: 'queued',
+          turn: 1,
+          steps: 0,
+          inputTokens: 0,
+          forkedFrom,
+        });
+        expect(made).toMatchObject({ baseCommit: failed.baseCommit, branch: null, prLink: null });
 
-      const before = model.requests.length;
-      model.script(write('right.txt'), finish('Tidy up'));
-      const done = await run(made);
-      await recordHistory('forked', worker.client.workflow.getHandle(`agent-job/${done.id}`));
-      expect(done).toMatchObject({ status: 'completed', steps: 2, forkedFrom });
-      expect(done.branch).toContain(done.id);
-      const files = await filesOf(repository, done);
-      expect(Object.keys(files).toSorted()).toEqual(['AGENTS.md', 'README.md', 'bin/tool.sh', 'right.txt']);
-      expect(files['bin/tool.sh']).toContain('100755');
-      expect(await repository.git('rev-parse', `${done.headCommit}^`)).toBe(failed.baseCommit);
+        const before = model.requests.length;
+        model.script(write('right.txt'), finish('Tidy up'));
+        const done = await run(made);
+        await recordHistory('forked', worker.client.workflow.getHandle(`agent-job/${done.id}`));
+        expect(done).toMatchObject({ status: 'completed', steps: 2, forkedFrom });
+        expect(done.branch).toContain(done.id);
+        const files = await filesOf(repository, done);
+        expect(Object.keys(files).toSorted()).toEqual(['AGENTS.md', 'README.md', 'bin/tool.sh', 'right.txt']);
+        expect(files['bin/tool.sh']).toContain('100755');
+        expect(await repository.git('rev-parse', `${done.headCommit}^`)).toBe(failed.baseCommit);
 
-      // asked what the other job asked at its step 4
-      const collected = await collectJob(asOperator(database.pool).record(failed.id));
-      const roles = model.requests[before]!.body.messages.map(({ role }) => role);
-      expect(roles).toEqual(['system', 'user', 'assistant', 'tool', 'assistant', 'tool', 'assistant', 'tool']);
-      const own = await collectJob(asOperator(database.pool).record(done.id));
-      expect(exactQuestionOf(own!, { turn: 1, step: 4 })).toEqual(exactQuestionOf(collected!, { turn: 1, step: 4 }));
-      expect(exactQuestionOf(own!, { turn: 1, step: 4 }).match).toBe('exact');
-    });
-  });
+        // asked what the other job asked at its step 4
+        const collected = await collectJob(asOperator(database.pool).record(failed.id));
+        const roles = model.requests[before]!.body.messages.map(({ role }) => role);
+        expect(roles).toEqual(['system', 'user', 'assistant', 'tool', 'assistant', 'tool', 'assistant', 'tool']);
+        const own = await collectJob(asOperator(database.pool).record(done.id));
+        expect(exactQuestionOf(own!, { turn: 1, step: 4 })).toEqual(exactQuestionOf(collected!, { turn: 1, step: 4 }));
+        expect(exactQuestionOf(own!, { turn: 1, step: 4 }).match).toBe('exact');
+      });
+    },
+  );
 
-  it('has the steps of its limit for itself, and can be followed up', async () => {
+  it('has the steps of its limit for itself, and can be followed up', { tags: 'slow' }, async () => {
     await scene(async ({ worker, model, repository, fork }) => {
       model.script(write('one.txt'), write('two.txt'), { status: 400 });
       const failed = await worker.runJob({ prompt: 'Write', repository: repository.path });
@@ -126,7 +137,7 @@ describe('a fork', () => {
     });
   });
 
-  it('goes on in a further turn of a job, also one that is archived', async () => {
+  it('goes on in a further turn of a job, also one that is archived', { tags: 'slow' }, async () => {
     await scene(async ({ worker, model, repository, fork, run }) => {
       model.script(write('one.txt'), finish('Write one'), write('two.txt'), write('wrong.txt'), finish('Write two'));
       const first = await worker.runJob({ prompt: 'Write one', repository: repository.path });
@@ -150,26 +161,30 @@ describe('a fork', () => {
     });
   });
 
-  it('behind a turn that changed nothing after a merge begins on the base that has the change', async () => {
-    await scene(async ({ worker, model, repository, fork, run }) => {
-      model.script(write('one.txt'), finish('Write one'), call('read', { path: 'one.txt' }), { text: 'It is fine.' });
-      const first = await worker.runJob({ prompt: 'Write one', repository: repository.path });
-      const main = await repository.commit({ 'one.txt': 'one.txt\n' });
-      await database.pool.query(`update pull_requests set state = 'merged' where id = $1`, [first.prId]);
-      await worker.followUp(first.id, 'Is it fine?');
-      const made = await fork({ jobId: first.id, turn: 2, step: 1 });
-      model.script(write('two.txt'), finish('Write two'));
-      const done = await run(made);
-      expect(await repository.git('rev-parse', `${done.headCommit}^`)).toBe(main);
-      expect(await repository.git('diff', '--name-only', main, done.headCommit!)).toBe('two.txt');
+  it(
+    'behind a turn that changed nothing after a merge begins on the base that has the change',
+    { tags: 'slow' },
+    async () => {
+      await scene(async ({ worker, model, repository, fork, run }) => {
+        model.script(write('one.txt'), finish('Write one'), call('read', { path: 'one.txt' }), { text: 'It is fine.' });
+        const first = await worker.runJob({ prompt: 'Write one', repository: repository.path });
+        const main = await repository.commit({ 'one.txt': 'one.txt\n' });
+        await database.pool.query(`update pull_requests set state = 'merged' where id = $1`, [first.prId]);
+        await worker.followUp(first.id, 'Is it fine?');
+        const made = await fork({ jobId: first.id, turn: 2, step: 1 });
+        model.script(write('two.txt'), finish('Write two'));
+        const done = await run(made);
+        expect(await repository.git('rev-parse', `${done.headCommit}^`)).toBe(main);
+        expect(await repository.git('diff', '--name-only', main, done.headCommit!)).toBe('two.txt');
 
-      const earlier = await fork({ jobId: first.id, turn: 1, step: 1 });
-      model.script(finish('Write one again'));
-      const again = await run(earlier);
-      expect(await repository.git('rev-parse', `${again.headCommit}^`)).toBe(first.baseCommit);
-      expect(Object.keys(await filesOf(repository, again))).toContain('one.txt');
-    });
-  });
+        const earlier = await fork({ jobId: first.id, turn: 1, step: 1 });
+        model.script(finish('Write one again'));
+        const again = await run(earlier);
+        expect(await repository.git('rev-parse', `${again.headCommit}^`)).toBe(first.baseCommit);
+        expect(Object.keys(await filesOf(repository, again))).toContain('one.txt');
+      });
+    },
+  );
 
   it('of an active job takes a step that has ended, and none that has not', async () => {
     await scene(async ({ worker, model, repository, fork, run }) => {
@@ -188,59 +203,63 @@ describe('a fork', () => {
   });
 });
 
-it('POST …/fork creates a job once for a key, and refuses what cannot be gone on from with one sentence', async () => {
-  await scene(async ({ worker, model, repository }) => {
-    model.script(write('one.txt'), { text: 'Done.' });
-    const job = await worker.runJob({ prompt: 'Write one', repository: repository.path });
-    await using api = await serveApi(database.pool, {
-      OPENAI_COMPATIBLE_BASE_URL: model.baseUrl,
-      DOCKET_JOBS_PER_HOUR: '1',
-    });
-    const { key } = await buildKey(database.pool, { organizationId: job.organizationId });
-    const post = (json: object, headers = {}, id = job.id) =>
-      api.ask(`/v2/agent/${job.projectId}/job/${id}/fork`, { key, json, headers });
-    const once = { 'idempotency-key': 'k1' };
-    const created = await post({ step: 1 }, once);
-    expect(created).toMatchObject({
-      status: 201,
-      body: { status: 'active', source: { repository: pathToFileURL(repository.path).href } },
-    });
-    expect(created.body.details.forkedFrom).toEqual({ jobId: job.id, turn: 1, step: 1 });
-    expect(api.created.count).toBe(1);
-    expect(await post({ step: 1, turn: 9 })).toMatchObject({
-      status: 409,
-      body: { error: expect.stringContaining('no step of it') },
-    });
-    expect(await post({ step: 1 }, once)).toMatchObject({ status: 200, body: { id: created.body.id } });
-    expect(await post({ step: 1, prompt: 'x' }, once)).toMatchObject({ status: 409 });
-    expect((await post({ step: 1 })).status).toBe(429);
+it(
+  'POST …/fork creates a job once for a key, and refuses what cannot be gone on from with one sentence',
+  { tags: 'slow', timeout: 120_000 },
+  async () => {
+    await scene(async ({ worker, model, repository }) => {
+      model.script(write('one.txt'), { text: 'Done.' });
+      const job = await worker.runJob({ prompt: 'Write one', repository: repository.path });
+      await using api = await serveApi(database.pool, {
+        OPENAI_COMPATIBLE_BASE_URL: model.baseUrl,
+        DOCKET_JOBS_PER_HOUR: '1',
+      });
+      const { key } = await buildKey(database.pool, { organizationId: job.organizationId });
+      const post = (json: object, headers = {}, id = job.id) =>
+        api.ask(`/v2/agent/${job.projectId}/job/${id}/fork`, { key, json, headers });
+      const once = { 'idempotency-key': 'k1' };
+      const created = await post({ step: 1 }, once);
+      expect(created).toMatchObject({
+        status: 201,
+        body: { status: 'active', source: { repository: pathToFileURL(repository.path).href } },
+      });
+      expect(created.body.details.forkedFrom).toEqual({ jobId: job.id, turn: 1, step: 1 });
+      expect(api.created.count).toBe(1);
+      expect(await post({ step: 1, turn: 9 })).toMatchObject({
+        status: 409,
+        body: { error: expect.stringContaining('no step of it') },
+      });
+      expect(await post({ step: 1 }, once)).toMatchObject({ status: 200, body: { id: created.body.id } });
+      expect(await post({ step: 1, prompt: 'x' }, once)).toMatchObject({ status: 409 });
+      expect((await post({ step: 1 })).status).toBe(429);
 
-    await using more = await serveApi(database.pool, { OPENAI_COMPATIBLE_BASE_URL: model.baseUrl });
-    const ask = (json: object, id = job.id) => more.ask(`/v2/agent/${job.projectId}/job/${id}/fork`, { key, json });
-    expect(await ask({ step: 2 })).toMatchObject({
-      status: 409,
-      body: { error: expect.stringContaining('send a prompt') },
-    });
-    expect(await ask({ step: 2, prompt: 'And two' })).toMatchObject({ status: 201 });
-    expect(await ask({ step: 3 })).toMatchObject({
-      status: 409,
-      body: { error: expect.stringContaining('ended is 2') },
-    });
-    expect(await ask({ step: 0 })).toMatchObject({ status: 400 });
-    expect(await ask({ step: 1, model: 'nobody/x' })).toMatchObject({ status: 400 });
-    expect(await ask({ step: 1 }, 'job_none')).toMatchObject({ status: 404 });
+      await using more = await serveApi(database.pool, { OPENAI_COMPATIBLE_BASE_URL: model.baseUrl });
+      const ask = (json: object, id = job.id) => more.ask(`/v2/agent/${job.projectId}/job/${id}/fork`, { key, json });
+      expect(await ask({ step: 2 })).toMatchObject({
+        status: 409,
+        body: { error: expect.stringContaining('send a prompt') },
+      });
+      expect(await ask({ step: 2, prompt: 'And two' })).toMatchObject({ status: 201 });
+      expect(await ask({ step: 3 })).toMatchObject({
+        status: 409,
+        body: { error: expect.stringContaining('ended is 2') },
+      });
+      expect(await ask({ step: 0 })).toMatchObject({ status: 400 });
+      expect(await ask({ step: 1, model: 'nobody/x' })).toMatchObject({ status: 400 });
+      expect(await ask({ step: 1 }, 'job_none')).toMatchObject({ status: 404 });
 
-    const env = { DATABASE_URL: database.url, DOCKET_KEY_PEPPER: testPepper };
-    const forked = await runDocket(['job', 'fork', job.id, '--step', '1', '--prompt', 'And two', '--json'], env);
-    expect(JSON.parse(forked.out)).toMatchObject({ forkedFrom: { jobId: job.id, turn: 1, step: 1 } });
-    const refused = await runDocket(['job', 'fork', job.id, '--step', '9'], env);
-    expect(refused).toMatchObject({ code: 1, error: expect.stringContaining('the last one that has ended is 2') });
-    for (const [option, value, words] of [
-      ['--model', 'nobody/x', 'a model of one of anthropic, openai'],
-      ['--prompt', ' ', 'must not be blank'],
-    ] as const) {
-      const wrong = await runDocket(['job', 'fork', job.id, '--step', '1', option, value], env);
-      expect(wrong).toMatchObject({ code: 1, out: '', error: expect.stringContaining(words) });
-    }
-  });
-}, 120_000);
+      const env = { DATABASE_URL: database.url, DOCKET_KEY_PEPPER: testPepper };
+      const forked = await runDocket(['job', 'fork', job.id, '--step', '1', '--prompt', 'And two', '--json'], env);
+      expect(JSON.parse(forked.out)).toMatchObject({ forkedFrom: { jobId: job.id, turn: 1, step: 1 } });
+      const refused = await runDocket(['job', 'fork', job.id, '--step', '9'], env);
+      expect(refused).toMatchObject({ code: 1, error: expect.stringContaining('the last one that has ended is 2') });
+      for (const [option, value, words] of [
+        ['--model', 'nobody/x', 'a model of one of anthropic, openai'],
+        ['--prompt', ' ', 'must not be blank'],
+      ] as const) {
+        const wrong = await runDocket(['job', 'fork', job.id, '--step', '1', option, value], env);
+        expect(wrong).toMatchObject({ code: 1, out: '', error: expect.stringContaining(words) });
+      }
+    });
+  },
+);

@@ -70,26 +70,30 @@ async function untilExported(jobId: string, turn = 1): Promise<void> {
   await expect.poll(() => stateOf(jobId, turn), { timeout: 30_000 }).toBe('exported');
 }
 
-it('keeps a history so that it can be read without the keys that its payloads were sealed under in the engine', async () => {
-  await scene(async ({ worker, model, repository, exporter, ask }) => {
-    await using _exporter = exporter();
-    model.script({ status: 401 });
-    const job = await worker.runJob({ prompt: secretPrompt, repository: repository.path });
-    await untilExported(job.id);
-    const inEngine = await readableHistory(worker.client.workflow.getHandle(jobWorkflowId(job.id, 1)));
-    expect(inEngine).toContain('Encoded failure');
-    expect(inEngine).not.toContain('maxSteps');
+it(
+  'keeps a history so that it can be read without the keys that its payloads were sealed under in the engine',
+  { tags: 'slow' },
+  async () => {
+    await scene(async ({ worker, model, repository, exporter, ask }) => {
+      await using _exporter = exporter();
+      model.script({ status: 401 });
+      const job = await worker.runJob({ prompt: secretPrompt, repository: repository.path });
+      await untilExported(job.id);
+      const inEngine = await readableHistory(worker.client.workflow.getHandle(jobWorkflowId(job.id, 1)));
+      expect(inEngine).toContain('Encoded failure');
+      expect(inEngine).not.toContain('maxSteps');
 
-    const { body } = await ask(job.id, '/history');
-    const served = JSON.stringify(body, (_, value) => (value === null ? undefined : value));
-    expect(served).toContain('The model provider refused the request with status 401.');
-    for (const words of ['encodedAttributes', 'Encoded failure', 'encryption-key-id'])
-      expect(served).not.toContain(words);
-    const { input } = body.events[0].workflowExecutionStartedEventAttributes;
-    expect(Buffer.from(input.payloads[0].data, 'base64').toString()).toContain('maxSteps');
-    await Worker.runReplayHistory({ workflowBundle: { codePath: await prepareWorkflowBundle() } }, body, 'replayed');
-  });
-});
+      const { body } = await ask(job.id, '/history');
+      const served = JSON.stringify(body, (_, value) => (value === null ? undefined : value));
+      expect(served).toContain('The model provider refused the request with status 401.');
+      for (const words of ['encodedAttributes', 'Encoded failure', 'encryption-key-id'])
+        expect(served).not.toContain(words);
+      const { input } = body.events[0].workflowExecutionStartedEventAttributes;
+      expect(Buffer.from(input.payloads[0].data, 'base64').toString()).toContain('maxSteps');
+      await Worker.runReplayHistory({ workflowBundle: { codePath: await prepareWorkflowBundle() } }, body, 'replayed');
+    });
+  },
+);
 
 it('keeps the history of each turn and serves it in the form that replayers read', async () => {
   await scene(async ({ worker, model, repository, exporter, ask }) => {
@@ -116,7 +120,7 @@ it('keeps the history of each turn and serves it in the form that replayers read
 });
 
 // the engine deletes in the background, in its own time
-it('serves it when the engine has deleted its record', { timeout: 180_000 }, async () => {
+it('serves it when the engine has deleted its record', { tags: 'slow', timeout: 180_000 }, async () => {
   await scene(async ({ worker, model, repository, exporter, ask }) => {
     await using _exporter = exporter();
     model.script(write, { status: 400 });
@@ -133,56 +137,64 @@ it('serves it when the engine has deleted its record', { timeout: 180_000 }, asy
   });
 });
 
-it('says that a turn is under way, that its history is on its way, and that the engine has lost it', async () => {
-  await scene(async ({ worker, model, repository, exporter, ask }) => {
-    model.script({ ...write, stall: true }, finish);
-    const id = await worker.createJob({ prompt: 'Write one', repository: repository.path });
-    await worker.startJob(id);
-    expect(await ask(id, '/history')).toMatchObject({
-      status: 409,
-      body: { error: expect.stringContaining('under way') },
-    });
-    await model.nextRequest();
-    model.release();
-    await worker.ended(id);
-    const waiting = await ask(id, '/history');
-    expect(waiting).toMatchObject({ status: 409, body: { error: expect.stringContaining('in a moment') } });
-    expect(waiting.headers.get('retry-after')).toBe('1');
+it(
+  'says that a turn is under way, that its history is on its way, and that the engine has lost it',
+  { tags: 'slow' },
+  async () => {
+    await scene(async ({ worker, model, repository, exporter, ask }) => {
+      model.script({ ...write, stall: true }, finish);
+      const id = await worker.createJob({ prompt: 'Write one', repository: repository.path });
+      await worker.startJob(id);
+      expect(await ask(id, '/history')).toMatchObject({
+        status: 409,
+        body: { error: expect.stringContaining('under way') },
+      });
+      await model.nextRequest();
+      model.release();
+      await worker.ended(id);
+      const waiting = await ask(id, '/history');
+      expect(waiting).toMatchObject({ status: 409, body: { error: expect.stringContaining('in a moment') } });
+      expect(waiting.headers.get('retry-after')).toBe('1');
 
-    const lost = await worker.createJob({ prompt: 'Never started', repository: repository.path });
-    await worker.deps.jobs.finish({ jobId: lost, turn: 1, status: 'failed', failureCategory: 'cancelled' });
-    await using _patient = exporter();
-    await untilExported(id);
-    expect(await stateOf(lost)).toBe('waiting');
-    await using _sure = exporter({ lostAfterMs: 0 });
-    await expect.poll(() => stateOf(lost), { timeout: 30_000 }).toBe('lost');
-    expect(await ask(lost, '/history')).toMatchObject({
-      status: 404,
-      body: { error: expect.stringContaining('never started') },
+      const lost = await worker.createJob({ prompt: 'Never started', repository: repository.path });
+      await worker.deps.jobs.finish({ jobId: lost, turn: 1, status: 'failed', failureCategory: 'cancelled' });
+      await using _patient = exporter();
+      await untilExported(id);
+      expect(await stateOf(lost)).toBe('waiting');
+      await using _sure = exporter({ lostAfterMs: 0 });
+      await expect.poll(() => stateOf(lost), { timeout: 30_000 }).toBe('lost');
+      expect(await ask(lost, '/history')).toMatchObject({
+        status: 404,
+        body: { error: expect.stringContaining('never started') },
+      });
     });
-  });
-});
+  },
+);
 
-it('fetches a history again when the worker that claimed it is gone, and stores it once', async () => {
-  await scene(async ({ worker, model, repository, exporter, ask }) => {
-    model.script(write, finish);
-    const job = await worker.runJob({ prompt: 'Write one', repository: repository.path });
-    // a worker that is killed between the fetch and the end of its transaction leaves its claim and nothing else
-    await expect.poll(() => histories.claimDue({ limit: 10, leaseMs: 300 }), { timeout: 30_000 }).toHaveLength(1);
-    expect(await histories.claimDue({ limit: 10, leaseMs: 300 })).toEqual([]);
-    const broken = {
-      ...histories,
-      store: () => Promise.reject(new Error('The connection was cut.')),
-    };
-    await using _broken = exporter({ histories: broken, leaseMs: 50 });
-    await using _first = exporter({ leaseMs: 50 });
-    await using _second = exporter({ leaseMs: 50 });
-    await untilExported(job.id);
-    await delay(100);
-    expect((await asOperator(database.pool).history({ jobId: job.id, turn: 1 }))?.runs).toBe(1);
-    expect((await ask(job.id, '/history')).status).toBe(200);
-  });
-});
+it(
+  'fetches a history again when the worker that claimed it is gone, and stores it once',
+  { tags: 'slow' },
+  async () => {
+    await scene(async ({ worker, model, repository, exporter, ask }) => {
+      model.script(write, finish);
+      const job = await worker.runJob({ prompt: 'Write one', repository: repository.path });
+      // a worker that is killed between the fetch and the end of its transaction leaves its claim and nothing else
+      await expect.poll(() => histories.claimDue({ limit: 10, leaseMs: 300 }), { timeout: 30_000 }).toHaveLength(1);
+      expect(await histories.claimDue({ limit: 10, leaseMs: 300 })).toEqual([]);
+      const broken = {
+        ...histories,
+        store: () => Promise.reject(new Error('The connection was cut.')),
+      };
+      await using _broken = exporter({ histories: broken, leaseMs: 50 });
+      await using _first = exporter({ leaseMs: 50 });
+      await using _second = exporter({ leaseMs: 50 });
+      await untilExported(job.id);
+      await delay(100);
+      expect((await asOperator(database.pool).history({ jobId: job.id, turn: 1 }))?.runs).toBe(1);
+      expect((await ask(job.id, '/history')).status).toBe(200);
+    });
+  },
+);
 
 it('removes events and histories of jobs that were archived long ago, a batch at a time', async () => {
   const project = await buildProject(database.pool);

@@ -123,7 +123,7 @@ describe('docket job replay', { timeout: 240_000 }, () => {
     expect(out).not.toContain('Turn 2');
   });
 
-  it('shows the exact prompt of each step, and proves it', async () => {
+  it('shows the exact prompt of each step, and proves it', { tags: 'slow' }, async () => {
     const places = [
       [1, 1],
       [1, 2],
@@ -170,7 +170,7 @@ describe('docket job replay', { timeout: 240_000 }, () => {
     expect(JSON.parse(away.out).diff).toEqual(here.diff);
   });
 
-  it('names the event from which today’s code decides otherwise', async () => {
+  it('names the event from which today’s code decides otherwise', { tags: 'slow' }, async () => {
     const changed = await rewritten(async (piece) => {
       if (piece.piece !== 'history' || piece.turn !== 1) return piece;
       const history = await unpackHistory(Buffer.from(piece.history, 'base64'));
@@ -189,7 +189,7 @@ describe('docket job replay', { timeout: 240_000 }, () => {
     expect(text).toContain(`event ${planted.id} (ActivityTaskScheduled announce)`);
   });
 
-  it('refuses what is no bundle, a cut one, and what is not there, with one sentence', async () => {
+  it('refuses what is no bundle, a cut one, and what is not there, with one sentence', { tags: 'slow' }, async () => {
     const whole = await readFile(bundle);
     const files: [string, Buffer, string][] = [
       ['cut.gz', whole.subarray(0, whole.length / 2), 'cut off'],

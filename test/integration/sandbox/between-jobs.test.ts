@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { accountsWithSandbox, openTestSandbox, type TestSandbox } from '../../support/sandbox.ts';
+import { propertyRuns } from '../../support/property-runs.ts';
 
 const { accounts } = await accountsWithSandbox();
 
@@ -86,7 +87,7 @@ describe.runIf(accounts.length > 0).each(accounts)('what a job leaves in the san
     expect(await said('own', `${leave}\n(${channels[name]?.look})`)).toContain(mark);
   });
 
-  it('is found by no later job, in no order and not while it runs', async () => {
+  it('is found by no later job, in no order and not while it runs', { tags: 'slow' }, async () => {
     const orders = fc.shuffledSubarray(names, { minLength: names.length - 3 });
     const property = fc.asyncProperty(orders, fc.boolean(), async (chosen, isAtOnce) => {
       const at = randomUUID();
@@ -99,6 +100,6 @@ describe.runIf(accounts.length > 0).each(accounts)('what a job leaves in the san
       expect(seen.split('\n').filter((line) => /mark-(?:ipc|lock)/.test(line) || line.includes(mark))).toEqual([]);
       await first;
     });
-    await fc.assert(property, { numRuns: 3, endOnFailure: true });
+    await fc.assert(property, { numRuns: propertyRuns(3), endOnFailure: true });
   });
 });

@@ -71,7 +71,7 @@ describe.runIf(accounts.length > 0).each(accounts)('the limits on commands of an
     expect(await sandbox.output('echo on')).toBe('on\n');
   });
 
-  it('stops a command that makes files without end, empty as they are', async () => {
+  it('stops a command that makes files without end, empty as they are', { tags: 'slow' }, async () => {
     const many = `node -e 'fs.mkdirSync("many"); for (let i = 0; i < 500000; i++) fs.closeSync(fs.openSync("many/" + i, "w"))'`;
     expect(await sandbox.run(many)).toMatchObject({ stopped: 'disk', exitCode: null });
     expect(await sandbox.run('rm -rf many')).toMatchObject({ exitCode: 0 });

@@ -120,7 +120,7 @@ describe.runIf(accounts.length > 0).each(accounts)('the network of a sandbox wit
     expect(await sandbox.output('echo $#; env | grep CHANNEL; ls /proc | grep -c "^[0-9]"')).toMatch(/^1\n[345]\n$/);
   });
 
-  it('ends connections with the command', async () => {
+  it('ends connections with the command', { tags: 'slow' }, async () => {
     let isEnded: () => void;
     const ended = new Promise<void>((resolve) => (isEnded = resolve));
     const hanging = createServer((socket) => {

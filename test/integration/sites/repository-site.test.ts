@@ -19,7 +19,7 @@ const docs = {
   'docs/guides/install.md': '# Install\n\nThe badger digs.\n',
 };
 
-it('builds what changed of a folder, and nothing when nothing did', async () => {
+it('builds what changed of a folder, and nothing when nothing did', { tags: 'slow' }, async () => {
   await using repository = await createTestRepository(docs);
   const built: number[] = [];
   await using worker = await startSiteWorker({
@@ -61,51 +61,55 @@ it('builds what changed of a folder, and nothing when nothing did', async () => 
   expect(await search(database, site, 'otter')).toEqual([]);
 });
 
-it('begins with the artifact of the last build, wherever that was made, and reads only what changed since', async () => {
-  const more = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`docs/more-${at}.md`, `# More ${at}\n`]));
-  await using repository = await createTestRepository({ ...docs, ...more });
-  const downloads: string[] = [];
-  const filesRead: number[] = [];
-  const start = (name: string) =>
-    startSiteWorker({
-      database,
-      change: ({ indexes, workspaces }) => ({
-        workspaces: {
-          ...workspaces,
-          async readFolder(folder) {
-            const { revision, read } = await workspaces.readFolder(folder);
-            const counted: typeof read = async (isKnown) => {
-              const files = await read(isKnown);
-              filesRead.push(files.filter(({ content }) => content !== null).length);
-              return files;
-            };
-            return { revision, read: counted };
+it(
+  'begins with the artifact of the last build, wherever that was made, and reads only what changed since',
+  { tags: 'slow' },
+  async () => {
+    const more = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`docs/more-${at}.md`, `# More ${at}\n`]));
+    await using repository = await createTestRepository({ ...docs, ...more });
+    const downloads: string[] = [];
+    const filesRead: number[] = [];
+    const start = (name: string) =>
+      startSiteWorker({
+        database,
+        change: ({ indexes, workspaces }) => ({
+          workspaces: {
+            ...workspaces,
+            async readFolder(folder) {
+              const { revision, read } = await workspaces.readFolder(folder);
+              const counted: typeof read = async (isKnown) => {
+                const files = await read(isKnown);
+                filesRead.push(files.filter(({ content }) => content !== null).length);
+                return files;
+              };
+              return { revision, read: counted };
+            },
           },
-        },
-        indexes: {
-          ...indexes,
-          download(id, version, target) {
-            downloads.push(`${name} ${version}`);
-            return indexes.download(id, version, target);
+          indexes: {
+            ...indexes,
+            download(id, version, target) {
+              downloads.push(`${name} ${version}`);
+              return indexes.download(id, version, target);
+            },
           },
-        },
-      }),
-    });
-  await using one = await start('one');
-  await using two = await start('two');
-  const site = await buildSite(database.pool, { repository: repository.path, path: 'docs' });
-  const change = (word: string) => repository.commit({ 'docs/index.md': `# Start\n\nThe ${word} waits.\n` });
-  await one.index(site);
-  await change('crane');
-  expect(await one.index(site)).toMatchObject({ version: 2, changedPages: 1 });
-  await change('stork');
-  expect(await two.index(site)).toMatchObject({ version: 3, changedPages: 1 });
-  await change('finch');
-  expect(await one.index(site)).toMatchObject({ version: 4, changedPages: 1 });
-  expect(downloads).toEqual(['two 2', 'one 3']);
-  expect(filesRead).toEqual([22, 1, 1, 1]);
-  expect(await search(database, site, 'finch')).toEqual(['Start']);
-});
+        }),
+      });
+    await using one = await start('one');
+    await using two = await start('two');
+    const site = await buildSite(database.pool, { repository: repository.path, path: 'docs' });
+    const change = (word: string) => repository.commit({ 'docs/index.md': `# Start\n\nThe ${word} waits.\n` });
+    await one.index(site);
+    await change('crane');
+    expect(await one.index(site)).toMatchObject({ version: 2, changedPages: 1 });
+    await change('stork');
+    expect(await two.index(site)).toMatchObject({ version: 3, changedPages: 1 });
+    await change('finch');
+    expect(await one.index(site)).toMatchObject({ version: 4, changedPages: 1 });
+    expect(downloads).toEqual(['two 2', 'one 3']);
+    expect(filesRead).toEqual([22, 1, 1, 1]);
+    expect(await search(database, site, 'finch')).toEqual(['Start']);
+  },
+);
 
 it('reads the branch that the site names, and the whole repository without a folder', async () => {
   await using repository = await createTestRepository(docs);

@@ -69,46 +69,54 @@ describe('a delivery', () => {
     expect(byType['job.archived']).toEqual(presentJob((await jobs.get(id))!));
   });
 
-  it('is tried again under the same id and with the same bytes until it is taken, later when the receiver asks for it', async () => {
-    await using at = await scene();
-    at.receiver.answers.push(answerWith(500, {}, 'oops'), answerWith(503, { 'retry-after': '2' }));
-    await buildJob(database.pool, at.project);
-    const [first, second, third] = await at.receiver.until(3);
-    expect([second!.id, third!.id]).toEqual([first!.id, first!.id]);
-    expect([second!.text, third!.text]).toEqual([first!.text, first!.text]);
-    new Webhook(at.secret).verify(third!.text, third!.headers as Record<string, string>);
-    const [delivery] = await at.worker.settled(at.webhook);
-    expect(delivery!.status).toBe('delivered');
-    expect(delivery!.attempts.map(({ statusCode }) => statusCode)).toEqual([200, 503, 500]);
-    expect(delivery!.attempts[2]).toMatchObject({ response: 'oops', error: expect.stringContaining('answered 500') });
-    const { rows } = await database.pool.query(
-      'select wait_ms::integer as wait from webhook_attempts where delivery_id = $1 order by attempt',
-      [delivery!.id],
-    );
-    expect(rows[0].wait).toBeGreaterThanOrEqual(1_000);
-    expect(rows[1].wait).toBeGreaterThanOrEqual(2_000);
-    expect(rows[2].wait).toBeNull();
-    const handle = at.worker.handleOf(at.webhook, delivery!);
-    expect(await handle.result()).toEqual({ attempts: 3 });
-    await recordHistory('webhook-retried', handle);
-    const history = JSON.stringify(await handle.fetchHistory());
-    for (const secret of [at.secret, at.receiver.host, 'Fix the typo', delivery!.jobId!])
-      expect(history).not.toContain(secret);
-  });
+  it(
+    'is tried again under the same id and with the same bytes until it is taken, later when the receiver asks for it',
+    { tags: 'slow' },
+    async () => {
+      await using at = await scene();
+      at.receiver.answers.push(answerWith(500, {}, 'oops'), answerWith(503, { 'retry-after': '2' }));
+      await buildJob(database.pool, at.project);
+      const [first, second, third] = await at.receiver.until(3);
+      expect([second!.id, third!.id]).toEqual([first!.id, first!.id]);
+      expect([second!.text, third!.text]).toEqual([first!.text, first!.text]);
+      new Webhook(at.secret).verify(third!.text, third!.headers as Record<string, string>);
+      const [delivery] = await at.worker.settled(at.webhook);
+      expect(delivery!.status).toBe('delivered');
+      expect(delivery!.attempts.map(({ statusCode }) => statusCode)).toEqual([200, 503, 500]);
+      expect(delivery!.attempts[2]).toMatchObject({ response: 'oops', error: expect.stringContaining('answered 500') });
+      const { rows } = await database.pool.query(
+        'select wait_ms::integer as wait from webhook_attempts where delivery_id = $1 order by attempt',
+        [delivery!.id],
+      );
+      expect(rows[0].wait).toBeGreaterThanOrEqual(1_000);
+      expect(rows[1].wait).toBeGreaterThanOrEqual(2_000);
+      expect(rows[2].wait).toBeNull();
+      const handle = at.worker.handleOf(at.webhook, delivery!);
+      expect(await handle.result()).toEqual({ attempts: 3 });
+      await recordHistory('webhook-retried', handle);
+      const history = JSON.stringify(await handle.fetchHistory());
+      for (const secret of [at.secret, at.receiver.host, 'Fix the typo', delivery!.jobId!])
+        expect(history).not.toContain(secret);
+    },
+  );
 
-  it('fails for good after the last attempt, and goes out again when a person asks for it', async () => {
-    await using at = await scene();
-    at.receiver.answers.push(...Array.from({ length: 4 }, () => answerWith(500)));
-    await buildJob(database.pool, at.project);
-    const [failed] = await at.worker.settled(at.webhook);
-    expect(failed).toMatchObject({ status: 'failed', nextAttemptAt: null, endedAt: expect.any(Date) });
-    expect(failed!.attempts).toHaveLength(4);
-    await createWebhookDeliveryStore(database.pool).redeliver(operatorOf(at.project), at.webhook, failed!.id);
-    const [delivered] = await at.worker.settled(at.webhook);
-    expect(delivered).toMatchObject({ id: failed!.id, status: 'delivered' });
-    expect(delivered!.attempts).toHaveLength(5);
-    expect(new Set(at.receiver.received.map(({ id }) => id))).toEqual(new Set([failed!.messageId]));
-  });
+  it(
+    'fails for good after the last attempt, and goes out again when a person asks for it',
+    { tags: 'slow' },
+    async () => {
+      await using at = await scene();
+      at.receiver.answers.push(...Array.from({ length: 4 }, () => answerWith(500)));
+      await buildJob(database.pool, at.project);
+      const [failed] = await at.worker.settled(at.webhook);
+      expect(failed).toMatchObject({ status: 'failed', nextAttemptAt: null, endedAt: expect.any(Date) });
+      expect(failed!.attempts).toHaveLength(4);
+      await createWebhookDeliveryStore(database.pool).redeliver(operatorOf(at.project), at.webhook, failed!.id);
+      const [delivered] = await at.worker.settled(at.webhook);
+      expect(delivered).toMatchObject({ id: failed!.id, status: 'delivered' });
+      expect(delivered!.attempts).toHaveLength(5);
+      expect(new Set(at.receiver.received.map(({ id }) => id))).toEqual(new Set([failed!.messageId]));
+    },
+  );
 
   it('ends at once and disables the webhook when the receiver is gone', async () => {
     await using at = await scene();

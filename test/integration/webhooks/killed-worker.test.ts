@@ -56,7 +56,7 @@ async function delivered({ pool }: TestDatabase, webhookId: string) {
 
 it(
   'a worker that is killed after it sent and before it noted that sends once more, under the same id',
-  { timeout: 240_000 },
+  { tags: 'slow', timeout: 240_000 },
   async () => {
     await using database = await createTestDatabase();
     await using receiver = await startReceiver();

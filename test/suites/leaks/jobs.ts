@@ -3,7 +3,7 @@ import type { Trace } from '../../support/planted-secrets.ts';
 import type { Course } from './model.ts';
 import type { Planter } from './plant.ts';
 import type { SshProject } from './ssh.ts';
-import type { PlantedStage } from './stage.ts';
+import type { LeaksStage } from './stage.ts';
 
 export const courses: Course[] = ['published', 'provider-error', 'published', 'forge-error', 'push-refused'];
 const jobPatienceMs = 240_000;
@@ -20,11 +20,7 @@ export interface JobsOptions {
 }
 
 /** Jobs on the repositories that are reached by https, each with a second turn; answers by how they ended. */
-export async function runJobs(
-  stage: PlantedStage,
-  planter: Planter,
-  { jobs, answers }: JobsOptions & { jobs: number },
-) {
+export async function runJobs(stage: LeaksStage, planter: Planter, { jobs, answers }: JobsOptions & { jobs: number }) {
   const { projects, github } = stage;
   const ends: string[] = [];
   for (let number = 0; number < jobs; number += 1) {
@@ -41,7 +37,7 @@ export async function runJobs(
  * Answers what went another way than it should.
  */
 export async function runSshJobs(
-  stage: PlantedStage,
+  stage: LeaksStage,
   planter: Planter,
   { projects, answers }: JobsOptions & { projects: readonly SshProject[] },
 ): Promise<string[]> {
@@ -57,7 +53,7 @@ export async function runSshJobs(
 }
 
 async function runJob(
-  { ask }: PlantedStage,
+  { ask }: LeaksStage,
   planter: Planter,
   {
     number,

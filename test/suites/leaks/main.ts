@@ -1,4 +1,4 @@
-import { runPlanted } from './run.ts';
+import { checkLeaks } from './run.ts';
 
-/** `npm run planted -- [--secrets n]` */
-process.exitCode = (await runPlanted(process.argv.slice(2))) === 0 ? 0 : 1;
+/** `npm run leaks -- [--secrets n]` */
+process.exitCode = (await checkLeaks(process.argv.slice(2))) === 0 ? 0 : 1;

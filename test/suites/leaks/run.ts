@@ -9,7 +9,7 @@ import { sshKeys, refusedKeys } from './keys.ts';
 import { isMeant } from './meant.ts';
 import { configured, createPlanter, type Planter } from './plant.ts';
 import { addSshProjects } from './ssh.ts';
-import { encryptionKeys, repositoryNames, startPlantedStage, type PlantedStage } from './stage.ts';
+import { encryptionKeys, repositoryNames, startLeaksStage, type LeaksStage } from './stage.ts';
 
 const perJob = 62;
 const perRequest = 22;
@@ -20,13 +20,13 @@ const mostShown = 30;
  * looks for them afterwards in all that it wrote: database, logs, Temporal, forge, webhooks, answers. Prints its figures;
  * answers how many were found where none belongs.
  */
-export async function runPlanted(args: string[]): Promise<number> {
+export async function checkLeaks(args: string[]): Promise<number> {
   const option = { type: 'string' } as const;
   const { values } = parseArgs({ args, options: { secrets: option } });
   const wanted = Number(values.secrets ?? 1_000);
   const jobs = Math.max(courses.length, Math.ceil(wanted / (2 * perJob)));
   const planter = createPlanter(Object.values(configured), hasSsh ? [sshKeys.ed25519, sshKeys.rsa] : []);
-  await using stage = await startPlantedStage(planter, jobs);
+  await using stage = await startLeaksStage(planter, jobs);
   const answers: Trace[] = [];
   // the worker learns the keys with these, and what follows says them
   if (!hasSsh) console.log('left out  ssh keys: there is no program ssh here');
@@ -68,7 +68,7 @@ export async function runPlanted(args: string[]): Promise<number> {
 
 /** Secrets where a client may put them by mistake. */
 async function askOddly(
-  { ask, projects, assistantKey }: PlantedStage,
+  { ask, projects, assistantKey }: LeaksStage,
   planter: Planter,
   { count, answers }: { count: number; answers: Trace[] },
 ): Promise<void> {
@@ -98,7 +98,7 @@ async function askOddly(
   }
 }
 
-async function askDocumentation({ ask, domain, assistantKey }: PlantedStage, planter: Planter, answers: Trace[]) {
+async function askDocumentation({ ask, domain, assistantKey }: LeaksStage, planter: Planter, answers: Trace[]) {
   for (const version of ['v1', 'v2']) {
     const json = { fp: 'x', messages: [{ role: 'user', content: `What is on the page? ${planter.some(2)}` }] };
     // what it quotes is the documentation: the answer is no sink
@@ -108,7 +108,7 @@ async function askDocumentation({ ask, domain, assistantKey }: PlantedStage, pla
   }
 }
 
-async function tracesOf(stage: PlantedStage, answers: Trace[]): Promise<Trace[]> {
+async function tracesOf(stage: LeaksStage, answers: Trace[]): Promise<Trace[]> {
   const { lane, servers, github, receiver, repositories, model } = stage;
   const traces: Trace[] = [...answers];
   for await (const trace of databaseTraces(lane.pool)) traces.push(trace);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { runDocket } from '../../support/docket-process.ts';
 import type { Trace } from '../../support/planted-secrets.ts';
 import { refusedKeys, sshKeys } from './keys.ts';
-import type { PlantedStage } from './stage.ts';
+import type { LeaksStage } from './stage.ts';
 
 /** How a project on a repository that is reached by ssh gets its key, and what becomes of its jobs. */
 const cases = [
@@ -23,7 +23,7 @@ export interface SshProject {
 }
 
 /** Makes projects with keys through the API and the command line, whose answers are kept, and tries to make others. */
-export async function addSshProjects(stage: PlantedStage, answers: Trace[]): Promise<SshProject[]> {
+export async function addSshProjects(stage: LeaksStage, answers: Trace[]): Promise<SshProject[]> {
   const { ask, ssh, lane, environment } = stage;
   const folder = await mkdtemp(join(tmpdir(), 'docket-planted-'));
   const silent = ssh.url('acme/silent');

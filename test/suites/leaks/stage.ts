@@ -17,7 +17,7 @@ import { sshKeys } from './keys.ts';
 import { configured, type Planter } from './plant.ts';
 
 /** The live service with a forge, a model, a receiver of webhooks and a site, all of which say secrets. */
-export interface PlantedStage extends AsyncDisposable {
+export interface LeaksStage extends AsyncDisposable {
   servers: ChaosServers;
   lane: Lane;
   github: FakeGithub;
@@ -53,7 +53,7 @@ export const repositoryNames = {
 };
 export const encryptionKeys = testKeys('k1');
 
-export async function startPlantedStage(planter: Planter, jobs: number): Promise<PlantedStage> {
+export async function startLeaksStage(planter: Planter, jobs: number): Promise<LeaksStage> {
   await using started = new AsyncDisposableStack();
   const receiver = started.use(await startReceiver());
   const model = started.use(await startScriptedModelServer());

@@ -116,8 +116,8 @@ export const linkMutations: Mutation[] = [
   {
     name: "Linear's keys in small letters close their issues",
     file: forgeOrders,
-    find: "String.raw`[A-Z][A-Z0-9_]+-\\d+`",
-    replace: "String.raw`(?-i:[A-Z][A-Z0-9_]+-\\d+)`",
+    find: 'String.raw`[A-Z][A-Z0-9_]+-\\d+`',
+    replace: 'String.raw`(?-i:[A-Z][A-Z0-9_]+-\\d+)`',
     ...orders,
   },
   {

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { parseGroundedQuestion, renderGroundedQuestion } from '../../../models/grounded-question.ts';
+import { propertyRuns } from '../../support/property-runs.ts';
 
 const hostile = fc.array(
   fc.oneof(
@@ -43,7 +44,7 @@ it('reads back every question and every passage, however they imitate the markup
       const data = `What the reader looks at, as data: ${JSON.stringify(grounded)}\n\n`;
       expect(parseGroundedQuestion(data + renderGroundedQuestion(grounded))).toEqual(grounded);
     }),
-    { numRuns: 250 },
+    { numRuns: propertyRuns(250) },
   );
 });
 

@@ -72,24 +72,28 @@ describe('the offline editor with the tools of the agent', () => {
     expect(turn.complete).toBe(true);
   });
 
-  it('replaces in more files than one search lists, in few steps, and says what it could not look at', async () => {
-    const before: Files = {};
-    for (let index = 0; index < 450; index += 1)
-      before[`${index % 7 === 0 ? 'a.b' : 'a'}/${index}.md`] = 'one e\n'.repeat(30);
-    const whole = await work(before, 'Replace "e" with "E" everywhere');
-    expect(Object.values(whole.after)).toEqual(Object.keys(before).map(() => 'onE E\n'.repeat(30)));
-    expect(whole.turn).toMatchObject({ complete: true, title: 'Replace "e" with "E" everywhere' });
-    expect(whole.turn.batches.length).toBeLessThan(10);
+  it(
+    'replaces in more files than one search lists, in few steps, and says what it could not look at',
+    { tags: 'slow' },
+    async () => {
+      const before: Files = {};
+      for (let index = 0; index < 450; index += 1)
+        before[`${index % 7 === 0 ? 'a.b' : 'a'}/${index}.md`] = 'one e\n'.repeat(30);
+      const whole = await work(before, 'Replace "e" with "E" everywhere');
+      expect(Object.values(whole.after)).toEqual(Object.keys(before).map(() => 'onE E\n'.repeat(30)));
+      expect(whole.turn).toMatchObject({ complete: true, title: 'Replace "e" with "E" everywhere' });
+      expect(whole.turn.batches.length).toBeLessThan(10);
 
-    const large = 'e'.repeat(12_700_000);
-    const { after, turn } = await work(
-      { 'a.md': 'e', 'm/huge.txt': large, 'z.md': 'e' },
-      'Replace "e" with "E" everywhere',
-    );
-    expect(after).toEqual({ 'a.md': 'E', 'm/huge.txt': large, 'z.md': 'E' });
-    expect(turn).toMatchObject({ complete: false, title: 'Unfinished: Replace "e" with "E" everywhere' });
-    expect(turn.summary).toContain('m/huge.txt');
-  });
+      const large = 'e'.repeat(12_700_000);
+      const { after, turn } = await work(
+        { 'a.md': 'e', 'm/huge.txt': large, 'z.md': 'e' },
+        'Replace "e" with "E" everywhere',
+      );
+      expect(after).toEqual({ 'a.md': 'E', 'm/huge.txt': large, 'z.md': 'E' });
+      expect(turn).toMatchObject({ complete: false, title: 'Unfinished: Replace "e" with "E" everywhere' });
+      expect(turn.summary).toContain('m/huge.txt');
+    },
+  );
 
   it('finishes in a way that fits the tool for any amount of work', async () => {
     const prompt = `Delete ${'x'.repeat(300)}.md. `.repeat(30) + 'Say "hello" to everybody.\n'.repeat(400);

@@ -4,6 +4,7 @@ import { renderGroundedQuestion, type Passage } from '../../../models/grounded-q
 import { blocksOf } from '../../../models/offline-extract/blocks.ts';
 import { createOfflineExtract } from '../../../models/offline-extract/offline-extract.ts';
 import { collect } from './memory-agent.ts';
+import { propertyRuns } from '../../support/property-runs.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -172,7 +173,7 @@ describe('the extractive answerer', () => {
       fc.asyncProperty(text, passages, async (question, passages) => {
         expect((await ask(question, passages)).text).not.toBe('');
       }),
-      { numRuns: 50 },
+      { numRuns: propertyRuns(50) },
     );
   });
 });

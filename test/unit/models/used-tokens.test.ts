@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { createPriceBook } from '../../../models/prices.ts';
 import { usedTokens } from '../../../models/used-tokens.ts';
+import { propertyRuns } from '../../support/property-runs.ts';
 
 const prices = createPriceBook();
 const length = fc.record({ sentCharacters: fc.nat(), receivedCharacters: fc.nat() });
@@ -32,7 +33,7 @@ it('counts a call with tokens that are possible, whatever the provider says', ()
       expect(used.cachedInputTokens + used.cacheWriteTokens).toBeLessThanOrEqual(used.inputTokens);
       if (size.sentCharacters > 0) expect(prices.costMicrosOf('openai/gpt-5', used)).toBeGreaterThan(0);
     }),
-    { numRuns: 2_000 },
+    { numRuns: propertyRuns(2_000) },
   );
 });
 

@@ -7,6 +7,7 @@ import { readKnownPages, readKnownSources, sourceKey, UnreadError } from '../../
 import { readChangedPages, readPages } from '../../../search/read/read-pages.ts';
 import { openSiteIndex } from '../../../search/query/site-index.ts';
 import { fileOf, temporaryFolder } from './build.ts';
+import { propertyRuns } from '../../support/property-runs.ts';
 
 vi.setConfig({ testTimeout: 300_000 });
 
@@ -175,7 +176,7 @@ const joined: [string, string][] = [
 ];
 
 describe('an index that is built of the changed files', () => {
-  it('answers as one of all files, whatever was edited, removed or moved', () => {
+  it('answers as one of all files, whatever was edited, removed or moved', { tags: 'slow' }, () => {
     let savedReads = 0;
     fc.assert(
       fc.property(
@@ -191,7 +192,7 @@ describe('an index that is built of the changed files', () => {
           }
         },
       ),
-      { numRuns: 15 },
+      { numRuns: propertyRuns(15) },
     );
     expect(savedReads).toBeGreaterThan(100);
   });

@@ -96,6 +96,7 @@ const greedyAttacks = greedy.map(([what, command, contained]): Attack => ({
 const besideAttacks = [...fillingAttacks, ...greedyAttacks.slice(0, 1)].map((attack): Attack => ({
   ...attack,
   name: `${attack.name}, on a busy machine`,
+  isSlow: true,
   async product(scene) {
     using _beside = startBeside({ load: true, writer: true });
     return await attack.product(scene);

@@ -181,6 +181,7 @@ const deep: Attack = {
     return isPublished || left.length > 0;
   },
   contained: 'what is deeper than a path may be long is brought nearer and removed',
+  isSlow: true,
 };
 
 /** A regular expression that takes exponential time, against a line that does not fit. */

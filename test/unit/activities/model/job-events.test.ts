@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { eventsOfAnswer, eventsOfResults } from '../../../../activities/model/job-events.ts';
+import { propertyRuns } from '../../../support/property-runs.ts';
 
 const redact = (text: string) => text.replaceAll('hunter2', '[redacted]');
 const usage = { inputTokens: 1, outputTokens: 2 };
@@ -30,7 +31,7 @@ it('no event is larger than 16 KB, whatever a model calls and a tool answers', (
       ];
       for (const { data } of events) expect(Buffer.byteLength(JSON.stringify(data))).toBeLessThanOrEqual(16_384);
     }),
-    { numRuns: 30 },
+    { numRuns: propertyRuns(30) },
   );
 });
 

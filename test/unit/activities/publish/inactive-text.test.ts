@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { inactiveMarkdown, inactiveWords } from '../../../../activities/publish/inactive-text.ts';
 import { bodyOf, commitMessageOf } from '../../../../activities/publish/pull-request-text.ts';
 import { readers } from '../../../suites/fuzz/links/readers.ts';
+import { propertyRuns } from '../../../support/property-runs.ts';
 
 const gap = '\u200b';
 
@@ -136,12 +137,13 @@ it('leaves no service anything to act upon, however it is spelled', () => {
       expect(services.filter(([, pattern]) => said.some((one) => pattern.test(one)))).toEqual([]);
       expect(bodies.filter((body) => command.test(body))).toEqual([]);
     }),
-    { numRuns: 2_000 },
+    { numRuns: propertyRuns(2_000) },
   );
 });
 
 it('begins no line of a description with a command of GitLab or Prow', () => {
-  const message = 'Done.\n/merge\n  /assign @root\n\n````text\n/usr/bin\n```\n/close\n`````\n/approve\n```a`\r/label ~x';
+  const message =
+    'Done.\n/merge\n  /assign @root\n\n````text\n/usr/bin\n```\n/close\n`````\n/approve\n```a`\r/label ~x';
   const body = bodyOf({ jobId: 'job_1', title: 'x', prompts: ['/lgtm\nfix it'], message, unfinished: null });
   expect(body).toContain('```text\n /lgtm\nfix it\n```');
   expect(body).toContain(
@@ -183,7 +185,7 @@ describe('Markdown for descriptions', () => {
         const text = inactiveMarkdown(pieces.join(''));
         expect(readers.filter(({ render }) => /<img\b/i.test(render(text))).map(({ name }) => name)).toEqual([]);
       }),
-      { numRuns: 150 },
+      { numRuns: propertyRuns(150) },
     );
   });
 

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, it, vi } from 'vitest';
 import { applyEdit, type Edit } from '../../../../activities/tools/edit/apply-edit.ts';
+import { propertyRuns } from '../../../support/property-runs.ts';
 
 // A slow or busy machine takes its time.
 vi.setConfig({ testTimeout: 60_000 });
@@ -57,9 +58,9 @@ it('does what splitting and joining does, for every text that stands there exact
       applied += 1;
       expect(result).toMatchObject({ text: native(expected), stage: 'exact' });
     }),
-    { numRuns: RUNS, seed: 11 },
+    { numRuns: propertyRuns(RUNS), seed: 11 },
   );
-  expect(applied).toBeGreaterThan(RUNS / 2);
+  expect(applied).toBeGreaterThan(propertyRuns(RUNS / 2));
 });
 
 const word = fc.constantFrom('alpha', 'beta(x)', 'if (y) {', '}', 'return "it\'s" - now;', '$&', '');
@@ -121,7 +122,7 @@ it('keeps CRLF when it is given LF', () => {
         { unit: '  ', roughly: (lines) => lines, stages: ['exact', 'line endings'] },
       ),
     ),
-    { numRuns: 1_500, seed: 12 },
+    { numRuns: propertyRuns(1_500), seed: 12 },
   );
 });
 
@@ -131,7 +132,7 @@ it('finds text whose line ends are blank in the file', () => {
       const crlf = { ...scene, old: [{ depth: 1, word: 'first' }, ...scene.old] };
       checkScene(crlf, { unit: '\t', trail, roughly: (lines) => lines, stages: ['trailing whitespace'] });
     }),
-    { numRuns: 1_500, seed: 13 },
+    { numRuns: propertyRuns(1_500), seed: 13 },
   );
 });
 
@@ -142,7 +143,7 @@ it('indents the replacement as the file is, when the whole block is shifted', ()
       const roughly = (lines: string[]) => lines.map((line) => added + line);
       checkScene(scene, { unit: '  ', roughly, stages: ['indentation'] });
     }),
-    { numRuns: 1_500, seed: 14 },
+    { numRuns: propertyRuns(1_500), seed: 14 },
   );
 });
 
@@ -153,7 +154,7 @@ it('turns spaces into the tabs of the file', () => {
       const roughly = (lines: string[]) => lines.map((line) => line.replaceAll('\t', ' '.repeat(width)));
       checkScene({ ...scene, old }, { unit: '\t', roughly, stages: ['indentation'] });
     }),
-    { numRuns: 1_500, seed: 15 },
+    { numRuns: propertyRuns(1_500), seed: 15 },
   );
 });
 
@@ -171,7 +172,7 @@ it('keeps the typographic punctuation around a change', () => {
         expect(result).toMatchObject({ text: curly(text).replace(was, () => is), stage: 'Unicode punctuation' });
       },
     ),
-    { numRuns: 1_500, seed: 16 },
+    { numRuns: propertyRuns(1_500), seed: 16 },
   );
 });
 

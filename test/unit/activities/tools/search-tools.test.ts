@@ -4,6 +4,7 @@ import { mkdir } from 'node:fs/promises';
 import { expect, it, vi } from 'vitest';
 import { compileGlob } from '../../../../activities/tools/files/glob-pattern.ts';
 import { createTree } from './tree.ts';
+import { propertyRuns } from '../../../support/property-runs.ts';
 
 // A slow or busy machine takes its time.
 vi.setConfig({ testTimeout: 60_000 });
@@ -147,7 +148,7 @@ it('reads globs as picomatch does', () => {
       if (glob.endsWith('/**') && picomatch.isMatch(path, glob.slice(0, -3), { dot: true })) return;
       expect(compileGlob(glob)(path)).toBe(picomatch.isMatch(path, glob, { dot: true }));
     }),
-    { numRuns: 1_500, seed: 21 },
+    { numRuns: propertyRuns(1_500), seed: 21 },
   );
 });
 

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { bodyLimits, readJsonBody } from '../../../../api/http/json-body.ts';
 import { createJsonScan } from '../../../../lib/json-scan.ts';
+import { propertyRuns } from '../../../support/property-runs.ts';
 
 function requestOf(body: string | Buffer, headers: Record<string, string | undefined> = {}): IncomingMessage {
   const request = new IncomingMessage(new Socket());
@@ -82,7 +83,7 @@ describe('readJsonBody', () => {
         expect(taken(']')).toEqual([null, null, null]);
         expect(taken(',0]').at(-1)).toBe('holds more than 50000 values');
       }),
-      { numRuns: 50 },
+      { numRuns: propertyRuns(50) },
     );
   });
 

@@ -7,6 +7,7 @@ import {
   type SlidingWindow,
   usedOf,
 } from '../../../../db/operations/sliding-window.ts';
+import { propertyRuns } from '../../../support/property-runs.ts';
 
 const hour: SlidingWindow = { quota: 100, widthSeconds: 3_600, current: 0, previous: 0, elapsedSeconds: 0 };
 
@@ -56,7 +57,7 @@ it('waits exactly as long as it says: not a second longer, and never too short',
       expect(usedOf(later(window, seconds)) + 1).toBeLessThanOrEqual(window.quota + 1e-6);
       if (seconds > 1) expect(usedOf(later(window, seconds - 1)) + 1).toBeGreaterThan(window.quota - 1e-6);
     }),
-    { numRuns: 2_000 },
+    { numRuns: propertyRuns(2_000) },
   );
 });
 

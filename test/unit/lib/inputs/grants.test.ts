@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { covers, grantPlaceOf, parseGrant } from '../../../../lib/inputs/grants.ts';
 import { parseRepository } from '../../../../lib/inputs/repository.ts';
+import { propertyRuns } from '../../../support/property-runs.ts';
 
 const resourceOf = (text: string) => {
   const parsed = parseGrant(text);
@@ -101,10 +102,10 @@ describe('covers', () => {
         counts[expected ? 'covered' : 'refused'] += 1;
         if (resource !== null) expect(resourceOf(resource)).toBe(resource);
       }),
-      { numRuns: 10_000, seed: 1 },
+      { numRuns: propertyRuns(10_000), seed: 1 },
     );
-    expect(counts.covered).toBeGreaterThan(800);
-    expect(counts.refused).toBeGreaterThan(800);
+    expect(counts.covered).toBeGreaterThan(propertyRuns(800));
+    expect(counts.refused).toBeGreaterThan(propertyRuns(800));
   });
 
   it('takes every spelling of a repository for the same one', () => {
@@ -118,9 +119,9 @@ describe('covers', () => {
         expect(covers([resource], parsed.repository)).toBe(covers([resource], place));
         same += 1;
       }),
-      { numRuns: 10_000, seed: 2 },
+      { numRuns: propertyRuns(10_000), seed: 2 },
     );
-    expect(same).toBeGreaterThan(500);
+    expect(same).toBeGreaterThan(propertyRuns(500));
   });
 });
 

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseRepository, repositoryUrl } from '../../../../lib/inputs/repository.ts';
+import { propertyRuns } from '../../../support/property-runs.ts';
 
 const rules = {
   allowedHosts: ['github.com', 'git.example.com', 'forge.example.com:8443'],
@@ -225,8 +226,8 @@ describe('parseRepository', () => {
           expect(url.username + url.password + url.search + url.hash).toBe('');
         }
       }),
-      { numRuns: 5000, seed: 11 },
+      { numRuns: propertyRuns(5000), seed: 11 },
     );
-    expect(accepted).toBeGreaterThan(100);
+    expect(accepted).toBeGreaterThan(propertyRuns(100));
   });
 });

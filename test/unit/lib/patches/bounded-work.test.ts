@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { changeBetween } from '../../../../lib/patches/change-between.ts';
+import { propertyRuns } from '../../../support/property-runs.ts';
 
 const mode = 'new file mode 100644\n';
 const blob = (name: string) => Buffer.from(name.padEnd(20)).toString('hex');
@@ -60,6 +61,6 @@ it('takes no longer than its budget whatever the places, and answers lines in pr
       expect(costOf(() => (change = changeBetween(before, after)))).toBeLessThan(5);
       expect(change.length).toBeLessThan(2 * (before.length + after.length));
     }),
-    { numRuns: 12 },
+    { numRuns: propertyRuns(12) },
   );
 });

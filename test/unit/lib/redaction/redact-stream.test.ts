@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createRedactor } from '../../../../lib/redaction/redactor.ts';
 import { createStreamRedactor } from '../../../../lib/redaction/redact-stream.ts';
+import { propertyRuns } from '../../../support/property-runs.ts';
 
 const secrets = ['model-key-0123456789', 'hunter'];
 const redact = createRedactor(secrets);
@@ -47,7 +48,7 @@ describe('a text in pieces', () => {
           expect(result.replaceAll(/\s/g, '')).not.toContain(secret.replaceAll(/\s/g, '').slice(4));
         },
       ),
-      { numRuns: 2_000 },
+      { numRuns: propertyRuns(2_000) },
     );
   });
 

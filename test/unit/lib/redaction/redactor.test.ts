@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createRedactor, redact } from '../../../../lib/redaction/redactor.ts';
+import { propertyRuns } from '../../../support/property-runs.ts';
 
 const secret = 'tok-7Kq/9+Zx"w_Vb~42';
 
@@ -133,7 +134,7 @@ describe('redact', () => {
         expect(JSON.parse(line)).toMatchObject({ level: 30 });
         expect(line.endsWith('\n')).toBe(true);
       }),
-      { numRuns: 3_000 },
+      { numRuns: propertyRuns(3_000) },
     );
   });
 
@@ -188,7 +189,7 @@ describe('redact', () => {
           output.includes('[redacted]') && !output.includes(encode(secret).replace(/\s+(?:12\||remote: )|\s/g, ''))
         );
       }),
-      { numRuns: 500 },
+      { numRuns: propertyRuns(500) },
     );
   });
 });

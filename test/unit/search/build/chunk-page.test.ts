@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { chunkPage } from '../../../../search/build/chunk-page.ts';
+import { propertyRuns } from '../../../support/property-runs.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -67,7 +68,7 @@ describe('chunks', () => {
         );
         expect(wrong).toEqual([]);
       }),
-      { numRuns: 60 },
+      { numRuns: propertyRuns(60) },
     );
   });
 });

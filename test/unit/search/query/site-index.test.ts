@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import type { SearchFilter } from '../../../../search/query/search-request.ts';
 import { buildPage, indexOf, temporaryFolder } from '../build.ts';
+import { propertyRuns } from '../../../support/property-runs.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -108,7 +109,7 @@ describe('search', () => {
           expect(hits.every(({ score }) => score >= 0 && score <= 1)).toBe(true);
         },
       ),
-      { numRuns: 100 },
+      { numRuns: propertyRuns(100) },
     );
   });
 });

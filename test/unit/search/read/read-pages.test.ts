@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { readPages } from '../../../../search/read/read-pages.ts';
 import { fileOf } from '../build.ts';
+import { propertyRuns } from '../../../support/property-runs.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -256,7 +257,7 @@ describe('any file', () => {
           readPages([fileOf(path, source), fileOf(`b/${path}`, `openapi: 3\n${source}`)]);
         },
       ),
-      { numRuns: 150 },
+      { numRuns: propertyRuns(150) },
     );
   });
 

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createLinkChecker } from '../../../../../api/assistant/links/check-links.ts';
 import type { LinkTarget } from '../../../../../api/assistant/links/check-links.ts';
+import { propertyRuns } from '../../../../support/property-runs.ts';
 
 function resolve(target: string): LinkTarget | null {
   if (target === '/a') return { url: 'https://docs.example.com/a', path: 'a' };
@@ -103,7 +104,7 @@ describe('createLinkChecker', () => {
           expect(check(deltas)).toEqual(check([text]));
         },
       ),
-      { numRuns: 400 },
+      { numRuns: propertyRuns(400) },
     );
   });
 
