@@ -52,7 +52,7 @@ async function replaceDist(): Promise<void> {
 
 const wanted = await fingerprint();
 const built = await readFile(stamp, 'utf8').catch(() => null);
-if (built === wanted) console.log('The dashboard is built already.');
+if (built === wanted) console.log('The dashboard is up to date.');
 else {
   await mkdir(draft, { recursive: true });
   const startedAt = Date.now();

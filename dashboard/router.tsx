@@ -16,7 +16,7 @@ import { JobsPage } from './pages/jobs.tsx';
 const rootRoute = createRootRoute({ component: Layout, notFoundComponent: NoPage });
 
 function NoPage() {
-  return <ErrorNote title="There is no such page" message="Choose one on the left." />;
+  return <ErrorNote title="Page not found" message="Choose one on the left." />;
 }
 
 /** The site that an address names. */
@@ -127,7 +127,9 @@ export const router = createRouter({
   ]),
   defaultPreload: 'intent',
   scrollRestoration: true,
-  defaultErrorComponent: ({ error }) => <ErrorNote title="This page could not be shown" message={messageOf(error)} />,
+  defaultErrorComponent: ({ error }) => (
+    <ErrorNote title="This page could not be displayed" message={messageOf(error)} />
+  ),
 });
 
 declare module '@tanstack/react-router' {

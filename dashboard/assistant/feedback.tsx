@@ -57,16 +57,16 @@ function Why({ isBusy, onSay }: { isBusy: boolean; onSay(why: Pick<Said, 'reason
   return (
     <Form
       className="form why"
-      aria-label="Why it did not help"
+      aria-label="Reason"
       onSubmit={(event) => {
         event.preventDefault();
         if (!isEmpty) onSay({ reasons: chosen, comment: comment.trim() || null });
       }}
     >
-      <Several label="What is wrong with it?" options={reasons} chosen={chosen} onChange={setChosen} />
+      <Several label="What is wrong?" options={reasons} chosen={chosen} onChange={setChosen} />
       <Field label="What is missing?" value={comment} onChange={setComment} rows={2} />
       <Button type="submit" className="button" isDisabled={isBusy || isEmpty}>
-        Say why
+        Send reason
       </Button>
     </Form>
   );

@@ -13,24 +13,24 @@ import { queryClient } from '../queries.ts';
 
 const states: Record<Gap['state'], { label: string; badge: string }> = {
   open: { label: 'open', badge: 'badge-warn' },
-  working: { label: 'a job works on it', badge: 'badge-active' },
+  working: { label: 'job in progress', badge: 'badge-active' },
   indexing: { label: 'merged, indexing', badge: 'badge-active' },
-  asking: { label: 'asking again', badge: 'badge-active' },
-  answered: { label: 'now answered', badge: 'badge-good' },
-  unanswered: { label: 'still not answered', badge: 'badge-bad' },
+  asking: { label: 're-checking', badge: 'badge-active' },
+  answered: { label: 'answered', badge: 'badge-good' },
+  unanswered: { label: 'still unanswered', badge: 'badge-bad' },
 };
 
 const requests = {
-  open: { label: 'its pull request waits for a merge', badge: 'badge-active' },
-  closed: { label: 'its pull request was closed', badge: 'badge-warn' },
+  open: { label: 'pull request open', badge: 'badge-active' },
+  closed: { label: 'pull request closed', badge: 'badge-warn' },
   merged: states.indexing,
 };
 
 /** What there is to say of a gap in a word; nobody works on it any more once its job has ended. */
 function stateOf({ state, job }: Gap): { label: string; badge: string } {
   if (state !== 'working' || job === null || job.status === 'active') return states[state];
-  if (job.status === 'failed') return { label: 'its job failed', badge: 'badge-bad' };
-  return job.prState === null ? { label: 'its job changed nothing', badge: 'badge-warn' } : requests[job.prState];
+  if (job.status === 'failed') return { label: 'job failed', badge: 'badge-bad' };
+  return job.prState === null ? { label: 'job made no changes', badge: 'badge-warn' } : requests[job.prState];
 }
 
 /** Questions that belong together, and what is being done about them. */
@@ -80,28 +80,28 @@ export function GapCard({ domain, gap }: { domain: string; gap: Gap }) {
       <Problem error={makeJob.error ?? check.error} />
       {gap.mayBegin && (
         <details className="inner">
-          <summary>Say more to the agent</summary>
+          <summary>Instructions for the agent</summary>
           <Field
-            label="What it should know or write"
+            label="Instructions"
             value={instructions}
             onChange={setInstructions}
             rows={3}
-            hint="It comes behind the list of the questions."
+            hint="Added after the list of questions."
           />
         </details>
       )}
       <div className="actions">
         {gap.mayBegin && (
           <Button className="button button-primary" isDisabled={makeJob.isPending} onPress={() => makeJob.mutate()}>
-            {gap.job === null ? 'Make a job' : 'Make another job'}
+            {gap.job === null ? 'Create job' : 'Create another job'}
           </Button>
         )}
         <Button className="button" isDisabled={check.isPending || isBeingChecked} onPress={() => check.mutate()}>
-          Ask again now
+          Ask again
         </Button>
         {gap.checkedAt !== null && (
           <span className="hint">
-            asked again <Ago date={gap.checkedAt} />
+            checked <Ago date={gap.checkedAt} />
           </span>
         )}
       </div>
@@ -115,7 +115,7 @@ function Question({ question: { text, count, answeredNow } }: { question: Gap['q
       <span className="asked">{plain(text)}</span> {count > 1 && <span className="hint">×{count}</span>}{' '}
       {answeredNow !== null && (
         <span className={`badge ${answeredNow ? 'badge-good' : 'badge-bad'}`}>
-          {answeredNow ? 'now answered' : 'not answered'}
+          {answeredNow ? 'answered' : 'unanswered'}
         </span>
       )}
     </li>
@@ -126,13 +126,13 @@ function JobOf({ job }: { job: NonNullable<Gap['job']> }) {
   return (
     <p className="gap-job">
       <Link to="/jobs/$projectId/$id" params={{ projectId: job.projectId, id: job.id }}>
-        Its job
+        Job
       </Link>{' '}
       <span className="quiet">{job.status}</span>
       {job.prLink !== null && (
         <>
           {' · '}
-          <a href={job.prLink}>Its pull request</a> {job.prState !== null && <PullRequestBadge state={job.prState} />}
+          <a href={job.prLink}>Pull request</a> {job.prState !== null && <PullRequestBadge state={job.prState} />}
         </>
       )}
     </p>

@@ -15,10 +15,10 @@ export function PassageList({ domain, search }: PassageListProps) {
   return (
     <aside className="passages" aria-label="Retrieved passages">
       <h2>Retrieved passages</h2>
-      {search.isIdle && <p className="quiet">What the search finds for a question stands here, with its scores.</p>}
+      {search.isIdle && <p className="quiet">The passages retrieved for a question appear here with their scores.</p>}
       {search.isPending && <Loading what="Searching…" />}
       {search.error !== null && <p className="field-error">{messageOf(search.error)}</p>}
-      {search.data?.length === 0 && <p className="quiet">Nothing was found.</p>}
+      {search.data?.length === 0 && <p className="quiet">No passages found.</p>}
       {search.data?.map((passage) => (
         <PassageCard
           key={`${passage.path}#${passage.anchor ?? ''}${passage.content.slice(0, 40)}`}
@@ -49,7 +49,7 @@ function PassageCard({ domain, passage, most }: { domain: string; passage: Passa
       </p>
       {page !== null && (
         <a href={page} target="_blank" rel="noopener noreferrer">
-          The whole page
+          Full page
         </a>
       )}
     </details>

@@ -61,7 +61,7 @@ export function QuestionForm({ isBusy, hasMessages, onAsk, onStop, onNew }: Ques
         />
       </TextField>
       <details className="grammar">
-        <summary>As which reader</summary>
+        <summary>Reader context</summary>
         <div className="form">
           <Field
             label="Current page"
@@ -78,7 +78,7 @@ export function QuestionForm({ isBusy, hasMessages, onAsk, onStop, onNew }: Ques
               onChange={(type) => change({ context: { ...asked.context, type } })}
             />
             <Field
-              label="What the reader selected"
+              label="Selected text"
               value={asked.context.value}
               onChange={(value) => change({ context: { ...asked.context, value } })}
               rows={2}
@@ -86,7 +86,7 @@ export function QuestionForm({ isBusy, hasMessages, onAsk, onStop, onNew }: Ques
             />
           </div>
           <Check
-            label="Count it as asked by a reader, in conversations and gaps"
+            label="Count in conversations and gaps"
             isSelected={asked.isReader}
             onChange={(isReader) => change({ isReader })}
           />

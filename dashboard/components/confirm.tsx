@@ -36,7 +36,7 @@ export function Confirm({ label, what, title, text, act, onDone }: ConfirmProps)
                     {what}
                   </Button>
                   <Button slot="close" className="button" autoFocus>
-                    Leave it
+                    Go back
                   </Button>
                 </div>
               </>

@@ -46,7 +46,7 @@ function SignedIn({ session }: { session: Session }) {
   return (
     <SessionContext value={session}>
       <a className="skip" href="#content">
-        Skip to the content
+        Skip to content
       </a>
       <div className="frame">
         <header className="side" data-open={isOpen || undefined}>

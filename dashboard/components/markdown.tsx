@@ -21,7 +21,7 @@ export function Markdown({ text, resolve, anchor }: MarkdownProps) {
       <Suspense fallback={<p className="words">{shown.slice(0, 2_000)}</p>}>
         <Rendered text={shown} resolve={resolve} anchor={anchor} />
       </Suspense>
-      {left > 0 && <p className="hint">{left.toLocaleString('en')} further characters are not shown.</p>}
+      {left > 0 && <p className="hint">{left.toLocaleString('en')} more characters not shown.</p>}
     </div>
   );
 }

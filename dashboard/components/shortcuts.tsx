@@ -3,13 +3,13 @@ import { useEffect, useEffectEvent, useState } from 'react';
 import { Button, Dialog, Heading, Modal, ModalOverlay } from 'react-aria-components';
 
 const shortcuts = [
-  [['J'], 'the next job of the list'],
-  [['K'], 'the one before it'],
-  [['Enter'], 'open it'],
+  [['J'], 'next job in the list'],
+  [['K'], 'previous job'],
+  [['Enter'], 'open the job'],
   [['/'], 'search'],
-  [['C'], 'a new job'],
-  [['Ctrl', 'Enter'], 'send what was written'],
-  [['?'], 'this help'],
+  [['C'], 'new job'],
+  [['Ctrl', 'Enter'], 'send'],
+  [['?'], 'show shortcuts'],
 ] as const;
 
 /** Whether a key is meant for a field, or for the browser. */

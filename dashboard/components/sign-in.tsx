@@ -76,7 +76,7 @@ function Why({ hasEnded, signIn }: { hasEnded: boolean; signIn: Try }) {
     return (
       <div className="note note-error" role="alert">
         <p>
-          <strong>This link does not sign in.</strong>
+          <strong>This sign-in link does not work.</strong>
         </p>
         <p>
           {messageOf(signIn.error)} <code>npm run docket -- sign-in</code> prints another.
@@ -94,7 +94,7 @@ function Why({ hasEnded, signIn }: { hasEnded: boolean; signIn: Try }) {
   if (!hasEnded || signIn.isPending) return null;
   return (
     <p className="note" role="status">
-      Your session has ended. Sign in again, and you are back on this page.
+      Your session has ended. Sign in again to return to this page.
     </p>
   );
 }

@@ -48,21 +48,21 @@ export const DiffFile = memo(function DiffFile({ file, layout }: { file: PatchFi
 
 function Body({ file, layout }: { file: PatchFile; layout: DiffLayout }) {
   const tokens = useMemo(() => highlighted(file), [file]);
-  if (file.isBinary) return <p className="diff-note">A binary file: its content is not shown.</p>;
+  if (file.isBinary) return <p className="diff-note">Binary file not shown.</p>;
   if (file.hunks.length === 0) {
     return (
       <p className="diff-note">
         {file.oldPath !== null
-          ? 'Moved without a change.'
+          ? 'Renamed without changes.'
           : file.modes !== null
-            ? 'Only its mode changed.'
-            : 'An empty file.'}
+            ? 'File mode changed.'
+            : 'Empty file.'}
       </p>
     );
   }
   const viewType = file.change === 'add' || file.change === 'delete' ? 'unified' : layout;
   return (
-    <div className="diff-scroll" tabIndex={0} role="group" aria-label={`Change of ${file.path}`}>
+    <div className="diff-scroll" tabIndex={0} role="group" aria-label={`Changes to ${file.path}`}>
       <Diff viewType={viewType} diffType={file.change} hunks={file.hunks} tokens={tokens}>
         {(hunks: HunkData[]) =>
           hunks.flatMap((hunk) => [

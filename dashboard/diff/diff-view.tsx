@@ -13,7 +13,7 @@ export function DiffView({ patch }: { patch: string }) {
   const [layout, setLayout] = useState(storedLayout);
   const additions = files.reduce((sum, file) => sum + file.additions, 0);
   const deletions = files.reduce((sum, file) => sum + file.deletions, 0);
-  if (files.length === 0) return <p className="quiet">No file is changed.</p>;
+  if (files.length === 0) return <p className="quiet">No files changed.</p>;
   return (
     <div className="diffs">
       <div className="diffs-head">
@@ -40,7 +40,7 @@ export function DiffView({ patch }: { patch: string }) {
       {files.map((file) => (
         <DiffFile key={`${file.oldPath ?? ''}>${file.path}`} file={file} layout={layout} />
       ))}
-      {left > 0 && <p className="hint">{count(left)} further characters are not shown; the patch has them all.</p>}
+      {left > 0 && <p className="hint">{count(left)} more characters not shown; the patch has them all.</p>}
     </div>
   );
 }

@@ -23,6 +23,6 @@ export function StepDiff({ job: { projectId, id }, step: { turn, step } }: StepD
       ),
   });
   if (diff.isPending) return <Loading />;
-  if (diff.isError) return <ErrorNote title="The change could not be read" message={messageOf(diff.error)} />;
+  if (diff.isError) return <ErrorNote title="The diff could not be loaded" message={messageOf(diff.error)} />;
   return <DiffView patch={diff.data} />;
 }

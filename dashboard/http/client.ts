@@ -30,7 +30,7 @@ export async function done(call: Promise<{ error?: unknown; response: Response }
 
 function sentenceOf(body: unknown, status: number): string {
   if (typeof body === 'object' && body !== null && 'error' in body && typeof body.error === 'string') return body.error;
-  return `The server answered ${status}. Try again in a moment.`;
+  return `The server responded with ${status}. Try again in a moment.`;
 }
 
 /** The sentence of anything that was thrown. */

@@ -27,7 +27,7 @@ async function follow({ url, lastId, signal, onEvents, onConnection }: Following
       const response = await fetch(url, { headers, signal, cache: 'no-store' });
       if (response.status === 204) return onConnection('ended');
       if (response.status === 401 || response.status === 404) return onConnection('lost');
-      if (!response.ok || response.body === null) throw new Error(`The stream answered ${response.status}.`);
+      if (!response.ok || response.body === null) throw new Error(`The stream responded with ${response.status}.`);
       failures = 0;
       onConnection('live');
       const reader = response.body.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());

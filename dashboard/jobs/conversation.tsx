@@ -96,11 +96,11 @@ function Outcome({ details: { failure, incomplete, message } }: { details: Job['
     <div className={failure === null && incomplete === null ? 'outcome' : 'outcome outcome-failed'}>
       {incomplete !== null && (
         <>
-          <h3>Not everything was done</h3>
+          <h3>Incomplete</h3>
           <p role="status">{plain(incomplete)}</p>
         </>
       )}
-      <h3>{failure === null ? 'The agent says' : 'How it ended'}</h3>
+      <h3>{failure === null ? 'Agent' : 'Result'}</h3>
       <Markdown text={message ?? ''} />
     </div>
   );

@@ -27,7 +27,7 @@ export function FollowUp({ job, status, onSent }: { job: JobRef; status: Job['st
     },
   });
   if (status === 'archived')
-    return <p className="quiet">An archived job takes no message. Fork it to go on from a step.</p>;
+    return <p className="quiet">An archived job accepts no messages. Fork it to continue from a step.</p>;
   return (
     <Form
       className="form follow-up"
@@ -37,14 +37,14 @@ export function FollowUp({ job, status, onSent }: { job: JobRef; status: Job['st
       }}
     >
       <TextField className="field" value={prompt} onChange={setPrompt} isRequired>
-        <Label className="label">{status === 'active' ? 'Tell the agent something' : 'Ask for a change'}</Label>
+        <Label className="label">{status === 'active' ? 'Message the agent' : 'Request a change'}</Label>
         <TextArea
           className="input"
           rows={3}
           placeholder={
             status === 'active'
-              ? 'It reads this before its next step.'
-              : 'It goes on, on the same branch and pull request.'
+              ? 'The agent reads this before its next step.'
+              : 'The agent continues on the same branch and pull request.'
           }
           onKeyDown={(event) => {
             if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) event.currentTarget.form?.requestSubmit();

@@ -66,15 +66,14 @@ function ForkForm({ job, turn, step }: ForkProps) {
     >
       <Heading slot="title">Fork from step {step}</Heading>
       <p className="quiet">
-        A new job takes over the conversation and the files up to and with this step, and goes on, on a branch of its
-        own.
+        A new job starts with the conversation and the files as of this step and continues on a branch of its own.
       </p>
       <TextField className="field" value={prompt} onChange={setPrompt} autoFocus>
-        <Label className="label">What should be different? (optional)</Label>
+        <Label className="label">Instructions (optional)</Label>
         <TextArea className="input" rows={4} />
       </TextField>
       <TextField className="field" value={model} onChange={setModel}>
-        <Label className="label">Another model (optional)</Label>
+        <Label className="label">Model (optional)</Label>
         <Input className="input code" placeholder="provider/model" spellCheck={false} />
       </TextField>
       {fork.isError && (

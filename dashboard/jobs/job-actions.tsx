@@ -36,7 +36,7 @@ export function JobActions({ job, status, turn }: { job: JobRef; status: Job['st
           label="Cancel"
           what="Cancel the job"
           title="Cancel this job?"
-          text="It stops at once and publishes nothing any more. A message can take it up again."
+          text="The job stops and publishes nothing further. A follow-up message resumes it."
           act={() => answerOf(api.POST('/v2/agent/{projectId}/job/{id}/cancel', { params: { path: job } }))}
           onDone={refresh}
         />
@@ -46,7 +46,7 @@ export function JobActions({ job, status, turn }: { job: JobRef; status: Job['st
           label="Archive"
           what="Archive the job"
           title="Archive this job?"
-          text="It stays readable, and takes no message any more."
+          text="An archived job stays readable but accepts no more messages."
           act={() => answerOf(api.POST('/v2/agent/{projectId}/job/{id}/archive', { params: { path: job } }))}
           onDone={refresh}
         />
@@ -55,7 +55,7 @@ export function JobActions({ job, status, turn }: { job: JobRef; status: Job['st
         label="Delete"
         what="Delete the job"
         title="Delete this job?"
-        text="Its conversation, steps and snapshots are deleted with it; work in progress stops. Its branch and pull request stay. This cannot be undone."
+        text="This also deletes its conversation, steps and snapshots, and stops work in progress. Its branch and pull request remain. This cannot be undone."
         act={() => done(api.DELETE('/v2/agent/{projectId}/job/{id}', { params: { path: job } }))}
         onDone={() => navigate({ to: '/' })}
       />

@@ -23,7 +23,7 @@ export function Said({ text, createdAt, isWaiting = false }: SaidProps) {
         </span>
       </p>
       <p className="words">{shown}</p>
-      {left > 0 && <p className="hint">{left.toLocaleString('en')} further characters are not shown.</p>}
+      {left > 0 && <p className="hint">{left.toLocaleString('en')} more characters not shown.</p>}
     </div>
   );
 }

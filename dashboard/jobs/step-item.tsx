@@ -47,7 +47,7 @@ export const StepItem = memo(function StepItem({ job, step, words, isHere }: Ste
         {step.endedAt !== null && <ForkDialog job={job} turn={step.turn} step={step.step} />}
       </div>
       {text !== '' && <Markdown text={text} />}
-      {isSpeaking && <p className="speaking">{words ? '' : 'The model is thinking…'}</p>}
+      {isSpeaking && <p className="speaking">{words ? '' : 'Waiting for the model…'}</p>}
       {step.toolCalls.length > 0 && (
         <div className="tools">
           {step.toolCalls.map((call) => (
@@ -82,7 +82,7 @@ function StepMarks({ step }: { step: Step }) {
       {retakes > step.modelFailures && (
         <span
           className="badge badge-warn"
-          title="A worker stopped in the middle, and another one went on from what was stored."
+          title="A worker stopped during this step, and another continued from the stored state."
         >
           handed over
         </span>

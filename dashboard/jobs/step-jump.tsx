@@ -67,7 +67,7 @@ export function StepJump({ steps, isActive, onJump, onFollow }: StepJumpProps) {
         </Button>
       )}
       <span className="hint" id="step-jump-hint" role="status">
-        {isUnknown ? 'There is no such step.' : `${count(steps.length)} steps; 1.20 is step 20 of turn 1`}
+        {isUnknown ? 'No such step.' : `${count(steps.length)} steps; 1.20 is step 20 of turn 1`}
       </span>
     </form>
   );

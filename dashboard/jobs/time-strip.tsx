@@ -29,7 +29,7 @@ export function segmentsOf(turn: Turn, steps: Step[], phases: PhaseMark[], now: 
   for (const { step, startedAt, answeredAt, endedAt, toolCalls } of steps) {
     const started = Date.parse(startedAt);
     const answered = answeredAt === null ? end : Date.parse(answeredAt);
-    known.push({ kind: 'model', from: started, to: answered, what: `Step ${step}: the model` });
+    known.push({ kind: 'model', from: started, to: answered, what: `Step ${step}: model` });
     if (answeredAt === null || toolCalls.length === 0) continue;
     const done = endedAt === null ? (turn.endedAt === null ? end : answered) : Date.parse(endedAt);
     known.push({ kind: 'tools', from: answered, to: done, what: `Step ${step}: tools` });
@@ -45,7 +45,7 @@ function withGaps(known: Segment[], begin: number, end: number): Segment[] {
     // steps that were taken over from another job lie outside of the turn
     const from = Math.min(Math.max(segment.from, at), end);
     const to = Math.min(Math.max(segment.to, from), end);
-    if (from > at) all.push({ kind: 'waiting', from: at, to: from, what: 'Between two steps' });
+    if (from > at) all.push({ kind: 'waiting', from: at, to: from, what: 'Between steps' });
     if (to > from) all.push({ ...segment, from, to });
     at = Math.max(at, to);
   }

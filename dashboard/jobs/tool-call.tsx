@@ -70,13 +70,13 @@ function Inside({ job, step, call }: ToolCallProps) {
       <h4>Arguments</h4>
       <pre tabIndex={0}>{beginning(plain(JSON.stringify(call.input, null, 2) ?? ''), longestShown).shown}</pre>
       <h4>Result</h4>
-      {output === null ? <p className="quiet">Not there yet.</p> : <pre tabIndex={0}>{shown || '(empty)'}</pre>}
+      {output === null ? <p className="quiet">No result yet.</p> : <pre tabIndex={0}>{shown || '(empty)'}</pre>}
       {isCut && (
         <Button className="button" isDisabled={whole.isFetching} onPress={() => setWhole(true)}>
           Show all {count(call.characters ?? 0)} characters
         </Button>
       )}
-      {left > 0 && <p className="hint">{count(left)} further characters are not shown.</p>}
+      {left > 0 && <p className="hint">{count(left)} more characters not shown.</p>}
       {whole.isError && <p className="field-error">{messageOf(whole.error)}</p>}
     </div>
   );

@@ -24,7 +24,7 @@ export function UsageOverTime() {
   return (
     <section aria-labelledby="usage">
       <div className="page-head section-head">
-        <h2 id="usage">Use and limits</h2>
+        <h2 id="usage">Usage and limits</h2>
         <div className="segments" role="group" aria-label="Days">
           {spans.map((span) => (
             <Button key={span} className="segment" aria-pressed={days === span} onPress={() => setDays(span)}>
@@ -34,7 +34,7 @@ export function UsageOverTime() {
         </div>
       </div>
       {usage.isPending && <Loading />}
-      {usage.isError && <ErrorNote title="The use could not be read" message={messageOf(usage.error)} />}
+      {usage.isError && <ErrorNote title="Usage could not be loaded" message={messageOf(usage.error)} />}
       {usage.data !== undefined && (
         <div className="plots">
           <KeyPlots assistant={usage.data.assistant} />
@@ -64,18 +64,18 @@ function KeyPlots({ assistant }: { assistant: Usage['assistant'] }) {
   const hours = useMemo(
     (): Series[] => [
       {
-        label: 'let in, in the busiest hour',
+        label: 'accepted, busiest hour',
         colour: '--blue',
         values: organization.map(({ busiestHour }) => busiestHour),
       },
-      { label: 'turned away, on the day', colour: '--red', values: organization.map(({ refused }) => refused) },
+      { label: 'rejected, whole day', colour: '--red', values: organization.map(({ refused }) => refused) },
     ],
     [organization],
   );
   return (
     <>
       <Plot
-        title="Requests of readers a day, by key"
+        title="Reader requests per day, by key"
         times={times}
         series={byKey}
         format={whole}
@@ -83,12 +83,12 @@ function KeyPlots({ assistant }: { assistant: Usage['assistant'] }) {
         span="day"
       />
       <Plot
-        title="Requests of readers an hour"
+        title="Reader requests per hour"
         times={times}
         series={hours}
         format={whole}
         span="day"
-        limit={{ value: limitPerHour, label: `limit: ${count(limitPerHour)} an hour, all keys together` }}
+        limit={{ value: limitPerHour, label: `limit: ${count(limitPerHour)} per hour, all keys together` }}
       />
     </>
   );
@@ -104,17 +104,17 @@ function ProjectPlot({ project: { name, days, budgetUsd } }: { project: Usage['p
     (): Series[] => [{ label: 'US dollars', colour: '--amber', values: days.map(({ costUsd }) => costUsd) }],
     [days],
   );
-  const limit = budgetUsd === null ? null : { value: budgetUsd, label: `budget: ${cost(budgetUsd)} a day` };
+  const limit = budgetUsd === null ? null : { value: budgetUsd, label: `budget: ${cost(budgetUsd)} per day` };
   return (
     <Plot
-      title={`Cost a day: ${plain(name)}`}
+      title={`Cost per day: ${plain(name)}`}
       times={times}
       series={series}
       format={cost}
       kind="bars"
       span="day"
       limit={limit}
-      note={limit === null ? 'No budget is set.' : undefined}
+      note={limit === null ? 'No budget set.' : undefined}
     />
   );
 }

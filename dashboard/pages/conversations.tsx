@@ -26,7 +26,7 @@ export function ConversationsPage() {
   useEffect(() => {
     document.title = 'Conversations · Docket';
   }, []);
-  if (site === '') return <EmptyNote title="There is no site yet">Make one in the settings.</EmptyNote>;
+  if (site === '') return <EmptyNote title="No sites yet">Create one in the settings.</EmptyNote>;
   const show = (change: { site?: string; view?: ConversationView; q?: string }) =>
     void navigate({ to: '/conversations', search: { site, view, q, ...change }, replace: true });
   return (
@@ -36,7 +36,7 @@ export function ConversationsPage() {
         <SiteChoice domain={site} onChange={(domain) => show({ site: domain })} />
       </div>
       <div className="filters">
-        <div className="segments" role="group" aria-label="Which conversations">
+        <div className="segments" role="group" aria-label="Filter conversations">
           {conversationViews.map((name) => (
             <Button key={name} className="segment" aria-pressed={view === name} onPress={() => show({ view: name })}>
               {name}
@@ -51,7 +51,7 @@ export function ConversationsPage() {
           onSubmit={(words) => show({ q: words.trim() })}
           onClear={() => show({ q: '' })}
         >
-          <Input className="input" placeholder="Search in questions and answers, Enter" />
+          <Input className="input" placeholder="Search questions and answers" />
         </SearchField>
       </div>
       <ConversationList key={`${site} ${view}`} domain={site} view={view} q={q} />
@@ -81,7 +81,7 @@ function ConversationList({ domain, view, q }: { domain: string; view: Conversat
     getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
   });
   return (
-    <Loaded query={list} problem="The conversations could not be read">
+    <Loaded query={list} problem="Conversations could not be loaded">
       {({ pages }) => {
         const conversations = pages.flatMap((page) => page.conversations);
         if (conversations.length === 0) return <NoConversation isNarrowed={view !== 'all' || q !== ''} />;
@@ -101,11 +101,10 @@ function ConversationList({ domain, view, q }: { domain: string; view: Conversat
 }
 
 function NoConversation({ isNarrowed }: { isNarrowed: boolean }) {
-  if (isNarrowed) return <EmptyNote title="No conversation is like that">Look at all of them.</EmptyNote>;
+  if (isNarrowed)
+    return <EmptyNote title="No matching conversations">Clear the filters to see all conversations.</EmptyNote>;
   return (
-    <EmptyNote title="Nobody has asked yet">
-      What readers ask the assistant, and what it answers, is listed here.
-    </EmptyNote>
+    <EmptyNote title="No conversations yet">Readers' questions and the assistant's answers appear here.</EmptyNote>
   );
 }
 
@@ -115,19 +114,19 @@ function ConversationItem({ domain, conversation }: { domain: string; conversati
   return (
     <details className="conversation" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>
-        <span className="conversation-question asked">{plain(question ?? 'A conversation').slice(0, 300)}</span>
+        <span className="conversation-question asked">{plain(question ?? 'Conversation').slice(0, 300)}</span>
         <span className="conversation-marks">
           {unanswered > 0 && (
             <span className="badge badge-warn">
               {unanswered === questions ? 'unanswered' : `${unanswered} unanswered`}
             </span>
           )}
-          {up > 0 && <span className="badge badge-good">helped</span>}
-          {down > 0 && <span className="badge badge-bad">did not help</span>}
+          {up > 0 && <span className="badge badge-good">helpful</span>}
+          {down > 0 && <span className="badge badge-bad">not helpful</span>}
         </span>
         <span className="hint conversation-facts">
           {plural(questions, 'question')}, <Ago date={updatedAt} />
-          {fp === 'playground' && ', in the playground'}
+          {fp === 'playground' && ', playground'}
         </span>
       </summary>
       {isOpen && <ThreadView domain={domain} threadId={threadId} />}
@@ -151,7 +150,7 @@ function ThreadView({ domain, threadId }: { domain: string; threadId: string }) 
     getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
   });
   return (
-    <Loaded query={thread} problem="The conversation could not be read">
+    <Loaded query={thread} problem="The conversation could not be loaded">
       {({ pages }) => (
         <div className="thread">
           {pages
@@ -167,7 +166,7 @@ function ThreadView({ domain, threadId }: { domain: string; threadId: string }) 
                   <Sources domain={domain} sources={sources} />
                   {feedback != null && (
                     <p className={`note reader-says ${feedback.vote === 'up' ? 'says-good' : 'says-bad'}`}>
-                      The reader says that it {feedback.vote === 'up' ? 'helped' : 'did not help'}
+                      Rated {feedback.vote === 'up' ? 'helpful' : 'not helpful'} by the reader
                       {feedback.reasons.length > 0 && `: ${feedback.reasons.map(plain).join(', ')}`}
                       {feedback.comment !== null && `. "${plain(feedback.comment)}"`}
                     </p>

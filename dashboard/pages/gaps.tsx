@@ -23,7 +23,7 @@ export function GapsPage() {
   useEffect(() => {
     document.title = 'Gaps · Docket';
   }, []);
-  if (site === '') return <EmptyNote title="There is no site yet">Make one in the settings.</EmptyNote>;
+  if (site === '') return <EmptyNote title="No sites yet">Create one in the settings.</EmptyNote>;
   return (
     <>
       <div className="page-head">
@@ -35,7 +35,7 @@ export function GapsPage() {
         site is indexed and the questions are asked again.
       </p>
       <GapList key={site} domain={site} />
-      <h2 className="section-head">Searches that found nothing</h2>
+      <h2 className="section-head">Searches without results</h2>
       <EmptySearches key={`searches of ${site}`} domain={site} />
     </>
   );
@@ -51,11 +51,11 @@ function GapList({ domain }: { domain: string }) {
       state.data?.gaps.every((gap) => settled.includes(gap.state)) === true ? 20_000 : 2_000,
   });
   return (
-    <Loaded query={gaps} problem="The gaps could not be read">
+    <Loaded query={gaps} problem="Gaps could not be loaded">
       {({ gaps }) =>
         gaps.length === 0 ? (
-          <EmptyNote title="Every question was answered">
-            Questions of the last 90 days that were not, or whose answer did not help, are listed here.
+          <EmptyNote title="No gaps">
+            Questions from the last 90 days that got no answer or an unhelpful one appear here.
           </EmptyNote>
         ) : (
           <>
@@ -82,9 +82,9 @@ function IndexProblem({ domain }: { domain: string }) {
   return (
     <ErrorNote title="The site could not be indexed" message={failure.message}>
       <p>
-        The questions are asked again when it has been:{' '}
+        The questions are asked again after the next successful index:{' '}
         <Link to="/settings/$part" params={{ part: 'sites' }}>
-          change or index it
+          edit or re-index the site
         </Link>
         .
       </p>
@@ -98,12 +98,12 @@ function EmptySearches({ domain }: { domain: string }) {
     queryFn: () => answerOf(api.GET('/v1/sites/{domain}/searches', { params: { path: { domain } } })),
   });
   return (
-    <Loaded query={searches} problem="The searches could not be read">
+    <Loaded query={searches} problem="Searches could not be loaded">
       {({ searches }) =>
         searches.length === 0 ? (
           <p className="quiet">None in the last 30 days.</p>
         ) : (
-          <Table name="Searches that found nothing" columns={['Words', 'Times', 'Last']}>
+          <Table name="Searches without results" columns={['Query', 'Count', 'Last']}>
             {searches.map(({ query, count: times, lastAt }) => (
               <tr key={query}>
                 <td>{plain(query)}</td>

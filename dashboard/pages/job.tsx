@@ -35,7 +35,7 @@ function JobView({ job: ref, onFurtherTurn }: { job: JobRef; onFurtherTurn(): vo
   useEffect(() => {
     document.title = `${title.slice(0, 80)} · Docket`;
   }, [title]);
-  if (job.isError) return <ErrorNote title="The job could not be read" message={messageOf(job.error)} />;
+  if (job.isError) return <ErrorNote title="The job could not be loaded" message={messageOf(job.error)} />;
   if (job.isPending) return <Loading />;
   const wasEnded = job.data.status !== 'active';
   return (
@@ -55,12 +55,12 @@ function JobView({ job: ref, onFurtherTurn }: { job: JobRef; onFurtherTurn(): vo
           failure={job.data.details.failure}
         />
       )}
-      {turns.isError && <ErrorNote title="The conversation could not be read" message={messageOf(turns.error)} />}
+      {turns.isError && <ErrorNote title="The conversation could not be loaded" message={messageOf(turns.error)} />}
       {turns.data !== undefined && steps.data !== undefined && (
         <>
           <Times turns={turns.data} steps={steps.data} phases={live.phases} />
           <Tabs className="tabs">
-            <TabList aria-label="Parts of the job" className="tab-list">
+            <TabList aria-label="Job" className="tab-list">
               <Tab id="conversation" className="tab">
                 Conversation
               </Tab>
@@ -96,14 +96,14 @@ function JobFacts({ job, projectId }: { job: Job; projectId: string }) {
           <span className="quiet">{job.status === 'active' ? 'not yet' : 'none'}</span>
         ) : (
           <>
-            <a href={job.prLink}>open it</a> {pullRequest !== null && <PullRequestBadge {...pullRequest} />}
+            <a href={job.prLink}>View</a> {pullRequest !== null && <PullRequestBadge {...pullRequest} />}
           </>
         )}
       </Fact>
       <Fact name="Model">
         <code>{job.model}</code>
       </Fact>
-      <Fact name="Used">
+      <Fact name="Usage">
         {plural(steps, 'step')}, {tokens(usage.inputTokens)} tokens in, {tokens(usage.outputTokens)} out
       </Fact>
       <Fact name="Cost">{cost(usage.costUsd)}</Fact>
@@ -146,8 +146,8 @@ function FailureNote({ job, projectId, prompt, failure }: FailureNoteProps) {
       <p className="hint">
         Category <code>{failure.category}</code>.{' '}
         {failure.retryable
-          ? 'Trying again may help: send a message below, or fork from a step.'
-          : 'Trying again alone will not help; a message below begins a further turn.'}
+          ? 'A retry may help: send a follow-up message below or fork from a step.'
+          : 'A plain retry will fail again. A follow-up message below starts another turn.'}
       </p>
       <div className="actions">
         <Link
@@ -155,7 +155,7 @@ function FailureNote({ job, projectId, prompt, failure }: FailureNoteProps) {
           to="/new"
           state={{ again: { projectId, prompt, ref: job.source.ref ?? '', model: job.model } }}
         >
-          Start it again
+          Retry
         </Link>
       </div>
     </section>
@@ -180,7 +180,7 @@ const Times = memo(function Times({ turns, steps, phases }: { turns: Turn[]; ste
   return (
     <div className="strips">
       {strips.map(({ turn, segments }) => (
-        <TimeStrip key={turn} label={turns.length === 1 ? 'Where the time went' : `Turn ${turn}`} segments={segments} />
+        <TimeStrip key={turn} label={turns.length === 1 ? 'Time breakdown' : `Turn ${turn}`} segments={segments} />
       ))}
     </div>
   );

@@ -26,7 +26,7 @@ export function JobsPage() {
         <LiveDot connection={connection} />
       </div>
       <Filters filters={filters} />
-      {list.isError && <ErrorNote title="The jobs could not be read" message={messageOf(list.error)} />}
+      {list.isError && <ErrorNote title="Jobs could not be loaded" message={messageOf(list.error)} />}
       {list.isPending && <Loading />}
       {list.isSuccess && jobs.length === 0 && <NoJobs filters={filters} />}
       {jobs.length > 0 && (
@@ -39,7 +39,7 @@ export function JobsPage() {
 function NoJobs({ filters }: { filters: JobFilters }) {
   if (Object.keys(filters).length > 0) {
     return (
-      <EmptyNote title="No job fits these filters">
+      <EmptyNote title="No jobs match these filters">
         <Link to="/jobs" className="button">
           Show all jobs
         </Link>
@@ -48,9 +48,9 @@ function NoJobs({ filters }: { filters: JobFilters }) {
   }
   return (
     <EmptyNote title="No jobs yet">
-      <p>Say what should change in a repository; an agent does it and opens a pull request.</p>
+      <p>Describe a change to a repository. An agent makes it and opens a pull request.</p>
       <Link to="/new" className="button button-primary">
-        Start the first job
+        Create the first job
       </Link>
     </EmptyNote>
   );

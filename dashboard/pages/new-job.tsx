@@ -53,7 +53,7 @@ export function NewJobPage() {
     document.title = 'New job · Docket';
   }, []);
   const project = projects.find(({ id }) => id === projectId);
-  if (project === undefined) return <EmptyNote title="There is no project yet">Make one in the settings.</EmptyNote>;
+  if (project === undefined) return <EmptyNote title="No projects yet">Create one in the settings.</EmptyNote>;
   const usedModel = model.trim() || (project.model ?? defaults.agentModel);
   return (
     <div className="narrow">
@@ -97,8 +97,8 @@ export function NewJobPage() {
         )}
         <div className="field-pair">
           <TextField className="field" value={ref} onChange={setRef}>
-            <Label className="label">Branch, tag or commit to begin at</Label>
-            <Input className="input code" placeholder="the default branch" spellCheck={false} />
+            <Label className="label">Base branch, tag or commit</Label>
+            <Input className="input code" placeholder="default branch" spellCheck={false} />
           </TextField>
           <TextField className="field" value={model} onChange={setModel}>
             <Label className="label">Model</Label>
@@ -115,7 +115,7 @@ export function NewJobPage() {
           </p>
         )}
         <Button type="submit" className="button button-primary" isDisabled={create.isPending}>
-          {create.isPending ? 'Starting…' : 'Start the job'}
+          {create.isPending ? 'Starting…' : 'Start job'}
         </Button>
       </Form>
     </div>

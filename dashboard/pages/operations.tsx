@@ -44,7 +44,7 @@ export function OperationsPage() {
         </div>
       </div>
       {operations.isPending && <Loading />}
-      {operations.isError && <ErrorNote title="The figures could not be read" message={messageOf(operations.error)} />}
+      {operations.isError && <ErrorNote title="Metrics could not be loaded" message={messageOf(operations.error)} />}
       {operations.data !== undefined && (
         <>
           <Figures operations={operations.data} />
@@ -64,16 +64,16 @@ function Figures({ operations }: { operations: Operations }) {
   const spent = operations.cost.reduce((sum, { costUsd }) => sum + costUsd, 0);
   const figures = [
     [
-      'Waiting jobs',
+      'Queued jobs',
       count(queue.waiting),
       queue.oldestSeconds === null ? '' : `oldest ${duration(queue.oldestSeconds * 1000)}`,
     ],
     ['Active jobs', count(queue.active), ''],
-    ['A turn takes', ms(latency.jobs.p50Ms), `p95 ${ms(latency.jobs.p95Ms)}`],
-    ['A call of the model', ms(latency.model.p50Ms), `p95 ${ms(latency.model.p95Ms)}`],
-    ['First words of an answer', ms(latency.answers.firstTokenP50Ms), plural(latency.answers.count, 'answer')],
+    ['Turn duration (p50)', ms(latency.jobs.p50Ms), `p95 ${ms(latency.jobs.p95Ms)}`],
+    ['Model latency (p50)', ms(latency.model.p50Ms), `p95 ${ms(latency.model.p95Ms)}`],
+    ['Time to first token (p50)', ms(latency.answers.firstTokenP50Ms), plural(latency.answers.count, 'answer')],
     [
-      'Spent',
+      'Cost',
       cost(spent),
       `${tokens(operations.cost.reduce((sum, { inputTokens, outputTokens }) => sum + inputTokens + outputTokens, 0))} tokens`,
     ],
@@ -99,24 +99,24 @@ function Plots({ operations }: { operations: Operations }) {
   const plots = useMemo(
     () => [
       {
-        title: 'Turns of jobs',
+        title: 'Turns',
         times: throughput.map(({ at }) => at),
         format: whole,
         kind: 'lines' as const,
         series: [
-          { label: 'begun', colour: '--blue', values: throughput.map(({ created }) => created) },
+          { label: 'started', colour: '--blue', values: throughput.map(({ created }) => created) },
           { label: 'completed', colour: '--green', values: throughput.map(({ completed }) => completed) },
           { label: 'failed', colour: '--red', values: throughput.map(({ failed }) => failed) },
         ],
       },
       {
-        title: 'How long a turn takes',
+        title: 'Turn duration',
         times: latency.series.map(({ at }) => at),
         format: duration,
         kind: 'lines' as const,
         series: [
-          { label: 'half of them', colour: '--blue', values: latency.series.map(({ jobP50Ms }) => jobP50Ms) },
-          { label: '95 of 100', colour: '--purple', values: latency.series.map(({ jobP95Ms }) => jobP95Ms) },
+          { label: 'p50', colour: '--blue', values: latency.series.map(({ jobP50Ms }) => jobP50Ms) },
+          { label: 'p95', colour: '--purple', values: latency.series.map(({ jobP95Ms }) => jobP95Ms) },
         ],
       },
       {
@@ -127,13 +127,13 @@ function Plots({ operations }: { operations: Operations }) {
         series: [{ label: 'US dollars', colour: '--amber', values: spending.map(({ costUsd }) => costUsd) }],
       },
       {
-        title: 'Questions of readers',
+        title: 'Reader questions',
         times: answers.map(({ at }) => at),
         format: whole,
         kind: 'lines' as const,
         series: [
           { label: 'answered', colour: '--green', values: answers.map(({ answered }) => answered) },
-          { label: 'not answered', colour: '--amber', values: answers.map(({ unanswered }) => unanswered) },
+          { label: 'unanswered', colour: '--amber', values: answers.map(({ unanswered }) => unanswered) },
         ],
       },
     ],
@@ -183,9 +183,9 @@ function Workers({ operations: { workers, workerCount } }: { operations: Operati
                 <th>Host</th>
                 <th>Process</th>
                 <th>Version</th>
-                <th>Works on</th>
-                <th>Since</th>
-                <th>Last heard of</th>
+                <th>Active tasks</th>
+                <th>Started</th>
+                <th>Last seen</th>
               </tr>
             </thead>
             <tbody>

@@ -22,7 +22,7 @@ export function PlaygroundPage() {
   useEffect(() => {
     document.title = 'Playground · Docket';
   }, []);
-  if (domain === '') return <EmptyNote title="There is no site yet">Make one in the settings.</EmptyNote>;
+  if (domain === '') return <EmptyNote title="No sites yet">Create one in the settings.</EmptyNote>;
   return (
     <>
       <div className="page-head">

@@ -32,7 +32,7 @@ export function PullRequestPage() {
     document.title = `${title} · Docket`;
   }, [title]);
   return (
-    <Loaded query={request} problem="The pull request could not be read">
+    <Loaded query={request} problem="The pull request could not be loaded">
       {(data) => <Shown request={data} />}
     </Loaded>
   );
@@ -88,7 +88,7 @@ function Changes({ id, head }: { id: string; head: string }) {
     queryFn: () => answerOf(api.GET('/v1/pull-requests/{id}/diff', { params: { path: { id } }, parseAs: 'text' })),
   });
   return (
-    <Loaded query={diff} problem="The change could not be read">
+    <Loaded query={diff} problem="The diff could not be loaded">
       {(patch) => (
         <Suspense fallback={<Loading />}>
           <DiffView patch={patch} />

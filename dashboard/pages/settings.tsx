@@ -27,7 +27,7 @@ export function SettingsPage() {
   return (
     <>
       <h1>Settings</h1>
-      <nav className="tab-list settings-parts" aria-label="Parts of the settings">
+      <nav className="tab-list settings-parts" aria-label="Settings">
         {Object.entries(parts).map(([name, { label }]) => (
           <Link
             key={name}
@@ -40,9 +40,7 @@ export function SettingsPage() {
           </Link>
         ))}
       </nav>
-      <div className="settings">
-        {shown === undefined ? <EmptyNote title="There is no such part" /> : <shown.Page />}
-      </div>
+      <div className="settings">{shown === undefined ? <EmptyNote title="Page not found" /> : <shown.Page />}</div>
     </>
   );
 }

@@ -15,7 +15,7 @@ export function SitePage() {
   useEffect(() => {
     document.title = `${path ?? 'A page'} · Docket`;
   }, [path]);
-  if (site === undefined || path === undefined) return <EmptyNote title="The address names no page" />;
+  if (site === undefined || path === undefined) return <EmptyNote title="No page in this address" />;
   return <Text domain={site} path={path} />;
 }
 
@@ -34,7 +34,7 @@ function Text({ domain, path }: { domain: string; path: string }) {
         </Link>
       </div>
       <p className="quiet">
-        The page as it was indexed. Where the site is published is said in{' '}
+        This is the indexed version of the page. Set the published URL in{' '}
         <Link to="/settings/$part" params={{ part: 'sites' }}>
           its settings
         </Link>

@@ -32,7 +32,7 @@ export function MergeBox({ request }: { request: PullRequest }) {
   if (state === 'closed') {
     return (
       <p className="note merge-box merge-closed" role="status">
-        Closed without being merged. A further message to{' '}
+        Closed without merging. A follow-up message to{' '}
         <Link to="/jobs/$projectId/$id" params={{ projectId: job.projectId, id: job.id }}>
           its job
         </Link>{' '}
@@ -49,7 +49,7 @@ export function MergeBox({ request }: { request: PullRequest }) {
           <strong>Not merged.</strong> {problem}
         </p>
       )}
-      {draft && <p className="hint">A draft is merged after somebody says that it is ready.</p>}
+      {draft && <p className="hint">Mark the draft as ready for review before you merge it.</p>}
       <Problem error={act.error} />
       <div className="actions">
         {draft ? (
@@ -62,7 +62,7 @@ export function MergeBox({ request }: { request: PullRequest }) {
           </Button>
         )}
         <Link className="button" to="/jobs/$projectId/$id" params={{ projectId: job.projectId, id: job.id }}>
-          Ask for a change
+          Request a change
         </Link>
         <Button className="button button-danger push" isDisabled={isBusy} onPress={() => act.mutate('close')}>
           Close

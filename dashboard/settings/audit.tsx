@@ -18,13 +18,13 @@ export function AuditPage() {
     getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
   });
   return (
-    <Loaded query={audit} problem="The log could not be read">
+    <Loaded query={audit} problem="The audit log could not be loaded">
       {({ pages }) => {
         const entries = pages.flatMap((page) => page.entries);
         if (entries.length === 0) return <EmptyNote title="No changes yet" />;
         return (
           <>
-            <Table name="Audit log" columns={['When', 'What', 'To what', 'By']}>
+            <Table name="Audit log" columns={['Time', 'Action', 'Subject', 'By']}>
               {entries.map(({ id, at, action, subject, actor }) => (
                 <tr key={id}>
                   <td>
@@ -38,7 +38,7 @@ export function AuditPage() {
                   </td>
                   <td className="one-line">
                     {actor.person !== null && `${actor.person} `}
-                    <code>{actor.keyId ?? 'the command line'}</code>
+                    <code>{actor.keyId ?? 'command line'}</code>
                     {actor.sessionId !== null && <span className="quiet"> in the dashboard</span>}
                   </td>
                 </tr>

@@ -51,10 +51,10 @@ export function Deliveries({ projectId, webhook: { id, enabled }, onSent }: Deli
   return (
     <div className="deliveries">
       <Problem error={redeliver.error} />
-      <Loaded query={deliveries} problem="The deliveries could not be read">
+      <Loaded query={deliveries} problem="Deliveries could not be loaded">
         {({ pages }) => {
           const all = pages.flatMap((page) => page.deliveries);
-          if (all.length === 0) return <p className="quiet">Nothing was sent in the last 30 days.</p>;
+          if (all.length === 0) return <p className="quiet">No deliveries in the last 30 days.</p>;
           return (
             <Table name="Deliveries" columns={['Event', 'State', 'When']} hasActions>
               {all.map((delivery) => (
@@ -75,7 +75,7 @@ export function Deliveries({ projectId, webhook: { id, enabled }, onSent }: Deli
                       isDisabled={redeliver.isPending || !enabled}
                       onPress={() => redeliver.mutate(delivery.id)}
                     >
-                      Send again
+                      Redeliver
                     </Button>
                   </td>
                 </tr>
@@ -98,7 +98,7 @@ function DeliveryState({ delivery }: { delivery: Delivery }) {
       <span className={`badge ${badgeOf(delivery)}`}>{wordOf(delivery)}</span>
       {error !== null && <p className="hint">{error}</p>}
       {status === 'pending' && last !== undefined && nextAttemptAt !== null && (
-        <p className="hint">The next try is at {fullTime(nextAttemptAt)}.</p>
+        <p className="hint">Next attempt at {fullTime(nextAttemptAt)}.</p>
       )}
       {attempts.length > 0 && (
         <details className="attempts">
@@ -106,7 +106,7 @@ function DeliveryState({ delivery }: { delivery: Delivery }) {
           <ul>
             {attempts.map(({ startedAt, durationMs, statusCode, response, error }) => (
               <li key={startedAt}>
-                <strong>{statusCode ?? 'no answer'}</strong>{' '}
+                <strong>{statusCode ?? 'no response'}</strong>{' '}
                 <span className="quiet">
                   {fullTime(startedAt)}, {duration(durationMs)}
                 </span>
@@ -123,9 +123,9 @@ function DeliveryState({ delivery }: { delivery: Delivery }) {
 
 function wordOf({ status, attempts }: Delivery): string {
   if (status === 'delivered') return `delivered · ${attempts[0]?.statusCode ?? ''}`;
-  if (status === 'failed') return 'given up';
+  if (status === 'failed') return 'failed';
   const [last] = attempts;
-  return last === undefined ? 'on its way' : `failed · ${last.statusCode ?? 'no answer'}`;
+  return last === undefined ? 'in flight' : `failed · ${last.statusCode ?? 'no response'}`;
 }
 
 function badgeOf({ status, attempts }: Delivery): string {

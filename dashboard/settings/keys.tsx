@@ -29,8 +29,8 @@ export function KeysPage() {
   return (
     <>
       <h2>Identifiers</h2>
-      <p className="quiet">What addresses of the API are made of.</p>
-      <Table name="Identifiers" columns={['What', 'Name', 'In addresses']}>
+      <p className="quiet">The ids used in API URLs.</p>
+      <Table name="Identifiers" columns={['Type', 'Name', 'In URLs']}>
         {projects.map(({ id, name }) => (
           <Identifier key={id} what="project" name={name} id={id} />
         ))}
@@ -40,12 +40,13 @@ export function KeysPage() {
       </Table>
       <h2>API keys</h2>
       <p className="quiet">
-        An admin key is secret, for servers and for this dashboard. An assistant key is public and may stand in a page.
+        An admin key is secret, for servers and for this dashboard. An assistant key is public and safe to embed in a
+        page.
       </p>
       <NewKey />
-      <Loaded query={keys} problem="The keys could not be read">
+      <Loaded query={keys} problem="Keys could not be loaded">
         {({ keys }) => (
-          <Table name="API keys" columns={['Name', 'Kind', 'State', 'Last used', 'Made']} hasActions>
+          <Table name="API keys" columns={['Name', 'Kind', 'State', 'Last used', 'Created']} hasActions>
             {keys.map((key) => (
               <KeyRow key={key.id} row={key} />
             ))}
@@ -88,9 +89,9 @@ function KeyRow({ row }: { row: Key }) {
         {revokedAt === null && (
           <Confirm
             label="Revoke"
-            what="Revoke the key"
+            what="Revoke key"
             title={`Revoke ${name ?? 'this key'}?`}
-            text="Whoever uses it is refused from now on. It cannot be brought back."
+            text="Requests with this key are rejected immediately. This cannot be undone."
             act={() => done(api.DELETE('/v1/keys/{id}', { params: { path: { id } } }))}
             onDone={refresh}
           />
@@ -102,17 +103,17 @@ function KeyRow({ row }: { row: Key }) {
 
 function KeyState({ revokedAt, expiresAt }: Pick<Key, 'revokedAt' | 'expiresAt'>) {
   if (revokedAt !== null) return <span className="badge badge-bad">revoked</span>;
-  if (expiresAt === null) return <span className="badge badge-good">valid</span>;
+  if (expiresAt === null) return <span className="badge badge-good">active</span>;
   const isOver = Date.parse(expiresAt) < Date.now();
   return (
     <span className={`badge ${isOver ? 'badge-bad' : 'badge-good'}`}>
-      {isOver ? 'expired' : `valid until ${expiresAt.slice(0, 10)}`}
+      {isOver ? 'expired' : `expires ${expiresAt.slice(0, 10)}`}
     </span>
   );
 }
 
 const kinds = [
-  ['assistant', 'assistant: public, may stand in a page'],
+  ['assistant', 'assistant: public, safe to embed in a page'],
   ['admin', 'admin: secret, for servers'],
 ] as const;
 
@@ -140,11 +141,11 @@ function NewKey() {
   return (
     <details className="panel">
       <summary>New key</summary>
-      <ActionForm label="Make the key" action={create} name="New key">
+      <ActionForm label="Create key" action={create} name="New key">
         <div className="field-triple">
-          <Field label="Name" value={name} onChange={setName} placeholder="What it is for" />
+          <Field label="Name" value={name} onChange={setName} placeholder="Description" />
           <Choice label="Kind" value={kind} options={kinds} onChange={setKind} />
-          <Field label="Valid for so many days" value={days} onChange={setDays} type="number" placeholder="for good" />
+          <Field label="Expires after (days)" value={days} onChange={setDays} type="number" placeholder="never" />
         </div>
       </ActionForm>
       {create.data !== undefined && <ShownOnce secret={create.data.key} />}

@@ -50,13 +50,13 @@ export function ProjectForm({ project, onSaved }: { project: Project | null; onS
       placeholder="https://github.com/acme/docs"
       hint={
         project === null
-          ? 'An https address on an allowed host, or a path below the local root.'
-          : 'Another repository of the same forge. Jobs that exist keep theirs.'
+          ? 'An https URL on an allowed host, or a path below the local root.'
+          : 'Another repository on the same forge. Existing jobs keep theirs.'
       }
     />
   );
   return (
-    <ActionForm label={project === null ? 'Make the project' : 'Save'} action={save}>
+    <ActionForm label={project === null ? 'Create project' : 'Save'} action={save}>
       {project === null ? (
         <>
           {repository}
@@ -65,7 +65,7 @@ export function ProjectForm({ project, onSaved }: { project: Project | null; onS
               label="Name"
               value={draft.name}
               onChange={(name) => setDraft({ ...draft, name })}
-              placeholder="the last part of the repository"
+              placeholder="defaults to the repository's name"
             />
             <Choice label="Forge" value={forge} options={forges} onChange={setForge} />
           </div>
@@ -81,7 +81,7 @@ export function ProjectForm({ project, onSaved }: { project: Project | null; onS
       )}
       {project === null ? (
         <details className="inner">
-          <summary>Its settings</summary>
+          <summary>Settings</summary>
           <div className="form">{settings}</div>
         </details>
       ) : (
@@ -90,17 +90,17 @@ export function ProjectForm({ project, onSaved }: { project: Project | null; onS
       {(project?.forge ?? forge) !== 'local' && (
         <>
           <Field
-            label="Token for the forge"
+            label="Forge token"
             type="password"
             value={draft.forgeToken}
             onChange={(forgeToken) => setDraft({ ...draft, forgeToken })}
             isCode
-            placeholder={project?.hasForgeToken === true ? 'it has one; a new one replaces it' : "the worker's own"}
-            hint="It is stored sealed and never shown."
+            placeholder={project?.hasForgeToken === true ? 'set; a new token replaces it' : "the worker's own"}
+            hint="Stored encrypted and never shown again."
           />
           {project?.hasForgeToken === true && (
             <Check
-              label="Remove its token"
+              label="Remove the token"
               isSelected={draft.removesToken}
               onChange={(removesToken) => setDraft({ ...draft, removesToken })}
             />
@@ -111,7 +111,7 @@ export function ProjectForm({ project, onSaved }: { project: Project | null; onS
   );
 }
 
-const none = 'no limit of its own';
+const none = 'no limit';
 
 function Settings({ draft, onChange }: { draft: ProjectDraft; onChange(change: Partial<ProjectDraft>): void }) {
   const text = (name: TextOf<ProjectDraft>) => ({
@@ -121,44 +121,44 @@ function Settings({ draft, onChange }: { draft: ProjectDraft; onChange(change: P
   return (
     <>
       <div className="field-triple">
-        <Field label="Branch" {...text('defaultRef')} isCode placeholder="the default branch" />
-        <Field label="Model" {...text('model')} isCode placeholder="the service's default" />
-        <Field label="Server of the forge" {...text('forgeUrl')} isCode placeholder="where the repository lies" />
+        <Field label="Branch" {...text('defaultRef')} isCode placeholder="default branch" />
+        <Field label="Model" {...text('model')} isCode placeholder="service default" />
+        <Field label="Forge URL" {...text('forgeUrl')} isCode placeholder="derived from the repository" />
       </div>
       <h3>Limits</h3>
       <div className="field-pair">
-        <Field label="Dollars a turn may cost" {...text('jobBudgetUsd')} placeholder={none} />
-        <Field label="Dollars a day" {...text('dailyBudgetUsd')} placeholder={none} />
+        <Field label="Budget per turn (USD)" {...text('jobBudgetUsd')} placeholder={none} />
+        <Field label="Budget per day (USD)" {...text('dailyBudgetUsd')} placeholder={none} />
         <Field
-          label="Paths that jobs may change, one a line"
+          label="Paths jobs may change, one per line"
           {...text('allowedPaths')}
           rows={2}
           isCode
           placeholder="everything"
         />
-        <Field label="Further repositories, one a line" {...text('allowedRepositories')} rows={2} isCode />
+        <Field label="Additional repositories, one per line" {...text('allowedRepositories')} rows={2} isCode />
       </div>
       <Check
-        label="Jobs may change what the forge runs by itself (such as .github/workflows)"
+        label="Jobs may change CI configuration (such as .github/workflows)"
         isSelected={draft.mayChangeWorkflows}
         onChange={(mayChangeWorkflows) => onChange({ mayChangeWorkflows })}
       />
       <Check
-        label="Agents may run commands, where the worker has a sandbox for them"
+        label="Agents may run commands (needs a worker with a sandbox)"
         isSelected={draft.mayRun}
         onChange={(mayRun) => onChange({ mayRun })}
       />
       <Field
-        label="Command that has to succeed before a change is finished"
+        label="Check command: must succeed before a change is published"
         {...text('checkCommand')}
         isCode
         placeholder="npm test"
       />
       <h3>Pull requests</h3>
       <div className="field-triple">
-        <Field label="Reviewers, one a line" {...text('reviewers')} rows={2} isCode />
-        <Field label="Labels, one a line" {...text('labels')} rows={2} isCode />
-        <Field label="Assignees, one a line" {...text('assignees')} rows={2} isCode />
+        <Field label="Reviewers, one per line" {...text('reviewers')} rows={2} isCode />
+        <Field label="Labels, one per line" {...text('labels')} rows={2} isCode />
+        <Field label="Assignees, one per line" {...text('assignees')} rows={2} isCode />
       </div>
     </>
   );

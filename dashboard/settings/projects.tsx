@@ -22,7 +22,7 @@ async function readProjects() {
 export function ProjectsPage() {
   const projects = useQuery({ queryKey, queryFn: readProjects });
   return (
-    <Loaded query={projects} problem="The projects could not be read">
+    <Loaded query={projects} problem="Projects could not be loaded">
       {({ projects }) => (
         <>
           {projects.map((project) => (
@@ -30,16 +30,16 @@ export function ProjectsPage() {
               <summary>
                 {project.name} <code className="quiet">{project.repository}</code>{' '}
                 <span className="badge">{project.forge}</span>
-                {project.hasForgeToken && <span className="badge badge-good">has its own token</span>}
+                {project.hasForgeToken && <span className="badge badge-good">own forge token</span>}
               </summary>
               <ProjectForm project={project} onSaved={refresh} />
               <div className="danger">
-                <p className="hint">Deleted with it: its jobs, webhooks and credentials.</p>
+                <p className="hint">Deletes its jobs, webhooks and credentials, too.</p>
                 <Confirm
-                  label="Delete the project"
-                  what="Delete it"
+                  label="Delete project"
+                  what="Delete"
                   title={`Delete ${project.name}?`}
-                  text="Its jobs, webhooks and credentials are deleted with it; work in progress stops. Branches and pull requests stay. This cannot be undone."
+                  text="This also deletes its jobs, webhooks and credentials, and stops work in progress. Branches and pull requests remain. This cannot be undone."
                   act={() => done(api.DELETE('/v1/projects/{id}', { params: { path: { id: project.id } } }))}
                   onDone={refresh}
                 />

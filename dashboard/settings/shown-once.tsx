@@ -6,7 +6,7 @@ export function ShownOnce({ secret }: { secret: string }) {
   const [isCopied, setCopied] = useState(false);
   return (
     <div className="note shown-once" role="status">
-      <p>Keep it now: it is not shown again.</p>
+      <p>Copy it now. It is not shown again.</p>
       <div className="shown-once-secret">
         <code>{secret}</code>
         <Button

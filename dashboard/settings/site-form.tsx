@@ -64,7 +64,7 @@ export function SiteForm({ site, onSaved }: { site: Site | null; onSaved(): unkn
     onChange: (value: string) => setDraft({ ...draft, [name]: value }),
   });
   return (
-    <ActionForm label={site === null ? 'Make the site' : 'Save'} action={save}>
+    <ActionForm label={site === null ? 'Create site' : 'Save'} action={save}>
       {site === null && (
         <Field
           label="Domain"
@@ -72,7 +72,7 @@ export function SiteForm({ site, onSaved }: { site: Site | null; onSaved(): unkn
           isRequired
           isCode
           placeholder="my-docs"
-          hint="Its identifier in addresses of the API."
+          hint="Identifies the site in API URLs."
         />
       )}
       <Field
@@ -83,28 +83,23 @@ export function SiteForm({ site, onSaved }: { site: Site | null; onSaved(): unkn
         placeholder="https://github.com/acme/docs"
       />
       <div className="field-pair">
-        <Field label="Folder of the pages" {...field('path')} isCode placeholder="all of it" />
-        <Field label="Branch" {...field('ref')} isCode placeholder="the default branch" />
+        <Field label="Docs folder" {...field('path')} isCode placeholder="whole source" />
+        <Field label="Branch" {...field('ref')} isCode placeholder="default branch" />
         <Field
-          label="Address of the published site"
+          label="Published URL"
           {...field('baseUrl')}
           type="url"
           isCode
           placeholder="https://docs.example.com"
-          hint="Links in answers begin with it."
+          hint="Links in answers start with this URL."
         />
+        <Field label="Re-index every (minutes)" {...field('refreshMinutes')} type="number" placeholder="never" />
         <Field
-          label="Index by itself every so many minutes"
-          {...field('refreshMinutes')}
-          type="number"
-          placeholder="never"
-        />
-        <Field
-          label="Days that conversations are kept"
+          label="Keep conversations for (days)"
           {...field('retentionDays')}
           type="number"
           isRequired
-          hint="0 keeps none."
+          hint="0 stores none."
         />
       </div>
     </ActionForm>

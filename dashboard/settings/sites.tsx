@@ -33,7 +33,7 @@ export function SitesPage() {
     refetchInterval: ({ state }) => (state.data?.sites.some(isBeingIndexed) === true ? 1_500 : false),
   });
   return (
-    <Loaded query={sites} problem="The sites could not be read">
+    <Loaded query={sites} problem="Sites could not be loaded">
       {({ sites }) => (
         <>
           {sites.map((site) => (
@@ -68,14 +68,14 @@ function SiteCard({ site }: { site: Site }) {
         {index.failure !== null && <span className="badge badge-bad">last index failed</span>}
         <div className="actions push">
           <Link className="button" to="/playground" search={{ site: domain }}>
-            Ask it
+            Ask
           </Link>
           <Button
             className="button"
             isDisabled={reindex.isPending || isBeingIndexed(site)}
             onPress={() => reindex.mutate()}
           >
-            Index again
+            Re-index
           </Button>
         </div>
       </div>
@@ -83,9 +83,9 @@ function SiteCard({ site }: { site: Site }) {
         <Fact name="Source">
           <code>{site.repository ?? site.directory}</code> {site.path !== '' && <code>{site.path}</code>}
         </Fact>
-        <Fact name="Published at">
+        <Fact name="Published URL">
           {site.baseUrl === null ? (
-            'not said'
+            'not set'
           ) : (
             <a href={site.baseUrl} target="_blank" rel="noopener noreferrer">
               {site.baseUrl}
@@ -95,11 +95,13 @@ function SiteCard({ site }: { site: Site }) {
         <Fact name="Index">
           {index.version === 0 ? 'none yet' : `version ${index.version}, ${plural(index.pages, 'page')}`}
         </Fact>
-        <Fact name="Last run">{index.indexedAt === null ? 'never' : <Ago date={index.indexedAt} />}</Fact>
-        <Fact name="By itself">
+        <Fact name="Last indexed">{index.indexedAt === null ? 'never' : <Ago date={index.indexedAt} />}</Fact>
+        <Fact name="Re-index">
           {site.refreshMinutes === null ? 'never' : `every ${plural(site.refreshMinutes, 'minute')}`}
         </Fact>
-        <Fact name="Conversations kept">{site.retentionDays === 0 ? 'none' : plural(site.retentionDays, 'day')}</Fact>
+        <Fact name="Conversation retention">
+          {site.retentionDays === 0 ? 'none' : plural(site.retentionDays, 'day')}
+        </Fact>
       </dl>
       {index.failure !== null && (
         <p className="field-error">
@@ -108,15 +110,15 @@ function SiteCard({ site }: { site: Site }) {
       )}
       <Problem error={reindex.error} />
       <details className="inner">
-        <summary>Change</summary>
+        <summary>Edit</summary>
         <SiteForm site={site} onSaved={refresh} />
         <div className="danger">
-          <p className="hint">Deleted with it: its index and its conversations.</p>
+          <p className="hint">Deletes the index and the conversations, too.</p>
           <Confirm
-            label="Delete the site"
-            what="Delete it"
+            label="Delete site"
+            what="Delete"
             title={`Delete ${domain}?`}
-            text="Its index and its conversations are deleted with it. This cannot be taken back."
+            text="This also deletes its index and its conversations. This cannot be undone."
             act={() => done(api.DELETE('/v1/sites/{domain}', { params: { path } }))}
             onDone={refresh}
           />

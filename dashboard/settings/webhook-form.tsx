@@ -53,24 +53,24 @@ export function WebhookForm({ projectId, webhook, onSaved }: WebhookFormProps) {
     },
   });
   return (
-    <ActionForm label={webhook === null ? 'Make the webhook' : 'Save'} action={save}>
+    <ActionForm label={webhook === null ? 'Create webhook' : 'Save'} action={save}>
       <Field
-        label="Address"
+        label="URL"
         type="url"
         value={url}
         onChange={setUrl}
         isRequired
         isCode
         placeholder="https://hooks.example.com/docket"
-        hint="Messages are posted to it, signed by Standard Webhooks."
+        hint="Receives POST requests signed according to Standard Webhooks."
       />
-      <Field label="What it is for" value={description} onChange={setDescription} />
+      <Field label="Description" value={description} onChange={setDescription} />
       <Several
         label="Events"
         options={eventTypes}
         chosen={chosen}
         onChange={setChosen}
-        hint="None chosen: all of them, and what is added later."
+        hint="Leave empty for all events, including future ones."
       />
     </ActionForm>
   );

@@ -19,7 +19,7 @@ import { WebhookForm } from './webhook-form.tsx';
 export function WebhooksPage() {
   const { projects } = useSession();
   const [projectId, setProjectId] = useState(projects[0]?.id ?? '');
-  if (projectId === '') return <EmptyNote title="There is no project yet" />;
+  if (projectId === '') return <EmptyNote title="No projects yet" />;
   return (
     <>
       {projects.length > 1 && (
@@ -45,10 +45,10 @@ function WebhooksOf({ projectId }: { projectId: string }) {
     queryFn: () => answerOf(api.GET('/v2/agent/{projectId}/webhooks', { params: { path: { projectId } } })),
   });
   return (
-    <Loaded query={webhooks} problem="The webhooks could not be read">
+    <Loaded query={webhooks} problem="Webhooks could not be loaded">
       {({ webhooks }) => (
         <>
-          {webhooks.length === 0 && <p className="quiet">Nobody is told yet.</p>}
+          {webhooks.length === 0 && <p className="quiet">No webhooks yet.</p>}
           {secret !== null && <ShownOnce secret={secret} />}
           {webhooks.map((webhook) => (
             <WebhookCard key={webhook.id} projectId={projectId} webhook={webhook} onChanged={refresh} />
@@ -124,16 +124,16 @@ function WebhookCard({ projectId, webhook, onChanged }: CardProps) {
         </Button>
         <Confirm
           label="Delete"
-          what="Delete the webhook"
+          what="Delete webhook"
           title="Delete this webhook?"
-          text="What waits to be delivered is not sent any more."
+          text="Pending deliveries are dropped."
           act={() => done(api.DELETE('/v2/agent/{projectId}/webhooks/{id}', { params: { path } }))}
           onDone={onChanged}
         />
       </div>
       {showsDeliveries && <Deliveries projectId={projectId} webhook={webhook} onSent={onChanged} />}
       <details className="inner">
-        <summary>Change</summary>
+        <summary>Edit</summary>
         <WebhookForm projectId={projectId} webhook={webhook} onSaved={onChanged} />
       </details>
     </section>

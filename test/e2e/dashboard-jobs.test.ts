@@ -54,14 +54,14 @@ describe.runIf(chromiumPath !== null)('the page of a job', () => {
       await stack.resume('worker');
     }
     await page.locator('.failure').getByText('cancelled', { exact: true }).waitFor();
-    await page.getByRole('link', { name: 'Start it again' }).click();
+    await page.getByRole('link', { name: 'Retry' }).click();
     await page.waitForURL(/\/new$/);
     expect(await page.getByLabel('What should change?').inputValue()).toBe('Create steered.md with "first"');
     await page.goBack();
     expect(await page.getByRole('button', { name: 'Cancel' }).count()).toBe(0);
 
-    await page.getByLabel('Ask for a change').fill('Create further.md with "second"');
-    await page.getByLabel('Ask for a change').press('Control+Enter');
+    await page.getByLabel('Request a change').fill('Create further.md with "second"');
+    await page.getByLabel('Request a change').press('Control+Enter');
     await page.getByRole('region', { name: 'Turn 2' }).waitFor();
     await untilStatus(page, 'completed');
     const patch = (await downloaded(page, 'Patch')).toString();
@@ -77,7 +77,7 @@ describe.runIf(chromiumPath !== null)('the page of a job', () => {
 
     await page.getByRole('button', { name: 'Fork from step 1' }).click();
     expect(await seriousProblems(page)).toEqual([]);
-    await page.getByLabel('What should be different?').fill('Create forked.md with "third"');
+    await page.getByLabel('Instructions').fill('Create forked.md with "third"');
     await page.getByRole('button', { name: 'Fork the job' }).click();
     await page.waitForURL((url) => url.pathname.includes('/job_') && !url.pathname.includes(id));
     await untilStatus(page, 'completed');
@@ -86,10 +86,10 @@ describe.runIf(chromiumPath !== null)('the page of a job', () => {
 
     await page.getByRole('button', { name: 'Archive' }).click();
     await page.getByRole('button', { name: 'Archive the job' }).click();
-    await page.getByText('An archived job takes no message.').waitFor();
+    await page.getByText('An archived job accepts no messages.').waitFor();
     expect(await page.locator('.page-head .badge').innerText()).toContain('archived');
-    expect(await page.getByLabel('Ask for a change').count()).toBe(0);
-    await page.getByRole('link', { name: 'open it' }).click();
+    expect(await page.getByLabel('Request a change').count()).toBe(0);
+    await page.getByRole('link', { name: 'View' }).click();
     await page.getByRole('button', { name: 'Merge' }).waitFor();
 
     await page.goBack();
@@ -99,7 +99,7 @@ describe.runIf(chromiumPath !== null)('the page of a job', () => {
     await page.getByRole('button', { name: 'Delete the job' }).click();
     await page.getByRole('heading', { name: 'Jobs', exact: true }).waitFor();
     await page.goto(`${stack.localJson.baseUrl}/jobs/${stack.localJson.projectId}/${id}`);
-    await page.getByText('The job could not be read').waitFor();
+    await page.getByText('The job could not be loaded').waitFor();
     expect(visit.complaints).toEqual([]);
   });
 
@@ -123,8 +123,8 @@ describe.runIf(chromiumPath !== null)('the page of a job', () => {
     await stack.killAndWait('api');
     await page.reload();
     await show(third).click();
-    await stepOf(page, third).getByText('renamed').waitFor();
-    await stepOf(page, third).getByText('Moved without a change.').waitFor();
+    await stepOf(page, third).getByText('renamed', { exact: true }).waitFor();
+    await stepOf(page, third).getByText('Renamed without changes.').waitFor();
     expect(visit.complaints).toEqual([]);
   });
 
@@ -187,7 +187,7 @@ describe.runIf(chromiumPath !== null)('the page of a job', () => {
     await untilInSight(page, 777);
     await page.getByLabel('Go to step').fill('5000');
     await page.getByRole('button', { name: 'Go', exact: true }).click();
-    await page.getByText('There is no such step.').waitFor();
+    await page.getByText('No such step.').waitFor();
     expect(await seriousProblems(page)).toEqual([]);
 
     await page.getByRole('button', { name: 'Follow' }).click();
@@ -222,14 +222,14 @@ describe.runIf(chromiumPath !== null)('the list and the forms of jobs', () => {
     await page.waitForURL(/\/new$/);
     await page.getByText('No model is configured').waitFor();
     expect(await page.locator('.grammar dt').count()).toBeGreaterThan(4);
-    await page.getByRole('button', { name: 'Start the job' }).click();
+    await page.getByRole('button', { name: 'Start job' }).click();
     expect(new URL(page.url()).pathname).toBe('/new');
     await page.getByRole('button', { name: 'Use “Create PATH with "text"”' }).click();
     expect(await page.getByLabel('What should change?').inputValue()).toBe('Create PATH with "text"');
     await page.getByLabel('What should change?').fill('Create drafted.md with "x"');
     await page.getByLabel('Branch, tag or commit').fill('main');
     await page.getByText('Open the pull request as a draft').click();
-    await page.getByRole('button', { name: 'Start the job' }).click();
+    await page.getByRole('button', { name: 'Start job' }).click();
     await page.waitForURL(/\/jobs\/prj_\w+\/job_\w+/);
     await untilStatus(page, 'completed');
     const id = /job_\w+/.exec(page.url())![0];

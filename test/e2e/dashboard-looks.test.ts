@@ -23,11 +23,11 @@ beforeAll(async () => {
   await startJob(page, 'Replace "colour" with "color" everywhere. Create docs/guides/new.md with "# New"');
   await untilStatus(page, 'completed');
   const job = new URL(page.url()).pathname;
-  const pull = await page.getByRole('link', { name: 'open it' }).getAttribute('href');
+  const pull = await page.getByRole('link', { name: 'View' }).getAttribute('href');
   await page.getByRole('link', { name: 'New job' }).click();
   await page.getByLabel('What should change?').fill('Delete README.md');
   await page.getByLabel('Branch, tag or commit').fill('no-such-branch');
-  await page.getByRole('button', { name: 'Start the job' }).click();
+  await page.getByRole('button', { name: 'Start job' }).click();
   await untilStatus(page, 'failed');
   const failed = new URL(page.url()).pathname;
   for (const question of ['How do I run a scene?', 'Is there a mobile app for Android?']) await ask(question);
@@ -156,7 +156,7 @@ describe.runIf(chromiumPath !== null)('hostile text', () => {
     await page.getByRole('heading', { name: 'Step 1' }).waitFor();
     await unfold(page.locator('.tool').first());
     await page.getByRole('button', { name: /^Show all/ }).click();
-    await page.getByText('further characters are not shown').first().waitFor();
+    await page.getByText('more characters not shown').first().waitFor();
     await page.getByRole('tab', { name: 'Changes' }).click();
     await page.locator('.diff-path').first().waitFor();
     expect(await page.locator('.diff-path').first().innerText()).toContain('<script>');
@@ -165,7 +165,7 @@ describe.runIf(chromiumPath !== null)('hostile text', () => {
     await page.getByRole('tab', { name: 'Conversation' }).click();
     expect(await page.locator('main img, main script').count()).toBe(0);
     expect(await page.locator('a[href^="javascript:"]').count()).toBe(0);
-    await page.getByRole('link', { name: 'open it' }).click();
+    await page.getByRole('link', { name: 'View' }).click();
     await page.getByRole('button', { name: 'Ready for review' }).waitFor();
     await page.getByRole('link', { name: 'Jobs', exact: true }).click();
     await page.locator('.row', { hasText: '<script>' }).waitFor();
@@ -199,7 +199,7 @@ describe.runIf(chromiumPath !== null)('the page of operations', () => {
     );
     await using visit = await visitDashboard(browser, stack);
     const { page } = visit;
-    const counted = page.locator('.plot', { hasText: 'Requests of readers a day, by key' });
+    const counted = page.locator('.plot', { hasText: 'Reader requests per day, by key' });
     await expect
       .poll(
         async () => {
@@ -212,8 +212,8 @@ describe.runIf(chromiumPath !== null)('the page of operations', () => {
         { timeout: 60_000, interval: 2_000 },
       )
       .toBe('1');
-    await page.getByText('limit: 10,000 an hour, all keys together').waitFor();
-    await page.getByText('budget: $5.00 a day').waitFor();
+    await page.getByText('limit: 10,000 per hour, all keys together').waitFor();
+    await page.getByText('budget: $5.00 per day').waitFor();
     await page.getByRole('button', { name: '90 days' }).click();
     await expect.poll(() => counted.locator('tbody tr').count(), { timeout: 60_000 }).toBe(90);
     expect(await seriousProblems(page)).toEqual([]);

@@ -49,8 +49,8 @@ function git(...args: string[]): Promise<string> {
 /** Asks in the playground, in a conversation of its own, and answers when the answer is whole. */
 async function askAsReader(page: Page, question: string): Promise<Locator> {
   await page.goto(`${stack.localJson.baseUrl}/playground`);
-  await page.getByText('As which reader').click();
-  await page.getByRole('checkbox', { name: /asked by a reader/ }).press('Space');
+  await page.getByText('Reader context').click();
+  await page.getByRole('checkbox', { name: /conversations and gaps/ }).press('Space');
   await page.getByRole('textbox', { name: 'Question' }).fill(question);
   await page.getByRole('button', { name: 'Ask', exact: true }).click();
   await page.getByRole('group', { name: 'Feedback' }).waitFor();
@@ -69,11 +69,11 @@ describe.runIf(chromiumPath !== null)('a question that the documentation does no
       expect(await answer.innerText()).toContain('I could not find this in the documentation.');
     }
     await page.getByRole('group', { name: 'Feedback' }).getByRole('button', { name: 'No' }).click();
-    const why = page.getByRole('form', { name: 'Why it did not help' });
+    const why = page.getByRole('form', { name: 'Reason' });
     await why.getByRole('checkbox', { name: 'it does not answer the question' }).press('Space');
     await why.getByLabel('What is missing?').fill('The paint, and how many coats.');
     await checkLooks(page, 'feedback-light');
-    await why.getByRole('button', { name: 'Say why' }).click();
+    await why.getByRole('button', { name: 'Send reason' }).click();
     await why.waitFor({ state: 'detached' });
 
     await page.getByRole('link', { name: 'Conversations' }).click();
@@ -88,24 +88,24 @@ describe.runIf(chromiumPath !== null)('a question that the documentation does no
     expect(lastPrompt()).toContain(missed);
     expect(await git('show', 'main:docs/guides/mobile-app.md')).toContain('mobile app for Android');
     const answered = page.getByRole('region', { name: missed });
-    await answered.getByText('now answered').first().waitFor();
-    expect(await answered.locator('.questions').innerText()).toContain('now answered');
+    await answered.getByText('answered', { exact: true }).first().waitFor();
+    expect(await answered.locator('.questions').innerText()).toMatch(/\banswered\b/);
 
     writes('docs/guides/hinges.md', '# Hinges\n\nA hinge of the case is steel.\n', 'Describe the hinges');
     await closeGap(page, hopeless);
     const unanswered = page.getByRole('region', { name: hopeless });
-    await unanswered.getByText('still not answered').waitFor();
-    expect(await unanswered.locator('.questions').innerText()).toContain('not answered');
-    expect(await unanswered.getByRole('button', { name: 'Make another job' }).isEnabled()).toBe(true);
+    await unanswered.getByText('still unanswered').waitFor();
+    expect(await unanswered.locator('.questions').innerText()).toContain('unanswered');
+    expect(await unanswered.getByRole('button', { name: 'Create another job' }).isEnabled()).toBe(true);
     await checkLooks(page, 'gaps-light');
 
     // nothing is asked again of a site that cannot be indexed, and the page says so
     await setPages('no-such-folder');
-    await page.getByRole('region', { name: missed }).getByRole('button', { name: 'Ask again now' }).click();
+    await page.getByRole('region', { name: missed }).getByRole('button', { name: 'Ask again' }).click();
     await page.getByRole('alert').getByText('The site could not be indexed').waitFor();
     await checkLooks(page, 'gaps-not-indexed-light');
     await setPages('docs');
-    await answered.getByText('now answered').first().waitFor();
+    await answered.getByText('answered', { exact: true }).first().waitFor();
 
     const now = await askAsReader(page, missed);
     await now.getByRole('link', { name: 'Mobile app' }).first().waitFor();
@@ -130,8 +130,8 @@ async function closeGap(page: Page, question: string): Promise<void> {
   await page.getByRole('link', { name: 'Gaps' }).click();
   const gap = page.getByRole('region', { name: question });
   await gap.getByText('open', { exact: true }).waitFor();
-  await gap.getByRole('button', { name: 'Make a job' }).click();
-  await gap.getByRole('link', { name: 'Its pull request' }).click({ timeout: 120_000 });
+  await gap.getByRole('button', { name: 'Create job' }).click();
+  await gap.getByRole('link', { name: 'Pull request' }).click({ timeout: 120_000 });
   await page.waitForURL(/\/pulls\/pr_\w+/);
   await page.getByRole('button', { name: 'Merge', exact: true }).click();
   await page.getByText('Merged into main').waitFor();
@@ -143,10 +143,10 @@ describe.runIf(chromiumPath !== null)('the playground', () => {
     await using visit = await visitDashboard(browser, stack, { colorScheme: 'dark' });
     const { page, context } = visit;
     await page.getByRole('link', { name: 'Playground' }).click();
-    await page.getByText('As which reader').click();
+    await page.getByText('Reader context').click();
     await page.getByLabel('Current page').fill('/guides/scenes');
     await page.getByLabel('Context').selectOption('code');
-    await page.getByLabel('What the reader selected').fill('lamp scene run evening');
+    await page.getByLabel('Selected text').fill('lamp scene run evening');
     await page.getByRole('textbox', { name: 'Question' }).fill('What can a scene hold?');
     const sent = page.waitForRequest(/\/discovery\/v2\/assistant\/.*\/message$/);
     await page.getByRole('textbox', { name: 'Question' }).press('Enter');
@@ -181,11 +181,11 @@ describe.runIf(chromiumPath !== null)('the playground', () => {
     const { page } = visit;
     await page.goto(`${stack.localJson.baseUrl}/settings/sites`);
     const card = page.getByRole('region', { name: stack.localJson.domain });
-    await card.getByText('Change', { exact: true }).click();
-    await card.getByLabel('Address of the published site').fill('https://docs.example.com/lamp');
+    await card.getByText('Edit', { exact: true }).click();
+    await card.getByLabel('Published URL').fill('https://docs.example.com/lamp');
     await card.getByRole('button', { name: 'Save' }).click();
     await card.getByText('Saved.').waitFor();
-    await card.getByRole('link', { name: 'Ask it' }).click();
+    await card.getByRole('link', { name: 'Ask' }).click();
     await page.getByRole('textbox', { name: 'Question' }).fill('What can a scene hold?');
     await page.getByRole('button', { name: 'Ask', exact: true }).click();
     await page.getByRole('group', { name: 'Feedback' }).waitFor();
@@ -202,7 +202,7 @@ describe.runIf(chromiumPath !== null)('a pull request of the local forge', () =>
     writes(path, 'ours\n', `Write ${path}`);
     await startJob(page, `Write ${path}`);
     await untilStatus(page, 'completed');
-    await page.getByRole('link', { name: 'open it' }).click();
+    await page.getByRole('link', { name: 'View' }).click();
     await page.getByRole('heading', { name: `Write ${path}` }).waitFor();
   }
 
@@ -234,7 +234,7 @@ describe.runIf(chromiumPath !== null)('a pull request of the local forge', () =>
     const { page } = visit;
     await openPull(page, 'unwanted.txt');
     await page.getByRole('button', { name: 'Close' }).click();
-    await page.getByText('Closed without being merged.').waitFor();
+    await page.getByText('Closed without merging.').waitFor();
     expect(await page.getByRole('button', { name: 'Merge', exact: true }).count()).toBe(0);
     await expect(git('show', 'main:unwanted.txt')).rejects.toThrow('unwanted.txt');
     expect(visit.complaints).toEqual([]);

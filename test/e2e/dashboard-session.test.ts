@@ -30,7 +30,7 @@ describe.runIf(chromiumPath !== null)('a session', () => {
     await using visit = await visitDashboard(browser, stack, { colorScheme: 'dark' });
     const { page } = visit;
     await page.goto(`${stack.localJson.baseUrl}/settings/sites`);
-    const index = page.getByRole('button', { name: 'Index again' });
+    const index = page.getByRole('region', { name: 'sample' }).getByRole('button', { name: 'Re-index' });
     await index.waitFor();
     await pool.query('update sessions set expires_at = now()');
     await index.click();
@@ -71,7 +71,7 @@ describe.runIf(chromiumPath !== null)('a session', () => {
         expect(await context.cookies()).toMatchObject([{ httpOnly: true, sameSite: 'Strict' }]);
         continue;
       }
-      await page.getByText('This link does not sign in.').waitFor();
+      await page.getByText('This sign-in link does not work.').waitFor();
       await page.getByText('npm run docket -- sign-in').waitFor();
       expect(page.url()).not.toContain('link=');
       await checkLooks(page, 'link-used-dark');

@@ -48,7 +48,7 @@ afterAll(() => resources.disposeAsync());
 
 async function showPart(page: Page, part: string): Promise<void> {
   await page.getByRole('link', { name: 'Settings' }).click();
-  await page.getByRole('navigation', { name: 'Parts of the settings' }).getByRole('link', { name: part }).click();
+  await page.getByRole('navigation', { name: 'Settings' }).getByRole('link', { name: part }).click();
 }
 
 describe.runIf(chromiumPath !== null)('the settings', () => {
@@ -57,10 +57,10 @@ describe.runIf(chromiumPath !== null)('the settings', () => {
     const { page } = visit;
     await showPart(page, 'Webhooks');
     await page.getByText('New webhook').click();
-    await page.getByLabel('Address').fill(receiver.url);
-    await page.getByLabel('What it is for').fill('Tells the test');
+    await page.getByLabel('URL').fill(receiver.url);
+    await page.getByLabel('Description').fill('Tells the test');
     await page.getByRole('checkbox', { name: 'job.completed' }).press('Space');
-    await page.getByRole('button', { name: 'Make the webhook' }).click();
+    await page.getByRole('button', { name: 'Create webhook' }).click();
     expect(await page.locator('.shown-once code').innerText()).toMatch(/^whsec_/);
     const card = page.getByRole('region', { name: receiver.url });
     await card.getByText('Tells the test').waitFor();
@@ -72,19 +72,19 @@ describe.runIf(chromiumPath !== null)('the settings', () => {
     await checkLooks(page, 'webhook-failed-light');
 
     receiver.status = 204;
-    await row.getByRole('button', { name: 'Send again' }).click();
+    await row.getByRole('button', { name: 'Redeliver' }).click();
     await row.getByText('delivered · 204').waitFor();
     expect(new Set(receiver.got).size).toBe(1);
     expect(receiver.got.length).toBeGreaterThan(1);
 
-    await card.getByText('Change', { exact: true }).click();
-    await card.getByLabel('What it is for').fill('Tells the test more');
+    await card.getByText('Edit', { exact: true }).click();
+    await card.getByLabel('Description').fill('Tells the test more');
     await card.getByRole('button', { name: 'Save' }).click();
     await card.getByText('Tells the test more', { exact: true }).waitFor();
     await card.getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('alertdialog').waitFor();
     await checkLooks(page, 'webhook-delete-light');
-    await page.getByRole('button', { name: 'Delete the webhook' }).click();
+    await page.getByRole('button', { name: 'Delete webhook' }).click();
     await card.waitFor({ state: 'detached' });
     expect(visit.complaints).toEqual([]);
   });
@@ -105,32 +105,32 @@ describe.runIf(chromiumPath !== null)('the settings', () => {
     await page.getByText('New project').click();
     const form = page.locator('details.panel', { hasText: 'New project' });
     await form.getByLabel('Repository').fill('https://github.com/acme/manual');
-    await page.getByLabel('Token for the forge').last().fill(token);
-    await page.getByRole('button', { name: 'Make the project' }).click();
+    await page.getByLabel('Forge token').last().fill(token);
+    await page.getByRole('button', { name: 'Create project' }).click();
     const panel = page.locator('details.panel', { hasText: 'https://github.com/acme/manual' });
-    await panel.getByText('has its own token').waitFor();
+    await panel.getByText('own forge token').waitFor();
     await panel.locator('summary').first().click();
-    await panel.getByLabel('Dollars a day').fill('12.5');
-    await panel.getByLabel('Labels, one a line').fill('docs\nagent');
+    await panel.getByLabel('Budget per day (USD)').fill('12.5');
+    await panel.getByLabel('Labels, one per line').fill('docs\nagent');
     await panel.getByRole('checkbox', { name: /may run commands/ }).press('Space');
-    await panel.getByLabel('Command that has to succeed').fill('npm test');
+    await panel.getByLabel('Check command').fill('npm test');
     await panel.getByRole('button', { name: 'Save' }).click();
     await panel.getByText('Saved.').waitFor();
     await checkLooks(page, 'project-dark');
 
     await page.reload();
     await panel.locator('summary').first().click();
-    expect(await panel.getByLabel('Dollars a day').inputValue()).toBe('12.5');
-    expect(await panel.getByLabel('Labels, one a line').inputValue()).toBe('docs\nagent');
+    expect(await panel.getByLabel('Budget per day (USD)').inputValue()).toBe('12.5');
+    expect(await panel.getByLabel('Labels, one per line').inputValue()).toBe('docs\nagent');
     expect(await panel.getByRole('checkbox', { name: /may run commands/ }).isChecked()).toBe(false);
-    expect(await panel.getByLabel('Token for the forge').inputValue()).toBe('');
+    expect(await panel.getByLabel('Forge token').inputValue()).toBe('');
     expect(await page.content()).not.toContain(token);
     expect(answers.join('\n')).toContain('acme/manual');
     expect(answers.join('\n')).not.toContain(token);
 
-    await panel.getByRole('checkbox', { name: 'Remove its token' }).press('Space');
+    await panel.getByRole('checkbox', { name: 'Remove the token' }).press('Space');
     await panel.getByRole('button', { name: 'Save' }).click();
-    await panel.getByText('has its own token').waitFor({ state: 'detached' });
+    await panel.getByText('own forge token').waitFor({ state: 'detached' });
     await page.getByRole('link', { name: 'New job' }).click();
     await page.getByRole('option', { name: /manual/ }).waitFor({ state: 'attached' });
 
@@ -140,10 +140,10 @@ describe.runIf(chromiumPath !== null)('the settings', () => {
     await panel.getByRole('button', { name: 'Save' }).click();
     const moved = page.locator('details.panel', { hasText: 'https://github.com/acme/handbook' });
     await moved.getByText('Saved.').waitFor();
-    await moved.getByRole('button', { name: 'Delete the project' }).click();
+    await moved.getByRole('button', { name: 'Delete project' }).click();
     await page.getByRole('alertdialog', { name: 'Delete manual?' }).waitFor();
     await checkLooks(page, 'project-delete-dark');
-    await page.getByRole('button', { name: 'Delete it' }).click();
+    await page.getByRole('button', { name: 'Delete', exact: true }).click();
     await moved.waitFor({ state: 'detached' });
     expect(visit.complaints).toEqual([]);
   });
@@ -156,29 +156,29 @@ describe.runIf(chromiumPath !== null)('the settings', () => {
     const form = page.locator('details.panel', { hasText: 'New site' });
     await form.getByLabel('Domain').fill('guides');
     await form.getByLabel('Repository').fill(`${stack.home}/repositories/lamp.git`);
-    await form.getByLabel('Folder of the pages').fill('docs/guides');
-    await form.getByRole('button', { name: 'Make the site' }).click();
+    await form.getByLabel('Docs folder').fill('docs/guides');
+    await form.getByRole('button', { name: 'Create site' }).click();
     const card = page.getByRole('region', { name: 'guides' });
     await card.getByText('version 1, 5 pages').waitFor();
     await commitOnMain(stack, 'docs/guides/colours.md', '# Colours\n\nA lamp has sixteen colours.\n');
-    await card.getByRole('button', { name: 'Index again' }).click();
+    await card.getByRole('button', { name: 'Re-index' }).click();
     await card.getByText('version 2, 6 pages').waitFor();
 
-    await card.getByText('Change', { exact: true }).click();
-    await card.getByLabel('Folder of the pages').fill('docs/reference');
-    await card.getByLabel('Days that conversations are kept').fill('7');
+    await card.getByText('Edit', { exact: true }).click();
+    await card.getByLabel('Docs folder').fill('docs/reference');
+    await card.getByLabel('Keep conversations for (days)').fill('7');
     await card.getByRole('button', { name: 'Save' }).click();
     await card.getByText('version 3, 2 pages').waitFor();
     await card.getByText('7 days').waitFor();
     await checkLooks(page, 'site-dark');
 
-    await card.getByLabel('Folder of the pages').fill('no-such-folder');
+    await card.getByLabel('Docs folder').fill('no-such-folder');
     await card.getByRole('button', { name: 'Save' }).click();
     await card.getByText('last index failed').waitFor();
-    await card.getByRole('button', { name: 'Delete the site' }).click();
+    await card.getByRole('button', { name: 'Delete site' }).click();
     await page.getByRole('alertdialog').waitFor();
     await checkLooks(page, 'site-delete-dark');
-    await page.getByRole('button', { name: 'Delete it' }).click();
+    await page.getByRole('button', { name: 'Delete', exact: true }).click();
     await card.waitFor({ state: 'detached' });
     expect(visit.complaints).toEqual([]);
   });
@@ -192,12 +192,12 @@ describe.runIf(chromiumPath !== null)('the settings', () => {
     await page.getByText('New key').click();
     await page.getByLabel('Kind').selectOption('admin');
     await page.getByLabel('Name').fill('of the ledger');
-    await page.getByLabel('Valid for so many days').fill('30');
-    await page.getByRole('button', { name: 'Make the key' }).click();
+    await page.getByLabel('Expires after (days)').fill('30');
+    await page.getByRole('button', { name: 'Create key' }).click();
     const key = await page.locator('.shown-once code').innerText();
     await checkLooks(page, 'key-made-light');
     const row = page.getByRole('row', { name: /of the ledger/ });
-    await row.getByText(/^valid until \d{4}-/).waitFor();
+    await row.getByText(/^expires \d{4}-/).waitFor();
     await row.getByText('never').waitFor();
     const used = await fetch(`${baseUrl}/v1/keys`, { headers: { authorization: `Bearer ${key}` } });
     expect(used.status).toBe(200);
@@ -208,7 +208,7 @@ describe.runIf(chromiumPath !== null)('the settings', () => {
     await row.getByRole('button', { name: 'Revoke' }).click();
     await page.getByRole('alertdialog', { name: 'Revoke of the ledger?' }).waitFor();
     await checkLooks(page, 'key-revoke-light');
-    await page.getByRole('button', { name: 'Revoke the key' }).click();
+    await page.getByRole('button', { name: 'Revoke key' }).click();
     await row.getByText('revoked').waitFor();
 
     await showPart(page, 'Log');

@@ -71,7 +71,7 @@ describe.runIf(chromiumPath !== null)('the dashboard shows the whole', () => {
     await untilStatus(page, 'completed');
     await page.locator('.facts .badge-pr-draft').waitFor();
     const outcome = page.locator('.outcome');
-    await outcome.getByText('Not everything was done').waitFor();
+    await outcome.getByText('Incomplete').waitFor();
     await outcome.getByRole('status').waitFor();
     await outcome.scrollIntoViewIfNeeded();
     await checkLooks(page, 'job-incomplete-light');

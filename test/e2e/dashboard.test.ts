@@ -30,19 +30,19 @@ describe.runIf(chromiumPath !== null)('the dashboard', () => {
     await stack.killAndWait('worker');
     await untilStatus(page, 'completed');
     await page.getByRole('heading', { name: 'Step 1' }).waitFor();
-    expect(await page.getByRole('img', { name: /^Where the time went: / }).isVisible()).toBe(true);
+    expect(await page.getByRole('img', { name: /^Time breakdown: / }).isVisible()).toBe(true);
     // the other window has not been touched since before the job was made
     await watching.page.locator('.row', { hasText: 'Replace "colour"' }).getByText('completed').waitFor();
 
     await page.getByRole('tab', { name: 'Changes' }).click();
     await page.getByText('CHANGES.md', { exact: true }).waitFor();
     await page.getByRole('tab', { name: 'Conversation' }).click();
-    await page.getByLabel('Ask for a change').fill('Append "More." to CHANGES.md');
+    await page.getByLabel('Request a change').fill('Append "More." to CHANGES.md');
     await page.getByRole('button', { name: 'Send' }).click();
     await page.getByRole('region', { name: 'Turn 2' }).waitFor();
     await untilStatus(page, 'completed');
 
-    await page.getByRole('link', { name: 'open it' }).click();
+    await page.getByRole('link', { name: 'View' }).click();
     await page.waitForURL(/\/pulls\/pr_\w+/);
     await page.locator('.commits li').nth(1).waitFor();
     expect(await page.locator('.commits li').count()).toBe(2);
@@ -64,7 +64,7 @@ describe.runIf(chromiumPath !== null)('the dashboard', () => {
     await page.getByRole('link', { name: 'New job' }).click();
     await page.getByLabel('What should change?').fill('Delete README.md');
     await page.getByLabel('Branch, tag or commit').fill('no-such-branch');
-    await page.getByRole('button', { name: 'Start the job' }).click();
+    await page.getByRole('button', { name: 'Start job' }).click();
     await untilStatus(page, 'failed');
     await page.getByRole('heading', { name: 'The branch or commit does not exist in the repository' }).waitFor();
     await page.getByText('Name an existing branch').waitFor();
@@ -72,7 +72,7 @@ describe.runIf(chromiumPath !== null)('the dashboard', () => {
     const id = await startJob(page, 'Create one.md with "1". Create two.md with "2"');
     await untilStatus(page, 'completed');
     await page.getByRole('button', { name: 'Fork from step 1' }).click();
-    await page.getByLabel('What should be different?').fill('Create three.md with "3"');
+    await page.getByLabel('Instructions').fill('Create three.md with "3"');
     await page.getByRole('button', { name: 'Fork the job' }).click();
     await page.waitForURL((url) => url.pathname.includes('/job_') && !url.pathname.includes(id));
     await page.getByText('step 1 of another job').waitFor();
@@ -131,7 +131,7 @@ describe.runIf(chromiumPath !== null)('the dashboard', () => {
     await page.getByText('New key').click();
     await page.getByLabel('Kind').selectOption('admin');
     await page.getByLabel('Name').fill('of the test');
-    await page.getByRole('button', { name: 'Make the key' }).click();
+    await page.getByRole('button', { name: 'Create key' }).click();
     const key = await page.locator('.shown-once code').innerText();
     const { baseUrl, projectId } = stack.localJson;
     const use = async () =>
@@ -143,7 +143,7 @@ describe.runIf(chromiumPath !== null)('the dashboard', () => {
     expect(await page.locator('.shown-once').count()).toBe(0);
     expect(await page.content()).not.toContain(key);
     await row.getByRole('button', { name: 'Revoke' }).click();
-    await page.getByRole('button', { name: 'Revoke the key' }).click();
+    await page.getByRole('button', { name: 'Revoke key' }).click();
     await row.getByText('revoked').waitFor();
     while ((await use()) !== 401) await wait(100);
   });

@@ -52,7 +52,7 @@ export async function visitDashboard(
 export async function startJob(page: Page, prompt: string): Promise<string> {
   await page.getByRole('link', { name: 'New job' }).click();
   await page.getByLabel('What should change?').fill(prompt);
-  await page.getByRole('button', { name: 'Start the job' }).click();
+  await page.getByRole('button', { name: 'Start job' }).click();
   await page.waitForURL(/\/jobs\/prj_\w+\/job_\w+/);
   return /job_\w+/.exec(page.url())![0];
 }
