@@ -17,6 +17,8 @@ import { createSampleRepository, sampleDocsPath } from './sample-repository.ts';
 
 const organizationName = 'Local';
 const sampleDomain = 'sample';
+/** The domain of Docket's own documentation. */
+const ownDomain = 'docket';
 
 export type Provisioned = Pick<LocalJson, 'projectId' | 'domain' | 'adminKey' | 'assistantKey'>;
 
@@ -25,18 +27,22 @@ export interface ProvisionOptions {
   keyPepper: string;
   /** Folder of the sample repository. */
   repositories: string;
+  /** Folder of Docket's own documentation; null: it gets no site. */
+  documentation: string | null;
   /** What an earlier start wrote down; null: nothing. */
   known: Provisioned | null;
 }
 
 /**
- * What the first `curl` needs: an organization, a project and a site on the sample repository, and a key of each kind. What an
- * earlier start made and is still there and valid is kept; a key that no longer works is replaced.
+ * Creates what the first `curl` needs: an organization, a project and a site on the sample repository, a site of Docket's own
+ * documentation, and a key of each kind. What an earlier start created is kept; a key that no longer works is replaced.
  */
-export async function provision({ pool, keyPepper, repositories, known }: ProvisionOptions): Promise<Provisioned> {
+export async function provision(options: ProvisionOptions): Promise<Provisioned> {
+  const { pool, keyPepper, repositories, documentation, known } = options;
   const { repository } = await createSampleRepository({ directory: repositories });
   const { organizationId, projectId } = await ensureProject(pool, repository, known?.projectId ?? null);
   const domain = await ensureSite(pool, { organizationId, repository, known: known?.domain ?? null });
+  if (documentation !== null) await ensureOwnSite(pool, { organizationId, documentation });
   const keys = createKeyStore(pool, keyPepper);
   const keyOf = async (kind: KeyKind, text: string | undefined) => {
     if (text !== undefined && (await works({ keys: createAccessStore(pool), keyPepper, text, kind, organizationId })))
@@ -98,6 +104,16 @@ async function ensureSite(
     if (site !== null) return site.domain;
   }
   return (await sites.create(operator, { domain: sampleDomain, repository, path: sampleDocsPath })).domain;
+}
+
+async function ensureOwnSite(
+  pool: Pool,
+  { organizationId, documentation }: { organizationId: string; documentation: string },
+): Promise<void> {
+  const sites = createSiteStore(pool);
+  const operator = operatorOf({ organizationId });
+  if ((await sites.findByDomain(operator, ownDomain)) !== null) return;
+  await sites.create(operator, { domain: ownDomain, directory: documentation });
 }
 
 interface KeyToCheck {

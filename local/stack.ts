@@ -11,7 +11,14 @@ import { readLocalJson, writeLocalJson } from './local-json.ts';
 import type { ChildName, LocalJson } from './local-json.ts';
 import { findFreePort, isPortFree } from './processes/ports.ts';
 import { provision, type Provisioned } from './provision.ts';
-import { apiSpec, serviceEnvironment, siteDirectoriesOf, untilSiteAnswers, workerSpec } from './processes/services.ts';
+import {
+  apiSpec,
+  documentationBelow,
+  serviceEnvironment,
+  siteDirectoriesOf,
+  untilSiteAnswers,
+  workerSpec,
+} from './processes/services.ts';
 import { readSettings } from './settings.ts';
 import type { StackSettings } from './settings.ts';
 import { openChildren } from './processes/stack-children.ts';
@@ -91,7 +98,13 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   const [api, worker, { provisioned, signInLink }] = await allOf([
     startService('api', apiSpec(environment, http.probeUrl)),
     startService('worker', workerSpec(environment)),
-    provisionOnce({ databaseUrl, keyPepper, repositories: localRepositories, known }),
+    provisionOnce({
+      databaseUrl,
+      keyPepper,
+      repositories: localRepositories,
+      documentation: isDemo ? null : documentationBelow(folders.directories),
+      known,
+    }),
   ]);
   signal.throwIfAborted();
   await steps.run('Sample site', () => untilSiteAnswers({ probeUrl: http.probeUrl, ...provisioned, log, signal }));

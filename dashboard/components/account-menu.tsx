@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { Button } from 'react-aria-components';
 import { api, done } from '../http/client.ts';
@@ -6,6 +7,9 @@ import type { Session } from '../http/types.ts';
 import { queryClient, sessionQuery } from '../queries.ts';
 import { Shortcuts } from './shortcuts.tsx';
 import { applyTheme, storedTheme, themes } from '../theme.ts';
+
+/** The site of Docket's own documentation, which `npm start` creates. */
+const documentationSite = 'docket';
 
 async function signOut(): Promise<void> {
   await done(api.DELETE('/v1/session'));
@@ -37,6 +41,11 @@ export function AccountMenu({ session }: { session: Session }) {
         </select>
       </label>
       <Shortcuts />
+      {session.sites.some(({ domain }) => domain === documentationSite) && (
+        <Link className="button button-quiet" to="/playground" search={{ site: documentationSite }}>
+          Help
+        </Link>
+      )}
       <Button className="button" onPress={() => void signOut()}>
         Sign out
       </Button>

@@ -53,6 +53,12 @@ export function siteDirectoriesOf(environment: NodeJS.ProcessEnv): string {
   return resolve(environment['DOCKET_SITE_DIRECTORIES'] ?? checkout);
 }
 
+/** The folder of Docket's own documentation; null when no site may read it. */
+export function documentationBelow(siteDirectories: string): string | null {
+  const folder = join(checkout, 'docs');
+  return folder.startsWith(join(siteDirectories, '/')) ? folder : null;
+}
+
 /** The HTTP process; ready when it says that it can serve. */
 export function apiSpec(env: NodeJS.ProcessEnv, probeUrl: string): ProcessSpec {
   return {
