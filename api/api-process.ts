@@ -79,16 +79,15 @@ export async function runApiProcess({ config, log, signal, instrument = uninstru
       failure: 'job not cancelled in the engine yet; it is tried again',
     }),
   );
-  const tracing = cleanup.use(
-    openTracing({
+  cleanup.use(
+    await openTracing({
       settings: config.tracing,
       service: 'docket-api',
       redact: createRedactor(secretsOf(config)),
-      onFailure: (error) => log.warn({ err: error }, 'the collector of traces takes none'),
+      onFailure: (error) => log.warn({ err: error }, 'trace export failed'),
     }),
   );
-  const { tracer } = tracing;
-  const models = traceModels(instrument('models', createModelRegistry(config.models.settings)), tracer);
+  const models = traceModels(instrument('models', createModelRegistry(config.models.settings)), config.tracing);
   const assistant = cleanup.use(
     createAssistantParts({
       stores,
@@ -122,7 +121,6 @@ export async function runApiProcess({ config, log, signal, instrument = uninstru
     onJobCreated: () => sweeper.wake(),
     onJobCancelled: () => canceller.wake(),
     isDraining: () => signal.aborted,
-    tracer,
     dashboardDirectory,
     jobEvents: { wakeups, stopping: closing.signal },
   });

@@ -2,7 +2,6 @@ import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import type { JobEventWakeups } from '../db/jobs/job-event-wakeups.ts';
 import type { ModelRegistry } from '../models/registry.ts';
-import type { Tracer } from '../lib/tracing/tracer.ts';
 import type { AssistantParts } from './assistant/assistant-parts.ts';
 import type { ApiConfig } from './config.ts';
 import type { RequestHolders } from './access/request-holders.ts';
@@ -35,8 +34,6 @@ export interface AppDeps {
   onJobCreated: () => void;
   onJobCancelled: () => void;
   isDraining: () => boolean;
-  /** Makes spans of requests; without it there are none. */
-  tracer?: Tracer;
   /** Where the built dashboard lies; it may be built later. */
   dashboardDirectory: string;
   jobEvents: { wakeups: JobEventWakeups; stopping: AbortSignal };

@@ -1,7 +1,6 @@
 import Koa from 'koa';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Pool } from 'pg';
-import { noTracer } from '../lib/tracing/tracer.ts';
 import { presentJob } from '../db/jobs/agent-job.ts';
 import { createThreadQueue } from '../lib/threads/thread-queue.ts';
 import type { AppRouter, AppState } from './http/app-context.ts';
@@ -150,7 +149,7 @@ export function createApp(deps: AppDeps): App {
     return next();
   });
   koa.use(createRequestMetrics({ metrics }));
-  koa.use(createRequestSpan({ tracer: deps.tracer ?? noTracer }));
+  koa.use(createRequestSpan());
   koa.use(createRequestId());
   koa.use((_ctx, next) => holders.run(next));
   koa.use(createCors());

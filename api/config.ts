@@ -9,7 +9,7 @@ import {
   type TemporalSettings,
 } from '../lib/temporal/temporal-credentials.ts';
 import { dollarsSchema } from '../lib/inputs/dollars.ts';
-import { parseOtlpHeaders, type TracingSettings } from '../lib/tracing/open-tracing.ts';
+import { tracingSettingsOf, tracingVariables, type TracingSettings } from '../lib/tracing/tracing-settings.ts';
 import { encryptionKeysVariable } from '../lib/encryption/keys-variable.ts';
 import type { EncryptionKey } from '../lib/encryption/keys.ts';
 import { pricesVariable, type PriceOverrides } from '../models/prices.ts';
@@ -24,7 +24,7 @@ export { ConfigError } from '../lib/config-error.ts';
 
 export interface ApiConfig {
   logLevel: string;
-  /** Where spans are sent to; null: nowhere. */
+  /** Null: nothing is traced. */
   tracing: TracingSettings | null;
   http: { host: string; port: number; baseUrl: string; trustedProxies: number };
   database: { url: string };
@@ -83,8 +83,7 @@ const environmentSchema = z.object({
   ...temporalVariables.shape,
   DOCKET_TEMPORAL_UI_URL: httpAddress.optional(),
   DOCKET_OPERATOR_ORGANIZATIONS: z.string().default(''),
-  OTEL_EXPORTER_OTLP_ENDPOINT: httpAddress.optional(),
-  OTEL_EXPORTER_OTLP_HEADERS: z.string().transform(parseOtlpHeaders).default({}),
+  ...tracingVariables.shape,
   LOG_LEVEL: z
     .enum(
       ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
@@ -137,10 +136,7 @@ export function readConfig(env: NodeJS.ProcessEnv): ApiConfig {
 function configOf(env: z.infer<typeof environmentSchema>): Omit<ApiConfig, 'quotas'> {
   return {
     logLevel: env.LOG_LEVEL,
-    tracing:
-      env.OTEL_EXPORTER_OTLP_ENDPOINT === undefined
-        ? null
-        : { endpoint: env.OTEL_EXPORTER_OTLP_ENDPOINT, headers: env.OTEL_EXPORTER_OTLP_HEADERS },
+    tracing: tracingSettingsOf(env),
     http: {
       host: env.HOST,
       port: env.PORT,
@@ -212,13 +208,7 @@ export function secretsOf({ models, database, keyPepper, encryptionKeys, tracing
   const password = decodeURIComponent(new URL(database.url).password);
   const keys = encryptionKeys.map(({ secret }) => secret.export().toString('base64'));
   const { anthropicApiKey, openaiApiKey, googleApiKey, compatible } = models.settings;
-  const own = [
-    ...keys,
-    keyPepper,
-    password,
-    readTemporalCredentials(temporal).apiKey,
-    ...Object.values(tracing?.headers ?? {}),
-  ];
+  const own = [...keys, keyPepper, password, readTemporalCredentials(temporal).apiKey, ...(tracing?.secrets ?? [])];
   const values = [anthropicApiKey, openaiApiKey, googleApiKey, compatible?.apiKey, ...own];
   return values.filter((value) => value !== undefined).filter((value) => value !== '');
 }

@@ -84,15 +84,14 @@ export async function runWorkerProcess(wiring: WorkerProcess): Promise<void> {
     );
     log.info({ port: health.port }, 'health answers');
   }
-  const tracing = resources.use(
-    openTracing({
+  resources.use(
+    await openTracing({
       settings: config.tracing,
       service: 'docket-worker',
       redact: secrets.redact,
-      onFailure: (error) => log.warn({ err: error }, 'the collector of traces takes none'),
+      onFailure: (error) => log.warn({ err: error }, 'trace export failed'),
     }),
   );
-  const { tracer } = tracing;
   const stores = instrument('stores', createWorkerStores({ pool, box: createSecretBox(config.encryptionKeys) }));
   const { address, namespace } = config.temporal;
   const credentials = resources.use(
@@ -131,7 +130,7 @@ export async function runWorkerProcess(wiring: WorkerProcess): Promise<void> {
     prepareWorkflowBundle({ directory: join(config.workDirectory, 'cache'), failureConverterPath }),
     openCommands(config, { log, resources }),
   ]);
-  const shared = { config, stores, clients, secrets, commands, instrument, tracer, draining: signal };
+  const shared = { config, stores, clients, secrets, commands, instrument, draining: signal };
   // jobs first: somebody waits for them
   const queues = [
     jobQueue(createJobActivities(shared)),
@@ -139,7 +138,7 @@ export async function runWorkerProcess(wiring: WorkerProcess): Promise<void> {
     webhookQueue(createDeliveryActivities(shared)),
   ];
   const { graceMs: shutdownGraceMs, buildId } = config;
-  const traced = tracer.isOn ? [traceActivities({ tracer, turnBeganAt: stores.jobs.turnBeganAt })] : [];
+  const traced = config.tracing === null ? [] : [traceActivities({ turnBeganAt: stores.jobs.turnBeganAt })];
   const interceptors = [watchActivities(holds), ...traced];
   const workers = createOneThreadWorkers();
   const shape = { namespace, bundle, dataConverter, shutdownGraceMs, buildId, interceptors, workers };

@@ -5,6 +5,8 @@ export interface ToolContext {
   /** Absolute path of the tree; no tool reaches outside it. */
   root: string;
   signal: AbortSignal;
+  /** The call that the tool runs for, as the model named it. */
+  toolCallId?: string;
   /** Runs a shell command in the tree for at most so long. Null: the time for commands is used up. Absent: there is no sandbox. */
   runCommand?(command: string, timeoutMs: number): Promise<CommandEnd | null>;
 }

@@ -72,7 +72,7 @@ async function runCall(toolset: Toolset, call: ToolCall, context: ToolContext): 
   if (!check.ok || tool === null) {
     return { text: cappedOutput(check.ok ? unknownTool(toolset, call.toolName) : check.problem), isError: true };
   }
-  return tool.run(call.input, context);
+  return tool.run(call.input, { ...context, toolCallId: call.toolCallId });
 }
 
 function resultOf({ toolCallId, toolName }: ToolCall, output: ToolOutput | undefined): ToolResult {

@@ -1,39 +1,55 @@
-import { newSpanId, newTraceId, parseTraceparent, traceOfTurn } from '../../lib/tracing/span.ts';
-import type { Tracer } from '../../lib/tracing/tracer.ts';
+import { context, propagation, ROOT_CONTEXT, SpanKind, trace, type Context } from '@opentelemetry/api';
+import {
+  ATTR_HTTP_REQUEST_METHOD,
+  ATTR_HTTP_RESPONSE_STATUS_CODE,
+  ATTR_HTTP_ROUTE,
+} from '@opentelemetry/semantic-conventions';
+import { endSpan, startTurnRequest, tracer, traceOfTurn } from '../../lib/tracing/turn-trace.ts';
 import type { AppMiddleware } from './app-context.ts';
 import { routeOf } from './route-of.ts';
 
 /**
- * Makes a span of each request. One that begins a turn of a job is the beginning of the turn's trace; a client that traces by
- * itself keeps its own, linked with it.
+ * Makes a span of each request. One that begins a turn of a job is the root of the turn's trace; a request with a `traceparent`
+ * stays in the client's trace, and the two are linked.
  */
-export function createRequestSpan({ tracer }: { tracer: Tracer }): AppMiddleware {
+export function createRequestSpan(): AppMiddleware {
   return (ctx, next) => {
-    if (!tracer.isOn) return next();
-    const client = parseTraceparent(ctx.get('traceparent') || undefined);
-    const own = { traceId: client?.traceId ?? newTraceId(), spanId: newSpanId() };
-    const startedAtMs = Date.now();
+    const startTime = Date.now();
+    const client = clientOf(propagation.extract(ROOT_CONTEXT, ctx.headers));
+    const span = tracer().startSpan('request', { kind: SpanKind.SERVER, startTime }, client ?? ROOT_CONTEXT);
+    if (!trace.isSpanContextValid(span.spanContext())) return next();
     ctx.res.once('close', () => {
       const { turn } = ctx.state;
-      const trace = turn === undefined ? null : traceOfTurn(turn);
-      const name = `${ctx.method} ${routeOf(ctx)}`;
+      const route = routeOf(ctx);
+      const name = `${ctx.method} ${route}`;
       const attributes = {
-        'http.request.method': ctx.method,
-        'http.route': routeOf(ctx),
-        'http.response.status_code': ctx.res.statusCode,
+        [ATTR_HTTP_REQUEST_METHOD]: ctx.method,
+        [ATTR_HTTP_ROUTE]: route,
+        [ATTR_HTTP_RESPONSE_STATUS_CODE]: ctx.res.statusCode,
         'docket.request_id': ctx.state.requestId,
         ...(turn === undefined ? {} : { 'docket.job.id': turn.jobId, 'docket.job.turn': turn.turn }),
       };
       const error = ctx.res.statusCode >= 500 ? String(ctx.res.statusCode) : null;
-      const context = client === null && trace !== null ? trace.request : own;
-      const links = client !== null && trace !== null ? [trace.turn] : [];
-      const span = tracer.start(name, { kind: 'server', parent: client, context, links, startedAtMs, attributes });
-      span.end(error);
-      if (client === null || trace === null) return;
-      tracer
-        .start('begin turn', { parent: null, context: trace.request, links: [own], startedAtMs, attributes })
-        .end(error);
+      // a span that is not ended is not exported: the root of the turn's trace takes its place
+      if (turn !== undefined && client === null)
+        return endSpan(startTurnRequest(turn, name, { kind: SpanKind.SERVER, startTime, attributes }), error);
+      span.updateName(name).setAttributes(attributes);
+      if (turn !== undefined) {
+        const links = [{ context: span.spanContext() }];
+        const root = startTurnRequest(turn, 'begin turn', { startTime, attributes, links });
+        span.addLink({ context: { ...root.spanContext(), ...traceOfTurn(turn).turn } });
+        endSpan(root, error);
+      }
+      endSpan(span, error);
     });
-    return tracer.run(own, next);
+    return context.with(trace.setSpan(context.active(), span), next);
   };
+}
+
+/** The trace that a client's `traceparent` names. What its `tracestate` says is not ours to pass on. */
+function clientOf(extracted: Context): Context | null {
+  const client = trace.getSpanContext(extracted);
+  if (client === undefined) return null;
+  const { traceState: _traceState, ...ids } = client;
+  return trace.setSpanContext(ROOT_CONTEXT, ids);
 }

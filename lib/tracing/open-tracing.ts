@@ -1,47 +1,30 @@
-import { createOtlpExporter } from './otlp-exporter.ts';
-import { createTracer, noTracer, type Tracer } from './tracer.ts';
+import { context, propagation, trace } from '@opentelemetry/api';
+import type { TracingSettings } from './tracing-settings.ts';
 
-export interface TracingSettings {
-  endpoint: string;
-  headers: Record<string, string>;
-}
-
-export interface Tracing extends AsyncDisposable {
-  tracer: Tracer;
-}
-
-/** The tracer of a process; without a collector it does nothing. */
-export function openTracing({
-  settings,
-  service,
-  redact,
-  onFailure,
-}: {
+export interface TracingOptions {
+  /** Null: off. The SDK is not even loaded, and OpenTelemetry's API does nothing. */
   settings: TracingSettings | null;
+  /** The name of the service, unless OTEL_SERVICE_NAME is set. */
   service: string;
-  /** Takes secrets out of what is sent. */
+  /** Takes secrets out of what is exported. */
   redact(text: string): string;
-  onFailure: (error: unknown) => void;
-}): Tracing {
-  if (settings === null) return { tracer: noTracer, [Symbol.asyncDispose]: () => Promise.resolve() };
-  const exporter = createOtlpExporter({ ...settings, service, redact, onFailure });
-  const tracer = createTracer({ take: (span) => exporter.take(span) });
-  return { tracer, [Symbol.asyncDispose]: () => exporter[Symbol.asyncDispose]() };
+  /** Called once when exports begin to fail, and again after one that succeeded. */
+  onFailure(error: unknown): void;
 }
 
-/** `OTEL_EXPORTER_OTLP_HEADERS`: names and values as `name=value`, comma separated, values percent-encoded. */
-export function parseOtlpHeaders(text: string): Record<string, string> {
-  const pairs = text.split(',').flatMap((pair): [string, string][] => {
-    const at = pair.indexOf('=');
-    return at < 1 ? [] : [[pair.slice(0, at).trim(), decoded(pair.slice(at + 1).trim())]];
-  });
-  return Object.fromEntries(pairs);
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+/** Registers the process's tracer provider with OpenTelemetry's API, which is how the rest of the code makes spans. */
+export async function openTracing({ settings, ...options }: TracingOptions): Promise<AsyncDisposable> {
+  if (settings === null) return { [Symbol.asyncDispose]: () => Promise.resolve() };
+  const { createTracing } = await import('./create-tracing.ts');
+  const { provider, contextManager, propagator } = createTracing({ settings, ...options });
+  trace.setGlobalTracerProvider(provider);
+  context.setGlobalContextManager(contextManager);
+  propagation.setGlobalPropagator(propagator);
+  return {
+    async [Symbol.asyncDispose]() {
+      // onFailure has reported what went wrong
+      await provider.shutdown().catch(() => undefined);
+      for (const api of [trace, context, propagation]) api.disable();
+    },
+  };
 }

@@ -1,13 +1,23 @@
-import type { LanguageModelV4 } from '@ai-sdk/provider';
+import type {
+  LanguageModelV4,
+  LanguageModelV4CallOptions,
+  LanguageModelV4FinishReason,
+  LanguageModelV4StreamPart,
+  LanguageModelV4Usage,
+} from '@ai-sdk/provider';
+import { SpanKind, type Attributes, type Span } from '@opentelemetry/api';
 import { wrapLanguageModel } from 'ai';
-import type { Span, Tracer } from './tracer.ts';
+import { inputContent, outputContent, type SaidPart } from './message-content.ts';
+import type { TracingSettings } from './tracing-settings.ts';
+import { endSpan, kindOf, tracer } from './turn-trace.ts';
 
-/** Language models whose calls are spans: the model's name and what it used, never what was said. */
+/** Language models whose calls are spans after OpenTelemetry's conventions for generative AI. */
 export function traceModels<Models extends { languageModel(name: string): LanguageModelV4 }>(
   models: Models,
-  tracer: Tracer,
+  settings: TracingSettings | null,
 ): Models {
-  if (!tracer.isOn) return models;
+  if (settings === null) return models;
+  const { capturesContent } = settings;
   return {
     ...models,
     languageModel: (name: string) =>
@@ -16,25 +26,28 @@ export function traceModels<Models extends { languageModel(name: string): Langua
         middleware: {
           specificationVersion: 'v4',
           async wrapStream({ doStream, params }) {
-            const span = startCall(tracer, name);
-            // a reader that leaves pulls no further: only the signal tells
-            params.abortSignal?.addEventListener('abort', () => span.end('aborted'), { once: true });
+            const span = startCall(name, params, capturesContent);
+            // a reader that leaves pulls no further: only the signal says so
+            params.abortSignal?.addEventListener('abort', () => endSpan(span, 'aborted'), { once: true });
             try {
               const result = await doStream();
-              return { ...result, stream: result.stream.pipeThrough(endWith(span)) };
+              return { ...result, stream: result.stream.pipeThrough(endWith(span, capturesContent)) };
             } catch (error) {
-              span.end(kindOf(error));
+              endSpan(span, kindOf(error));
               throw error;
             }
           },
-          async wrapGenerate({ doGenerate }) {
-            const span = startCall(tracer, name);
+          async wrapGenerate({ doGenerate, params }) {
+            const span = startCall(name, params, capturesContent);
             try {
               const result = await doGenerate();
-              span.end();
+              const { response, content, finishReason, usage } = result;
+              span.setAttributes({ ...answerAttributes(response ?? {}), ...endAttributes(finishReason, usage) });
+              if (capturesContent) span.setAttributes(outputContent(content, finishReason.unified));
+              endSpan(span);
               return result;
             } catch (error) {
-              span.end(kindOf(error));
+              endSpan(span, kindOf(error));
               throw error;
             }
           },
@@ -43,27 +56,56 @@ export function traceModels<Models extends { languageModel(name: string): Langua
   };
 }
 
-function startCall(tracer: Tracer, name: string): Span {
-  return tracer.start('model call', { kind: 'client', attributes: { 'gen_ai.request.model': name } });
-}
-
-/** Passes a stream on and ends the span with it. */
-function endWith(span: Span) {
-  return new TransformStream({
-    transform(part, controller) {
-      if (part.type === 'finish') {
-        span.set({
-          'gen_ai.usage.input_tokens': part.usage.inputTokens?.total ?? 0,
-          'gen_ai.usage.output_tokens': part.usage.outputTokens?.total ?? 0,
-        });
-      }
-      if (part.type === 'error') span.end('model_error');
-      controller.enqueue(part);
+function startCall(name: string, params: LanguageModelV4CallOptions, capturesContent: boolean): Span {
+  const slash = name.indexOf('/');
+  const provider = name.slice(0, slash);
+  const model = name.slice(slash + 1);
+  return tracer().startSpan(`chat ${model}`, {
+    kind: SpanKind.CLIENT,
+    attributes: {
+      'gen_ai.operation.name': 'chat',
+      'gen_ai.provider.name': provider === 'google' ? 'gcp.gemini' : provider,
+      'gen_ai.request.model': model,
+      'gen_ai.request.max_tokens': params.maxOutputTokens,
+      'gen_ai.request.temperature': params.temperature,
+      ...(capturesContent ? inputContent(params.prompt) : {}),
     },
-    flush: () => span.end(),
   });
 }
 
-function kindOf(error: unknown): string {
-  return error instanceof Error ? error.name : 'error';
+function answerAttributes({ id, modelId }: { id?: string; modelId?: string }): Attributes {
+  return { 'gen_ai.response.id': id, 'gen_ai.response.model': modelId };
+}
+
+function endAttributes({ unified }: LanguageModelV4FinishReason, usage: LanguageModelV4Usage): Attributes {
+  return {
+    'gen_ai.response.finish_reasons': [unified],
+    'gen_ai.usage.input_tokens': usage.inputTokens.total,
+    'gen_ai.usage.cache_read.input_tokens': usage.inputTokens.cacheRead,
+    'gen_ai.usage.cache_creation.input_tokens': usage.inputTokens.cacheWrite,
+    'gen_ai.usage.output_tokens': usage.outputTokens.total,
+  };
+}
+
+/** Passes a stream on and ends the span with it. */
+function endWith(span: Span, capturesContent: boolean) {
+  const said: SaidPart[] = [];
+  return new TransformStream<LanguageModelV4StreamPart, LanguageModelV4StreamPart>({
+    transform(part, controller) {
+      if (part.type === 'response-metadata') span.setAttributes(answerAttributes(part));
+      if (part.type === 'finish') {
+        span.setAttributes(endAttributes(part.finishReason, part.usage));
+        if (capturesContent) span.setAttributes(outputContent(said, part.finishReason.unified));
+      }
+      if (part.type === 'error') endSpan(span, 'model_error');
+      if (capturesContent) said.push(...saidIn(part));
+      controller.enqueue(part);
+    },
+    flush: () => endSpan(span),
+  });
+}
+
+function saidIn(part: LanguageModelV4StreamPart): SaidPart[] {
+  if (part.type === 'text-delta') return [{ type: 'text', text: part.delta }];
+  return part.type === 'tool-call' ? [part] : [];
 }

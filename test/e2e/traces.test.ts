@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { traceOfTurn } from '../../lib/tracing/span.ts';
+import { traceOfTurn } from '../../lib/tracing/turn-trace.ts';
 import { startTestStack } from '../support/stack.ts';
 import { startTraceCollector } from '../support/trace-collector.ts';
 
@@ -39,12 +39,12 @@ it('traces a job from the request to the calls of the model as one trace, withou
   const spansOf = (traceId: string | undefined) => collector.spans.filter((span) => span.traceId === traceId);
   const named = (traceId: string | undefined, name: string | RegExp) =>
     spansOf(traceId).filter((span) => span.name.match(name));
-  await expect.poll(() => named(other?.turn.traceId, 'job turn').length, { timeout: 30_000 }).toBe(1);
-  await expect.poll(() => named(one?.turn.traceId, 'job turn').length, { timeout: 30_000 }).toBe(1);
+  await expect.poll(() => named(other?.turn.traceId, 'invoke_agent docket').length, { timeout: 30_000 }).toBe(1);
+  await expect.poll(() => named(one?.turn.traceId, 'invoke_agent docket').length, { timeout: 30_000 }).toBe(1);
 
   const [request] = named(one?.turn.traceId, 'POST /v2/agent/:projectId/job');
   expect(request).toMatchObject({ ...one?.request, service: 'docket-api', kind: 2 });
-  const [turn] = named(one?.turn.traceId, 'job turn');
+  const [turn] = named(one?.turn.traceId, 'invoke_agent docket');
   expect(turn).toMatchObject({
     ...one?.turn,
     service: 'docket-worker',
@@ -53,14 +53,19 @@ it('traces a job from the request to the calls of the model as one trace, withou
   });
   const activities = named(one?.turn.traceId, /^activity /);
   expect(new Set(activities.map(({ parentSpanId }) => parentSpanId))).toEqual(new Set([turn?.spanId]));
-  const calls = named(one?.turn.traceId, 'model call');
+  const calls = named(one?.turn.traceId, /^chat /);
   expect(calls.length).toBeGreaterThan(0);
   for (const call of calls) {
     const parent = activities.find(({ spanId }) => spanId === call.parentSpanId);
     expect(parent?.name).toBe('activity callModel');
-    expect(call.attributes).toMatchObject({ 'gen_ai.request.model': 'offline/editor' });
+    expect(call.attributes).toMatchObject({ 'gen_ai.provider.name': 'offline', 'gen_ai.request.model': 'editor' });
     expect(BigInt(call.startTimeUnixNano)).toBeGreaterThanOrEqual(BigInt(parent?.startTimeUnixNano ?? 0));
   }
+  const tools = named(one?.turn.traceId, 'execute_tool write');
+  expect(tools).toMatchObject([
+    { attributes: { 'gen_ai.tool.name': 'write', 'gen_ai.operation.name': 'execute_tool' } },
+  ]);
+  expect(activities.find(({ spanId }) => spanId === tools[0]?.parentSpanId)?.name).toBe('activity runTools');
 
   // who traces by itself finds its request in its own trace, and the job behind a link
   const [followed] = named(client.traceId, 'POST /v2/agent/:projectId/job');
@@ -69,7 +74,7 @@ it('traces a job from the request to the calls of the model as one trace, withou
   const answers = () => collector.spans.filter(({ name }) => name === 'POST /discovery/v2/assistant/:domain/message');
   await expect.poll(() => answers().length, { timeout: 30_000 }).toBe(1);
   const [answer] = answers();
-  expect(named(answer?.traceId, 'model call')).toMatchObject([{ parentSpanId: answer?.spanId, service: 'docket-api' }]);
+  expect(named(answer?.traceId, /^chat /)).toMatchObject([{ parentSpanId: answer?.spanId, service: 'docket-api' }]);
 
   for (const words of ['unspeakable', 'words.md', adminKey, assistantKey, 'for-the-collector'])
     expect(collector.text).not.toContain(words);

@@ -12,7 +12,7 @@ export interface CollectedSpan {
   kind: number;
   startTimeUnixNano: string;
   endTimeUnixNano: string;
-  attributes: Record<string, string | number | boolean>;
+  attributes: Record<string, string | number | boolean | string[]>;
   links: { traceId: string; spanId: string }[];
   status: { code: number };
 }
@@ -67,10 +67,11 @@ export async function startTraceCollector(): Promise<TraceCollector> {
 }
 
 function valuesOf(attributes: { key: string; value: Record<string, any> }[]): Record<string, any> {
-  return Object.fromEntries(
-    attributes.map(({ key, value }) => [
-      key,
-      'intValue' in value ? Number(value['intValue']) : Object.values(value)[0],
-    ]),
-  );
+  return Object.fromEntries(attributes.map(({ key, value }) => [key, valueOf(value)]));
+}
+
+function valueOf(value: Record<string, any>): any {
+  if ('intValue' in value) return Number(value['intValue']);
+  if ('arrayValue' in value) return value['arrayValue'].values.map(valueOf);
+  return Object.values(value)[0];
 }

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { dollarsSchema } from '../../lib/inputs/dollars.ts';
-import { parseOtlpHeaders, type TracingSettings } from '../../lib/tracing/open-tracing.ts';
+import { tracingSettingsOf, tracingVariables, type TracingSettings } from '../../lib/tracing/tracing-settings.ts';
 import type { ForgeServers } from '../../activities/forges/forges.ts';
 import { encryptionKeysVariable } from '../../lib/encryption/keys-variable.ts';
 import type { EncryptionKey } from '../../lib/encryption/keys.ts';
@@ -27,7 +27,7 @@ export { ConfigError } from '../../lib/config-error.ts';
 
 export interface WorkerConfig {
   logLevel: string;
-  /** Where spans are sent to; null: nowhere. */
+  /** Null: nothing is traced. */
   tracing: TracingSettings | null;
   database: { url: string };
   temporal: TemporalSettings;
@@ -80,8 +80,7 @@ const environmentSchema = z.object({
     .refine((text) => URL.canParse(text) && /^postgres(?:ql)?:\/\//i.test(text), 'must be a postgres:// address'),
   ...temporalVariables.shape,
   DOCKET_ENCRYPTION_KEYS: encryptionKeysVariable,
-  OTEL_EXPORTER_OTLP_ENDPOINT: httpAddress.optional(),
-  OTEL_EXPORTER_OTLP_HEADERS: z.string().transform(parseOtlpHeaders).default({}),
+  ...tracingVariables.shape,
   LOG_LEVEL: z.enum(logLevels, `must be one of ${logLevels.join(', ')}`).default('info'),
   ANTHROPIC_API_KEY: z.string().optional(),
   OPENAI_API_KEY: z.string().optional(),
@@ -137,10 +136,7 @@ function configOf(env: z.infer<typeof environmentSchema>): WorkerConfig {
   const hosts = env.DOCKET_ALLOWED_HOSTS.split(',').map((host) => host.trim().toLowerCase());
   return {
     logLevel: env.LOG_LEVEL,
-    tracing:
-      env.OTEL_EXPORTER_OTLP_ENDPOINT === undefined
-        ? null
-        : { endpoint: env.OTEL_EXPORTER_OTLP_ENDPOINT, headers: env.OTEL_EXPORTER_OTLP_HEADERS },
+    tracing: tracingSettingsOf(env),
     database: { url: env.DATABASE_URL },
     temporal: temporalSettingsOf(env),
     encryptionKeys: env.DOCKET_ENCRYPTION_KEYS,
@@ -193,7 +189,7 @@ export function secretsOf({ models, forges, database, encryptionKeys, tracing, t
     ...tokensOf(forges),
     password,
     readTemporalCredentials(temporal).apiKey,
-    ...Object.values(tracing?.headers ?? {}),
+    ...(tracing?.secrets ?? []),
   ];
   const values = [anthropicApiKey, openaiApiKey, googleApiKey, compatible?.apiKey, ...own];
   return values.filter((value) => value !== undefined).filter((value) => value !== '');

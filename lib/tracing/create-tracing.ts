@@ -1,0 +1,108 @@
+import type { AttributeValue } from '@opentelemetry/api';
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
+import { ExportResultCode, getNumberFromEnv, W3CTraceContextPropagator } from '@opentelemetry/core';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
+import {
+  detectResources,
+  resourceAttributesEnvDetector,
+  resourceFromAttributes,
+  serviceNameEnvDetector,
+} from '@opentelemetry/resources';
+import {
+  AlwaysOffSampler,
+  AlwaysOnSampler,
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  RandomIdGenerator,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+  type ReadableSpan,
+  type Sampler,
+  type SpanExporter,
+} from '@opentelemetry/sdk-trace';
+import { ATTR_SERVICE_NAME } from '@opentelemetry/semantic-conventions';
+import type { TracingOptions } from './open-tracing.ts';
+import type { TracingSettings } from './tracing-settings.ts';
+import { givenIds } from './turn-trace.ts';
+
+/** A collector that is down holds up the end of a process for no longer. */
+const exportTimeoutMs = 5_000;
+const longestText = 100_000;
+
+/** The parts of the SDK, with redaction before the exporter and the ids of turns in the place of random ones. */
+export function createTracing({
+  settings,
+  service,
+  redact,
+  onFailure,
+}: TracingOptions & { settings: TracingSettings }) {
+  const resource = resourceFromAttributes({ [ATTR_SERVICE_NAME]: service }).merge(
+    detectResources({ detectors: [resourceAttributesEnvDetector, serviceNameEnvDetector] }),
+  );
+  const timeoutMillis =
+    getNumberFromEnv('OTEL_EXPORTER_OTLP_TRACES_TIMEOUT') ??
+    getNumberFromEnv('OTEL_EXPORTER_OTLP_TIMEOUT') ??
+    exportTimeoutMs;
+  const exporter = redacting(new OTLPTraceExporter({ timeoutMillis }), { redact, onFailure });
+  const random = new RandomIdGenerator();
+  return {
+    provider: new TracerProvider({
+      resource,
+      sampler: samplerOf(settings.sampler),
+      spanProcessors: [new BatchSpanProcessor({ exporter, scheduledDelayMillis: 2_000 })],
+      idGenerator: {
+        generateTraceId: () => givenIds.getStore()?.traceId ?? random.generateTraceId(),
+        generateSpanId: () => givenIds.getStore()?.spanId ?? random.generateSpanId(),
+      },
+    }),
+    contextManager: new AsyncLocalStorageContextManager().enable(),
+    propagator: new W3CTraceContextPropagator(),
+  };
+}
+
+function samplerOf({ root, isParentBased, ratio }: TracingSettings['sampler']): Sampler {
+  const samplers = {
+    always_on: () => new AlwaysOnSampler(),
+    always_off: () => new AlwaysOffSampler(),
+    traceidratio: () => new TraceIdRatioBasedSampler(ratio),
+  };
+  const sampler = samplers[root]();
+  return isParentBased ? new ParentBasedSampler({ root: sampler }) : sampler;
+}
+
+/** Takes secrets out of every text of a span, and reports the first of a row of failures. */
+function redacting(
+  exporter: SpanExporter,
+  { redact, onFailure }: Pick<TracingOptions, 'redact' | 'onFailure'>,
+): SpanExporter {
+  let isFailing = false;
+  // cut afterwards: half a secret would not be recognized
+  const clean = (text: string) => redact(text).slice(0, longestText);
+  return {
+    export(spans, done) {
+      const cleaned = spans.map((span) => cleanedSpan(span, clean));
+      exporter.export(cleaned, (result) => {
+        const hasFailed = result.code === ExportResultCode.FAILED;
+        if (hasFailed && !isFailing) onFailure(result.error);
+        isFailing = hasFailed;
+        done(result);
+      });
+    },
+    forceFlush: () => exporter.forceFlush?.() ?? Promise.resolve(),
+    shutdown: () => exporter.shutdown(),
+  };
+}
+
+/** Spans have no events and no other texts: errors are recorded by their kind alone. */
+function cleanedSpan(span: ReadableSpan, clean: (text: string) => string): ReadableSpan {
+  const entries = Object.entries(span.attributes).map(([key, value]): [string, AttributeValue | undefined] => {
+    if (typeof value === 'string') return [key, clean(value)];
+    if (!Array.isArray(value)) return [key, value];
+    return [key, value.map((item) => (typeof item === 'string' ? clean(item) : item))];
+  });
+  // the rest of a span is read through its prototype: most of it are getters
+  return Object.create(span, {
+    name: { value: clean(span.name) },
+    attributes: { value: Object.fromEntries(entries) },
+  });
+}
