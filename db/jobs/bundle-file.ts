@@ -52,15 +52,22 @@ export async function* readBundle(path: string): AsyncGenerator<JobPiece> {
   throw new BundleFileError(isFirst ? 'The file is not a bundle of a job.' : cutOff);
 }
 
+/** The patch of a step has 20 MB at most, and its JSON six times as much. */
+const longestLine = 150_000_000;
+
 async function* linesIn(path: string): AsyncGenerator<string> {
   const unpacked = createGunzip();
   const file = createReadStream(path).on('error', (error) => unpacked.destroy(error));
   let rest = '';
   try {
     for await (const text of file.pipe(unpacked).setEncoding('utf8')) {
-      const lines = `${rest}${text}`.split('\n');
-      rest = lines.pop() ?? '';
-      yield* lines;
+      const [end = '', ...lines] = text.split('\n');
+      rest += end;
+      if (rest.length > longestLine) throw new BundleFileError('The file is not a bundle of a job.');
+      for (const line of lines) {
+        yield rest;
+        rest = line;
+      }
     }
   } catch (error) {
     throw fileErrorOf(error);

@@ -11,4 +11,12 @@ export const attackThreeMutations: Mutation[] = [
     project: 'integration',
     tests: ['db/threads'],
   },
+  {
+    name: 'a line of a bundle has no end',
+    file: 'db/jobs/bundle-file.ts',
+    find: "if (rest.length > longestLine) throw new BundleFileError('The file is not a bundle of a job.');",
+    replace: '',
+    project: 'unit',
+    tests: ['db/jobs/bundle-file'],
+  },
 ];

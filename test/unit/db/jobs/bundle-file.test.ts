@@ -1,0 +1,50 @@
+import { createWriteStream } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
+import { expect, it } from 'vitest';
+import { readBundle, writeBundle } from '../../../../db/jobs/bundle-file.ts';
+import type { JobPiece } from '../../../../db/jobs/job-pieces.ts';
+
+async function inFolder<Value>(use: (file: string) => Promise<Value>): Promise<Value> {
+  const folder = await mkdtemp(join(tmpdir(), 'bundle-file-'));
+  try {
+    return await use(join(folder, 'job.docket.gz'));
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+async function piecesOf(file: string): Promise<JobPiece[]> {
+  const pieces: JobPiece[] = [];
+  for await (const piece of readBundle(file)) pieces.push(piece);
+  return pieces;
+}
+
+it('reads what was written, with long lines and odd ones', () =>
+  inFolder(async (file) => {
+    const pieces: JobPiece[] = ['\n', 'ä'.repeat(100_000), '\u0001'.repeat(2_000_000), ''].map((patch) => ({
+      piece: 'snapshot',
+      tree: 't',
+      commit: 'c',
+      baseCommit: 'b',
+      patch,
+      changedFiles: 1,
+      isRemoved: false,
+    }));
+    await writeBundle(Readable.from(pieces), createWriteStream(file));
+    expect(await piecesOf(file)).toEqual(pieces);
+  }));
+
+it('ends at a line that no bundle has, however small the file is', () =>
+  inFolder(async (file) => {
+    const bomb = function* () {
+      yield '{"format":"docket-job-bundle","version":1}\n';
+      for (let megabyte = 0; megabyte < 160; megabyte += 1) yield Buffer.alloc(1024 * 1024, '0');
+    };
+    await pipeline(Readable.from(bomb()), createGzip({ level: 1 }), createWriteStream(file));
+    await expect(piecesOf(file)).rejects.toThrow('The file is not a bundle of a job.');
+  }));
