@@ -29,7 +29,7 @@ const seen: Record<Loop, string> = {
 
 /** Why an agent was stopped, for a person. */
 export function loopSentence(loop: Loop): string {
-  return `The agent was stopped because it went round in circles, also after it was told so: ${done[loop]}.`;
+  return `The agent was stopped because it was stuck in a loop, even after a warning: ${done[loop]}.`;
 }
 
 const done: Record<Loop, string> = {

@@ -65,7 +65,7 @@ export function verdictOfModelFailure({ cause }: ModelCallError): Verdict {
   const { statusCode } = cause;
   if (statusCode === undefined) return unavailable('The model provider could not be reached.');
   if (finalStatuses.has(statusCode))
-    return refused(`The model provider refused the request with status ${statusCode}.`);
+    return refused(`The model provider rejected the request with status ${statusCode}.`);
   if (statusCode < 400) return unavailable('The model provider answered something unusable.');
   return {
     ...unavailable(`The model provider answered with status ${statusCode}.`),

@@ -64,10 +64,10 @@ function shownOutput({ head, tail, omitted }: CommandEnd['output']): string {
 }
 
 const stops: Record<NonNullable<CommandEnd['stopped']>, string> = {
-  timeout: 'Stopped: it ran longer than it may,',
-  memory: 'Stopped: it used more memory than it may,',
-  disk: 'Stopped: it wrote more to the disk than it may,',
-  output: 'Stopped: it said more than it may,',
+  timeout: 'Stopped: time limit exceeded,',
+  memory: 'Stopped: memory limit exceeded,',
+  disk: 'Stopped: disk limit exceeded,',
+  output: 'Stopped: output limit exceeded,',
 };
 
 /** Above 128 a shell tells of a signal. */

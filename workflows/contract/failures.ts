@@ -32,74 +32,73 @@ export interface Failure {
 const descriptions: Record<FailureType, Omit<Failure, 'category'>> = {
   repository_unreachable: {
     title: 'The repository could not be reached',
-    remedy:
-      'Check the repository address, that the server is up, and that the credential may read it; then start the job again.',
+    remedy: 'Check the repository URL, that the server is up, and that the credential can read it. Then retry the job.',
     retryable: true,
   },
   repository_too_large: {
-    title: 'The repository is larger than the worker takes',
-    remedy: 'Raise the limit that the message names, or use a smaller repository.',
+    title: 'The repository is too large for the worker',
+    remedy: 'Raise the limit named in the message, or use a smaller repository.',
     retryable: false,
   },
   ref_not_found: {
     title: 'The branch or commit does not exist in the repository',
-    remedy: 'Name an existing branch in source.ref, or leave it out to use the default branch.',
+    remedy: 'Set source.ref to an existing branch, or omit it to use the default branch.',
     retryable: false,
   },
   authentication_refused: {
-    title: 'The forge refused the credential',
-    remedy: 'Give the worker a credential that may read and push to this repository and open pull requests.',
+    title: 'The forge rejected the credential',
+    remedy: 'Give the worker a credential that can read and push to this repository and open pull requests.',
     retryable: false,
   },
   model_refused: {
-    title: 'The model provider refused the request',
-    remedy: 'Check the model name and the provider key of the worker.',
+    title: 'The model provider rejected the request',
+    remedy: "Check the model name and the worker's provider key.",
     retryable: false,
   },
   model_unavailable: {
     title: 'The model provider did not answer',
-    remedy: 'Start the job again when the provider is back; its status page may say when.',
+    remedy: 'Retry the job when the provider is available again; check its status page.',
     retryable: true,
   },
   step_limit: {
-    title: 'The job used all of its steps',
+    title: 'The job ran out of steps',
     remedy: 'Split the task into smaller ones, or raise DOCKET_MAX_STEPS.',
     retryable: true,
   },
   budget_limit: {
-    title: 'The job used all of its budget',
-    remedy: 'Split the task into smaller ones, or raise the limit on tokens or money that the message names.',
+    title: 'The job ran out of budget',
+    remedy: 'Split the task into smaller ones, or raise the token or cost limit named in the message.',
     retryable: true,
   },
   time_limit: {
-    title: 'The job ran longer than it may',
+    title: 'The job timed out',
     remedy: 'Split the task into smaller ones, or raise DOCKET_MAX_JOB_MINUTES.',
     retryable: true,
   },
   no_progress: {
-    title: 'The agent went round in circles',
-    remedy: 'Say in a message to the job what it should do differently, or start it again with another model.',
+    title: 'The agent was stuck in a loop',
+    remedy: 'Send a follow-up message with different instructions, or retry with another model.',
     retryable: true,
   },
   path_not_allowed: {
-    title: 'The job changed files that the project does not let it change',
+    title: "The job changed files outside the project's allowed paths",
     remedy: 'Tell the agent to leave them alone, or allow them with "docket project update" (--path, --workflows).',
     retryable: false,
   },
   push_rejected: {
-    title: 'The forge refused the branch or the pull request',
+    title: 'The forge rejected the branch or the pull request',
     remedy:
-      'Check branch protection, the permissions of the credential and what others pushed to the branch, then start the job again.',
+      "Check branch protection, the credential's permissions and what others pushed to the branch. Then retry the job.",
     retryable: true,
   },
   tool_failure: {
     title: 'The working copy could not be read or written',
-    remedy: 'Check the disk of the worker, then start the job again.',
+    remedy: "Check the worker's disk, then retry the job.",
     retryable: true,
   },
   cancelled: {
     title: 'The job was cancelled',
-    remedy: 'Send the job a message to go on, or create a new one.',
+    remedy: 'Send a follow-up message to continue, or create a new job.',
     retryable: false,
   },
   superseded: {
@@ -108,13 +107,13 @@ const descriptions: Record<FailureType, Omit<Failure, 'category'>> = {
     retryable: false,
   },
   site_unreadable: {
-    title: 'The pages of the site could not be read',
-    remedy: 'Check the folder of the site and that it holds Markdown, MDX or OpenAPI files.',
+    title: "The site's pages could not be read",
+    remedy: "Check that the site's folder exists and holds Markdown, MDX or OpenAPI files.",
     retryable: false,
   },
   internal: {
     title: 'Something went wrong inside Docket',
-    remedy: 'Start the job again; if it fails again, look into the log of the worker.',
+    remedy: "Retry the job. If it fails again, check the worker's log.",
     retryable: true,
   },
 };

@@ -91,7 +91,7 @@ describe('a job', () => {
     });
     const job = await worker.runJob({ prompt: 'Go', repository: repository.path });
     expect(job).toMatchObject({ status: 'failed', failureCategory: 'model_refused' });
-    const sentence = 'The model provider refused the request with status 401.';
+    const sentence = 'The model provider rejected the request with status 401.';
     expect(job.message).toContain(sentence);
     const handle = worker.client.workflow.getHandle(jobWorkflowId(job.id, 1));
     const readable = await readableHistory(handle);

@@ -47,7 +47,7 @@ describe('an agent that goes round in circles', () => {
     stack.model.respondWith(read('1'));
     const job = await stack.worker.runJob(stack.job);
     expect(job).toMatchObject({ status: 'failed', failureCategory: 'no_progress', steps: 6 });
-    expect(job.message).toMatch(/^The agent was stopped because it went round in circles, also after it was told so/);
+    expect(job.message).toMatch(/^The agent was stopped because it was stuck in a loop, even after a warning/);
     expect(stack.model.requests).toHaveLength(6);
     expect(textOf(stack.model.requests[4]!)).not.toContain('Note of the service');
     expect(textOf(stack.model.requests[5]!)).toContain('You made the same call four times');

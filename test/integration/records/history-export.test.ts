@@ -85,7 +85,7 @@ it(
 
       const { body } = await ask(job.id, '/history');
       const served = JSON.stringify(body, (_, value) => (value === null ? undefined : value));
-      expect(served).toContain('The model provider refused the request with status 401.');
+      expect(served).toContain('The model provider rejected the request with status 401.');
       for (const words of ['encodedAttributes', 'Encoded failure', 'encryption-key-id'])
         expect(served).not.toContain(words);
       const { input } = body.events[0].workflowExecutionStartedEventAttributes;

@@ -97,7 +97,7 @@ describe('docket job replay', { timeout: 240_000 }, () => {
     expect(out).toMatch(/^2 +write one\.txt; delete old\.txt +ok +D old\.txt, A one\.txt/m);
     expect(out).toContain('Turn 2, failed');
     expect(out).toMatch(/^1 +edit one\.txt +ok +C one\.txt/m);
-    expect(out).toContain('Failed: The model provider refused the request (model_refused)');
+    expect(out).toContain('Failed: The model provider rejected the request (model_refused)');
     expect(out).toContain('What to do: Check the model name');
     expect(out).toContain(`docket job fork ${job.id} --turn 2 --step 1`);
   });

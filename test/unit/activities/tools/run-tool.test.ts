@@ -66,7 +66,7 @@ describe('run', () => {
 
   it('says why a command was stopped', async () => {
     const answer = await run(endOf('begun', { exitCode: null, stopped: 'timeout' }));
-    expect(answer).toEqual({ text: '[Stopped: it ran longer than it may, after 1.2 s]\nbegun', isError: true });
+    expect(answer).toEqual({ text: '[Stopped: time limit exceeded, after 1.2 s]\nbegun', isError: true });
   });
 
   it('fits a huge output into what a call may answer with', async () => {
