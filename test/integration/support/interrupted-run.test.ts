@@ -1,0 +1,50 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { chmod, mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join, resolve } from 'node:path';
+import { expect, it, vi } from 'vitest';
+import { identityOf } from '../../../local/processes/process-identity.ts';
+
+const checkout = resolve(import.meta.dirname, '../../..');
+const prefix = 'docket-test-servers-';
+
+it.each(['SIGINT', 'SIGTERM'] as const)(
+  'a run of the tests that gets %s leaves no server behind',
+  { tags: 'slow', timeout: 240_000 },
+  async (signal) => {
+    await using cleanup = new AsyncDisposableStack();
+    const folder = await mkdtemp(join(tmpdir(), 'docket-interrupted-'));
+    cleanup.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
+    await chmod(folder, 0o711); // PostgreSQL runs under another account when the tests run as root
+    const programs = join(folder, 'programs');
+    await mkdir(programs);
+    for (const name of ['oxfmt', 'oxlint', 'tsc'])
+      await writeFile(join(programs, name), '#!/bin/sh\nexit 0\n', { mode: 0o755 });
+    const path = [programs, join(checkout, 'node_modules/.bin'), process.env['PATH']].join(delimiter);
+    const run = spawn(process.execPath, ['test/support/run-tests.ts', 'test', 'test/integration/db/migrate'], {
+      cwd: checkout,
+      env: { ...process.env, TMPDIR: folder, PATH: path },
+      stdio: 'ignore',
+    });
+    cleanup.defer(() => void run.kill('SIGKILL'));
+    const ended = once(run, 'close');
+
+    const homeOf = async () => (await readdir(folder)).find((name) => name.startsWith(prefix));
+    const servers = await vi.waitFor(
+      async () => {
+        const text = await readFile(join(folder, (await homeOf())!, 'processes.json'), 'utf8');
+        const entries: Record<string, { pid: number; identity: string }> = JSON.parse(text);
+        expect(Object.keys(entries).sort()).toEqual(['postgres', 'temporal']);
+        return Object.values(entries);
+      },
+      { timeout: 120_000 },
+    );
+    const home = join(folder, (await homeOf())!);
+    run.kill(signal);
+    expect((await ended)[0]).toBe(130);
+    await expect.poll(() => existsSync(home), { timeout: 30_000 }).toBe(false);
+    for (const { pid, identity } of servers) expect(await identityOf(pid)).not.toBe(identity);
+  },
+);
