@@ -1,5 +1,7 @@
 import type { Mutation } from './list.ts';
 
+const stored = { project: 'unit', tests: ['dashboard/stored-words'] } as const;
+
 /** What erased conversations, descriptions and operations at once are held to. */
 export const attackThreeMutations: Mutation[] = [
   {
@@ -18,5 +20,19 @@ export const attackThreeMutations: Mutation[] = [
     replace: '',
     project: 'unit',
     tests: ['db/jobs/bundle-file'],
+  },
+  {
+    name: 'the dashboard loads an image that a stored answer names',
+    file: 'dashboard/components/markdown-text.tsx',
+    find: 'img: ({ alt, src })',
+    replace: 'figure: ({ alt, src })',
+    ...stored,
+  },
+  {
+    name: 'a stored answer leads to a host without a scheme',
+    file: 'dashboard/components/markdown-text.tsx',
+    find: '/^(?:https?|mailto):/i.test(address)',
+    replace: "address !== ''",
+    ...stored,
   },
 ];

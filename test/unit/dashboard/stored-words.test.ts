@@ -1,0 +1,68 @@
+import { parseFragment, type DefaultTreeAdapterMap } from 'parse5';
+import { createElement, type ReactNode } from 'react';
+import { renderToStaticMarkup } from 'react-dom/server';
+import { expect, it, vi } from 'vitest';
+import { MarkdownText } from '../../../dashboard/components/markdown-text.tsx';
+import { createRandom } from '../../suites/chaos/random.ts';
+import { brokenDocument } from '../../suites/fuzz/links/documents.ts';
+
+type Node = DefaultTreeAdapterMap['node'];
+type Element = DefaultTreeAdapterMap['element'];
+
+const hostile = [
+  '![x](https://evil.example/p?q=1)',
+  '<img src="https://evil.example/p">',
+  '<meta http-equiv="refresh" content="0;url=https://evil.example">',
+  '<svg><image xlink:href="https://evil.example/p" /></svg>',
+  '[x](javascript:alert(1)) [y](data:text/html,x) [z](//evil.example/x)',
+  '<a href="https://evil.example" onclick="alert(1)" style="background:url(https://evil.example)">x</a>',
+  '<form action="https://evil.example"><button>x</button></form>',
+];
+const random = createRandom(7);
+const texts = [...hostile, ...Array.from({ length: 1_000 }, () => brokenDocument(random))];
+
+function elementsOf(markup: ReactNode): Element[] {
+  const found: Element[] = [];
+  const walk = (node: Node): void => {
+    if ('tagName' in node) found.push(node);
+    if ('childNodes' in node) node.childNodes.forEach(walk);
+  };
+  walk(parseFragment(renderToStaticMarkup(markup)));
+  return found;
+}
+
+const attribute = (element: Element, name: string) => element.attrs.find((one) => one.name === name)?.value;
+
+it('loads nothing and runs nothing for answers that were stored, whatever they hold', () => {
+  const quiet = /^(?:id|class|href|target|rel|align|checked|disabled|type|start|title|cite|data-[\w-]+|aria-[\w-]+|tabindex|open|span|colspan|rowspan|datetime|width|height|itemprop|name|label|for|dir|lang|alt|color|abbr|scope|headers|value)$/; // prettier-ignore
+  for (const text of texts) {
+    const elements = elementsOf(createElement(MarkdownText, { text, resolve: undefined, anchor: undefined }));
+    for (const element of elements) {
+      expect(['img', 'image', 'svg', 'iframe', 'meta', 'style', 'script', 'form', 'object', 'video', 'base', 'link']).not.toContain(element.tagName); // prettier-ignore
+      const loud = element.attrs.filter(({ name }) => !quiet.test(name));
+      expect(loud.filter(({ name, value }) => name !== 'style' || !/^text-align:\w+$/.test(value))).toEqual([]);
+      const href = attribute(element, 'href');
+      if (href === undefined) continue;
+      expect(href).toMatch(/^(?:https?|mailto):/i);
+      expect(attribute(element, 'rel')).toBe('noopener noreferrer nofollow');
+    }
+  }
+});
+
+it('shows passages as words, with no link but to their page', async () => {
+  vi.stubGlobal('location', new URL('https://docket.example.com'));
+  const { PassageList } = await import('../../../dashboard/assistant/passage-list.tsx');
+  const data = texts.slice(0, 200).map((content, at) => ({
+    path: `page-${at}`,
+    anchor: null,
+    headings: [content.slice(0, 80)],
+    content,
+    score: 1,
+  }));
+  const search = { isIdle: false, isPending: false, error: null, data };
+  const elements = elementsOf(createElement(PassageList, { domain: 'docs', search }));
+  const names = new Set(elements.map(({ tagName }) => tagName));
+  expect([...names].toSorted()).toEqual(['a', 'aside', 'code', 'details', 'h2', 'meter', 'p', 'span', 'summary']);
+  const links = elements.filter(({ tagName }) => tagName === 'a').map((link) => attribute(link, 'href'));
+  expect(links).toEqual(data.map(({ path }) => `/playground/page?site=docs&path=${path}`));
+});
