@@ -16,7 +16,8 @@ import { createFinishReminder } from './tools/command-notes.ts';
 import type { Commands } from './tools/commands.ts';
 import { createArchiveActivities } from './job/archive.ts';
 import { createAskModel } from './model/ask-model.ts';
-import { createAsking } from './model/asking.ts';
+import { createAskStep } from './model/ask-step.ts';
+import { createCallLeases } from './model/call-lease.ts';
 import { createAttempt } from './attempt.ts';
 import type { Workspaces } from './workspaces/workspaces.ts';
 import { createGrantedAccess, type GrantedAccessDeps } from './job/granted-access.ts';
@@ -28,6 +29,7 @@ import { createGuidance } from './model/guidance.ts';
 import { createSpending } from './model/spending.ts';
 import { createTranscriptReader } from './model/read-transcript.ts';
 import { createModelActivities } from './model/model.ts';
+import { createStoreAnswer } from './model/store-answer.ts';
 import { createPublishActivities } from './publish/publish.ts';
 import { createPublisher } from './publish/publisher.ts';
 import { createRecordActivities } from './job/records.ts';
@@ -96,11 +98,15 @@ export function createActivities(deps: ActivityDeps) {
       watchTurn: createTurnWatch(deps.idleJobs),
       draining: deps.draining,
     }),
-    asking: createAsking(deps),
   };
   return {
     ...createWorkspaceActivities(shared),
-    ...createModelActivities(shared),
+    ...createModelActivities({
+      ...shared,
+      leases: createCallLeases(deps),
+      askStep: createAskStep(shared),
+      storeAnswer: createStoreAnswer(shared),
+    }),
     ...createToolActivities(shared),
     ...createPublishActivities({ ...shared, publishWork: createPublisher(shared) }),
     ...createRecordActivities(shared),

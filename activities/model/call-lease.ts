@@ -3,28 +3,28 @@ import type { AskedSteps } from '../../db/for-worker/asked-steps.ts';
 import type { StepRef } from '../../workflows/contract/job.ts';
 import { repeatWhile } from './repeat-while.ts';
 
-export interface Asking {
-  /** Runs the asking of an attempt that has claimed its step; the others are told until it is over. */
+export interface CallLeases {
+  /** Holds the lease of a claimed step while its call is in flight. */
   during<Answer>(held: StepRef & { fence: number }, work: () => Promise<Answer>): Promise<Answer>;
-  /** Resolves when no other attempt is asking for the step: it has an answer then, or has to be asked for. */
-  untilNobodyAsks(ref: StepRef, signal: AbortSignal): Promise<void>;
+  /** Resolves when no other attempt has a call for the step in flight: it has an answer then, or needs a call. */
+  untilFree(ref: StepRef, signal: AbortSignal): Promise<void>;
 }
 
-export interface AskingDeps {
+export interface CallLeaseDeps {
   asked: AskedSteps;
-  /** Well below the time that a step counts as asked for. */
+  /** Well below the time that a lease lasts. */
   everyMs?: number;
   pollMs?: number;
 }
 
 /**
- * An engine that was away takes the attempts of a living worker for dead and begins others. A call of the model that is under
- * way is paid for, so the new attempt waits while the old one is asking. All askings of a process are told in one statement.
+ * Temporal, once it was away, takes the attempts of a living worker for dead and begins others. A call in flight is paid for, so
+ * the new attempt waits while an older one holds the lease. One statement renews all leases of a process.
  */
-export function createAsking({ asked, everyMs = 500, pollMs = 200 }: AskingDeps): Asking {
+export function createCallLeases({ asked, everyMs = 500, pollMs = 200 }: CallLeaseDeps): CallLeases {
   const held = new Set<StepRef>();
   // a database that is away for a moment costs a second call of the model at worst
-  const tellOn = repeatWhile(
+  const renew = repeatWhile(
     () => held.size > 0,
     () => asked.stillAsked([...held]),
     everyMs,
@@ -33,7 +33,7 @@ export function createAsking({ asked, everyMs = 500, pollMs = 200 }: AskingDeps)
   return {
     async during(step, work) {
       held.add(step);
-      tellOn();
+      renew();
       let isDone = false;
       try {
         const answer = await work();
@@ -45,7 +45,7 @@ export function createAsking({ asked, everyMs = 500, pollMs = 200 }: AskingDeps)
       }
     },
 
-    async untilNobodyAsks(ref, signal) {
+    async untilFree(ref, signal) {
       while (await asked.isAsked(ref)) await delay(pollMs, undefined, { signal });
     },
   };
