@@ -5,7 +5,7 @@ import { presentJob } from '../db/jobs/agent-job.ts';
 import { createThreadQueue } from '../lib/threads/thread-queue.ts';
 import type { AppRouter, AppState } from './http/app-context.ts';
 import { createJobCreation } from './jobs/create-job.ts';
-import { describePaths } from './openapi/describe-paths.ts';
+import { routes } from './openapi/routes.ts';
 import { createDashboardFiles } from './http/dashboard-files.ts';
 import { createGate } from './access/gate.ts';
 import { createJobReader } from './jobs/job-reader.ts';
@@ -31,7 +31,6 @@ import { createOpenAnswers, type OpenAnswers } from './http/open-answers.ts';
 import { createOpenApi } from './openapi/openapi.ts';
 import { createJobEventsRouter } from './jobs/routes-job-events.ts';
 import { createJobActionsRouter } from './jobs/routes-job-actions.ts';
-import { createDeletionsRouter } from './administration/routes-deletions.ts';
 import { createJobForksRouter } from './jobs/routes-job-forks.ts';
 import { createJobListsRouter } from './jobs/routes-job-lists.ts';
 import { createJobRecordsRouter } from './jobs/routes-job-records.ts';
@@ -40,7 +39,7 @@ import { createJobsRouter } from './jobs/routes-jobs.ts';
 import { createOperationsRouter } from './administration/routes-operations.ts';
 import { createPullRequestsRouter } from './pull-requests/routes.ts';
 import { createSessionRouter } from './administration/routes-session.ts';
-import { createSystemRouter } from './administration/routes-system.ts';
+import { createPagesRouter, createSystemRouter } from './administration/routes-system.ts';
 import { createWebhooksRouter } from './webhooks/routes.ts';
 import { createAdministrationRouters, createAssistantRouters } from './sites/site-routers.ts';
 import type { AppDeps } from './app-deps.ts';
@@ -60,13 +59,10 @@ export function createApp(deps: AppDeps): App {
   const verifier = createKeyVerifier({ ...service.access, pepper: config.keyPepper });
   const holders = deps.holders ?? createRequestHolders();
   const openAnswers = createOpenAnswers(service);
-  const gate = createGate({ ...deps, verifier, holders, openAnswers });
   const keyUses = createKeyUses(stores);
+  const gate = createGate({ ...deps, verifier, holders, openAnswers, keyUses });
   const readJob = createJobReader({ jobs });
-  const openApi = createOpenApi({
-    baseUrl: config.http.baseUrl,
-    paths: describePaths,
-  });
+  const openApi = createOpenApi({ baseUrl: config.http.baseUrl, routes });
 
   const creation = createJobCreation({
     jobs,
@@ -79,7 +75,8 @@ export function createApp(deps: AppDeps): App {
   const threadQueue = createThreadQueue({ atOnce: 2, waiting: 20, deadlineMs: 30_000, heapMb: 512 });
   const metrics = createMetrics({ figures: stores.figures });
   const routers: AppRouter[] = [
-    createSystemRouter({ checkDatabase: () => ping(pool), isDraining: deps.isDraining, openApi }),
+    createSystemRouter({ ...gate, checkDatabase: () => ping(pool), isDraining: deps.isDraining, openApi }),
+    createPagesRouter({ openApi }),
     createSessionRouter({
       ...gate,
       ...stores,
@@ -100,9 +97,11 @@ export function createApp(deps: AppDeps): App {
       jobPolicy: { name: 'job', limit: config.rateLimits.jobsPerHour, windowSeconds: 3600 },
       projects: stores.projects,
       jobs,
+      erasure: stores.erasure,
       creation,
       readJob,
       onCreated: deps.onJobCreated,
+      onCancelled: deps.onJobCancelled,
     }),
     createJobListsRouter({ ...gate, ...deps.jobEvents, lists: stores.lists, log }),
     createJobStoryRouter({ ...gate, ...stores, readJob, threadQueue }),
@@ -116,7 +115,6 @@ export function createApp(deps: AppDeps): App {
       onBegun: deps.onJobCreated,
       onCancelled: deps.onJobCancelled,
     }),
-    createDeletionsRouter({ ...gate, ...stores, readJob, onCancelled: deps.onJobCancelled }),
     createJobForksRouter({
       ...gate,
       ...stores,
@@ -127,8 +125,8 @@ export function createApp(deps: AppDeps): App {
     }),
     createJobRecordsRouter({ ...gate, ...stores, readJob, threadQueue, log }),
     createWebhooksRouter({ ...gate, ...stores, allowedHosts: config.webhookAllowedHosts }),
-    ...createAdministrationRouters({ ...deps, keyUses, threadQueue }, gate, creation),
-    ...createAssistantRouters({ ...deps, keyUses, threadQueue }, gate),
+    ...createAdministrationRouters({ ...deps, threadQueue }, gate, creation),
+    ...createAssistantRouters({ ...deps, threadQueue }, gate),
   ];
 
   const loopHolds = createHoldWatch<AppContext>({

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { describePaths } from '../api/openapi/describe-paths.ts';
 import { createOpenApi } from '../api/openapi/openapi.ts';
+import { routes } from '../api/openapi/routes.ts';
 
 /** The types of the API's answers, as the dashboard uses them. */
 export const typesFile = resolve(import.meta.dirname, '../dashboard/http/schema.d.ts');
@@ -13,7 +13,7 @@ const digestOf = (text: string) => createHash('sha256').update(text).digest('hex
 
 /** The description from which the types are made. */
 export function describedApi(): string {
-  return JSON.stringify(createOpenApi({ baseUrl: 'http://127.0.0.1:8080', paths: describePaths }), null, 2);
+  return JSON.stringify(createOpenApi({ baseUrl: 'http://127.0.0.1:8080', routes }), null, 2);
 }
 
 /** The first line of the types: of which description they are, and that nobody has changed them since. */

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { SessionLookup } from '../../db/for-service/session-lookup.ts';
+import type { Callers } from '../http/define-route.ts';
 import { hasSeveral } from '../http/repeated-header.ts';
 import { foreignPage, unauthorized, wrongKeyKind } from '../http/errors.ts';
 import type { SessionCookie } from './session-cookie.ts';
@@ -23,17 +24,29 @@ export interface AuthenticationDeps {
 const longestHeader = 200;
 const safeMethods = ['GET', 'HEAD', 'OPTIONS'];
 
-export function createAuthentication({ verifyKey, sessions, cookie, onExposedKey }: AuthenticationDeps): Authenticate {
-  async function bySession(request: IncomingMessage, kind: ApiCaller['kind']): Promise<ApiCaller | null> {
-    const sessionId = cookie.read(request);
-    const session = sessionId === null ? null : await sessions.find(sessionId);
+export interface Authentication {
+  byKeyOrSession: Authenticate;
+  /** The session of the cookie alone; null without a valid one. */
+  bySession(request: IncomingMessage, kind: ApiCaller['kind']): Promise<Callers['session'] | null>;
+}
+
+export function createAuthentication({
+  verifyKey,
+  sessions,
+  cookie,
+  onExposedKey,
+}: AuthenticationDeps): Authentication {
+  async function bySession(request: IncomingMessage, kind: ApiCaller['kind']): Promise<Callers['session'] | null> {
+    const signed = cookie.read(request);
+    const session = signed === null ? null : await sessions.find(signed);
     if (session === null) return null;
     // another site can make a browser send the cookie, but not say that the request comes from here
     if (!safeMethods.includes(request.method ?? '') && !cookie.isFromOurPage(request)) throw foreignPage();
-    return { keyId: session.keyId, organizationId: session.organizationId, kind, sessionId: session.id };
+    const { id: sessionId, keyId, organizationId, expiresAt } = session;
+    return { keyId, organizationId, kind, sessionId, expiresAt };
   }
 
-  return async function authenticate(request, kind) {
+  const byKeyOrSession: Authenticate = async (request, kind) => {
     const header = request.headers.authorization;
     if (header === undefined) {
       const signedIn = await bySession(request, kind);
@@ -49,4 +62,6 @@ export function createAuthentication({ verifyKey, sessions, cookie, onExposedKey
     if (caller.kind !== kind) throw wrongKeyKind(kind);
     return caller;
   };
+
+  return { byKeyOrSession, bySession };
 }

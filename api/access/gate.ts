@@ -12,12 +12,22 @@ import { createSessionCookie, type SessionCookie } from './session-cookie.ts';
 import type { ServiceStores } from '../service-stores.ts';
 import type { ApiStores } from '../stores.ts';
 import { createStreamSlots, type TakeStreamSlot } from './stream-slots.ts';
+import type { AppContext } from '../http/app-context.ts';
+import type { Callers } from '../http/define-route.ts';
+import { unauthorized } from '../http/errors.ts';
 import type { OpenAnswers } from '../http/open-answers.ts';
+import type { ApiCaller } from './api-caller.ts';
+import type { KeyUses } from './key-uses.ts';
+import { createReaderLimit } from './reader-limit.ts';
 import { createVerifyKey, type VerifyKey } from './verify-key.ts';
+
+/** Lets a request in by the access rule of its route, or throws 401, 403 or 429. Readers are counted against their limits. */
+export type Admission = { [Key in keyof Callers]: (ctx: AppContext) => Callers[Key] | Promise<Callers[Key]> };
 
 /** What every router needs to let a request in. */
 export interface Gate {
   authenticate: Authenticate;
+  admit: Admission;
   verifyKey: VerifyKey;
   failures: FailedAttempts;
   cookie: SessionCookie;
@@ -36,10 +46,11 @@ export interface GateDeps {
   verifier: KeyVerifier;
   holders: RequestHolders;
   openAnswers: OpenAnswers;
+  keyUses: Pick<KeyUses, 'note'>;
 }
 
 /** Keys, sessions and limits, shared by all routers. */
-export function createGate({ config, stores, service, log, verifier, holders, openAnswers }: GateDeps): Gate {
+export function createGate({ config, stores, service, log, verifier, holders, openAnswers, keyUses }: GateDeps): Gate {
   const addressOf = createAddressReader({ trustedProxies: config.http.trustedProxies });
   const limiter = createRateLimiter({
     store: stores.rateLimits,
@@ -48,20 +59,35 @@ export function createGate({ config, stores, service, log, verifier, holders, op
   const failures = createFailedAttempts({ limiter });
   const verifyKey = createVerifyKey({ verifier, failures, addressOf });
   const cookie = createSessionCookie({ pepper: config.keyPepper, baseUrl: config.http.baseUrl });
-  const identify = createAuthentication({
+  const { byKeyOrSession, bySession } = createAuthentication({
     verifyKey,
     sessions: service.signedIn,
     cookie,
     onExposedKey: (keyId) => log.warn({ keyId }, 'an admin key came from a browser: revoke it'),
   });
-  const authenticate: Authenticate = async (request, kind) => {
-    const caller = await identify(request, kind);
+  function admitted<Caller extends ApiCaller>(request: IncomingMessage, caller: Caller): Caller {
     holders.name(caller.organizationId);
     openAnswers.admit(request, caller);
     return caller;
-  };
+  }
+  const authenticate: Authenticate = async (request, kind) => admitted(request, await byKeyOrSession(request, kind));
   const takeStreamSlot = createStreamSlots({ most: config.rateLimits.eventStreams });
   const enforceRateLimit = createRateLimit({ limiter });
+  const limitReader = createReaderLimit({ enforceRateLimit, addressOf, keyUses, limits: config.rateLimits });
+  const admit: Admission = {
+    admin: (ctx) => authenticate(ctx.req, 'admin'),
+    async assistant(ctx) {
+      const caller = await authenticate(ctx.req, 'assistant');
+      await limitReader(ctx, caller);
+      return caller;
+    },
+    async session({ req }) {
+      const caller = await bySession(req, 'admin');
+      if (caller === null) throw unauthorized('Nobody is signed in: there is no session, or it has ended.');
+      return admitted(req, caller);
+    },
+    none: () => null,
+  };
   const { accessEnded } = openAnswers;
-  return { authenticate, verifyKey, failures, cookie, enforceRateLimit, takeStreamSlot, accessEnded, addressOf };
+  return { authenticate, admit, verifyKey, failures, cookie, enforceRateLimit, takeStreamSlot, accessEnded, addressOf };
 }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { mostFailures } from '../../db/operations/operations.ts';
 import { mostWorkers } from '../../db/operations/operator-view.ts';
 import { closedQuery } from '../http/closed-object.ts';
+import { wholeNumber } from '../http/page-schemas.ts';
 
 const time = z.string().meta({ format: 'date-time' });
 const msOrNull = z.number().nullable().meta({ description: 'Milliseconds; null: there were none.' });
@@ -12,12 +13,7 @@ export const mostBuckets = 102;
 
 /** The query of `GET /v1/operations`. */
 export const operationsQuerySchema = closedQuery({
-  hours: z
-    .string()
-    .regex(/^\d{1,4}$/, 'must be a whole number from 1 to 2160')
-    .transform(Number)
-    .refine((hours) => hours >= 1 && hours <= 2_160, 'must be a whole number from 1 to 2160')
-    .default(24),
+  hours: wholeNumber(1, 2_160).default(24),
 });
 
 const percentilesSchema = z.object({ count, p50Ms: msOrNull, p95Ms: msOrNull });

@@ -1,67 +1,87 @@
+import { z } from 'zod';
 import type { AuditStore } from '../../db/organizations/audit.ts';
 import type { KeyStore } from '../../db/organizations/keys.ts';
 import type { RateLimitPolicy } from '../../db/operations/rate-limits.ts';
-import type { AppRouter } from '../http/app-context.ts';
-import { createRouter } from '../create-router.ts';
-import { keyNotFound } from '../http/errors.ts';
-import { readJsonBody } from '../http/json-body.ts';
-import { createKeySchema } from './key-schemas.ts';
-import { listQuerySchema, pageQuerySchema } from '../http/page-schemas.ts';
-import type { Authenticate } from '../access/authentication.ts';
+import type { Admission } from '../access/gate.ts';
 import type { EnforceRateLimit } from '../access/rate-limit.ts';
+import type { AppRouter } from '../http/app-context.ts';
+import { defineRoute, json } from '../http/define-route.ts';
+import { keyNotFound } from '../http/errors.ts';
+import { mountRoutes } from '../http/mount-routes.ts';
 import { pageOf } from '../http/page-of.ts';
+import { listQuerySchema, pageQuerySchema } from '../http/page-schemas.ts';
+import { auditPageSchema, createdKeySchema, createKeySchema, keyListSchema } from './key-schemas.ts';
 import { presentAuditEntry, presentKey } from './present-administration.ts';
 
+const createPolicy: RateLimitPolicy = { name: 'key', limit: 100, windowSeconds: 3_600 };
+
+/** API keys of the organization, and its audit log. */
+export const keyRoutes = {
+  listKeys: defineRoute({
+    method: 'get',
+    path: '/v1/keys',
+    summary: 'Lists the API keys of the organization without their secrets.',
+    key: 'admin',
+    query: listQuerySchema,
+    responses: { 200: json('A page of keys, oldest first.', keyListSchema) },
+  }),
+  createKey: defineRoute({
+    method: 'post',
+    path: '/v1/keys',
+    summary: `Creates an API key, at most ${createPolicy.limit} per hour.`,
+    key: 'admin',
+    body: createKeySchema,
+    maxBytes: 4_096,
+    responses: { 201: json('The key, which is shown only once.', createdKeySchema) },
+    errors: [404, 409],
+  }),
+  revokeKey: defineRoute({
+    method: 'delete',
+    path: '/v1/keys/{id}',
+    summary: 'Revokes an API key. It stops working within 5 seconds.',
+    key: 'admin',
+    params: { id: z.string().meta({ description: 'The id of the key, 12 characters.' }) },
+    responses: { 204: { description: 'The key is revoked.' } },
+  }),
+  listAuditEntries: defineRoute({
+    method: 'get',
+    path: '/v1/audit',
+    summary: 'Lists the audit log: every change over HTTP and by the command line, newest first.',
+    key: 'admin',
+    query: pageQuerySchema,
+    responses: { 200: json('A page of entries.', auditPageSchema) },
+  }),
+};
+
 export interface KeyRouteDeps {
-  authenticate: Authenticate;
+  admit: Admission;
   enforceRateLimit: EnforceRateLimit;
   keys: KeyStore;
   audit: AuditStore;
 }
 
-const largestBody = 4_096;
-const createPolicy: RateLimitPolicy = { name: 'key', limit: 100, windowSeconds: 3_600 };
+export function createKeysRouter({ admit, enforceRateLimit, keys, audit }: KeyRouteDeps): AppRouter {
+  return mountRoutes(admit, keyRoutes, {
+    async listKeys({ caller, query }) {
+      const { rows, nextCursor } = await pageOf(() => keys.list(caller, query));
+      return { keys: rows.map(presentKey), nextCursor };
+    },
 
-/** API keys of the organization, and the log of what was changed. */
-export function createKeysRouter({ authenticate, enforceRateLimit, keys, audit }: KeyRouteDeps): AppRouter {
-  const router = createRouter();
+    async createKey({ ctx, caller, body }) {
+      const { kind, name, expiresInDays } = await body();
+      await enforceRateLimit(ctx, [{ key: `key:${caller.organizationId}`, policy: createPolicy }]);
+      const expiresAt = expiresInDays === undefined ? undefined : new Date(Date.now() + expiresInDays * 86_400_000);
+      const { key, row } = await keys.create(caller, { kind, name, expiresAt });
+      return { ...presentKey(row), key };
+    },
 
-  router.get('/v1/keys', async (ctx) => {
-    const caller = await authenticate(ctx.req, 'admin');
-    ctx.set('Cache-Control', 'no-store');
-    const query = listQuerySchema.parse({ ...ctx.query });
-    const { rows, nextCursor } = await pageOf(() => keys.list(caller, query));
-    ctx.body = { keys: rows.map(presentKey), nextCursor };
+    async revokeKey({ caller, params }) {
+      if (!(await keys.revoke(caller, params.id))) throw keyNotFound();
+    },
+
+    async listAuditEntries({ caller, query }) {
+      const { entries, nextCursor } = await pageOf(() => audit.list(caller, query));
+      return { entries: entries.map(presentAuditEntry), nextCursor };
+    },
   });
-
-  router.post('/v1/keys', async (ctx) => {
-    const caller = await authenticate(ctx.req, 'admin');
-    const body = createKeySchema.parse(await readJsonBody(ctx.req, { maxBytes: largestBody }));
-    await enforceRateLimit(ctx, [{ key: `key:${caller.organizationId}`, policy: createPolicy }]);
-    const { kind, name, expiresInDays } = body;
-    const { key, row } = await keys.create(caller, {
-      kind,
-      name,
-      expiresAt: expiresInDays === undefined ? undefined : new Date(Date.now() + expiresInDays * 86_400_000),
-    });
-    ctx.status = 201;
-    ctx.set('Cache-Control', 'no-store');
-    ctx.body = { ...presentKey(row), key };
-  });
-
-  router.delete('/v1/keys/:id', async (ctx) => {
-    const caller = await authenticate(ctx.req, 'admin');
-    if (!(await keys.revoke(caller, ctx.params['id'] ?? ''))) throw keyNotFound();
-    ctx.status = 204;
-  });
-
-  router.get('/v1/audit', async (ctx) => {
-    const caller = await authenticate(ctx.req, 'admin');
-    const query = pageQuerySchema.parse({ ...ctx.query });
-    const { entries, nextCursor } = await pageOf(() => audit.list(caller, query));
-    ctx.set('Cache-Control', 'no-store');
-    ctx.body = { entries: entries.map(presentAuditEntry), nextCursor };
-  });
-
-  return router;
 }

@@ -1,17 +1,46 @@
+import { z } from 'zod';
 import type { OperationsStore } from '../../db/operations/operations.ts';
 import type { UsageStore } from '../../db/organizations/usage.ts';
 import type { OperatorView } from '../../db/operations/operator-view.ts';
+import type { Admission } from '../access/gate.ts';
 import type { AppRouter } from '../http/app-context.ts';
-import { createRouter } from '../create-router.ts';
+import { defineRoute, json } from '../http/define-route.ts';
 import type { Metrics } from '../http/metrics.ts';
-import type { Authenticate } from '../access/authentication.ts';
-import { operationsQuerySchema } from './operations-schemas.ts';
+import { mountRoutes } from '../http/mount-routes.ts';
+import { operationsQuerySchema, operationsSchema } from './operations-schemas.ts';
 import { bucketSecondsOf, presentOperations } from './present-operations.ts';
 import { presentUsage } from './present-usage.ts';
-import { usageQuerySchema } from './usage-schemas.ts';
+import { usageQuerySchema, usageSchema } from './usage-schemas.ts';
+
+/** Figures of an organization as JSON, and of the whole service for Prometheus. */
+export const operationsRoutes = {
+  getOperations: defineRoute({
+    method: 'get',
+    path: '/v1/operations',
+    summary: 'Returns the activity of the organization in the last hours and its current queue.',
+    key: 'admin',
+    query: operationsQuerySchema,
+    responses: { 200: json('Figures and series.', operationsSchema) },
+  }),
+  getUsage: defineRoute({
+    method: 'get',
+    path: '/v1/usage',
+    summary: 'Returns the daily usage of keys and projects with their limits.',
+    key: 'admin',
+    query: usageQuerySchema,
+    responses: { 200: json('Usage by day (UTC), today last.', usageSchema) },
+  }),
+  getMetrics: defineRoute({
+    method: 'get',
+    path: '/metrics',
+    summary: 'Returns metrics of this process and of the whole service in the Prometheus format.',
+    key: 'none',
+    responses: { 200: { description: 'The metrics.', content: { 'text/plain': z.string() } } },
+  }),
+};
 
 export interface OperationsRouteDeps {
-  authenticate: Authenticate;
+  admit: Admission;
   operations: OperationsStore;
   operatorView: Pick<OperatorView, 'workers'>;
   metrics: Pick<Metrics, 'text' | 'contentType'>;
@@ -21,35 +50,25 @@ export interface OperationsRouteDeps {
 
 const workersWithinMinutes = 10;
 
-/** Figures for whoever runs the service: of an organization as JSON, of the whole service for Prometheus. */
 export function createOperationsRouter(deps: OperationsRouteDeps): AppRouter {
-  const { authenticate, operations, operatorView, metrics, usage, limits } = deps;
-  const router = createRouter();
+  const { admit, operations, operatorView, metrics, usage, limits } = deps;
 
-  router.get('/v1/operations', async (ctx) => {
-    const caller = await authenticate(ctx.req, 'admin');
-    const { hours } = operationsQuerySchema.parse({ ...ctx.query });
-    const bucketSeconds = bucketSecondsOf(hours);
-    const read = await operations.read(caller, { hours, bucketSeconds });
-    const present = await operatorView.workers(caller, { withinMinutes: workersWithinMinutes });
-    ctx.set('Cache-Control', 'no-store');
-    ctx.body = presentOperations(read, { bucketSeconds, workers: present });
+  return mountRoutes(admit, operationsRoutes, {
+    async getOperations({ caller, query: { hours } }) {
+      const bucketSeconds = bucketSecondsOf(hours);
+      const read = await operations.read(caller, { hours, bucketSeconds });
+      const workers = await operatorView.workers(caller, { withinMinutes: workersWithinMinutes });
+      return presentOperations(read, { bucketSeconds, workers });
+    },
+
+    async getUsage({ caller, query: { days } }) {
+      return presentUsage(await usage.read(caller, { days }), limits);
+    },
+
+    async getMetrics({ ctx }) {
+      const text = await metrics.text();
+      ctx.set('Content-Type', metrics.contentType);
+      ctx.body = text;
+    },
   });
-
-  router.get('/v1/usage', async (ctx) => {
-    const caller = await authenticate(ctx.req, 'admin');
-    const { days } = usageQuerySchema.parse({ ...ctx.query });
-    const read = await usage.read(caller, { days });
-    ctx.set('Cache-Control', 'no-store');
-    ctx.body = presentUsage(read, limits);
-  });
-
-  router.get('/metrics', async (ctx) => {
-    const text = await metrics.text();
-    ctx.set('Content-Type', metrics.contentType);
-    ctx.set('Cache-Control', 'no-store');
-    ctx.body = text;
-  });
-
-  return router;
 }

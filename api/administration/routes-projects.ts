@@ -1,46 +1,105 @@
 import type { GrantStore } from '../../db/organizations/grants.ts';
+import type { Owner } from '../../db/caller.ts';
 import type { ForgeKind, ProjectChange, ProjectRow, ProjectStore } from '../../db/organizations/projects.ts';
 import { nameOfRepository, wellKnownForges } from '../../lib/inputs/administration.ts';
 import { addedRepositories, problemWithToken } from '../../lib/inputs/grants.ts';
 import { parseRepository, type RepositoryRules } from '../../lib/inputs/repository.ts';
 import { problemWithSsh } from '../../lib/inputs/ssh-keys.ts';
-import type { AppContext, AppRouter } from '../http/app-context.ts';
-import { createRouter } from '../create-router.ts';
+import { z } from 'zod';
+import { canBeId } from '../../db/ids.ts';
+import type { Erasure } from '../../db/organizations/erasure.ts';
+import type { Admission } from '../access/gate.ts';
+import type { AppRouter } from '../http/app-context.ts';
+import { defineRoute, json } from '../http/define-route.ts';
+import { mountRoutes } from '../http/mount-routes.ts';
 import { checkBudgets, type BudgetCeilings } from './budget-ceilings.ts';
 import { invalidRequest, projectNotFound } from '../http/errors.ts';
 import { createGrantChecks } from './grant-checks.ts';
-import { readJsonBody } from '../http/json-body.ts';
-import type { ApiCaller } from '../access/api-caller.ts';
 import { listQuerySchema } from '../http/page-schemas.ts';
 import { pageOf } from '../http/page-of.ts';
-import type { Authenticate } from '../access/authentication.ts';
 import { presentProject } from './present-administration.ts';
-import { changeProjectSchema, createProjectSchema, type ChangeProjectBody } from './project-schemas.ts';
+import {
+  changeProjectSchema,
+  createProjectSchema,
+  projectListSchema,
+  projectSchema,
+  type ChangeProjectBody,
+} from './project-schemas.ts';
+
+const params = { id: z.string().meta({ description: 'The project identifier.' }) };
+const project = json('The project.', projectSchema);
+const maxBytes = 256 * 1024;
+
+/** Projects of the organization: a repository, and how jobs on it are run. */
+export const projectRoutes = {
+  listProjects: defineRoute({
+    method: 'get',
+    path: '/v1/projects',
+    summary: 'Lists the projects of the organization.',
+    key: 'admin',
+    query: listQuerySchema,
+    responses: { 200: json('A page of projects, oldest first.', projectListSchema) },
+  }),
+  createProject: defineRoute({
+    method: 'post',
+    path: '/v1/projects',
+    summary: 'Creates a project.',
+    key: 'admin',
+    body: createProjectSchema,
+    maxBytes,
+    responses: { 201: project },
+    errors: [404, 409],
+  }),
+  getProject: defineRoute({
+    method: 'get',
+    path: '/v1/projects/{id}',
+    summary: 'Returns a project.',
+    key: 'admin',
+    params,
+    responses: { 200: project },
+  }),
+  changeProject: defineRoute({
+    method: 'patch',
+    path: '/v1/projects/{id}',
+    summary: 'Changes a project. Omitted fields keep their values.',
+    key: 'admin',
+    params,
+    body: changeProjectSchema,
+    maxBytes,
+    responses: { 200: project },
+    errors: [409],
+  }),
+  deleteProject: defineRoute({
+    method: 'delete',
+    path: '/v1/projects/{id}',
+    summary: 'Deletes a project permanently, with its jobs, webhooks and credentials.',
+    description: 'Active jobs are stopped first. The repository and what jobs published to the forge stay.',
+    key: 'admin',
+    params,
+    responses: { 204: { description: 'The project is deleted.' } },
+  }),
+};
 
 export interface ProjectRouteDeps {
-  authenticate: Authenticate;
+  admit: Admission;
   projects: ProjectStore;
   grants: GrantStore;
   repositories: RepositoryRules;
   problemWithModel: (name: string) => string | null;
   budgets: BudgetCeilings;
+  erasure: Pick<Erasure, 'project'>;
+  /** Called after executions were noted to be cancelled. */
+  onCancelled: () => void;
 }
 
-const largestBody = 256 * 1024;
-const base = '/v1/projects';
-
-/** Projects of the organization: a repository, and how jobs on it are run. */
 export function createProjectsRouter(deps: ProjectRouteDeps): AppRouter {
-  const { authenticate, projects } = deps;
+  const { projects } = deps;
   const { checkRepositories } = createGrantChecks(deps);
-  const router = createRouter();
 
-  async function projectOf(ctx: AppContext, id = ''): Promise<{ caller: ApiCaller; project: ProjectRow }> {
-    const caller = await authenticate(ctx.req, 'admin');
-    const project = await projects.get(caller, id);
-    if (project === null) throw projectNotFound();
-    ctx.set('Cache-Control', 'no-store');
-    return { caller, project };
+  async function projectOf(owner: Owner, id: string): Promise<ProjectRow> {
+    const found = await projects.get(owner, id);
+    if (found === null) throw projectNotFound();
+    return found;
   }
 
   function repositoryOf(text: string) {
@@ -65,75 +124,73 @@ export function createProjectsRouter(deps: ProjectRouteDeps): AppRouter {
     return checked;
   }
 
-  router.get(base, async (ctx) => {
-    const caller = await authenticate(ctx.req, 'admin');
-    ctx.set('Cache-Control', 'no-store');
-    const query = listQuerySchema.parse({ ...ctx.query });
-    const { rows, nextCursor } = await pageOf(() => projects.list(caller, query));
-    ctx.body = { projects: rows.map(presentProject), nextCursor };
-  });
+  return mountRoutes(deps.admit, projectRoutes, {
+    async listProjects({ caller, query }) {
+      const { rows, nextCursor } = await pageOf(() => projects.list(caller, query));
+      return { projects: rows.map(presentProject), nextCursor };
+    },
 
-  router.post(base, async (ctx) => {
-    const caller = await authenticate(ctx.req, 'admin');
-    const body = createProjectSchema.parse(await readJsonBody(ctx.req, { maxBytes: largestBody }));
-    const { repository: address, forge: named, ...settings } = body;
-    const parsed = repositoryOf(address);
-    const forge = parsed.kind === 'local' ? 'local' : (named ?? wellKnownForges[parsed.host]);
-    if (forge === undefined) throw invalidRequest('forge is missing; the host of the repository does not tell it.');
-    checkForge({ kind: parsed.kind, forge: named ?? forge, token: body.forgeToken ?? null });
-    const change = changeOf(settings);
-    const hasKey = (body.sshKey ?? null) !== null;
-    checkSsh({ repository: parsed.repository, allowedRepositories: [], sshKnownHosts: [], ...change }, hasKey);
-    await checkRepositories(caller, {
-      repositories: [parsed.repository, ...(change.allowedRepositories ?? [])],
-      forgeUrl: change.forgeUrl,
-      needsCredential: (body.forgeToken ?? null) === null,
-    });
-    const project = await projects.create(caller, {
-      name: nameOfRepository(parsed.repository),
-      defaultRef: null,
-      model: null,
-      allowedRepositories: [],
-      ...change,
-      repository: parsed.repository,
-      forge,
-    });
-    ctx.status = 201;
-    ctx.set('Location', `/v1/projects/${project.id}`);
-    ctx.set('Cache-Control', 'no-store');
-    ctx.body = presentProject(project);
-  });
+    async createProject({ ctx, caller, body: read }) {
+      const body = await read();
+      const { repository: address, forge: named, ...settings } = body;
+      const parsed = repositoryOf(address);
+      const forge = parsed.kind === 'local' ? 'local' : (named ?? wellKnownForges[parsed.host]);
+      if (forge === undefined) throw invalidRequest('forge is missing; the host of the repository does not tell it.');
+      checkForge({ kind: parsed.kind, forge: named ?? forge, token: body.forgeToken ?? null });
+      const change = changeOf(settings);
+      const hasKey = (body.sshKey ?? null) !== null;
+      checkSsh({ repository: parsed.repository, allowedRepositories: [], sshKnownHosts: [], ...change }, hasKey);
+      await checkRepositories(caller, {
+        repositories: [parsed.repository, ...(change.allowedRepositories ?? [])],
+        forgeUrl: change.forgeUrl,
+        needsCredential: (body.forgeToken ?? null) === null,
+      });
+      const created = await projects.create(caller, {
+        name: nameOfRepository(parsed.repository),
+        defaultRef: null,
+        model: null,
+        allowedRepositories: [],
+        ...change,
+        repository: parsed.repository,
+        forge,
+      });
+      ctx.set('Location', `/v1/projects/${created.id}`);
+      return presentProject(created);
+    },
 
-  router.get(`${base}/:id`, async (ctx) => {
-    ctx.body = presentProject((await projectOf(ctx, ctx.params['id'])).project);
-  });
+    async getProject({ caller, params }) {
+      return presentProject(await projectOf(caller, params.id));
+    },
 
-  router.patch(`${base}/:id`, async (ctx) => {
-    const { caller, project } = await projectOf(ctx, ctx.params['id']);
-    const body = changeProjectSchema.parse(await readJsonBody(ctx.req, { maxBytes: largestBody }));
-    const { repository: address, ...settings } = body;
-    const { forgeToken, sshKey } = settings;
-    const moved = address === undefined ? null : repositoryOf(address);
-    checkForge({ kind: moved?.kind ?? null, forge: project.forge, token: forgeToken ?? null });
-    const named = moved === null || moved.kind === 'local' ? undefined : wellKnownForges[moved.host];
-    if (named !== undefined && named !== project.forge)
-      throw invalidRequest('The repository is on another forge. Create a project for it.');
-    const change = { ...changeOf(settings), ...(moved !== null && { repository: moved.repository }) };
-    checkSsh({ ...project, ...change }, sshKey === undefined ? project.hasSshKey : sshKey !== null);
-    const after = { ...project, ...change };
-    const problem = problemWithToken(project, after, forgeToken !== undefined);
-    if (problem !== null) throw invalidRequest(problem);
-    await checkRepositories(caller, {
-      repositories: addedRepositories(project, after),
-      forgeUrl: after.forgeUrl,
-      needsCredential: forgeToken === undefined ? !project.hasCredential : forgeToken === null,
-    });
-    const changed = await projects.update(caller, project.id, change);
-    if (changed === null) throw projectNotFound();
-    ctx.body = presentProject(changed);
-  });
+    async changeProject({ caller, params, body }) {
+      const project = await projectOf(caller, params.id);
+      const { repository: address, ...settings } = await body();
+      const { forgeToken, sshKey } = settings;
+      const moved = address === undefined ? null : repositoryOf(address);
+      checkForge({ kind: moved?.kind ?? null, forge: project.forge, token: forgeToken ?? null });
+      const named = moved === null || moved.kind === 'local' ? undefined : wellKnownForges[moved.host];
+      if (named !== undefined && named !== project.forge)
+        throw invalidRequest('The repository is on another forge. Create a project for it.');
+      const change = { ...changeOf(settings), ...(moved !== null && { repository: moved.repository }) };
+      checkSsh({ ...project, ...change }, sshKey === undefined ? project.hasSshKey : sshKey !== null);
+      const after = { ...project, ...change };
+      const problem = problemWithToken(project, after, forgeToken !== undefined);
+      if (problem !== null) throw invalidRequest(problem);
+      await checkRepositories(caller, {
+        repositories: addedRepositories(project, after),
+        forgeUrl: after.forgeUrl,
+        needsCredential: forgeToken === undefined ? !project.hasCredential : forgeToken === null,
+      });
+      const changed = await projects.update(caller, project.id, change);
+      if (changed === null) throw projectNotFound();
+      return presentProject(changed);
+    },
 
-  return router;
+    async deleteProject({ caller, params: { id } }) {
+      if (!canBeId(id) || !(await deps.erasure.project(caller, id))) throw projectNotFound();
+      deps.onCancelled();
+    },
+  });
 }
 
 function checkSsh(

@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import type { IncomingMessage } from 'node:http';
 import type { OrganizationStore } from '../../db/organizations/organizations.ts';
 import type { ProjectStore } from '../../db/organizations/projects.ts';
@@ -5,19 +6,56 @@ import type { SessionLookup } from '../../db/for-service/session-lookup.ts';
 import type { SessionRow, SessionStore } from '../../db/organizations/sessions.ts';
 import type { OperatorView } from '../../db/operations/operator-view.ts';
 import type { SiteStore } from '../../db/sites/sites.ts';
+import type { Admission } from '../access/gate.ts';
 import type { AppContext, AppRouter } from '../http/app-context.ts';
-import { createRouter } from '../create-router.ts';
+import { defineRoute, json } from '../http/define-route.ts';
+import { mountRoutes } from '../http/mount-routes.ts';
 import { foreignPage, tooManyRequests, unauthorized, wrongKeyKind } from '../http/errors.ts';
 import type { FailedAttempts } from '../access/failed-attempts.ts';
-import { readJsonBody } from '../http/json-body.ts';
-import type { Authenticate } from '../access/authentication.ts';
 import type { SessionCookie } from '../access/session-cookie.ts';
-import { signInSchema, type PublicSession } from './session-schemas.ts';
+import { sessionSchema, signInSchema, type PublicSession } from './session-schemas.ts';
 import type { VerifyKey } from '../access/verify-key.ts';
 import { repositoryUrl } from '../../lib/inputs/repository.ts';
 
+/** Signing in to the dashboard and out of it: an admin key, or a link that works once, for a session cookie. */
+export const sessionRoutes = {
+  signIn: defineRoute({
+    method: 'post',
+    path: '/v1/session',
+    summary: 'Signs in to the dashboard.',
+    description:
+      'Exchanges an admin key, or the text of a sign-in link, for a cookie (HttpOnly, SameSite=Strict, 12 hours). The cookie acts for an API key; requests with it that change something must come from a page of the service.',
+    key: 'none',
+    body: signInSchema,
+    maxBytes: 4_096,
+    responses: { 201: json('The session; its cookie is set.', sessionSchema) },
+    errors: [401, 403, 429, 503],
+  }),
+  getSession: defineRoute({
+    method: 'get',
+    path: '/v1/session',
+    summary: 'Returns the current session with its organization, projects and sites.',
+    key: 'session',
+    responses: { 200: json('The session.', sessionSchema) },
+  }),
+  signOut: defineRoute({
+    method: 'delete',
+    path: '/v1/session',
+    summary: 'Signs out.',
+    key: 'session',
+    responses: { 204: { description: 'The session has ended.' } },
+  }),
+  signOutAll: defineRoute({
+    method: 'delete',
+    path: '/v1/sessions',
+    summary: 'Ends every session of the organization.',
+    key: 'admin',
+    responses: { 204: { description: 'All sessions have ended.' } },
+  }),
+};
+
 export interface SessionRouteDeps {
-  authenticate: Authenticate;
+  admit: Admission;
   verifyKey: VerifyKey;
   failures: FailedAttempts;
   addressOf: (request: IncomingMessage) => string;
@@ -33,15 +71,10 @@ export interface SessionRouteDeps {
   temporalNamespace: string;
 }
 
-const largestBody = 4_096;
-
-/** Signing in to the dashboard and out of it: an admin key, or a link that works once, for a session cookie. */
 export function createSessionRouter(deps: SessionRouteDeps): AppRouter {
-  const { authenticate, cookie, sessions, signedIn } = deps;
-  const router = createRouter();
+  const { cookie, sessions, signedIn } = deps;
 
-  async function open(ctx: AppContext): Promise<SessionRow> {
-    const { key, link } = signInSchema.parse(await readJsonBody(ctx.req, { maxBytes: largestBody }));
+  async function open(ctx: AppContext, { key, link }: z.infer<typeof signInSchema>): Promise<SessionRow> {
     if (link !== undefined) return openByLink(ctx, link);
     const verified = await deps.verifyKey(ctx.req, key ?? null);
     if (verified.kind !== 'admin') throw wrongKeyKind('admin');
@@ -62,7 +95,10 @@ export function createSessionRouter(deps: SessionRouteDeps): AppRouter {
     throw unauthorized('The link is unknown, used or too old; sign in with an admin key, or print a new link.');
   }
 
-  async function present({ organizationId, expiresAt }: SessionRow): Promise<PublicSession> {
+  async function present({
+    organizationId,
+    expiresAt,
+  }: Pick<SessionRow, 'organizationId' | 'expiresAt'>): Promise<PublicSession> {
     const [organization, projects, sites, isOpen] = await Promise.all([
       deps.organizations.get({ organizationId }),
       deps.projects.names({ organizationId }),
@@ -81,39 +117,25 @@ export function createSessionRouter(deps: SessionRouteDeps): AppRouter {
     };
   }
 
-  router.post('/v1/session', async (ctx) => {
-    const { origin, 'sec-fetch-site': site } = ctx.req.headers;
-    if ((origin !== undefined || site !== undefined) && !cookie.isFromOurPage(ctx.req)) throw foreignPage();
-    const session = await open(ctx);
-    ctx.status = 201;
-    ctx.set('Set-Cookie', cookie.set(session.id));
-    ctx.set('Cache-Control', 'no-store');
-    ctx.body = await present(session);
-  });
+  return mountRoutes(deps.admit, sessionRoutes, {
+    async signIn({ ctx, body }) {
+      const { origin, 'sec-fetch-site': site } = ctx.req.headers;
+      if ((origin !== undefined || site !== undefined) && !cookie.isFromOurPage(ctx.req)) throw foreignPage();
+      const session = await open(ctx, await body());
+      ctx.set('Set-Cookie', cookie.set(session.id));
+      return present(session);
+    },
 
-  router.get('/v1/session', async (ctx) => {
-    const sessionId = cookie.read(ctx.req);
-    const session = sessionId === null ? null : await signedIn.find(sessionId);
-    if (session === null) throw unauthorized('Nobody is signed in: there is no session, or it has ended.');
-    ctx.set('Cache-Control', 'no-store');
-    ctx.body = await present(session);
-  });
+    getSession: ({ caller }) => present(caller),
 
-  router.delete('/v1/session', async (ctx) => {
-    const caller = await authenticate(ctx.req, 'admin');
-    const { sessionId } = caller;
-    if (sessionId === null) throw unauthorized('Nobody is signed in: there is no session, or it has ended.');
-    await sessions.revoke({ ...caller, sessionId });
-    ctx.status = 204;
-    ctx.set('Set-Cookie', cookie.clear());
-  });
+    async signOut({ ctx, caller }) {
+      await sessions.revoke(caller);
+      ctx.set('Set-Cookie', cookie.clear());
+    },
 
-  router.delete('/v1/sessions', async (ctx) => {
-    const caller = await authenticate(ctx.req, 'admin');
-    await sessions.revokeAll(caller);
-    ctx.status = 204;
-    ctx.set('Set-Cookie', cookie.clear());
+    async signOutAll({ ctx, caller }) {
+      await sessions.revokeAll(caller);
+      ctx.set('Set-Cookie', cookie.clear());
+    },
   });
-
-  return router;
 }

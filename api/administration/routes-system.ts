@@ -1,43 +1,75 @@
-import type { AppRouter } from '../http/app-context.ts';
+import { z } from 'zod';
 import { createRouter } from '../create-router.ts';
+import type { Admission } from '../access/gate.ts';
+import type { AppRouter } from '../http/app-context.ts';
+import { defineRoute, json } from '../http/define-route.ts';
 import { draining, storeUnavailable } from '../http/errors.ts';
+import { mountRoutes } from '../http/mount-routes.ts';
 import { contentSecurityPolicy } from '../openapi/html.ts';
 import { renderReferencePage } from '../openapi/reference.ts';
 import { renderHomePage } from '../openapi/home.ts';
 
+const status = z.looseObject({ status: z.literal('ok') });
+
+export const systemRoutes = {
+  getHealth: defineRoute({
+    method: 'get',
+    path: '/healthz',
+    summary: 'Returns ok while the process is alive.',
+    key: 'none',
+    responses: { 200: json('The process is alive.', status) },
+  }),
+  getReadiness: defineRoute({
+    method: 'get',
+    path: '/readyz',
+    summary: 'Returns ok while the process takes requests: the database is reachable and no shutdown has begun.',
+    key: 'none',
+    responses: { 200: json('The process takes requests.', status) },
+    errors: [503],
+  }),
+  getDescription: defineRoute({
+    method: 'get',
+    path: '/openapi.json',
+    summary: 'Returns this description.',
+    key: 'none',
+    responses: { 200: json('OpenAPI 3.1.', z.looseObject({})) },
+  }),
+};
+
 export interface SystemRouteDeps {
+  admit: Admission;
   /** Asks the database anything; throws when it cannot be reached. */
   checkDatabase: () => Promise<void>;
   isDraining: () => boolean;
-  openApi: unknown;
+  openApi: Record<string, unknown>;
 }
 
-/** Health, readiness, the description of the API, and a page that says what this is. */
-export function createSystemRouter({ checkDatabase, isDraining, openApi }: SystemRouteDeps): AppRouter {
+export function createSystemRouter({ admit, checkDatabase, isDraining, openApi }: SystemRouteDeps): AppRouter {
   const description = JSON.stringify(openApi);
+  return mountRoutes(admit, systemRoutes, {
+    getHealth: () => ({ status: 'ok' as const }),
+
+    async getReadiness() {
+      if (isDraining()) throw draining();
+      try {
+        await checkDatabase();
+      } catch {
+        throw storeUnavailable();
+      }
+      return { status: 'ok' as const };
+    },
+
+    getDescription({ ctx }) {
+      ctx.type = 'application/json';
+      ctx.body = description;
+    },
+  });
+}
+
+/** Pages for people. */
+export function createPagesRouter({ openApi }: Pick<SystemRouteDeps, 'openApi'>): AppRouter {
   let reference: string | null = null;
   const router = createRouter();
-
-  router.get('/healthz', (ctx) => {
-    ctx.set('Cache-Control', 'no-store');
-    ctx.body = { status: 'ok' };
-  });
-
-  router.get('/readyz', async (ctx) => {
-    if (isDraining()) throw draining();
-    try {
-      await checkDatabase();
-    } catch {
-      throw storeUnavailable();
-    }
-    ctx.set('Cache-Control', 'no-store');
-    ctx.body = { status: 'ok' };
-  });
-
-  router.get('/openapi.json', (ctx) => {
-    ctx.set('Content-Type', 'application/json; charset=utf-8');
-    ctx.body = description;
-  });
 
   router.get('/reference', (ctx) => {
     reference ??= renderReferencePage(openApi);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { closedQuery } from '../http/closed-object.ts';
+import { wholeNumber } from '../http/page-schemas.ts';
 import { mostUsageDays, mostUsed } from '../../db/organizations/usage.ts';
 
 const count = z.number().int();
@@ -7,12 +8,7 @@ const day = z.string().meta({ format: 'date', description: 'A day (UTC).' });
 
 /** The query of `GET /v1/usage`. */
 export const usageQuerySchema = closedQuery({
-  days: z
-    .string()
-    .regex(/^\d{1,2}$/, `must be a whole number from 1 to ${mostUsageDays}`)
-    .transform(Number)
-    .refine((days) => days >= 1 && days <= mostUsageDays, `must be a whole number from 1 to ${mostUsageDays}`)
-    .default(30),
+  days: wholeNumber(1, mostUsageDays).default(30),
 });
 
 const usedDay = z.object({

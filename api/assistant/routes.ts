@@ -2,7 +2,10 @@ import { newId } from '../../db/ids.ts';
 import type { ReplyRow, ReplyStore } from '../../db/sites/replies.ts';
 import type { SiteRow } from '../../db/sites/sites.ts';
 import type { AppContext, AppRouter } from '../http/app-context.ts';
-import { createRouter } from '../create-router.ts';
+import { z } from 'zod';
+import type { Admission } from '../access/gate.ts';
+import { defineRoute, type RouteRequest } from '../http/define-route.ts';
+import { mountRoutes } from '../http/mount-routes.ts';
 import type { Assistant } from './assistant.ts';
 import { createDataStreamEncoder } from './encode-data-stream.ts';
 import { createUiMessageEncoder } from './encode-ui-message-stream.ts';
@@ -10,7 +13,7 @@ import type { ScheduleFlush } from './flush-queue.ts';
 import { followReply } from './follow-reply.ts';
 import { GenerationError } from './generate.ts';
 import type { LoadShedder } from './load-shedder.ts';
-import { parseMessageRequest } from './message-request.ts';
+import { messageBodySchema, parseMessageRequest } from './message-request.ts';
 import type { MessageRequest } from './message-request.ts';
 import type { OpenStreams } from './open-streams.ts';
 import { createReplyRecorder } from './record-reply.ts';
@@ -20,9 +23,9 @@ import { createStreamOutput } from '../http/stream-output.ts';
 import { writeReply } from './write-reply.ts';
 import { draining, overloaded, siteNotIndexed } from '../http/errors.ts';
 import type { OpenAnswers } from '../http/open-answers.ts';
-import { readJsonBody } from '../http/json-body.ts';
 import type { Logger } from 'pino';
-import type { SiteAccess } from '../sites/site-access.ts';
+import { domain } from '../sites/site-schemas.ts';
+import type { ReadSite } from '../sites/site-reader.ts';
 
 export interface StreamTimes {
   keepAliveMs: number;
@@ -38,7 +41,8 @@ export interface StreamTimes {
 }
 
 export interface AssistantRouteDeps {
-  access: SiteAccess;
+  admit: Admission;
+  readSite: ReadSite;
   indexes: SiteIndexes;
   assistant: Assistant;
   replies: ReplyStore;
@@ -56,26 +60,92 @@ const tookTooLong = 'The answer broke off because it took too long. Please ask a
 
 const accessHasEnded = 'The answer broke off because the key or the session has ended.';
 
-/** Conversations arrive whole, with attachments as data: URLs. */
-const largestBody = 4_194_304;
+const threadHeader = { 'X-Thread-Id': 'The conversation; send it as threadId to continue.' };
+const resumeHeader = {
+  'X-Resume-Token': 'With resumable: true, the secret that resumes this reply. It is sent once, to its reader.',
+};
+
+function ask<const Version extends Protocol, const Type extends string>(version: Version, type: Type, client: string) {
+  return defineRoute({
+    method: 'post',
+    path: `/discovery/${version}/assistant/{domain}/message`,
+    summary: `Asks the documentation, for clients of ${client}.`,
+    key: 'assistant',
+    params: { domain },
+    body: messageBodySchema,
+    // conversations arrive whole, with attachments as data: URLs
+    maxBytes: 4_194_304,
+    responses: {
+      200: {
+        description: `The reply as a stream for ${client}.`,
+        content: { [type]: z.string() },
+        headers: { ...threadHeader, ...resumeHeader },
+      },
+    },
+  });
+}
+
+function resume<const Version extends Protocol, const Type extends string>(
+  version: Version,
+  type: Type,
+  client: string,
+) {
+  return defineRoute({
+    method: 'get',
+    path: `/discovery/${version}/assistant/{domain}/message/{chatId}/stream`,
+    summary: 'Resumes a running reply that was requested with resumable: true.',
+    key: 'assistant',
+    params: {
+      domain,
+      chatId: z.string().meta({ description: 'The id of the chat, as in the request that started the reply.' }),
+    },
+    headers: {
+      'X-Resume-Token': z
+        .string()
+        .default('')
+        .meta({ description: 'The token from the response to that request. Without it there is nothing to resume.' }),
+    },
+    responses: {
+      200: {
+        description: `The reply as a stream for ${client}.`,
+        content: { [type]: z.string() },
+        headers: threadHeader,
+      },
+      204: { description: 'There is nothing to resume.' },
+    },
+  });
+}
+
+const v1 = ['v1', 'text/plain', 'AI SDK v4 (data stream protocol)'] as const;
+const v2 = ['v2', 'text/event-stream', 'AI SDK v5 or higher (UI message stream)'] as const;
+
+export const assistantRoutes = {
+  createAssistantMessageV1: ask(...v1),
+  createAssistantMessageV2: ask(...v2),
+  resumeAssistantMessageV1: resume(...v1),
+  resumeAssistantMessageV2: resume(...v2),
+};
 
 /** `POST …/message` answers a question as a stream; `GET …/message/{chatId}/stream` resumes one (wire format, section 7). */
 export function createAssistantRouter(deps: AssistantRouteDeps): AppRouter {
-  const router = createRouter();
-  for (const protocol of ['v1', 'v2'] as const) {
-    const base = `/discovery/${protocol}/assistant/:domain/message`;
-    router.post(base, (ctx) => answer(deps, ctx, protocol, ctx.params['domain'] ?? ''));
-    router.get(`${base}/:chatId/stream`, (ctx) => resume(deps, ctx, protocol, ctx.params));
-  }
-  return router;
+  return mountRoutes(deps.admit, assistantRoutes, {
+    createAssistantMessageV1: (request) => answer(deps, 'v1', request),
+    createAssistantMessageV2: (request) => answer(deps, 'v2', request),
+    resumeAssistantMessageV1: (request) => resumeReply(deps, 'v1', request),
+    resumeAssistantMessageV2: (request) => resumeReply(deps, 'v2', request),
+  });
 }
 
-async function answer(deps: AssistantRouteDeps, ctx: AppContext, protocol: Protocol, domain: string): Promise<void> {
-  const { site, caller } = await deps.access.forReader(ctx, domain);
+async function answer(
+  deps: AssistantRouteDeps,
+  protocol: Protocol,
+  { ctx, caller, params, json }: RouteRequest<typeof assistantRoutes.createAssistantMessageV1>,
+): Promise<void> {
+  const site = await deps.readSite(caller, params.domain);
   // before the body, which costs time to read
   if (deps.streams.isDraining) throw draining();
   if (deps.shedder.isOverloaded) throw overloaded();
-  const request = parseMessageRequest(await readJsonBody(ctx.req, { maxBytes: largestBody }));
+  const request = parseMessageRequest(await json());
   const lease = await deps.indexes.lease(site);
   if (lease === null) throw siteNotIndexed();
 
@@ -128,15 +198,14 @@ function onAbort(signal: AbortSignal, listener: () => void): void {
   else signal.addEventListener('abort', listener, { once: true });
 }
 
-async function resume(
+async function resumeReply(
   deps: AssistantRouteDeps,
-  ctx: AppContext,
   protocol: Protocol,
-  { domain = '', chatId = '' }: Record<string, string>,
+  { ctx, caller, params, headers }: RouteRequest<typeof assistantRoutes.resumeAssistantMessageV1>,
 ): Promise<void> {
-  const { site, caller } = await deps.access.forReader(ctx, domain);
-  const resumeToken = ctx.get('X-Resume-Token');
-  const reply = await deps.replies.findResumable(site, { chatId, keyId: caller.keyId, resumeToken });
+  const site = await deps.readSite(caller, params.domain);
+  const resumeToken = headers['X-Resume-Token'];
+  const reply = await deps.replies.findResumable(site, { chatId: params.chatId, keyId: caller.keyId, resumeToken });
   if (reply === null || reply.protocol !== protocol) {
     ctx.status = 204;
     return;

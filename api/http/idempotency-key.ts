@@ -1,15 +1,16 @@
 import { createHash } from 'node:crypto';
-import { invalidRequest } from './errors.ts';
+import { z } from 'zod';
 
-const printable = /^[\x20-\x7e]{1,255}$/;
-
-/** The header's value, null without one. Throws ApiError for one that no client means. */
-export function idempotencyKeyOf(header: string | string[] | undefined): string | null {
-  if (header === undefined) return null;
-  if (typeof header !== 'string' || !printable.test(header) || header.trim() === '') {
-    throw invalidRequest('The Idempotency-Key must have 1 to 255 printable ASCII characters.');
-  }
-  return header;
+/** The header of requests that may be repeated; `description` says what a repetition does. */
+export function idempotencyKey(description: string) {
+  return z
+    .string()
+    .refine(
+      (text) => /^[\x20-\x7e]{1,255}$/.test(text) && text.trim() !== '',
+      'must have 1 to 255 printable ASCII characters',
+    )
+    .optional()
+    .meta({ minLength: 1, maxLength: 255, description });
 }
 
 /** Equal for requests that ask for the same. */

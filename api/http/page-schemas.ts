@@ -2,13 +2,25 @@ import { z } from 'zod';
 import { mostOfPage } from '../../db/page.ts';
 import { closedQuery } from './closed-object.ts';
 
-/** How many a page may have. */
-export const limit = z
-  .string()
-  .regex(/^(?:[1-9]|[1-9][0-9]|100)$/, `must be a whole number from 1 to ${mostOfPage}`)
-  .transform(Number);
+/** A whole number in a path or a query. */
+export function wholeNumber(minimum: number, maximum: number) {
+  const message = `must be a whole number from ${minimum} to ${maximum}`;
+  return z
+    .string()
+    .regex(/^(?:0|[1-9]\d{0,14})$/, message)
+    .transform(Number)
+    .pipe(
+      z
+        .number()
+        .refine((given) => given >= minimum && given <= maximum, message)
+        .meta({ type: 'integer', minimum, maximum }),
+    );
+}
 
-const cursor = z.string().min(1).max(500).optional();
+/** How many a page may have. */
+export const limit = wholeNumber(1, mostOfPage);
+
+export const cursor = z.string().min(1).max(500).optional().meta({ description: 'nextCursor of the previous page.' });
 
 /** The query of a list in pages. */
 export const pageQuerySchema = closedQuery({ limit: limit.default(20), cursor });
@@ -19,4 +31,4 @@ export const listQuerySchema = closedQuery({ limit: limit.default(mostOfPage), c
 export const nextCursor = z
   .string()
   .nullable()
-  .meta({ description: 'cursor of the next page; null when there is none.' });
+  .meta({ description: 'cursor of the next page; null on the last page.' });

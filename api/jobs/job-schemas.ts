@@ -1,12 +1,18 @@
 import { z } from 'zod';
 import { mostOfPage } from '../../db/page.ts';
-import { nextCursor } from '../http/page-schemas.ts';
+import { cursor, limit, nextCursor, wholeNumber } from '../http/page-schemas.ts';
 import { closedBody, closedQuery } from '../http/closed-object.ts';
 import { jobEventTypes } from '../../db/jobs/event-types.ts';
 import { agentJobSchema } from '../../db/jobs/agent-job.ts';
 import { jobStatusSchema } from '../../workflows/contract/job.ts';
 
 const longestPrompt = 100_000;
+
+/** Of a body with a prompt: 100,000 characters of up to four bytes, and the rest. */
+export const promptBytes = 512 * 1024;
+
+export const projectId = z.string().meta({ description: 'The project identifier.' });
+export const ofJob = { projectId, id: z.string().meta({ description: 'Unique identifier of the agent job.' }) };
 
 function isWithin(text: string, characters: number): boolean {
   // counted in characters, not in UTF-16 units; a text of so few units needs no counting
@@ -55,47 +61,39 @@ export const forkJobSchema = closedBody({
   prompt: promptSchema.optional().meta({ description: 'A message that the first new step reads.' }),
 });
 
-const pageSize = /^(?:[1-9]|[1-9][0-9]|100)$/;
-
 /** The query of `GET …/jobs`. */
 export const listJobsSchema = closedQuery({
   status: jobStatusSchema.optional(),
-  limit: z.string().regex(pageSize, 'must be a whole number from 1 to 100').transform(Number).default(20),
-  cursor: z.string().min(1).max(500).optional(),
+  limit: limit.default(20),
+  cursor,
 });
 
 export const jobListSchema = z.object({ jobs: z.array(agentJobSchema).max(mostOfPage), nextCursor });
 
-const eventNumber = z
-  .string()
-  .regex(/^\d{1,15}$/, 'must be the number of an event')
-  .transform(Number);
+const mostEventsOfPage = 500;
 
 /** The query of `GET …/job/{id}/events`; `limit` is for pages. */
 export const eventsQuerySchema = closedQuery({
-  after: eventNumber.default(0),
-  limit: z
-    .string()
-    .regex(/^(?:[1-9]\d?|[1-4]\d\d|500)$/, 'must be a whole number from 1 to 500')
-    .transform(Number)
-    .default(100),
+  after: wholeNumber(0, 999_999_999_999_999).default(0).meta({ description: 'The last event known.' }),
+  limit: wholeNumber(1, mostEventsOfPage).default(100).meta({ description: 'Events per page.' }),
 });
 
-const counted = z
-  .string()
-  .regex(/^[1-9]\d{0,5}$/, 'must be a whole number from 1')
-  .transform(Number);
+/** A turn, a step or a run. */
+export const counted = wholeNumber(1, 999_999);
 
 /** The query of `GET …/job/{id}/history`. */
-export const historyQuerySchema = closedQuery({ turn: counted.optional(), run: counted.optional() });
-
-/** The headers of a watcher that comes back; an empty one is none. */
-export const watcherHeadersSchema = z.object({
-  'Last-Event-ID': z
-    .string()
-    .regex(/^\d{0,15}$/, 'must be the number of an event')
-    .transform((id) => (id === '' ? null : Number(id))),
+export const historyQuerySchema = closedQuery({
+  turn: counted.optional().meta({ description: 'Defaults to the newest turn.' }),
+  run: counted.optional().meta({ description: 'Defaults to the last run of the turn.' }),
 });
+
+/** The header of a watcher that comes back; an empty one is none. */
+export const lastEventId = z
+  .string()
+  .regex(/^\d{0,15}$/, 'must be the number of an event')
+  .optional()
+  .transform((id) => (id ? Number(id) : null))
+  .meta({ description: 'Resumes after this event of the stream.' });
 
 export const jobEventSchema = z.object({
   seq: z.number().int().meta({ description: 'Counts from 1 within the job, without gaps.' }),
@@ -108,6 +106,6 @@ export const jobEventSchema = z.object({
 export type PublicJobEvent = z.infer<typeof jobEventSchema>;
 
 export const jobEventPageSchema = z.object({
-  events: z.array(jobEventSchema).max(500),
+  events: z.array(jobEventSchema).max(mostEventsOfPage),
   nextAfter: z.number().int().meta({ description: 'after of the next page.' }),
 });

@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { mostMessagesOfTurn } from '../../db/jobs/job-messages.ts';
 import { mostOfStory } from '../../db/jobs/job-story.ts';
 import { closedQuery } from '../http/closed-object.ts';
-import { limit } from '../http/page-schemas.ts';
+import { limit, wholeNumber } from '../http/page-schemas.ts';
+import { counted, ofJob } from './job-schemas.ts';
 
 const time = z.string().meta({ format: 'date-time' });
 const place = /^([1-9]\d{0,5}|0)\.([1-9]\d{0,5}|0)$/;
@@ -16,26 +17,18 @@ export const stepsQuerySchema = closedQuery({
     .transform((text) => {
       const [turn = 0, step = 0] = text.split('.').map(Number);
       return { turn, step };
-    }),
+    })
+    .meta({ description: 'nextAfter of the previous page, or a turn and a step such as 1.20.' }),
   limit: limit.default(50),
 });
 
 /** The query of `GET …/job/{id}/turns`. */
 export const turnsQuerySchema = closedQuery({
-  after: z
-    .string()
-    .regex(/^(?:[1-9]\d{0,5}|0)$/, 'must be a turn')
-    .transform(Number)
-    .default(0),
+  after: wholeNumber(0, 999_999).default(0).meta({ description: 'nextAfter of the previous page.' }),
   limit: limit.default(mostOfStory),
 });
 
-const counted = z
-  .string()
-  .regex(/^[1-9]\d{0,5}$/, 'must be a whole number from 1')
-  .transform(Number);
-
-export const stepPathSchema = z.object({ turn: counted, step: counted });
+export const ofStep = { ...ofJob, turn: counted, step: counted };
 
 /** The query of `GET …/job/{id}/diff`. */
 export const diffQuerySchema = closedQuery({ turn: counted.optional(), step: counted.optional() }).refine(

@@ -1,22 +1,63 @@
-import type { Caller } from '../../db/caller.ts';
 import type { JobEndings } from '../../db/jobs/job-endings.ts';
 import type { JobMessageStore } from '../../db/jobs/job-messages.ts';
-import type { JobRow } from '../../db/jobs/jobs.ts';
 import type { RateLimitPolicy } from '../../db/operations/rate-limits.ts';
-import type { AppContext, AppRouter } from '../http/app-context.ts';
-import { createRouter } from '../create-router.ts';
+import { agentJobSchema, presentJob } from '../../db/jobs/agent-job.ts';
+import type { AppRouter } from '../http/app-context.ts';
+import type { Admission } from '../access/gate.ts';
+import { rateLimitFields } from '../access/rate-limit-fields.ts';
+import { defineRoute, json } from '../http/define-route.ts';
 import type { ApiError } from '../http/errors.ts';
 import { idempotencyConflict, jobActive, jobArchived, jobNotFound, turnFull } from '../http/errors.ts';
-import { hashOfRequest, idempotencyKeyOf } from '../http/idempotency-key.ts';
+import { hashOfRequest, idempotencyKey } from '../http/idempotency-key.ts';
+import { mountRoutes } from '../http/mount-routes.ts';
 import type { ReadJob } from './job-reader.ts';
-import { jobMessageSchema } from './job-schemas.ts';
-import { readJsonBody } from '../http/json-body.ts';
-import type { Authenticate } from '../access/authentication.ts';
-import { rateLimitFields } from '../access/rate-limit-fields.ts';
-import { presentJob } from '../../db/jobs/agent-job.ts';
+import { jobMessageSchema, ofJob, promptBytes } from './job-schemas.ts';
+
+export const jobActionRoutes = {
+  sendAgentJobMessage: defineRoute({
+    method: 'post',
+    path: '/v2/agent/{projectId}/job/{id}/message',
+    summary: 'Sends a follow-up message to an agent job.',
+    description:
+      'While the job is active, the agent reads the message before its next model call. After the job has ended, the message makes it active again: it continues its work on the same branch and pull request, or opens a new pull request if that one was closed or merged.',
+    key: 'admin',
+    params: ofJob,
+    headers: {
+      'Idempotency-Key': idempotencyKey(
+        'A repetition with the same key and body does not send the message again (Idempotent-Replay: true).',
+      ),
+    },
+    body: jobMessageSchema,
+    maxBytes: promptBytes,
+    responses: { 200: json('The job, which is active.', agentJobSchema) },
+    errors: [409],
+  }),
+  cancelAgentJob: defineRoute({
+    method: 'post',
+    path: '/v2/agent/{projectId}/job/{id}/cancel',
+    summary: 'Cancels an agent job.',
+    description:
+      'An active job fails at once with the category cancelled and publishes nothing more. A job that has ended is returned unchanged; an archived one is refused.',
+    key: 'admin',
+    params: ofJob,
+    responses: { 200: json('The job.', agentJobSchema) },
+    errors: [409],
+  }),
+  archiveAgentJob: defineRoute({
+    method: 'post',
+    path: '/v2/agent/{projectId}/job/{id}/archive',
+    summary: 'Archives an agent job.',
+    description:
+      'A completed or failed job is archived permanently; an active one is refused. Jobs are archived automatically 30 days after they end.',
+    key: 'admin',
+    params: ofJob,
+    responses: { 200: json('The job.', agentJobSchema) },
+    errors: [409],
+  }),
+};
 
 export interface JobActionRouteDeps {
-  authenticate: Authenticate;
+  admit: Admission;
   messagePolicy: RateLimitPolicy;
   messages: JobMessageStore;
   endings: JobEndings;
@@ -27,65 +68,46 @@ export interface JobActionRouteDeps {
   onCancelled: () => void;
 }
 
-// 100,000 characters of up to four bytes, and the rest of the body
-const largestBodyBytes = 512 * 1024;
-
 function refusalOf(kind: 'conflict' | 'archived' | 'unknown' | 'full'): ApiError {
   if (kind === 'full') return turnFull();
   if (kind === 'conflict') return idempotencyConflict('message');
   return kind === 'archived' ? jobArchived() : jobNotFound();
 }
 
-/** What a person does with a job that there is: say more, cancel it, archive it. */
-export function createJobActionsRouter(deps: JobActionRouteDeps): AppRouter {
-  const { messages, endings } = deps;
-  const router = createRouter({ prefix: '/v2/agent/:projectId/job/:id' });
+export function createJobActionsRouter({ admit, messages, endings, readJob, ...deps }: JobActionRouteDeps): AppRouter {
+  return mountRoutes(admit, jobActionRoutes, {
+    async sendAgentJobMessage({ ctx, caller, params, headers, body }) {
+      const job = await readJob(caller, params.projectId, params.id);
+      const { prompt } = await body();
+      const key = headers['Idempotency-Key'];
+      const idempotency = key === undefined ? null : { key, requestHash: hashOfRequest([prompt]) };
+      const counter = { key: `message:${job.projectId}`, policy: deps.messagePolicy };
+      const sent = await messages.send(caller, { jobId: job.id, prompt, idempotency, counter });
+      if (!('job' in sent)) throw refusalOf(sent.kind);
+      if (sent.kind !== 'replayed' && sent.allowance !== null)
+        ctx.set(rateLimitFields([{ ...counter, answer: sent.allowance }]));
+      if (sent.kind === 'began') {
+        ctx.state.turn = { jobId: sent.job.id, turn: sent.job.turn };
+        deps.onBegun();
+      }
+      if (sent.kind === 'replayed') ctx.set('Idempotent-Replay', 'true');
+      return presentJob(sent.job);
+    },
 
-  async function jobOf(
-    ctx: AppContext & { params: Record<string, string | undefined> },
-  ): Promise<{ caller: Caller; job: JobRow }> {
-    const caller = await deps.authenticate(ctx.req, 'admin');
-    return { caller, job: await deps.readJob(caller, ctx.params['projectId'] ?? '', ctx.params['id'] ?? '') };
-  }
+    async cancelAgentJob({ caller, params }) {
+      const job = await readJob(caller, params.projectId, params.id);
+      const cancelled = await endings.cancel(caller, job.id);
+      if (cancelled !== null) deps.onCancelled();
+      const ended = cancelled ?? (await readJob(caller, params.projectId, params.id));
+      if (ended.status === 'archived') throw jobArchived();
+      return presentJob(ended);
+    },
 
-  function answer(ctx: AppContext, job: JobRow): void {
-    ctx.set('Cache-Control', 'no-store');
-    ctx.body = presentJob(job);
-  }
-
-  router.post('/message', async (ctx) => {
-    const { caller, job } = await jobOf(ctx);
-    const key = idempotencyKeyOf(ctx.req.headers['idempotency-key']);
-    const { prompt } = jobMessageSchema.parse(await readJsonBody(ctx.req, { maxBytes: largestBodyBytes }));
-    const idempotency = key === null ? null : { key, requestHash: hashOfRequest([prompt]) };
-    const counter = { key: `message:${job.projectId}`, policy: deps.messagePolicy };
-    const sent = await messages.send(caller, { jobId: job.id, prompt, idempotency, counter });
-    if (!('job' in sent)) throw refusalOf(sent.kind);
-    if (sent.kind !== 'replayed' && sent.allowance !== null)
-      ctx.set(rateLimitFields([{ ...counter, answer: sent.allowance }]));
-    if (sent.kind === 'began') {
-      ctx.state.turn = { jobId: sent.job.id, turn: sent.job.turn };
-      deps.onBegun();
-    }
-    if (sent.kind === 'replayed') ctx.set('Idempotent-Replay', 'true');
-    answer(ctx, sent.job);
+    async archiveAgentJob({ caller, params }) {
+      const job = await readJob(caller, params.projectId, params.id);
+      const archived = (await endings.archive(caller, job.id)) ?? (await readJob(caller, params.projectId, params.id));
+      if (archived.status === 'active') throw jobActive();
+      return presentJob(archived);
+    },
   });
-
-  router.post('/cancel', async (ctx) => {
-    const { caller, job } = await jobOf(ctx);
-    const cancelled = await endings.cancel(caller, job.id);
-    if (cancelled !== null) deps.onCancelled();
-    const ended = cancelled ?? (await jobOf(ctx)).job;
-    if (ended.status === 'archived') throw jobArchived();
-    answer(ctx, ended);
-  });
-
-  router.post('/archive', async (ctx) => {
-    const { caller, job } = await jobOf(ctx);
-    const archived = (await endings.archive(caller, job.id)) ?? (await jobOf(ctx)).job;
-    if (archived.status === 'active') throw jobActive();
-    answer(ctx, archived);
-  });
-
-  return router;
 }

@@ -3,18 +3,40 @@ import type { Owner } from '../../db/caller.ts';
 import type { JobEventWakeups } from '../../db/jobs/job-event-wakeups.ts';
 import type { JobEventStore } from '../../db/jobs/job-events.ts';
 import type { AppContext, AppRouter } from '../http/app-context.ts';
-import { createRouter } from '../create-router.ts';
 import { draining } from '../http/errors.ts';
 import { openEventStream } from '../http/event-stream.ts';
 import { followJobEvents } from './follow-job-events.ts';
 import type { ReadJob } from './job-reader.ts';
-import { eventsQuerySchema, watcherHeadersSchema } from './job-schemas.ts';
-import type { Authenticate } from '../access/authentication.ts';
+import { eventsQuerySchema, jobEventPageSchema, lastEventId, ofJob } from './job-schemas.ts';
+import type { Admission } from '../access/gate.ts';
+import { defineRoute } from '../http/define-route.ts';
+import { mountRoutes } from '../http/mount-routes.ts';
+import { z } from 'zod';
 import { presentJobEvent } from './present-job-event.ts';
 import type { TakeStreamSlot } from '../access/stream-slots.ts';
 
+export const jobEventRoutes = {
+  getAgentJobEvents: defineRoute({
+    method: 'get',
+    path: '/v2/agent/{projectId}/job/{id}/events',
+    summary: 'Returns the events of a job as pages or as a live stream.',
+    key: 'admin',
+    params: ofJob,
+    query: eventsQuerySchema,
+    headers: { 'Last-Event-ID': lastEventId },
+    responses: {
+      200: {
+        description:
+          'A page; or, with Accept: text/event-stream, each event as {id: seq, event: type, data: the event as JSON} until the job ends.',
+        content: { 'application/json': jobEventPageSchema, 'text/event-stream': z.string() },
+      },
+      204: { description: 'A resumed stream has no further events: the job has ended.' },
+    },
+  }),
+};
+
 export interface JobEventRouteDeps {
-  authenticate: Authenticate;
+  admit: Admission;
   takeStreamSlot: TakeStreamSlot;
   readJob: ReadJob;
   events: Pick<JobEventStore, 'read'>;
@@ -30,6 +52,8 @@ interface Watched {
   jobId: string;
   /** The number of the last event that the watcher has. */
   after: number;
+  /** As its reconnection names it; null: it comes for the first time. */
+  lastEventId: number | null;
 }
 
 const defaultTimes = {
@@ -37,37 +61,34 @@ const defaultTimes = {
   lookEveryMs: 10_000,
 };
 
-/** `GET …/job/{id}/events`: what happened to a job, as a live stream or as pages. */
 export function createJobEventsRouter(deps: JobEventRouteDeps): AppRouter {
-  const router = createRouter({ prefix: '/v2/agent/:projectId' });
-
-  router.get('/job/:id/events', async (ctx) => {
-    const caller = await deps.authenticate(ctx.req, 'admin');
-    const { id } = await deps.readJob(caller, ctx.params['projectId'] ?? '', ctx.params['id'] ?? '');
-    const { after, limit } = eventsQuerySchema.parse({ ...ctx.query });
-    ctx.set('Cache-Control', 'no-store');
-    ctx.set('Vary', 'Accept');
-    const isStream =
-      ctx.method === 'GET' && ctx.accepts('application/json', 'text/event-stream') === 'text/event-stream';
-    if (isStream) {
-      using _slot = deps.takeStreamSlot(caller.organizationId);
-      return await stream(deps, ctx, { owner: caller, jobId: id, after });
-    }
-    const { events } = await deps.events.read(caller, id, { after, limit });
-    ctx.body = { events: events.map(presentJobEvent), nextAfter: events.at(-1)?.seq ?? after };
+  return mountRoutes(deps.admit, jobEventRoutes, {
+    async getAgentJobEvents({ ctx, caller, params, query: { after, limit }, headers }) {
+      const { id } = await deps.readJob(caller, params.projectId, params.id);
+      ctx.set('Vary', 'Accept');
+      const isStream =
+        ctx.method === 'GET' && ctx.accepts('application/json', 'text/event-stream') === 'text/event-stream';
+      if (isStream) {
+        using _slot = deps.takeStreamSlot(caller.organizationId);
+        return await stream(deps, ctx, { owner: caller, jobId: id, after, lastEventId: headers['Last-Event-ID'] });
+      }
+      const { events } = await deps.events.read(caller, id, { after, limit });
+      return { events: events.map(presentJobEvent), nextAfter: events.at(-1)?.seq ?? after };
+    },
   });
-
-  return router;
 }
 
-async function stream(deps: JobEventRouteDeps, ctx: AppContext, { owner, jobId, after }: Watched): Promise<void> {
+async function stream(
+  deps: JobEventRouteDeps,
+  ctx: AppContext,
+  { owner, jobId, after, lastEventId }: Watched,
+): Promise<void> {
   const { events, wakeups, stopping, log } = deps;
   const times = { ...defaultTimes, ...deps.times };
-  const { 'Last-Event-ID': header } = watcherHeadersSchema.parse({ 'Last-Event-ID': ctx.get('Last-Event-ID') });
   if (stopping.aborted) throw draining();
   using bell = wakeups.subscribe(jobId);
   // a watcher that comes back to a job that has said everything is told to stay away
-  const isOver = header !== null && (await hasEnded(events, { owner, jobId, after: header }));
+  const isOver = lastEventId !== null && (await hasEnded(events, owner, { jobId, after: lastEventId }));
   if (isOver) {
     ctx.status = 204;
     return;
@@ -75,14 +96,18 @@ async function stream(deps: JobEventRouteDeps, ctx: AppContext, { owner, jobId, 
   const output = openEventStream(ctx, times);
   try {
     const { lookEveryMs } = times;
-    await followJobEvents({ owner, jobId, after: header ?? after, events, bell, output, stopping, lookEveryMs });
+    await followJobEvents({ owner, jobId, after: lastEventId ?? after, events, bell, output, stopping, lookEveryMs });
   } catch (error) {
     log.warn({ err: error, jobId }, 'events of a job could not be followed');
     ctx.res.destroy();
   }
 }
 
-async function hasEnded(events: Pick<JobEventStore, 'read'>, { owner, jobId, after }: Watched): Promise<boolean> {
+async function hasEnded(
+  events: Pick<JobEventStore, 'read'>,
+  owner: Owner,
+  { jobId, after }: { jobId: string; after: number },
+): Promise<boolean> {
   const page = await events.read(owner, jobId, { after, limit: 1 });
   return page.events.length === 0 && page.status !== 'active';
 }

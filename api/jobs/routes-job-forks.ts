@@ -2,20 +2,42 @@ import { newId } from '../../db/ids.ts';
 import type { Fork, JobForkStore } from '../../db/jobs/job-forks.ts';
 import type { JobStore } from '../../db/jobs/jobs.ts';
 import type { RateLimitPolicy } from '../../db/operations/rate-limits.ts';
-import { presentJob } from '../../db/jobs/agent-job.ts';
+import { agentJobSchema, presentJob } from '../../db/jobs/agent-job.ts';
 import type { AppRouter } from '../http/app-context.ts';
-import { createRouter } from '../create-router.ts';
+import { defineRoute, json } from '../http/define-route.ts';
 import type { ApiError } from '../http/errors.ts';
 import { forkNeedsPrompt, idempotencyConflict, invalidRequest, jobNotFound, stepNotFinished } from '../http/errors.ts';
-import { hashOfRequest, idempotencyKeyOf } from '../http/idempotency-key.ts';
+import { hashOfRequest, idempotencyKey } from '../http/idempotency-key.ts';
+import { mountRoutes } from '../http/mount-routes.ts';
 import type { ReadJob } from './job-reader.ts';
-import { forkJobSchema } from './job-schemas.ts';
-import { readJsonBody } from '../http/json-body.ts';
-import type { Authenticate } from '../access/authentication.ts';
+import { forkJobSchema, ofJob, promptBytes } from './job-schemas.ts';
+import type { Admission } from '../access/gate.ts';
 import { rateLimitFields } from '../access/rate-limit-fields.ts';
 
+export const jobForkRoutes = {
+  forkAgentJob: defineRoute({
+    method: 'post',
+    path: '/v2/agent/{projectId}/job/{id}/fork',
+    summary: 'Creates a job that continues from a step of another job.',
+    description:
+      'The new job takes over the conversation and the working copy up to and including the step, and continues with the next one, on its own branch and pull request. It counts as a new job.',
+    key: 'admin',
+    params: ofJob,
+    headers: {
+      'Idempotency-Key': idempotencyKey('A repetition with the same key and body returns the first job with 200.'),
+    },
+    body: forkJobSchema,
+    maxBytes: promptBytes,
+    responses: {
+      201: json('The new job, which is active.', agentJobSchema),
+      200: json('The job that an identical earlier request created (Idempotent-Replay: true).', agentJobSchema),
+    },
+    errors: [409],
+  }),
+};
+
 export interface JobForkRouteDeps {
-  authenticate: Authenticate;
+  admit: Admission;
   jobs: Pick<JobStore, 'findEarlier'>;
   /** The one of new jobs: a fork is one. */
   jobPolicy: RateLimitPolicy;
@@ -26,44 +48,35 @@ export interface JobForkRouteDeps {
   onCreated: () => void;
 }
 
-// 100,000 characters of up to four bytes, and the rest of the body
-const largestBodyBytes = 512 * 1024;
-
-/** `POST …/job/{id}/fork`: a new job that goes on from a step of another. */
 export function createJobForksRouter(deps: JobForkRouteDeps): AppRouter {
-  const router = createRouter({ prefix: '/v2/agent/:projectId/job/:id' });
+  return mountRoutes(deps.admit, jobForkRoutes, {
+    async forkAgentJob({ ctx, caller, params, headers, body }) {
+      const source = await deps.readJob(caller, params.projectId, params.id);
+      const key = headers['Idempotency-Key'];
+      const { turn, step, model = null, prompt = null } = await body();
+      const requestHash = hashOfRequest(['fork', source.id, turn ?? null, step, model, prompt]);
+      const idempotency = key === undefined ? null : { key, requestHash };
+      const counter = { key: `job:${source.projectId}`, policy: deps.jobPolicy };
 
-  router.post('/fork', async (ctx) => {
-    const caller = await deps.authenticate(ctx.req, 'admin');
-    const source = await deps.readJob(caller, ctx.params['projectId'] ?? '', ctx.params['id'] ?? '');
-    const key = idempotencyKeyOf(ctx.req.headers['idempotency-key']);
-    const body = forkJobSchema.parse(await readJsonBody(ctx.req, { maxBytes: largestBodyBytes }));
-    const { turn, step, model = null, prompt = null } = body;
-    const requestHash = hashOfRequest(['fork', source.id, turn ?? null, step, model, prompt]);
-    const idempotency = key === null ? null : { key, requestHash };
-    const counter = { key: `job:${source.projectId}`, policy: deps.jobPolicy };
-
-    async function write(): Promise<Fork> {
-      const modelProblem = deps.problemWithModel(model ?? source.model);
-      if (modelProblem !== null) throw invalidRequest(modelProblem);
-      const from = { jobId: source.id, turn, step };
-      return deps.forks.fork(caller, { id: newId('job_'), from, model, prompt, idempotency, counter });
-    }
-    const fork = (await deps.jobs.findEarlier(caller, source.projectId, idempotency)) ?? (await write());
-    if (!('job' in fork)) throw refusalOf(fork);
-    if (fork.kind === 'created') {
-      ctx.state.turn = { jobId: fork.job.id, turn: fork.job.turn };
-      if (fork.allowance !== null) ctx.set(rateLimitFields([{ ...counter, answer: fork.allowance }]));
-      deps.onCreated();
-    }
-    if (fork.kind === 'replayed') ctx.set('Idempotent-Replay', 'true');
-    ctx.status = fork.kind === 'created' ? 201 : 200;
-    ctx.set('Location', `/v2/agent/${source.projectId}/job/${fork.job.id}`);
-    ctx.set('Cache-Control', 'no-store');
-    ctx.body = presentJob(fork.job);
+      async function write(): Promise<Fork> {
+        const modelProblem = deps.problemWithModel(model ?? source.model);
+        if (modelProblem !== null) throw invalidRequest(modelProblem);
+        const from = { jobId: source.id, turn, step };
+        return deps.forks.fork(caller, { id: newId('job_'), from, model, prompt, idempotency, counter });
+      }
+      const fork = (await deps.jobs.findEarlier(caller, source.projectId, idempotency)) ?? (await write());
+      if (!('job' in fork)) throw refusalOf(fork);
+      if (fork.kind === 'created') {
+        ctx.state.turn = { jobId: fork.job.id, turn: fork.job.turn };
+        if (fork.allowance !== null) ctx.set(rateLimitFields([{ ...counter, answer: fork.allowance }]));
+        deps.onCreated();
+      }
+      if (fork.kind === 'replayed') ctx.set('Idempotent-Replay', 'true');
+      ctx.status = fork.kind === 'created' ? 201 : 200;
+      ctx.set('Location', `/v2/agent/${source.projectId}/job/${fork.job.id}`);
+      return presentJob(fork.job);
+    },
   });
-
-  return router;
 }
 
 function refusalOf(fork: Exclude<Fork, { job: unknown }>): ApiError {

@@ -2,18 +2,42 @@ import type { Logger } from 'pino';
 import type { JobEventWakeups } from '../../db/jobs/job-event-wakeups.ts';
 import type { JobListStore } from '../../db/jobs/job-lists.ts';
 import type { AppRouter } from '../http/app-context.ts';
-import { createRouter } from '../create-router.ts';
+import { z } from 'zod';
+import { defineRoute, json } from '../http/define-route.ts';
+import { mountRoutes } from '../http/mount-routes.ts';
 import { draining } from '../http/errors.ts';
 import { openEventStream } from '../http/event-stream.ts';
 import { followJobChanges } from './follow-job-changes.ts';
-import { jobChangesQuerySchema, jobListQuerySchema, changeWatcherHeadersSchema } from './job-list-schemas.ts';
-import type { Authenticate } from '../access/authentication.ts';
+import { jobChangesQuerySchema, jobListQuerySchema, lastChangeId, listedJobsSchema } from './job-list-schemas.ts';
+import type { Admission } from '../access/gate.ts';
 import { pageOf } from '../http/page-of.ts';
 import { presentListedJob } from './present-listed-job.ts';
 import type { TakeStreamSlot } from '../access/stream-slots.ts';
 
+export const jobListRoutes = {
+  listJobs: defineRoute({
+    method: 'get',
+    path: '/v1/jobs',
+    summary: 'Lists the jobs of the organization, newest first.',
+    key: 'admin',
+    query: jobListQuerySchema,
+    responses: { 200: json('A page of jobs.', listedJobsSchema) },
+  }),
+  followJobs: defineRoute({
+    method: 'get',
+    path: '/v1/jobs/events',
+    summary: 'Streams changes to the jobs of the organization.',
+    description:
+      'Sends {id, event: job, data: a job as in the list} for each job that is created or changes; only the latest state is sent. The stream has no end. A list requested after the first event (start) misses nothing.',
+    key: 'admin',
+    query: jobChangesQuerySchema,
+    headers: { 'Last-Event-ID': lastChangeId },
+    responses: { 200: { description: 'The stream.', content: { 'text/event-stream': z.string() } } },
+  }),
+};
+
 export interface JobListRouteDeps {
-  authenticate: Authenticate;
+  admit: Admission;
   takeStreamSlot: TakeStreamSlot;
   lists: JobListStore;
   wakeups: JobEventWakeups;
@@ -24,51 +48,35 @@ export interface JobListRouteDeps {
 
 const times = { keepAliveMs: 10_000, lookEveryMs: 2_000, restMs: 250 };
 
-/** The jobs of an organization, whatever their project, and a stream that keeps a list of them up to date. */
-export function createJobListsRouter({
-  authenticate,
-  takeStreamSlot,
-  lists,
-  wakeups,
-  stopping,
-  log,
-}: JobListRouteDeps): AppRouter {
-  const router = createRouter();
+export function createJobListsRouter(deps: JobListRouteDeps): AppRouter {
+  const { admit, takeStreamSlot, lists, wakeups, stopping, log } = deps;
 
-  router.get('/v1/jobs', async (ctx) => {
-    const caller = await authenticate(ctx.req, 'admin');
-    const { status, project, q, limit, cursor } = jobListQuerySchema.parse({ ...ctx.query });
-    const query = { statuses: status, projectId: project, search: q || undefined, limit, cursor };
-    const { jobs, nextCursor } = await pageOf(() => lists.list(caller, query));
-    ctx.set('Cache-Control', 'no-store');
-    ctx.body = { jobs: jobs.map(presentListedJob), nextCursor };
+  return mountRoutes(admit, jobListRoutes, {
+    async listJobs({ caller, query: { status, project, q, limit, cursor } }) {
+      const query = { statuses: status, projectId: project, search: q || undefined, limit, cursor };
+      const { jobs, nextCursor } = await pageOf(() => lists.list(caller, query));
+      return { jobs: jobs.map(presentListedJob), nextCursor };
+    },
+
+    async followJobs({ ctx, caller, query: { project: projectId }, headers }) {
+      if (stopping.aborted) throw draining();
+      using _slot = takeStreamSlot(caller.organizationId);
+      using bell = wakeups.subscribeAll();
+      const afterMicros = headers['Last-Event-ID'] ?? (await lists.nowMicros());
+      if (ctx.method === 'HEAD') {
+        ctx.type = 'text/event-stream';
+        ctx.status = 200;
+        return;
+      }
+      const output = openEventStream(ctx, times);
+      // at once, so that a list that is asked for now misses nothing
+      output.write(`id: ${afterMicros}\nevent: start\ndata: {}\n\n`);
+      try {
+        await followJobChanges({ owner: caller, projectId, afterMicros, lists, bell, output, stopping, ...times });
+      } catch (error) {
+        log.warn({ err: error }, 'changes of jobs could not be followed');
+        ctx.res.destroy();
+      }
+    },
   });
-
-  router.get('/v1/jobs/events', async (ctx) => {
-    const caller = await authenticate(ctx.req, 'admin');
-    const { project: projectId } = jobChangesQuerySchema.parse({ ...ctx.query });
-    const { 'Last-Event-ID': lastChange } = changeWatcherHeadersSchema.parse({
-      'Last-Event-ID': ctx.get('Last-Event-ID'),
-    });
-    if (stopping.aborted) throw draining();
-    using _slot = takeStreamSlot(caller.organizationId);
-    using bell = wakeups.subscribeAll();
-    const afterMicros = lastChange ?? (await lists.nowMicros());
-    if (ctx.method === 'HEAD') {
-      ctx.type = 'text/event-stream';
-      ctx.status = 200;
-      return;
-    }
-    const output = openEventStream(ctx, times);
-    // at once, so that a list that is asked for now misses nothing
-    output.write(`id: ${afterMicros}\nevent: start\ndata: {}\n\n`);
-    try {
-      await followJobChanges({ owner: caller, projectId, afterMicros, lists, bell, output, stopping, ...times });
-    } catch (error) {
-      log.warn({ err: error }, 'changes of jobs could not be followed');
-      ctx.res.destroy();
-    }
-  });
-
-  return router;
 }

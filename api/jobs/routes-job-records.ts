@@ -1,22 +1,55 @@
 import type { Logger } from 'pino';
 import { writeBundle } from '../../db/jobs/bundle-file.ts';
-import type { Caller } from '../../db/caller.ts';
+import { z } from 'zod';
 import type { HistoryExport, JobHistoryStore } from '../../db/jobs/job-histories.ts';
 import type { JobRecordStore } from '../../db/jobs/job-records.ts';
 import type { JobRow } from '../../db/jobs/jobs.ts';
 import { historyAsJson } from '../../db/jobs/stored-history.ts';
-import type { AppContext, AppRouter } from '../http/app-context.ts';
-import { createRouter } from '../create-router.ts';
+import type { AppRouter } from '../http/app-context.ts';
+import { defineRoute } from '../http/define-route.ts';
+import { mountRoutes } from '../http/mount-routes.ts';
 import type { ApiError } from '../http/errors.ts';
 import { historyNotFound, historyUnderWay, historyWaiting, turnNotFound } from '../http/errors.ts';
 import type { ThreadQueue } from '../../lib/threads/thread-queue.ts';
 import type { TakeStreamSlot } from '../access/stream-slots.ts';
 import type { ReadJob } from './job-reader.ts';
-import { historyQuerySchema } from './job-schemas.ts';
-import type { Authenticate } from '../access/authentication.ts';
+import { historyQuerySchema, ofJob } from './job-schemas.ts';
+import type { Admission } from '../access/gate.ts';
+
+export const jobRecordRoutes = {
+  getAgentJobHistory: defineRoute({
+    method: 'get',
+    path: '/v2/agent/{projectId}/job/{id}/history',
+    summary: "Returns Temporal's history of a turn that has ended, in the format that Temporal's tools read.",
+    description:
+      'It is stored within seconds after the turn ends and is kept longer than Temporal keeps it. Before that the answer is 409. A turn with a long history has several runs; Link names the previous and the next one.',
+    key: 'admin',
+    params: ofJob,
+    query: historyQuerySchema,
+    responses: {
+      200: { description: 'The history: {"events": […]}.', content: { 'application/json': z.looseObject({}) } },
+    },
+    errors: [409],
+  }),
+  getAgentJobBundle: defineRoute({
+    method: 'get',
+    path: '/v2/agent/{projectId}/job/{id}/bundle',
+    summary: 'Downloads everything stored about a job in one file.',
+    description:
+      'Turns, messages, steps with answers and results, snapshots, effects and histories, as gzipped JSON lines. "docket job replay FILE" replays the job from it on any machine. It holds what the model read and wrote, and no key.',
+    key: 'admin',
+    params: ofJob,
+    responses: {
+      200: {
+        description: 'The bundle. Its reader refuses a truncated one.',
+        content: { 'application/gzip': z.string().meta({ format: 'binary' }) },
+      },
+    },
+  }),
+};
 
 export interface JobRecordRouteDeps {
-  authenticate: Authenticate;
+  admit: Admission;
   readJob: ReadJob;
   histories: JobHistoryStore;
   records: JobRecordStore;
@@ -30,65 +63,46 @@ export interface JobRecordRouteDeps {
 const largeHistory = 32 * 1024;
 const historyThread = new URL('../../db/jobs/history-thread.ts', import.meta.url);
 
-/** What is kept of a job for whoever wants to know why it ended as it did. */
-export function createJobRecordsRouter({
-  authenticate,
-  readJob,
-  histories,
-  records,
-  threadQueue,
-  takeStreamSlot,
-  log,
-}: JobRecordRouteDeps): AppRouter {
-  const router = createRouter({ prefix: '/v2/agent/:projectId/job/:id' });
+export function createJobRecordsRouter(deps: JobRecordRouteDeps): AppRouter {
+  const { admit, readJob, histories, records, threadQueue, takeStreamSlot, log } = deps;
 
-  async function jobOf(
-    ctx: AppContext & { params: Record<string, string | undefined> },
-  ): Promise<{ caller: Caller; job: JobRow }> {
-    const caller = await authenticate(ctx.req, 'admin');
-    return { caller, job: await readJob(caller, ctx.params['projectId'] ?? '', ctx.params['id'] ?? '') };
-  }
+  return mountRoutes(admit, jobRecordRoutes, {
+    async getAgentJobHistory({ ctx, caller, params, query }) {
+      const job = await readJob(caller, params.projectId, params.id);
+      const { turn = job.turn, run } = query;
+      const found = await histories.find(caller, { jobId: job.id, turn });
+      if (found === null || found.state !== 'exported') throw refusalOf(found, job, turn);
+      const wanted = run ?? found.runs;
+      const history = await histories.read(caller, { jobId: job.id, turn, run: wanted });
+      if (history === null) throw historyNotFound(`The history of this turn has runs 1 to ${found.runs}.`);
+      if (wanted > 1) ctx.append('Link', `<?turn=${turn}&run=${wanted - 1}>; rel="prev"`);
+      if (wanted < found.runs) ctx.append('Link', `<?turn=${turn}&run=${wanted + 1}>; rel="next"`);
+      ctx.type = 'application/json';
+      ctx.body =
+        history.length < largeHistory
+          ? await historyAsJson(history)
+          : await threadQueue.run<Uint8Array, string>({ script: historyThread, data: history });
+    },
 
-  router.get('/history', async (ctx) => {
-    const { caller, job } = await jobOf(ctx);
-    const { turn = job.turn, run } = historyQuerySchema.parse({ ...ctx.query });
-    const found = await histories.find(caller, { jobId: job.id, turn });
-    if (found === null || found.state !== 'exported') throw refusalOf(found, job, turn);
-    const wanted = run ?? found.runs;
-    const history = await histories.read(caller, { jobId: job.id, turn, run: wanted });
-    if (history === null) throw historyNotFound(`The history of this turn has runs 1 to ${found.runs}.`);
-    ctx.set('Cache-Control', 'no-store');
-    if (wanted > 1) ctx.append('Link', `<?turn=${turn}&run=${wanted - 1}>; rel="prev"`);
-    if (wanted < found.runs) ctx.append('Link', `<?turn=${turn}&run=${wanted + 1}>; rel="next"`);
-    ctx.type = 'application/json';
-    ctx.body =
-      history.length < largeHistory
-        ? await historyAsJson(history)
-        : await threadQueue.run<Uint8Array, string>({ script: historyThread, data: history });
+    async getAgentJobBundle({ ctx, caller, params }) {
+      const { id } = await readJob(caller, params.projectId, params.id);
+      const headers = {
+        'Content-Type': 'application/gzip',
+        'Content-Disposition': `attachment; filename="${id}.docket.gz"`,
+      };
+      using _slot = takeStreamSlot(caller.organizationId);
+      ctx.respond = false; // from here on a failure cuts the file off, which its reader notices
+      ctx.res.writeHead(200, headers);
+      if (ctx.method === 'HEAD') return void ctx.res.end();
+      try {
+        await writeBundle(records.read(caller, id), ctx.res);
+      } catch (error) {
+        if (!ctx.res.destroyed) ctx.res.destroy();
+        const hasLeft = error instanceof Error && 'code' in error && error.code === 'ERR_STREAM_PREMATURE_CLOSE';
+        if (!hasLeft) log.warn({ err: error, jobId: id }, 'the bundle of a job was cut off');
+      }
+    },
   });
-
-  router.get('/bundle', async (ctx) => {
-    const { caller, job } = await jobOf(ctx);
-    const { id } = job;
-    const headers = {
-      'Content-Type': 'application/gzip',
-      'Content-Disposition': `attachment; filename="${id}.docket.gz"`,
-      'Cache-Control': 'no-store',
-    };
-    using _slot = takeStreamSlot(caller.organizationId);
-    ctx.respond = false; // from here on a failure cuts the file off, which its reader notices
-    ctx.res.writeHead(200, headers);
-    if (ctx.method === 'HEAD') return void ctx.res.end();
-    try {
-      await writeBundle(records.read(caller, id), ctx.res);
-    } catch (error) {
-      if (!ctx.res.destroyed) ctx.res.destroy();
-      const hasLeft = error instanceof Error && 'code' in error && error.code === 'ERR_STREAM_PREMATURE_CLOSE';
-      if (!hasLeft) log.warn({ err: error, jobId: id }, 'the bundle of a job was cut off');
-    }
-  });
-
-  return router;
 }
 
 function refusalOf(found: HistoryExport | null, job: JobRow, turn: number): ApiError {

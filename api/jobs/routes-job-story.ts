@@ -1,16 +1,85 @@
-import type { Owner } from '../../db/caller.ts';
+import { z } from 'zod';
 import type { JobStoryStore } from '../../db/jobs/job-story.ts';
 import type { ThreadQueue } from '../../lib/threads/thread-queue.ts';
-import type { AppContext, AppRouter } from '../http/app-context.ts';
-import { createRouter } from '../create-router.ts';
+import type { Admission } from '../access/gate.ts';
+import type { AppRouter } from '../http/app-context.ts';
+import { defineRoute, json } from '../http/define-route.ts';
 import { stepNotFound } from '../http/errors.ts';
+import { mountRoutes } from '../http/mount-routes.ts';
 import type { ReadJob } from './job-reader.ts';
-import { diffQuerySchema, stepPathSchema, stepsQuerySchema, turnsQuerySchema } from './job-story-schemas.ts';
-import type { Authenticate } from '../access/authentication.ts';
+import { ofJob } from './job-schemas.ts';
+import {
+  diffQuerySchema,
+  ofStep,
+  stepListSchema,
+  stepSchema,
+  stepsQuerySchema,
+  turnListSchema,
+  turnsQuerySchema,
+} from './job-story-schemas.ts';
 import { presentStep, presentTurn } from './present-job-story.ts';
 
+const base = '/v2/agent/{projectId}/job/{id}';
+const patch = { description: 'The patch.', content: { 'text/x-diff': z.string() } };
+
+export const jobStoryRoutes = {
+  listAgentJobTurns: defineRoute({
+    method: 'get',
+    path: `${base}/turns`,
+    summary: 'Lists the turns of a job: the prompt of each one and the messages sent while it was active.',
+    key: 'admin',
+    params: ofJob,
+    query: turnsQuerySchema,
+    responses: { 200: json('A page of turns, in order.', turnListSchema) },
+  }),
+  listAgentJobSteps: defineRoute({
+    method: 'get',
+    path: `${base}/steps`,
+    summary: 'Lists the steps of a job: the text of the model, its tool calls and their results.',
+    key: 'admin',
+    params: ofJob,
+    query: stepsQuerySchema,
+    responses: {
+      200: json(
+        'A page of steps. Long texts, inputs and outputs are truncated, and a page ends early at about 2 MB.',
+        stepListSchema,
+      ),
+    },
+  }),
+  getAgentJobStep: defineRoute({
+    method: 'get',
+    path: `${base}/steps/{turn}/{step}`,
+    summary: 'Returns one step with the complete outputs of its tools.',
+    key: 'admin',
+    params: ofStep,
+    responses: { 200: json('The step.', stepSchema) },
+  }),
+  getAgentJobStepDiff: defineRoute({
+    method: 'get',
+    path: `${base}/steps/{turn}/{step}/diff`,
+    summary: 'Returns the change of one step as a patch; empty when it changed nothing or has not ended.',
+    description:
+      'Compares the files before the step with those after it. For binary files it says only that they differ; GET …/diff has their content.',
+    key: 'admin',
+    params: ofStep,
+    responses: { 200: patch },
+    errors: [409],
+  }),
+  getAgentJobDiff: defineRoute({
+    method: 'get',
+    path: `${base}/diff`,
+    summary: 'Returns everything a job has changed so far as a patch; empty when it changed nothing.',
+    description: 'With turn and step: the change up to and including that step.',
+    key: 'admin',
+    params: ofJob,
+    query: diffQuerySchema,
+    responses: { 200: patch },
+    errors: [409],
+  }),
+};
+
 export interface JobStoryRouteDeps {
-  authenticate: Authenticate;
+  admit: Admission;
   readJob: ReadJob;
   story: JobStoryStore;
   threadQueue: ThreadQueue;
@@ -18,67 +87,46 @@ export interface JobStoryRouteDeps {
 
 const comparison = new URL('../../lib/patches/compare-thread.ts', import.meta.url);
 
-/** What happened in a job: what was asked, the steps with their tool calls, and the change. */
-export function createJobStoryRouter({ authenticate, readJob, story, threadQueue }: JobStoryRouteDeps): AppRouter {
-  const router = createRouter({ prefix: '/v2/agent/:projectId/job/:id' });
+export function createJobStoryRouter({ admit, readJob, story, threadQueue }: JobStoryRouteDeps): AppRouter {
+  return mountRoutes(admit, jobStoryRoutes, {
+    async listAgentJobTurns({ caller, params, query }) {
+      const { id } = await readJob(caller, params.projectId, params.id);
+      const { rows, isFull } = await story.turns(caller, id, query);
+      return { turns: rows.map(presentTurn), nextAfter: isFull ? (rows.at(-1)?.turn ?? null) : null };
+    },
 
-  async function jobOf(
-    ctx: AppContext & { params: Record<string, string | undefined> },
-  ): Promise<{ owner: Owner; id: string }> {
-    const owner = await authenticate(ctx.req, 'admin');
-    ctx.set('Cache-Control', 'no-store');
-    const { id } = await readJob(owner, ctx.params['projectId'] ?? '', ctx.params['id'] ?? '');
-    return { owner, id };
-  }
+    async listAgentJobSteps({ caller, params, query }) {
+      const { id } = await readJob(caller, params.projectId, params.id);
+      const { rows, isFull } = await story.steps(caller, id, query);
+      const last = isFull ? rows.at(-1) : undefined;
+      return { steps: rows.map(presentStep), nextAfter: last === undefined ? null : `${last.turn}.${last.step}` };
+    },
 
-  router.get('/turns', async (ctx) => {
-    const { owner, id } = await jobOf(ctx);
-    const { rows, isFull } = await story.turns(owner, id, turnsQuerySchema.parse({ ...ctx.query }));
-    ctx.body = { turns: rows.map(presentTurn), nextAfter: isFull ? (rows.at(-1)?.turn ?? null) : null };
+    async getAgentJobStep({ caller, params: { projectId, id, turn, step } }) {
+      const job = await readJob(caller, projectId, id);
+      const row = await story.step(caller, { jobId: job.id, turn, step });
+      if (row === null) throw stepNotFound();
+      return presentStep(row);
+    },
+
+    async getAgentJobStepDiff({ caller, params: { projectId, id, turn, step } }) {
+      const { id: jobId } = await readJob(caller, projectId, id);
+      const trees = await story.treesAround(caller, { jobId, turn, step });
+      if (trees === null) throw stepNotFound();
+      if (!trees.differ) return '';
+      // one after the other: each may have 20 MB
+      const before = trees.before === null ? null : await story.tree(caller, { jobId, tree: trees.before });
+      const after = trees.after === null ? null : await story.tree(caller, { jobId, tree: trees.after });
+      return threadQueue.run<unknown, string>({ script: comparison, data: { before, after } });
+    },
+
+    async getAgentJobDiff({ caller, params, query: { turn, step } }) {
+      const { id } = await readJob(caller, params.projectId, params.id);
+      const found =
+        turn === undefined || step === undefined
+          ? await story.latestPatch(caller, id)
+          : await story.patchAt(caller, { jobId: id, turn, step });
+      return found ?? '';
+    },
   });
-
-  router.get('/steps', async (ctx) => {
-    const { owner, id } = await jobOf(ctx);
-    const { rows, isFull } = await story.steps(owner, id, stepsQuerySchema.parse({ ...ctx.query }));
-    const last = isFull ? rows.at(-1) : undefined;
-    ctx.body = {
-      steps: rows.map(presentStep),
-      nextAfter: last === undefined ? null : `${last.turn}.${last.step}`,
-    };
-  });
-
-  router.get('/steps/:turn/:step', async (ctx) => {
-    const { owner, id } = await jobOf(ctx);
-    const place = stepPathSchema.safeParse(ctx.params);
-    const row = place.success ? await story.step(owner, { jobId: id, ...place.data }) : null;
-    if (row === null) throw stepNotFound();
-    ctx.body = presentStep(row);
-  });
-
-  router.get('/steps/:turn/:step/diff', async (ctx) => {
-    const { owner, id } = await jobOf(ctx);
-    const place = stepPathSchema.safeParse(ctx.params);
-    const trees = place.success ? await story.treesAround(owner, { jobId: id, ...place.data }) : null;
-    if (trees === null) throw stepNotFound();
-    ctx.set('Content-Type', 'text/x-diff; charset=utf-8');
-    ctx.body = '';
-    if (!trees.differ) return;
-    // one after the other: each may have 20 MB
-    const before = trees.before === null ? null : await story.tree(owner, { jobId: id, tree: trees.before });
-    const after = trees.after === null ? null : await story.tree(owner, { jobId: id, tree: trees.after });
-    ctx.body = await threadQueue.run<unknown, string>({ script: comparison, data: { before, after } });
-  });
-
-  router.get('/diff', async (ctx) => {
-    const { owner, id } = await jobOf(ctx);
-    const { turn, step } = diffQuerySchema.parse({ ...ctx.query });
-    const patch =
-      turn === undefined || step === undefined
-        ? await story.latestPatch(owner, id)
-        : await story.patchAt(owner, { jobId: id, turn, step });
-    ctx.set('Content-Type', 'text/x-diff; charset=utf-8');
-    ctx.body = patch ?? '';
-  });
-
-  return router;
 }

@@ -1,84 +1,126 @@
+import type { Erasure } from '../../db/organizations/erasure.ts';
 import type { JobStore } from '../../db/jobs/jobs.ts';
 import type { ProjectRow, ProjectStore } from '../../db/organizations/projects.ts';
 import type { RateLimitPolicy } from '../../db/operations/rate-limits.ts';
+import { agentJobSchema, presentJob } from '../../db/jobs/agent-job.ts';
 import type { AppRouter } from '../http/app-context.ts';
-import { createRouter } from '../create-router.ts';
-import type { JobCreation } from './create-job.ts';
-import { idempotencyConflict, projectNotFound } from '../http/errors.ts';
-import { idempotencyKeyOf } from '../http/idempotency-key.ts';
-import type { ReadJob } from './job-reader.ts';
-import { createJobSchema, listJobsSchema } from './job-schemas.ts';
-import { readJsonBody } from '../http/json-body.ts';
 import type { ApiCaller } from '../access/api-caller.ts';
-import type { Authenticate } from '../access/authentication.ts';
-import { pageOf } from '../http/page-of.ts';
+import type { Admission } from '../access/gate.ts';
 import { rateLimitFields } from '../access/rate-limit-fields.ts';
-import { presentJob } from '../../db/jobs/agent-job.ts';
+import { defineRoute, json } from '../http/define-route.ts';
+import { idempotencyConflict, projectNotFound } from '../http/errors.ts';
+import { idempotencyKey } from '../http/idempotency-key.ts';
+import { mountRoutes } from '../http/mount-routes.ts';
+import { pageOf } from '../http/page-of.ts';
+import type { JobCreation } from './create-job.ts';
+import type { ReadJob } from './job-reader.ts';
+import { createJobSchema, jobListSchema, listJobsSchema, ofJob, projectId, promptBytes } from './job-schemas.ts';
+
+export const jobRoutes = {
+  createAgentJob: defineRoute({
+    method: 'post',
+    path: '/v2/agent/{projectId}/job',
+    summary: 'Creates an agent job.',
+    key: 'admin',
+    params: { projectId },
+    headers: {
+      'Idempotency-Key': idempotencyKey('A repetition with the same key and body returns the first job with 200.'),
+    },
+    body: createJobSchema,
+    maxBytes: promptBytes,
+    responses: {
+      201: json('The job, which is now active.', agentJobSchema),
+      200: json('The job that an identical earlier request created (Idempotent-Replay: true).', agentJobSchema),
+    },
+    errors: [409],
+  }),
+  getAgentJob: defineRoute({
+    method: 'get',
+    path: '/v2/agent/{projectId}/job/{id}',
+    summary: 'Returns an agent job. Poll it until its status is completed, archived or failed.',
+    key: 'admin',
+    params: ofJob,
+    responses: { 200: json('The job.', agentJobSchema) },
+  }),
+  deleteAgentJob: defineRoute({
+    method: 'delete',
+    path: '/v2/agent/{projectId}/job/{id}',
+    summary: 'Deletes an agent job permanently, with everything stored about it.',
+    description:
+      'An active job is stopped first. What it published to a forge stays there, except pull requests of the local forge. Forks of the job stay.',
+    key: 'admin',
+    params: ofJob,
+    responses: { 204: { description: 'The job is deleted.' } },
+  }),
+  listAgentJobs: defineRoute({
+    method: 'get',
+    path: '/v2/agent/{projectId}/jobs',
+    summary: 'Lists the agent jobs of a project, newest first.',
+    key: 'admin',
+    params: { projectId },
+    query: listJobsSchema,
+    responses: { 200: json('A page of jobs.', jobListSchema) },
+  }),
+};
 
 export interface JobRouteDeps {
-  authenticate: Authenticate;
+  admit: Admission;
   jobPolicy: RateLimitPolicy;
   projects: Pick<ProjectStore, 'get'>;
   jobs: Pick<JobStore, 'list'>;
+  erasure: Pick<Erasure, 'job'>;
   creation: JobCreation;
   readJob: ReadJob;
   /** Called after a job was written, so that its workflow starts at once. */
   onCreated: () => void;
+  /** Called after executions were noted to be cancelled. */
+  onCancelled: () => void;
 }
 
-// 100,000 characters of up to four bytes, and the rest of the body
-const largestBodyBytes = 512 * 1024;
-
-/** Create, get and list jobs. */
 export function createJobsRouter(deps: JobRouteDeps): AppRouter {
-  const { authenticate, creation, readJob } = deps;
-  const router = createRouter({ prefix: '/v2/agent/:projectId' });
+  const { creation, readJob } = deps;
 
-  async function projectOf(caller: ApiCaller, projectId: string): Promise<ProjectRow> {
-    const project = await deps.projects.get(caller, projectId);
+  async function projectOf(caller: ApiCaller, id: string): Promise<ProjectRow> {
+    const project = await deps.projects.get(caller, id);
     if (project === null) throw projectNotFound();
     return project;
   }
 
-  router.post('/job', async (ctx) => {
-    const caller = await authenticate(ctx.req, 'admin');
-    const project = await projectOf(caller, ctx.params['projectId'] ?? '');
-    const idempotencyKey = idempotencyKeyOf(ctx.req.headers['idempotency-key']);
-    const body = createJobSchema.parse(await readJsonBody(ctx.req, { maxBytes: largestBodyBytes }));
-    const request = { project, body, idempotencyKey };
-    const counter = { key: `job:${project.id}`, policy: deps.jobPolicy };
-    const created =
-      (await creation.findEarlier(caller, request)) ??
-      (await creation.write(caller, { ...(await creation.check(request)), counter }));
-    if (created.kind === 'conflict') throw idempotencyConflict('job');
-    if (created.kind === 'unknown') throw projectNotFound();
-    if (created.kind === 'created') {
-      ctx.state.turn = { jobId: created.job.id, turn: created.job.turn };
-      if (created.allowance !== null) ctx.set(rateLimitFields([{ ...counter, answer: created.allowance }]));
-      deps.onCreated();
-    }
-    if (created.kind === 'replayed') ctx.set('Idempotent-Replay', 'true');
-    ctx.status = created.kind === 'created' ? 201 : 200;
-    ctx.set('Location', `/v2/agent/${project.id}/job/${created.job.id}`);
-    ctx.set('Cache-Control', 'no-store');
-    ctx.body = presentJob(created.job);
-  });
+  return mountRoutes(deps.admit, jobRoutes, {
+    async createAgentJob({ ctx, caller, params, headers, body }) {
+      const project = await projectOf(caller, params.projectId);
+      const request = { project, body: await body(), idempotencyKey: headers['Idempotency-Key'] ?? null };
+      const counter = { key: `job:${project.id}`, policy: deps.jobPolicy };
+      const created =
+        (await creation.findEarlier(caller, request)) ??
+        (await creation.write(caller, { ...(await creation.check(request)), counter }));
+      if (created.kind === 'conflict') throw idempotencyConflict('job');
+      if (created.kind === 'unknown') throw projectNotFound();
+      if (created.kind === 'created') {
+        ctx.state.turn = { jobId: created.job.id, turn: created.job.turn };
+        if (created.allowance !== null) ctx.set(rateLimitFields([{ ...counter, answer: created.allowance }]));
+        deps.onCreated();
+      }
+      if (created.kind === 'replayed') ctx.set('Idempotent-Replay', 'true');
+      ctx.status = created.kind === 'created' ? 201 : 200;
+      ctx.set('Location', `/v2/agent/${project.id}/job/${created.job.id}`);
+      return presentJob(created.job);
+    },
 
-  router.get('/jobs', async (ctx) => {
-    const caller = await authenticate(ctx.req, 'admin');
-    const project = await projectOf(caller, ctx.params['projectId'] ?? '');
-    const query = listJobsSchema.parse({ ...ctx.query });
-    const { jobs, nextCursor } = await pageOf(() => deps.jobs.list(caller, project.id, query));
-    ctx.set('Cache-Control', 'no-store');
-    ctx.body = { jobs: jobs.map(presentJob), nextCursor };
-  });
+    async getAgentJob({ caller, params }) {
+      return presentJob(await readJob(caller, params.projectId, params.id));
+    },
 
-  router.get('/job/:id', async (ctx) => {
-    const caller = await authenticate(ctx.req, 'admin');
-    const row = await readJob(caller, ctx.params['projectId'] ?? '', ctx.params['id'] ?? '');
-    ctx.set('Cache-Control', 'no-store');
-    ctx.body = presentJob(row);
-  });
+    async deleteAgentJob({ caller, params }) {
+      const job = await readJob(caller, params.projectId, params.id);
+      await deps.erasure.job(caller, job.id);
+      deps.onCancelled();
+    },
 
-  return router;
+    async listAgentJobs({ caller, params, query }) {
+      const project = await projectOf(caller, params.projectId);
+      const { jobs, nextCursor } = await pageOf(() => deps.jobs.list(caller, project.id, query));
+      return { jobs: jobs.map(presentJob), nextCursor };
+    },
+  });
 }

@@ -1,12 +1,21 @@
 import { z } from 'zod';
+import type { Response, Route } from '../http/define-route.ts';
 
-/** An OpenAPI path item; its parts are plain JSON. */
-export type PathItem = Record<string, unknown>;
-/** Describes the paths of one resource. */
-export type PathMaker = () => Record<string, PathItem>;
+type JsonSchema = Record<string, unknown>;
 
-/** The OpenAPI 3.1 description, made from the validators that the routes use. */
-export function createOpenApi({ baseUrl, paths }: { baseUrl: string; paths: PathMaker[] }): unknown {
+const security = {
+  admin: [{ adminKey: [] }, { session: [] }],
+  assistant: [{ assistantKey: [] }, { session: [] }],
+  session: [{ session: [] }],
+  none: [],
+};
+
+/** The OpenAPI 3.1 document of the declared endpoints. */
+export function createOpenApi({ baseUrl, routes }: { baseUrl: string; routes: Record<string, Route> }) {
+  const paths: Record<string, Record<string, unknown>> = {};
+  for (const [id, route] of Object.entries(routes)) {
+    paths[route.path] = { ...paths[route.path], [route.method]: operationOf(id, route) };
+  }
   return {
     openapi: '3.1.0',
     info: {
@@ -16,7 +25,7 @@ export function createOpenApi({ baseUrl, paths }: { baseUrl: string; paths: Path
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: baseUrl }],
-    paths: Object.assign({}, ...paths.map((describe) => describe())),
+    paths,
     components: {
       securitySchemes: {
         adminKey: {
@@ -33,13 +42,13 @@ export function createOpenApi({ baseUrl, paths }: { baseUrl: string; paths: Path
         assistantKey: {
           type: 'http',
           scheme: 'bearer',
-          description: 'An assistant API key (svc_dsc_…): public, may stand in a page.',
+          description: 'An assistant API key (svc_dsc_…): public and safe to embed in a page.',
         },
       },
       schemas: {
         Error: {
           type: 'object',
-          properties: { error: { type: 'string', description: 'What happened and what to do, in one sentence.' } },
+          properties: { error: { type: 'string', description: 'What went wrong and what to do, in one sentence.' } },
           required: ['error'],
           additionalProperties: false,
         },
@@ -48,43 +57,75 @@ export function createOpenApi({ baseUrl, paths }: { baseUrl: string; paths: Path
   };
 }
 
+function operationOf(operationId: string, route: Route) {
+  const { summary, description, key, params = {}, query, headers = {}, body, responses } = route;
+  const parameters = [
+    ...parametersOf('path', z.object(params)),
+    ...(query === undefined ? [] : parametersOf('query', query)),
+    ...parametersOf('header', z.object(headers)),
+  ];
+  return {
+    operationId,
+    summary,
+    ...(description !== undefined && { description }),
+    security: security[key],
+    ...(parameters.length > 0 && { parameters }),
+    ...(body !== undefined && {
+      requestBody: {
+        required: !body.safeParse(undefined).success,
+        content: { 'application/json': { schema: schemaOf(body, 'input') } },
+      },
+    }),
+    responses: {
+      ...Object.fromEntries(Object.entries(responses).map(([status, response]) => [status, responseOf(response)])),
+      ...Object.fromEntries(errorsOf(route).map((status) => [status, errorOf(status)])),
+    },
+  };
+}
+
+function parametersOf(place: 'path' | 'query' | 'header', schema: z.ZodObject) {
+  // what is parsed to a number or a list is described as that, everything else as the text it comes as
+  const [parsed, sent] = [schemaOf(schema, 'output'), schemaOf(schema, 'input')];
+  return Object.keys(schema.shape).map((name) => {
+    const typed = propertyOf(parsed, name);
+    const { description, ...rest } = 'type' in typed || 'enum' in typed ? typed : propertyOf(sent, name);
+    const isRequired = Array.isArray(sent['required']) && sent['required'].includes(name);
+    return {
+      name,
+      in: place,
+      ...(isRequired && { required: true }),
+      schema: rest,
+      ...(description !== undefined && { description }),
+    };
+  });
+}
+
+const objectSchema = z.object({ properties: z.record(z.string(), z.record(z.string(), z.unknown())).default({}) });
+
+function propertyOf(schema: JsonSchema, name: string): JsonSchema {
+  return objectSchema.parse(schema).properties[name] ?? {};
+}
+
 /** The JSON schema of a validator: what it takes (`input`) or what it gives (`output`). */
-export function schemaOf(schema: z.ZodType, io: 'input' | 'output' = 'output'): Record<string, unknown> {
+function schemaOf(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
   const { $schema: _dialect, ...jsonSchema } = z.toJSONSchema(schema, { io, unrepresentable: 'any', reused: 'inline' });
   return jsonSchema;
 }
 
-/** A parameter of the query, which may be left out. */
-export function queryParameter(name: string, schema: unknown, description?: string) {
-  return { name, in: 'query', schema, ...(description === undefined ? {} : { description }) };
-}
-
-/** A part of the path. */
-export function pathParameter(name: string, description: string) {
-  return { name, in: 'path', required: true, schema: { type: 'string' }, description };
-}
-
-/** The parameters of a list that is given in pages. */
-export const pageParameters = pageParametersWith(20);
-
-/** The same for a list that seldom has more than one page. */
-export const listParameters = pageParametersWith(100);
-
-function pageParametersWith(usual: number) {
-  return [
-    queryParameter('limit', { type: 'integer', minimum: 1, maximum: 100, default: usual }),
-    queryParameter('cursor', { type: 'string' }, 'nextCursor of the page before.'),
-  ];
-}
-
-/** A request body of JSON. */
-export function jsonBody(schema: unknown) {
-  return { required: true, content: { 'application/json': { schema } } };
-}
-
-/** A response with a JSON body. */
-export function jsonResponse(description: string, schema: unknown): unknown {
-  return { description, content: { 'application/json': { schema } } };
+function responseOf({ description, content, headers }: Response) {
+  return {
+    description,
+    ...(headers !== undefined && {
+      headers: Object.fromEntries(
+        Object.entries(headers).map(([name, meaning]) => [name, { schema: { type: 'string' }, description: meaning }]),
+      ),
+    }),
+    ...(content !== undefined && {
+      content: Object.fromEntries(
+        Object.entries(content).map(([type, schema]) => [type, { schema: schemaOf(schema, 'output') }]),
+      ),
+    }),
+  };
 }
 
 const errorDescriptions: Record<number, string> = {
@@ -99,10 +140,20 @@ const errorDescriptions: Record<number, string> = {
   503: 'A store is down; see Retry-After.',
 };
 
-/** The error responses of an operation. */
-export function errorResponses(...statuses: (keyof typeof errorDescriptions)[]): Record<string, unknown> {
+const errorsOfKey = { admin: [401, 403, 429, 503], assistant: [401, 403, 429, 503], session: [401, 503], none: [] };
+
+function errorsOf({ method, key, params, query, body, errors = [] }: Route): number[] {
+  return [
+    ...errorsOfKey[key],
+    ...(key === 'session' && method !== 'get' ? [403] : []),
+    ...(params === undefined ? [] : [404]),
+    ...(query === undefined ? [] : [400]),
+    ...(body === undefined ? [] : [400, 413, 415]),
+    ...errors,
+  ];
+}
+
+function errorOf(status: number) {
   const schema = { $ref: '#/components/schemas/Error' };
-  return Object.fromEntries(
-    statuses.map((status) => [String(status), jsonResponse(errorDescriptions[status] ?? 'Refused.', schema)]),
-  );
+  return { description: errorDescriptions[status] ?? 'Refused.', content: { 'application/json': { schema } } };
 }

@@ -1,76 +1,116 @@
-import type { Caller } from '../../db/caller.ts';
+import { z } from 'zod';
+import type { Owner } from '../../db/caller.ts';
 import type { FoundPullRequest, PullRequestStore } from '../../db/pull-requests/pull-requests.ts';
-import type { AppContext, AppRouter } from '../http/app-context.ts';
-import { createRouter } from '../create-router.ts';
+import type { Admission } from '../access/gate.ts';
+import type { AppRouter } from '../http/app-context.ts';
+import { defineRoute, json } from '../http/define-route.ts';
 import { pullRequestNotFound, pullRequestOver } from '../http/errors.ts';
-import type { Authenticate } from '../access/authentication.ts';
-import type { PublicPullRequest } from './pull-request-schemas.ts';
+import { mountRoutes } from '../http/mount-routes.ts';
+import { pullRequestSchema, type PublicPullRequest } from './pull-request-schemas.ts';
 import { repositoryUrl } from '../../lib/inputs/repository.ts';
 
+const base = '/v1/pull-requests/{id}';
+const params = { id: z.string().meta({ description: 'The id of the pull request.' }) };
+const pullRequest = json('The pull request.', pullRequestSchema);
+
+/** Pull requests of the local forge. */
+export const pullRequestRoutes = {
+  getPullRequest: defineRoute({
+    method: 'get',
+    path: base,
+    summary: 'Returns a pull request of the local forge.',
+    key: 'admin',
+    params,
+    responses: { 200: pullRequest },
+  }),
+  getPullRequestDiff: defineRoute({
+    method: 'get',
+    path: `${base}/diff`,
+    summary: 'Returns the change of a pull request as a patch.',
+    key: 'admin',
+    params,
+    responses: { 200: { description: 'The patch.', content: { 'text/x-diff': z.string() } } },
+  }),
+  mergePullRequest: defineRoute({
+    method: 'post',
+    path: `${base}/merge`,
+    summary: 'Requests the merge of a pull request.',
+    description: 'A worker merges it. merge.isMerging is true until then; merge.problem says why a merge failed.',
+    key: 'admin',
+    params,
+    responses: { 202: pullRequest },
+    errors: [409],
+  }),
+  closePullRequest: defineRoute({
+    method: 'post',
+    path: `${base}/close`,
+    summary: 'Closes a pull request without merging it.',
+    key: 'admin',
+    params,
+    responses: { 200: pullRequest },
+    errors: [409],
+  }),
+  readyPullRequest: defineRoute({
+    method: 'post',
+    path: `${base}/ready`,
+    summary: 'Marks a draft pull request as ready for review.',
+    key: 'admin',
+    params,
+    responses: { 200: pullRequest },
+    errors: [409],
+  }),
+};
+
 export interface PullRequestRouteDeps {
-  authenticate: Authenticate;
+  admit: Admission;
   pullRequests: PullRequestStore;
 }
 
-type Found = { caller: Caller; row: FoundPullRequest };
-
-const base = '/v1/pull-requests/:id';
-
-/** Pull requests of the local forge. */
-export function createPullRequestsRouter({ authenticate, pullRequests }: PullRequestRouteDeps): AppRouter {
-  const router = createRouter();
-
-  async function find(ctx: AppContext & { params: Record<string, string | undefined> }): Promise<Found> {
-    const caller = await authenticate(ctx.req, 'admin');
-    const row = await pullRequests.find(caller, ctx.params['id'] ?? '');
+export function createPullRequestsRouter({ admit, pullRequests }: PullRequestRouteDeps): AppRouter {
+  async function find(owner: Owner, { id }: { id: string }): Promise<FoundPullRequest> {
+    const row = await pullRequests.find(owner, id);
     if (row === null) throw pullRequestNotFound();
-    ctx.set('Cache-Control', 'no-store');
-    return { caller, row };
+    return row;
   }
 
   /** As it is after the change. */
-  async function answer(ctx: AppContext, { caller, row }: Found): Promise<void> {
-    ctx.body = present((await pullRequests.find(caller, row.id)) ?? row);
+  async function changed(owner: Owner, row: FoundPullRequest): Promise<PublicPullRequest> {
+    return present((await pullRequests.find(owner, row.id)) ?? row);
   }
 
-  router.get(base, async (ctx) => {
-    ctx.body = present((await find(ctx)).row);
-  });
+  return mountRoutes(admit, pullRequestRoutes, {
+    async getPullRequest({ caller, params }) {
+      return present(await find(caller, params));
+    },
 
-  router.get(`${base}/diff`, async (ctx) => {
-    const { caller, row } = await find(ctx);
-    ctx.set('Content-Type', 'text/x-diff; charset=utf-8');
-    ctx.body = (await pullRequests.patch(caller, row.id)) ?? '';
-  });
+    async getPullRequestDiff({ caller, params }) {
+      const { id } = await find(caller, params);
+      return (await pullRequests.patch(caller, id)) ?? '';
+    },
 
-  router.post(`${base}/merge`, async (ctx) => {
-    const found = await find(ctx);
-    const { caller, row } = found;
-    if (row.state !== 'merged' && !(await pullRequests.requestMerge(caller, row.id))) {
-      throw pullRequestOver(row.draft && row.state === 'open' ? 'a draft' : row.state);
-    }
-    ctx.status = 202;
-    await answer(ctx, found);
-  });
+    async mergePullRequest({ caller, params }) {
+      const row = await find(caller, params);
+      if (row.state !== 'merged' && !(await pullRequests.requestMerge(caller, row.id))) {
+        throw pullRequestOver(row.draft && row.state === 'open' ? 'a draft' : row.state);
+      }
+      return changed(caller, row);
+    },
 
-  router.post(`${base}/close`, async (ctx) => {
-    const found = await find(ctx);
-    const { caller, row } = found;
-    if (row.state !== 'closed' && !(await pullRequests.close(caller, row.id))) {
-      throw pullRequestOver(row.state === 'open' ? 'being merged' : row.state);
-    }
-    await answer(ctx, found);
-  });
+    async closePullRequest({ caller, params }) {
+      const row = await find(caller, params);
+      if (row.state !== 'closed' && !(await pullRequests.close(caller, row.id))) {
+        throw pullRequestOver(row.state === 'open' ? 'being merged' : row.state);
+      }
+      return changed(caller, row);
+    },
 
-  router.post(`${base}/ready`, async (ctx) => {
-    const found = await find(ctx);
-    const { caller, row } = found;
-    if (row.state !== 'open') throw pullRequestOver(row.state);
-    await pullRequests.markReady(caller, row.id);
-    await answer(ctx, found);
+    async readyPullRequest({ caller, params }) {
+      const row = await find(caller, params);
+      if (row.state !== 'open') throw pullRequestOver(row.state);
+      await pullRequests.markReady(caller, row.id);
+      return changed(caller, row);
+    },
   });
-
-  return router;
 }
 
 function present(row: FoundPullRequest): PublicPullRequest {

@@ -3,7 +3,7 @@ import { closedBody, closedQuery } from '../http/closed-object.ts';
 import { jobStatusSchema } from '../../workflows/contract/job.ts';
 import { mostOfPage } from '../../db/page.ts';
 import { mostSources } from '../../db/sites/threads.ts';
-import { nextCursor, pageQuerySchema } from '../http/page-schemas.ts';
+import { nextCursor, pageQuerySchema, wholeNumber } from '../http/page-schemas.ts';
 
 /** What an answer of `GET …/searches` lists. */
 export const mostSearches = 200;
@@ -16,20 +16,23 @@ const timeOrNull = z.string().nullable().meta({ format: 'date-time' });
 
 /** The body of `POST …/feedback`, and its answer. */
 export const feedbackSchema = z.object({
-  threadId: z.string().max(64).meta({ description: 'Of the conversation, as its stream gave it.' }),
-  messageId: z.string().min(1).max(200).meta({ description: "Of the assistant's message, as its stream gave it." }),
+  threadId: z.string().max(64).meta({ description: 'The id of the conversation, from its stream.' }),
+  messageId: z.string().min(1).max(200).meta({ description: "The id of the assistant's message, from its stream." }),
   vote: z.enum(['up', 'down']),
   reasons: z.array(z.string().trim().min(1).max(100)).max(mostReasons).default([]),
   comment: z.string().trim().max(2_000).nullable().default(null),
 });
 
-const booleanText = z.enum(['true', 'false']).transform((text) => text === 'true');
+const booleanText = z
+  .enum(['true', 'false'])
+  .transform((text) => text === 'true')
+  .pipe(z.boolean());
 
 /** The query of `GET …/conversations`. */
 export const conversationQuerySchema = pageQuerySchema.extend({
-  answered: booleanText.optional(),
-  vote: z.enum(['up', 'down']).optional(),
-  q: z.string().trim().max(200).optional(),
+  answered: booleanText.optional().meta({ description: 'Whether every question was answered.' }),
+  vote: z.enum(['up', 'down']).optional().meta({ description: 'Conversations with such a rating of an answer.' }),
+  q: z.string().trim().max(200).optional().meta({ description: 'Searches the text of the conversations.' }),
 });
 
 export const conversationPageSchema = z.object({
@@ -40,7 +43,7 @@ export const conversationPageSchema = z.object({
         fp: z.string(),
         createdAt: time,
         updatedAt: time,
-        question: z.string().nullable().meta({ description: 'The beginning of the first one.' }),
+        question: z.string().nullable().meta({ description: 'The beginning of the first question.' }),
         questions: z.number().int(),
         unanswered: z.number().int(),
         up: z.number().int(),
@@ -54,11 +57,7 @@ export const conversationPageSchema = z.object({
 
 /** The query of `GET …/searches`. */
 export const searchesQuerySchema = closedQuery({
-  days: z
-    .string()
-    .regex(/^(?:[1-9]\d?|[12]\d\d|3[0-5]\d|36[0-5])$/, 'must be a whole number from 1 to 365')
-    .transform(Number)
-    .default(30),
+  days: wholeNumber(1, 365).default(30),
 });
 
 export const emptySearchesSchema = z.object({
@@ -71,16 +70,20 @@ export const gapJobSchema = closedBody({
     .string()
     .regex(/^[\w-]{1,64}$/, 'must be the id of a project')
     .optional()
-    .meta({ description: "Without it the project on the site's repository, or the only one." }),
-  instructions: z.string().max(20_000).optional().meta({ description: 'What the agent is told beside the questions.' }),
-});
+    .meta({ description: "Defaults to the project of the site's repository, or to the only project." }),
+  instructions: z
+    .string()
+    .max(20_000)
+    .optional()
+    .meta({ description: 'Instructions for the agent beside the questions.' }),
+}).prefault({});
 
 export const gapSchema = z.object({
   id: z.string(),
-  label: z.string().meta({ description: 'The question that was asked most.' }),
+  label: z.string().meta({ description: 'The most frequent question.' }),
   state: z.enum(['open', 'working', 'indexing', 'asking', 'answered', 'unanswered']).meta({
     description:
-      'working: a job was made; indexing: its pull request is merged and the site is indexed; asking: the questions are asked again; then whether all of them are answered now.',
+      'working: a job was created; indexing: its pull request is merged and the site is being indexed; asking: the questions are being asked again; answered or unanswered: the result.',
   }),
   questions: z
     .array(
@@ -88,11 +91,11 @@ export const gapSchema = z.object({
         text: z.string(),
         count: z.number().int(),
         lastAskedAt: time,
-        answeredNow: z.boolean().nullable().meta({ description: 'Null: it was not asked again.' }),
+        answeredNow: z.boolean().nullable().meta({ description: 'Null when the question was not asked again.' }),
       }),
     )
     .max(50),
-  count: z.number().int().meta({ description: 'How often they were asked.' }),
+  count: z.number().int().meta({ description: 'How often the questions were asked.' }),
   lastAskedAt: timeOrNull,
   job: z
     .object({
@@ -105,7 +108,7 @@ export const gapSchema = z.object({
     .nullable(),
   mayBegin: z
     .boolean()
-    .meta({ description: 'Whether a job, or a further one, can be made: none works on it or waits to be merged.' }),
+    .meta({ description: 'Whether a job can be created: none is active, and no pull request waits to be merged.' }),
   checkedAt: timeOrNull,
 });
 export type PublicGap = z.infer<typeof gapSchema>;

@@ -1,53 +1,93 @@
 import type { ConversationStore } from '../../db/sites/conversations.ts';
 import type { EmptySearchStore } from '../../db/sites/empty-searches.ts';
+import type { Admission } from '../access/gate.ts';
 import type { AppRouter } from '../http/app-context.ts';
-import { createRouter } from '../create-router.ts';
+import { defineRoute, json, type RouteRequest } from '../http/define-route.ts';
 import { messageNotFound } from '../http/errors.ts';
-import { conversationQuerySchema, feedbackSchema, searchesQuerySchema, mostSearches } from './gap-schemas.ts';
-import { readJsonBody } from '../http/json-body.ts';
+import { mountRoutes } from '../http/mount-routes.ts';
 import { pageOf } from '../http/page-of.ts';
+import {
+  conversationPageSchema,
+  conversationQuerySchema,
+  emptySearchesSchema,
+  feedbackSchema,
+  mostSearches,
+  searchesQuerySchema,
+} from './gap-schemas.ts';
 import { presentConversation } from './present-gap.ts';
-import type { SiteAccess } from './site-access.ts';
+import { domain } from './site-schemas.ts';
+import type { ReadSite } from './site-reader.ts';
+
+function rateAnswer<const Version extends 'v1' | 'v2'>(version: Version) {
+  return defineRoute({
+    method: 'post',
+    path: `/discovery/${version}/assistant/{domain}/feedback`,
+    summary: 'Rates an answer of the assistant.',
+    description: 'Replaces an earlier rating of the same answer.',
+    key: 'assistant',
+    params: { domain },
+    body: feedbackSchema,
+    maxBytes: 32 * 1024,
+    responses: { 200: json('The rating.', feedbackSchema) },
+  });
+}
+
+/** What readers say about answers, what they asked, and what they searched for in vain. */
+export const feedbackRoutes = {
+  rateAnswerV1: rateAnswer('v1'),
+  rateAnswer: rateAnswer('v2'),
+  listConversations: defineRoute({
+    method: 'get',
+    path: '/v1/sites/{domain}/conversations',
+    summary: 'Lists the conversations of a site, newest first.',
+    key: 'admin',
+    params: { domain },
+    query: conversationQuerySchema,
+    responses: { 200: json('A page of conversations.', conversationPageSchema) },
+  }),
+  listEmptySearches: defineRoute({
+    method: 'get',
+    path: '/v1/sites/{domain}/searches',
+    summary: 'Lists the searches that found nothing, most frequent first.',
+    key: 'admin',
+    params: { domain },
+    query: searchesQuerySchema,
+    responses: { 200: json('Up to 200 searches.', emptySearchesSchema) },
+  }),
+};
 
 export interface FeedbackRouteDeps {
-  access: SiteAccess;
+  admit: Admission;
+  readSite: ReadSite;
   conversations: Pick<ConversationStore, 'rate' | 'list'>;
   emptySearches: Pick<EmptySearchStore, 'list'>;
 }
 
-const largestBody = 32 * 1024;
-/** What readers say of answers, what they asked, and what they searched and did not find. */
-export function createFeedbackRouter({ access, conversations, emptySearches }: FeedbackRouteDeps): AppRouter {
-  const router = createRouter();
+export function createFeedbackRouter({ admit, readSite, ...stores }: FeedbackRouteDeps): AppRouter {
+  async function rate({ caller, params, body }: RouteRequest<typeof feedbackRoutes.rateAnswer>) {
+    const site = await readSite(caller, params.domain);
+    const { threadId, messageId, vote, reasons, comment } = await body();
+    const feedback = { vote, reasons, comment: comment === '' ? null : comment };
+    if (!(await stores.conversations.rate(site, { threadId, messageId, feedback }))) throw messageNotFound();
+    return { threadId, messageId, ...feedback };
+  }
 
-  router.post(
-    ['v1', 'v2'].map((version) => `/discovery/${version}/assistant/:domain/feedback`),
-    async (ctx) => {
-      const { site } = await access.forReader(ctx, ctx.params['domain'] ?? '');
-      const body = feedbackSchema.parse(await readJsonBody(ctx.req, { maxBytes: largestBody }));
-      const { threadId, messageId, vote, reasons, comment } = body;
-      const feedback = { vote, reasons, comment: comment === '' ? null : comment };
-      if (!(await conversations.rate(site, { threadId, messageId, feedback }))) throw messageNotFound();
-      ctx.set('Cache-Control', 'no-store');
-      ctx.body = { threadId, messageId, ...feedback };
+  return mountRoutes(admit, feedbackRoutes, {
+    rateAnswerV1: rate,
+    rateAnswer: rate,
+
+    async listConversations({ caller, params, query: { q, ...query } }) {
+      const site = await readSite(caller, params.domain);
+      const page = await pageOf(() => stores.conversations.list(site, { ...query, search: q || undefined }));
+      return { conversations: page.conversations.map(presentConversation), nextCursor: page.nextCursor };
     },
-  );
 
-  router.get('/v1/sites/:domain/conversations', async (ctx) => {
-    const { site } = await access.forAdmin(ctx, ctx.params['domain'] ?? '');
-    const { q, ...query } = conversationQuerySchema.parse({ ...ctx.query });
-    const page = await pageOf(() => conversations.list(site, { ...query, search: q || undefined }));
-    ctx.set('Cache-Control', 'no-store');
-    ctx.body = { conversations: page.conversations.map(presentConversation), nextCursor: page.nextCursor };
+    async listEmptySearches({ caller, params, query: { days } }) {
+      const site = await readSite(caller, params.domain);
+      const found = await stores.emptySearches.list(site, { days, limit: mostSearches });
+      return {
+        searches: found.map(({ query, count, lastAt }) => ({ query, count, lastAt: lastAt.toISOString() })),
+      };
+    },
   });
-
-  router.get('/v1/sites/:domain/searches', async (ctx) => {
-    const { site } = await access.forAdmin(ctx, ctx.params['domain'] ?? '');
-    const { days } = searchesQuerySchema.parse({ ...ctx.query });
-    const found = await emptySearches.list(site, { days, limit: mostSearches });
-    ctx.set('Cache-Control', 'no-store');
-    ctx.body = { searches: found.map(({ query, count, lastAt }) => ({ query, count, lastAt: lastAt.toISOString() })) };
-  });
-
-  return router;
 }

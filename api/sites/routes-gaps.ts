@@ -3,21 +3,64 @@ import type { JobRow, JobStore } from '../../db/jobs/jobs.ts';
 import type { ProjectRow, ProjectStore } from '../../db/organizations/projects.ts';
 import type { RateLimitPolicy } from '../../db/operations/rate-limits.ts';
 import type { SiteRow } from '../../db/sites/sites.ts';
-import { presentJob } from '../../db/jobs/agent-job.ts';
-import type { AppContext, AppRouter } from '../http/app-context.ts';
-import { createRouter } from '../create-router.ts';
+import { agentJobSchema, presentJob } from '../../db/jobs/agent-job.ts';
+import { z } from 'zod';
+import type { Admission } from '../access/gate.ts';
+import type { AppRouter } from '../http/app-context.ts';
+import { defineRoute, json } from '../http/define-route.ts';
+import { mountRoutes } from '../http/mount-routes.ts';
 import type { JobCreation } from '../jobs/create-job.ts';
 import { gapNotFound, invalidRequest, jobNotFound, projectNotFound } from '../http/errors.ts';
-import { gapJobSchema } from './gap-schemas.ts';
+import { gapJobSchema, gapListSchema, gapSchema } from './gap-schemas.ts';
 import { mayBegin, promptOfGap, type Gap, type Gaps } from './gaps.ts';
-import { hasBody, readJsonBody } from '../http/json-body.ts';
 import type { ApiCaller } from '../access/api-caller.ts';
 import { presentGap } from './present-gap.ts';
 import { rateLimitFields } from '../access/rate-limit-fields.ts';
-import type { SiteAccess } from './site-access.ts';
+import { domain } from './site-schemas.ts';
+import type { ReadSite } from './site-reader.ts';
+
+const base = '/v1/sites/{domain}/gaps';
+const ofGap = { domain, id: z.string().meta({ description: 'The id of the gap.' }) };
+
+/** Gaps of a site's documentation: questions it did not answer, and the jobs that answer them. */
+export const gapRoutes = {
+  listGaps: defineRoute({
+    method: 'get',
+    path: base,
+    summary: 'Lists the questions of the last 90 days that the documentation did not answer, grouped by topic.',
+    key: 'admin',
+    params: { domain },
+    responses: { 200: json('All gaps.', gapListSchema) },
+  }),
+  createGapJob: defineRoute({
+    method: 'post',
+    path: `${base}/{id}/job`,
+    summary: 'Creates a job that answers the questions of a gap in the documentation.',
+    description:
+      'After its pull request is merged, the site is re-indexed and the questions are asked again. While a job is active, the request returns that job with 200.',
+    key: 'admin',
+    params: ofGap,
+    body: gapJobSchema,
+    maxBytes: 128 * 1024,
+    responses: {
+      200: json('The active job, or the job whose change answered the questions.', agentJobSchema),
+      201: json('The job, which is now active.', agentJobSchema),
+    },
+    errors: [409],
+  }),
+  checkGap: defineRoute({
+    method: 'post',
+    path: `${base}/{id}/check`,
+    summary: 'Re-indexes the site and asks the questions of a gap again.',
+    key: 'admin',
+    params: ofGap,
+    responses: { 202: json('The gap.', gapSchema) },
+  }),
+};
 
 export interface GapRouteDeps {
-  access: Pick<SiteAccess, 'forAdmin'>;
+  admit: Admission;
+  readSite: ReadSite;
   jobPolicy: RateLimitPolicy;
   gapReader: Gaps;
   gaps: Pick<GapStore, 'begin' | 'recheck'>;
@@ -27,22 +70,13 @@ export interface GapRouteDeps {
   onCreated: () => void;
 }
 
-const largestBody = 128 * 1024;
-const base = '/v1/sites/:domain/gaps';
-
-/** Gaps of a site's documentation: what readers asked in vain, and the jobs that answer it. */
 export function createGapsRouter(deps: GapRouteDeps): AppRouter {
-  const { access, gapReader, gaps, creation } = deps;
-  const router = createRouter();
+  const { readSite, gapReader, gaps, creation } = deps;
 
-  async function gapOf(
-    ctx: AppContext & { params: Record<string, string | undefined> },
-  ): Promise<{ site: SiteRow; caller: ApiCaller; gap: Gap }> {
-    const { site, caller } = await access.forAdmin(ctx, ctx.params['domain'] ?? '');
-    const gap = await gapReader.find(site, ctx.params['id'] ?? '');
+  async function gapOf(site: SiteRow, id: string): Promise<Gap> {
+    const gap = await gapReader.find(site, id);
     if (gap === null) throw gapNotFound();
-    ctx.set('Cache-Control', 'no-store');
-    return { site, caller, gap };
+    return gap;
   }
 
   /** The project that is named, else the one on the site's repository, else the only one. */
@@ -60,55 +94,42 @@ export function createGapsRouter(deps: GapRouteDeps): AppRouter {
     return job;
   }
 
-  router.get(base, async (ctx) => {
-    const { site } = await access.forAdmin(ctx, ctx.params['domain'] ?? '');
-    ctx.set('Cache-Control', 'no-store');
-    ctx.body = { gaps: (await gapReader.list(site)).map(presentGap) };
-  });
+  return mountRoutes(deps.admit, gapRoutes, {
+    async listGaps({ caller, params }) {
+      const site = await readSite(caller, params.domain);
+      return { gaps: (await gapReader.list(site)).map(presentGap) };
+    },
 
-  router.post(`${base}/:id/job`, async (ctx) => {
-    const { site, caller, gap } = await gapOf(ctx);
-    const body = hasBody(ctx.req) ? await readJsonBody(ctx.req, { maxBytes: largestBody }) : {};
-    const { projectId, instructions } = gapJobSchema.parse(body);
-    if (!mayBegin(gap)) {
-      ctx.body = presentJob(await jobOf(caller, gap));
-      return;
-    }
-    const project = await projectOf(site, projectId);
-    const attempt = gap.attempt + 1;
-    const prompt = promptOfGap({ site, gap, instructions });
-    const checked = await creation.check({
-      project,
-      body: { prompt, source: sourceOf(site, project) },
-      idempotencyKey: null,
-    });
-    const counter = { key: `job:${project.id}`, policy: deps.jobPolicy };
-    const begun = await gaps.begin(
-      caller,
-      { ...gap, siteId: site.id },
-      { number: attempt, job: { ...checked, counter } },
-    );
-    if (begun === null) {
+    async createGapJob({ ctx, caller, params, body }) {
+      const site = await readSite(caller, params.domain);
+      const gap = await gapOf(site, params.id);
+      const { projectId, instructions } = await body();
+      if (!mayBegin(gap)) return presentJob(await jobOf(caller, gap));
+      const project = await projectOf(site, projectId);
+      const attempt = gap.attempt + 1;
+      const prompt = promptOfGap({ site, gap, instructions });
+      const source = sourceOf(site, project);
+      const checked = await creation.check({ project, body: { prompt, source }, idempotencyKey: null });
+      const counter = { key: `job:${project.id}`, policy: deps.jobPolicy };
+      const job = { ...checked, counter };
+      const begun = await gaps.begin(caller, { ...gap, siteId: site.id }, { number: attempt, job });
       // somebody else was quicker
-      ctx.body = presentJob(await jobOf(caller, await gapReader.find(site, gap.id)));
-      return;
-    }
-    ctx.state.turn = { jobId: begun.job.id, turn: begun.job.turn };
-    if (begun.allowance !== null) ctx.set(rateLimitFields([{ ...counter, answer: begun.allowance }]));
-    deps.onCreated();
-    ctx.status = 201;
-    ctx.set('Location', `/v2/agent/${project.id}/job/${begun.job.id}`);
-    ctx.body = presentJob(begun.job);
-  });
+      if (begun === null) return presentJob(await jobOf(caller, await gapReader.find(site, gap.id)));
+      ctx.state.turn = { jobId: begun.job.id, turn: begun.job.turn };
+      if (begun.allowance !== null) ctx.set(rateLimitFields([{ ...counter, answer: begun.allowance }]));
+      deps.onCreated();
+      ctx.status = 201;
+      ctx.set('Location', `/v2/agent/${project.id}/job/${begun.job.id}`);
+      return presentJob(begun.job);
+    },
 
-  router.post(`${base}/:id/check`, async (ctx) => {
-    const { site, caller, gap } = await gapOf(ctx);
-    await gaps.recheck(caller, { ...gap, siteId: site.id });
-    ctx.status = 202;
-    ctx.body = presentGap((await gapReader.find(site, gap.id)) ?? gap);
+    async checkGap({ caller, params }) {
+      const site = await readSite(caller, params.domain);
+      const gap = await gapOf(site, params.id);
+      await gaps.recheck(caller, { ...gap, siteId: site.id });
+      return presentGap((await gapReader.find(site, gap.id)) ?? gap);
+    },
   });
-
-  return router;
 }
 
 /** The site's repository, where the project may work on it too. */

@@ -1,21 +1,21 @@
 import { z } from 'zod';
 import type { SiteRef } from '../../db/caller.ts';
 import type { AppRouter } from '../http/app-context.ts';
-import { createRouter } from '../create-router.ts';
+import type { Admission } from '../access/gate.ts';
+import { defineRoute, json } from '../http/define-route.ts';
+import { mountRoutes } from '../http/mount-routes.ts';
+import { domain } from './site-schemas.ts';
 import { filterSchema, toSearchFilter } from '../assistant/message-request.ts';
 import type { SearchPassages } from '../assistant/search-passages.ts';
 import type { SiteIndexes } from '../assistant/site-indexes.ts';
 import { pageNotFound, siteNotIndexed } from '../http/errors.ts';
-import { readJsonBody } from '../http/json-body.ts';
 import { presentHit } from './present-search.ts';
-import type { SiteAccess } from './site-access.ts';
-
-const largestBody = 262_144;
+import type { ReadSite } from './site-reader.ts';
 
 /** What one search finds at most. */
-export const mostPassages = 50;
+const mostPassages = 50;
 
-export const searchBodySchema = z.looseObject({
+const searchBodySchema = z.looseObject({
   query: z
     .string()
     .max(2_000)
@@ -24,55 +24,84 @@ export const searchBodySchema = z.looseObject({
   filter: filterSchema.nullish(),
 });
 
-export const pageBodySchema = z.looseObject({ path: z.string().min(1).max(1_000) });
+const pageBodySchema = z.looseObject({ path: z.string().min(1).max(1_000) });
 
-/** `POST /discovery/v1/search/{domain}` and `POST /discovery/v1/page/{domain}`. */
-export function createSearchRouter({
-  access,
-  indexes,
-  searchPassages,
-  onEmpty,
-}: {
-  access: SiteAccess;
+const maxBytes = 256 * 1024;
+
+export const searchRoutes = {
+  searchDocumentation: defineRoute({
+    method: 'post',
+    path: '/discovery/v1/search/{domain}',
+    summary: 'Searches a documentation site.',
+    key: 'assistant',
+    params: { domain },
+    body: searchBodySchema,
+    maxBytes,
+    responses: {
+      200: json(
+        'The best passages.',
+        z
+          .array(z.looseObject({ content: z.string(), path: z.string(), metadata: z.looseObject({}) }))
+          .max(mostPassages),
+      ),
+    },
+  }),
+  getDocumentationPage: defineRoute({
+    method: 'post',
+    path: '/discovery/v1/page/{domain}',
+    summary: 'Returns one page as Markdown.',
+    key: 'assistant',
+    params: { domain },
+    body: pageBodySchema,
+    maxBytes,
+    responses: { 200: json('The page.', z.looseObject({ path: z.string(), content: z.string() })) },
+  }),
+};
+
+export interface SearchRouteDeps {
+  admit: Admission;
+  readSite: ReadSite;
   indexes: SiteIndexes;
   searchPassages: SearchPassages;
-  /** Told of a search that found nothing. */
+  /** Called after a search that found nothing. */
   onEmpty: (site: SiteRef, query: string) => void;
-}): AppRouter {
-  const router = createRouter();
+}
 
-  router.post('/discovery/v1/search/:domain', async (ctx) => {
-    const { site } = await access.forReader(ctx, ctx.params['domain'] ?? '');
-    const { query, pageSize, filter } = searchBodySchema.parse(await readJsonBody(ctx.req, { maxBytes: largestBody }));
-    const lease = await indexes.lease(site);
-    if (lease === null) throw siteNotIndexed();
-    const gone = new AbortController();
-    const leave = () => gone.abort();
-    ctx.res.once('close', leave);
-    try {
-      const request = { query, limit: pageSize, filter: toSearchFilter(filter) };
-      const hits = await searchPassages(lease.index, request, gone.signal);
-      if (hits.length === 0 && !gone.signal.aborted) onEmpty(site, query);
-      ctx.body = hits.map(presentHit);
-    } finally {
-      ctx.res.off('close', leave);
-      lease.release();
-    }
+export function createSearchRouter(deps: SearchRouteDeps): AppRouter {
+  const { readSite, indexes, searchPassages, onEmpty } = deps;
+
+  return mountRoutes(deps.admit, searchRoutes, {
+    async searchDocumentation({ ctx, caller, params, body }) {
+      const site = await readSite(caller, params.domain);
+      const { query, pageSize, filter } = await body();
+      const lease = await indexes.lease(site);
+      if (lease === null) throw siteNotIndexed();
+      const gone = new AbortController();
+      const leave = () => gone.abort();
+      ctx.res.once('close', leave);
+      try {
+        const request = { query, limit: pageSize, filter: toSearchFilter(filter) };
+        const hits = await searchPassages(lease.index, request, gone.signal);
+        if (hits.length === 0 && !gone.signal.aborted) onEmpty(site, query);
+        return hits.map(presentHit);
+      } finally {
+        ctx.res.off('close', leave);
+        lease.release();
+      }
+    },
+
+    async getDocumentationPage({ caller, params, body }) {
+      const site = await readSite(caller, params.domain);
+      const { path } = await body();
+      const lease = await indexes.lease(site);
+      if (lease === null) throw siteNotIndexed();
+      try {
+        const page = lease.index.page(path);
+        if (page === null) throw pageNotFound();
+        return { path: page.path, content: page.content };
+      } finally {
+        lease.release();
+      }
+    },
   });
-
-  router.post('/discovery/v1/page/:domain', async (ctx) => {
-    const { site } = await access.forReader(ctx, ctx.params['domain'] ?? '');
-    const { path } = pageBodySchema.parse(await readJsonBody(ctx.req, { maxBytes: largestBody }));
-    const lease = await indexes.lease(site);
-    if (lease === null) throw siteNotIndexed();
-    try {
-      const page = lease.index.page(path);
-      if (page === null) throw pageNotFound();
-      ctx.body = { path: page.path, content: page.content };
-    } finally {
-      lease.release();
-    }
-  });
-
-  return router;
 }

@@ -2,35 +2,85 @@ import type { Caller, Owner } from '../../db/caller.ts';
 import type { GrantStore } from '../../db/organizations/grants.ts';
 import { DomainTakenError, type NewSite, type SiteChange, type SiteRow, type SiteStore } from '../../db/sites/sites.ts';
 import { parseRepository, type RepositoryRules } from '../../lib/inputs/repository.ts';
-import type { AppContext, AppRouter } from '../http/app-context.ts';
-import { createRouter } from '../create-router.ts';
+import type { Admission } from '../access/gate.ts';
+import type { AppRouter } from '../http/app-context.ts';
+import { defineRoute, json } from '../http/define-route.ts';
+import { mountRoutes } from '../http/mount-routes.ts';
 import { domainTaken, invalidRequest, siteNotFound } from '../http/errors.ts';
 import { createGrantChecks } from '../administration/grant-checks.ts';
-import { readJsonBody } from '../http/json-body.ts';
 import { listQuerySchema } from '../http/page-schemas.ts';
 import { pageOf } from '../http/page-of.ts';
-import type { Authenticate } from '../access/authentication.ts';
 import { presentSite } from '../administration/present-administration.ts';
-import type { SiteAccess } from './site-access.ts';
-import { changeSiteSchema, createSiteSchema } from './site-schemas.ts';
+import type { ReadSite } from './site-reader.ts';
+import { changeSiteSchema, createSiteSchema, domain, siteListSchema, siteSchema } from './site-schemas.ts';
+
+const site = json('The site.', siteSchema);
+
+export const siteRoutes = {
+  listSites: defineRoute({
+    method: 'get',
+    path: '/v1/sites',
+    summary: 'Lists the documentation sites of the organization.',
+    key: 'admin',
+    query: listQuerySchema,
+    responses: { 200: json('A page of sites, oldest first.', siteListSchema) },
+  }),
+  createSite: defineRoute({
+    method: 'post',
+    path: '/v1/sites',
+    summary: 'Creates a site and indexes it in the background.',
+    key: 'admin',
+    body: createSiteSchema,
+    responses: { 201: site },
+    errors: [404, 409],
+  }),
+  getSite: defineRoute({
+    method: 'get',
+    path: '/v1/sites/{domain}',
+    summary: 'Returns a site.',
+    key: 'admin',
+    params: { domain },
+    responses: { 200: site },
+  }),
+  changeSite: defineRoute({
+    method: 'patch',
+    path: '/v1/sites/{domain}',
+    summary: 'Changes a site. Omitted fields keep their values; a change of its source re-indexes it.',
+    key: 'admin',
+    params: { domain },
+    body: changeSiteSchema,
+    responses: { 200: site },
+    errors: [409],
+  }),
+  deleteSite: defineRoute({
+    method: 'delete',
+    path: '/v1/sites/{domain}',
+    summary: 'Deletes a site permanently, with its index and its conversations.',
+    key: 'admin',
+    params: { domain },
+    responses: { 204: { description: 'The site is deleted.' } },
+  }),
+  indexSite: defineRoute({
+    method: 'post',
+    path: '/v1/sites/{domain}/index',
+    summary: 'Re-indexes a site.',
+    key: 'admin',
+    params: { domain },
+    responses: { 202: json('The site, which is indexed in the background.', siteSchema) },
+  }),
+};
 
 export interface SiteRouteDeps {
-  authenticate: Authenticate;
-  access: Pick<SiteAccess, 'forAdmin'>;
+  admit: Admission;
+  readSite: ReadSite;
   sites: SiteStore;
   grants: GrantStore;
   repositories: RepositoryRules;
 }
 
-const largestBody = 64 * 1024;
-const base = '/v1/sites';
-
-/** Sites of the organization: where their pages come from, and their index. */
 export function createSitesRouter(deps: SiteRouteDeps): AppRouter {
-  const { authenticate, access, sites, repositories } = deps;
+  const { readSite, sites, repositories } = deps;
   const { checkRepositories, checkDirectory } = createGrantChecks(deps);
-  const router = createRouter();
-
   function repositoryOf(text: string): string {
     const parsed = parseRepository(text, repositories);
     if (!parsed.ok) throw invalidRequest(parsed.problem);
@@ -44,71 +94,6 @@ export function createSitesRouter(deps: SiteRouteDeps): AppRouter {
     if (typeof directory === 'string') await checkDirectory(owner, directory);
   }
 
-  router.get(base, async (ctx) => {
-    const caller = await authenticate(ctx.req, 'admin');
-    ctx.set('Cache-Control', 'no-store');
-    const query = listQuerySchema.parse({ ...ctx.query });
-    const { rows, nextCursor } = await pageOf(() => sites.list(caller, query));
-    ctx.body = { sites: rows.map(presentSite), nextCursor };
-  });
-
-  router.post(base, async (ctx) => {
-    const caller = await authenticate(ctx.req, 'admin');
-    const { repository, ref, baseUrl, refreshMinutes, ...body } = createSiteSchema.parse(await bodyOf(ctx));
-    const source = {
-      directory: body.directory,
-      repository: repository === undefined ? undefined : repositoryOf(repository),
-    };
-    await checkSource(caller, source);
-    const site = await createOrRefuse(caller, {
-      ...body,
-      ...source,
-      ref: ref ?? undefined,
-      baseUrl: baseUrl ?? undefined,
-      refreshMinutes: refreshMinutes ?? undefined,
-    });
-    ctx.status = 201;
-    ctx.set('Location', `/v1/sites/${site.domain}`);
-    ctx.set('Cache-Control', 'no-store');
-    ctx.body = presentSite(site);
-  });
-
-  router.get(`${base}/:domain`, async (ctx) => {
-    const { site } = await access.forAdmin(ctx, ctx.params['domain'] ?? '');
-    ctx.set('Cache-Control', 'no-store');
-    ctx.body = presentSite(site);
-  });
-
-  router.patch(`${base}/:domain`, async (ctx) => {
-    const { site, caller } = await access.forAdmin(ctx, ctx.params['domain'] ?? '');
-    const { repository, directory, ...rest } = changeSiteSchema.parse(await bodyOf(ctx));
-    const change: SiteChange = {
-      ...rest,
-      ...(repository !== undefined && { repository: repositoryOf(repository), directory: null }),
-      ...(directory !== undefined && { directory, repository: null }),
-    };
-    await checkSource(caller, change);
-    const changed = await sites.update(caller, site.id, change);
-    if (changed === null) throw siteNotFound();
-    ctx.set('Cache-Control', 'no-store');
-    ctx.body = presentSite(changed);
-  });
-
-  router.delete(`${base}/:domain`, async (ctx) => {
-    const { site, caller } = await access.forAdmin(ctx, ctx.params['domain'] ?? '');
-    if (!(await sites.remove(caller, site.id))) throw siteNotFound();
-    ctx.status = 204;
-  });
-
-  router.post(`${base}/:domain/index`, async (ctx) => {
-    const { site, caller } = await access.forAdmin(ctx, ctx.params['domain'] ?? '');
-    const requested = await sites.requestIndex(caller, site.id);
-    if (requested === null) throw siteNotFound();
-    ctx.status = 202;
-    ctx.set('Cache-Control', 'no-store');
-    ctx.body = presentSite(requested);
-  });
-
   async function createOrRefuse(caller: Caller, site: NewSite): Promise<SiteRow> {
     try {
       return await sites.create(caller, site);
@@ -117,9 +102,58 @@ export function createSitesRouter(deps: SiteRouteDeps): AppRouter {
     }
   }
 
-  return router;
-}
+  return mountRoutes(deps.admit, siteRoutes, {
+    async listSites({ caller, query }) {
+      const { rows, nextCursor } = await pageOf(() => sites.list(caller, query));
+      return { sites: rows.map(presentSite), nextCursor };
+    },
 
-function bodyOf(ctx: AppContext): Promise<unknown> {
-  return readJsonBody(ctx.req, { maxBytes: largestBody });
+    async createSite({ ctx, caller, body }) {
+      const { repository, ref, baseUrl, refreshMinutes, ...rest } = await body();
+      const source = {
+        directory: rest.directory,
+        repository: repository === undefined ? undefined : repositoryOf(repository),
+      };
+      await checkSource(caller, source);
+      const created = await createOrRefuse(caller, {
+        ...rest,
+        ...source,
+        ref: ref ?? undefined,
+        baseUrl: baseUrl ?? undefined,
+        refreshMinutes: refreshMinutes ?? undefined,
+      });
+      ctx.set('Location', `/v1/sites/${created.domain}`);
+      return presentSite(created);
+    },
+
+    async getSite({ caller, params }) {
+      return presentSite(await readSite(caller, params.domain));
+    },
+
+    async changeSite({ caller, params, body }) {
+      const { id } = await readSite(caller, params.domain);
+      const { repository, directory, ...rest } = await body();
+      const change: SiteChange = {
+        ...rest,
+        ...(repository !== undefined && { repository: repositoryOf(repository), directory: null }),
+        ...(directory !== undefined && { directory, repository: null }),
+      };
+      await checkSource(caller, change);
+      const changed = await sites.update(caller, id, change);
+      if (changed === null) throw siteNotFound();
+      return presentSite(changed);
+    },
+
+    async deleteSite({ caller, params }) {
+      const { id } = await readSite(caller, params.domain);
+      if (!(await sites.remove(caller, id))) throw siteNotFound();
+    },
+
+    async indexSite({ caller, params }) {
+      const { id } = await readSite(caller, params.domain);
+      const requested = await sites.requestIndex(caller, id);
+      if (requested === null) throw siteNotFound();
+      return presentSite(requested);
+    },
+  });
 }

@@ -1,40 +1,58 @@
+import { z } from 'zod';
 import type { ThreadStore } from '../../db/sites/threads.ts';
-import type { AppContext, AppRouter } from '../http/app-context.ts';
-import { createRouter } from '../create-router.ts';
+import type { Admission } from '../access/gate.ts';
+import type { AppRouter } from '../http/app-context.ts';
+import { defineRoute, json } from '../http/define-route.ts';
 import { threadNotFound } from '../http/errors.ts';
+import { mountRoutes } from '../http/mount-routes.ts';
 import { presentThread } from './present-thread.ts';
-import type { SiteAccess } from './site-access.ts';
-import { threadQuerySchema } from './thread-schemas.ts';
+import { domain } from './site-schemas.ts';
+import type { ReadSite } from './site-reader.ts';
+import { threadQuerySchema, threadSchema } from './thread-schemas.ts';
 
-/** `GET` and `DELETE /discovery/v1/assistant/{domain}/thread/{threadId}`, with the admin key. */
-export function createThreadsRouter({
-  access,
-  threads,
-}: {
-  access: Pick<SiteAccess, 'forAdmin'>;
+const path = '/discovery/v1/assistant/{domain}/thread/{threadId}';
+const params = { domain, threadId: z.string().meta({ description: 'The id of the conversation.' }) };
+
+export const threadRoutes = {
+  getThread: defineRoute({
+    method: 'get',
+    path,
+    summary: 'Returns a conversation with its sources.',
+    description:
+      'A page holds at most about 1 MB of text. After 200 messages, or 1 MB, a conversation continues as a new one.',
+    key: 'admin',
+    params,
+    query: threadQuerySchema,
+    responses: { 200: json('A page of the conversation.', threadSchema) },
+  }),
+  deleteThread: defineRoute({
+    method: 'delete',
+    path,
+    summary: 'Deletes a conversation permanently.',
+    key: 'admin',
+    params,
+    responses: { 204: { description: 'The conversation is deleted.' } },
+  }),
+};
+
+export interface ThreadRouteDeps {
+  admit: Admission;
+  readSite: ReadSite;
   threads: Pick<ThreadStore, 'get' | 'remove'>;
-}): AppRouter {
-  const router = createRouter();
-  const path = '/discovery/v1/assistant/:domain/thread/:threadId';
+}
 
-  async function threadOf(ctx: AppContext, { domain = '', threadId = '' }: Record<string, string>) {
-    const { cursor = '0', limit } = threadQuerySchema.parse({ ...ctx.query });
-    const { site } = await access.forAdmin(ctx, domain);
-    const thread = await threads.get(site, threadId, { after: cursor, limit });
-    if (thread === null) throw threadNotFound();
-    return thread;
-  }
+export function createThreadsRouter({ admit, readSite, threads }: ThreadRouteDeps): AppRouter {
+  return mountRoutes(admit, threadRoutes, {
+    async getThread({ caller, params, query: { cursor = '0', limit } }) {
+      const site = await readSite(caller, params.domain);
+      const thread = await threads.get(site, params.threadId, { after: cursor, limit });
+      if (thread === null) throw threadNotFound();
+      return presentThread(thread);
+    },
 
-  router.get(path, async (ctx) => {
-    ctx.body = presentThread(await threadOf(ctx, ctx.params));
+    async deleteThread({ caller, params }) {
+      const site = await readSite(caller, params.domain);
+      if (!(await threads.remove(caller, site.id, params.threadId))) throw threadNotFound();
+    },
   });
-
-  router.delete(path, async (ctx) => {
-    const { domain = '', threadId = '' } = ctx.params;
-    const { site, caller } = await access.forAdmin(ctx, domain);
-    if (!(await threads.remove(caller, site.id, threadId))) throw threadNotFound();
-    ctx.status = 204;
-  });
-
-  return router;
 }

@@ -12,26 +12,25 @@ import { createSearchRouter } from './routes-search.ts';
 import { createSitesRouter } from './routes-sites.ts';
 import { createThreadsRouter } from './routes-threads.ts';
 import type { ThreadQueue } from '../../lib/threads/thread-queue.ts';
-import type { KeyUses } from '../access/key-uses.ts';
-import { createSiteAccess, type SiteAccess } from './site-access.ts';
+import { createSiteReader } from './site-reader.ts';
 
-type SiteRouterDeps = AppDeps & { keyUses: KeyUses; threadQueue: ThreadQueue };
+type SiteRouterDeps = AppDeps & { threadQueue: ThreadQueue };
 
 /** What an organization administers. */
 export function createAdministrationRouters(deps: SiteRouterDeps, gate: Gate, creation: JobCreation): AppRouter[] {
   const { config, stores } = deps;
-  const access = createAccess(deps, gate);
-  const shared = { ...gate, ...stores, repositories: config.repositories };
+  const readSite = createSiteReader(stores);
+  const shared = { ...gate, ...stores, readSite, repositories: config.repositories };
   return [
     createProjectsRouter({
       ...shared,
       budgets: config.budgets,
       problemWithModel: (name) => deps.models.problemWith(name),
+      onCancelled: deps.onJobCancelled,
     }),
-    createSitesRouter({ ...shared, access }),
+    createSitesRouter(shared),
     createGapsRouter({
       ...shared,
-      access,
       jobPolicy: { name: 'job', limit: config.rateLimits.jobsPerHour, windowSeconds: 3600 },
       gapReader: createGaps({ ...stores, threadQueue: deps.threadQueue }),
       creation,
@@ -41,24 +40,16 @@ export function createAdministrationRouters(deps: SiteRouterDeps, gate: Gate, cr
   ];
 }
 
-function createAccess({ config, stores, keyUses }: SiteRouterDeps, gate: Gate): SiteAccess {
-  const { assistantPerHour, assistantPerIpPerDay } = config.rateLimits;
-  return createSiteAccess({
-    ...gate,
-    keyUses,
-    sites: stores.sites,
-    limits: { perOrganizationAndHour: assistantPerHour, perAddressAndDay: assistantPerIpPerDay },
-  });
-}
-
 /** What readers and their pages ask. */
 export function createAssistantRouters(deps: SiteRouterDeps, gate: Gate): AppRouter[] {
   const { assistant: parts, stores, log } = deps;
-  const access = createAccess(deps, gate);
+  const { admit } = gate;
+  const readSite = createSiteReader(stores);
   return [
-    createAssistantRouter({ ...gate, ...parts, access, logger: log }),
+    createAssistantRouter({ ...gate, ...parts, readSite, logger: log }),
     createSearchRouter({
-      access,
+      admit,
+      readSite,
       indexes: parts.indexes,
       searchPassages: parts.searchPassages,
       onEmpty: (site, query) =>
@@ -68,7 +59,7 @@ export function createAssistantRouters(deps: SiteRouterDeps, gate: Gate): AppRou
             log.warn({ err: error, site: site.id }, 'a search that found nothing was not counted'),
           ),
     }),
-    createFeedbackRouter({ ...stores, access }),
-    createThreadsRouter({ access, threads: parts.threads }),
+    createFeedbackRouter({ ...stores, admit, readSite }),
+    createThreadsRouter({ admit, readSite, threads: parts.threads }),
   ];
 }

@@ -12,6 +12,9 @@ import {
   siteUrlSchema,
 } from '../../lib/inputs/administration.ts';
 
+/** The part of a path that names a site. */
+export const domain = z.string().meta({ description: 'The domain identifier of the site.' });
+
 const repository = z
   .string()
   .max(2_048)

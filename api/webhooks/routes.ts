@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { ProjectStore } from '../../db/organizations/projects.ts';
 import type { Owner } from '../../db/caller.ts';
 import type { RateLimitPolicy } from '../../db/operations/rate-limits.ts';
@@ -9,9 +10,10 @@ import {
   type WebhookStore,
 } from '../../db/webhooks/webhook-endpoints.ts';
 import { parseWebhookAddress } from '../../lib/inputs/webhook-address.ts';
-import type { ApiCaller } from '../access/api-caller.ts';
+import type { Admission } from '../access/gate.ts';
+import type { EnforceRateLimit } from '../access/rate-limit.ts';
 import type { AppContext, AppRouter } from '../http/app-context.ts';
-import { createRouter } from '../create-router.ts';
+import { defineRoute, json } from '../http/define-route.ts';
 import {
   deliveryNotFound,
   invalidRequest,
@@ -20,16 +22,117 @@ import {
   webhookDisabled,
   webhookNotFound,
 } from '../http/errors.ts';
-import { hasBody, readJsonBody } from '../http/json-body.ts';
-import type { Authenticate } from '../access/authentication.ts';
-import type { EnforceRateLimit } from '../access/rate-limit.ts';
+import { mountRoutes } from '../http/mount-routes.ts';
 import { pageOf } from '../http/page-of.ts';
 import { pageQuerySchema } from '../http/page-schemas.ts';
+import { projectId } from '../jobs/job-schemas.ts';
 import { presentDelivery, presentWebhook } from './present.ts';
-import { changeWebhookSchema, createWebhookSchema, rotateSecretSchema } from './webhook-schemas.ts';
+import {
+  changeWebhookSchema,
+  createWebhookSchema,
+  createdWebhookSchema,
+  deliveryListSchema,
+  deliverySchema,
+  rotateSecretSchema,
+  rotatedSecretSchema,
+  webhookListSchema,
+  webhookSchema,
+} from './webhook-schemas.ts';
+
+const base = '/v2/agent/{projectId}/webhooks';
+const ofWebhook = { projectId, id: z.string().meta({ description: 'Unique identifier of the webhook.' }) };
+const deliveryId = z.string().meta({ description: 'Unique identifier of the delivery.' });
+const maxBytes = 32 * 1024;
+
+export const webhookRoutes = {
+  createWebhook: defineRoute({
+    method: 'post',
+    path: base,
+    summary: 'Creates a webhook for the events of a project.',
+    description:
+      'Messages are posted and signed by the Standard Webhooks specification: {type, timestamp, data: {job}} with the headers webhook-id, webhook-timestamp and webhook-signature. A status from 200 to 299 within 15 seconds acknowledges a message; otherwise it is retried, ten attempts in all over three days.',
+    key: 'admin',
+    params: { projectId },
+    body: createWebhookSchema,
+    maxBytes,
+    responses: { 201: json('The webhook, with its secret.', createdWebhookSchema) },
+    errors: [409],
+  }),
+  listWebhooks: defineRoute({
+    method: 'get',
+    path: base,
+    summary: 'Lists the webhooks of a project.',
+    key: 'admin',
+    params: { projectId },
+    responses: { 200: json('All webhooks, oldest first.', webhookListSchema) },
+  }),
+  getWebhook: defineRoute({
+    method: 'get',
+    path: `${base}/{id}`,
+    summary: 'Returns a webhook.',
+    key: 'admin',
+    params: ofWebhook,
+    responses: { 200: json('The webhook.', webhookSchema) },
+  }),
+  changeWebhook: defineRoute({
+    method: 'patch',
+    path: `${base}/{id}`,
+    summary: 'Changes a webhook. Omitted fields keep their values.',
+    key: 'admin',
+    params: ofWebhook,
+    body: changeWebhookSchema,
+    maxBytes,
+    responses: { 200: json('The webhook.', webhookSchema) },
+  }),
+  deleteWebhook: defineRoute({
+    method: 'delete',
+    path: `${base}/{id}`,
+    summary: 'Deletes a webhook with its deliveries, pending ones included.',
+    key: 'admin',
+    params: ofWebhook,
+    responses: { 204: { description: 'The webhook is deleted.' } },
+  }),
+  rotateWebhookSecret: defineRoute({
+    method: 'post',
+    path: `${base}/{id}/secret`,
+    summary: 'Rotates the secret of a webhook. For 24 hours messages are signed with the previous secret too.',
+    key: 'admin',
+    params: ofWebhook,
+    body: rotateSecretSchema,
+    maxBytes,
+    responses: { 200: json('The new secret.', rotatedSecretSchema) },
+  }),
+  pingWebhook: defineRoute({
+    method: 'post',
+    path: `${base}/{id}/ping`,
+    summary: 'Sends a message of type webhook.ping.',
+    key: 'admin',
+    params: ofWebhook,
+    responses: { 202: json('The pending delivery.', deliverySchema) },
+    errors: [409],
+  }),
+  listWebhookDeliveries: defineRoute({
+    method: 'get',
+    path: `${base}/{id}/deliveries`,
+    summary: 'Lists the deliveries of a webhook in the last 30 days, newest first.',
+    key: 'admin',
+    params: ofWebhook,
+    query: pageQuerySchema,
+    responses: { 200: json('A page of deliveries.', deliveryListSchema) },
+  }),
+  redeliverWebhook: defineRoute({
+    method: 'post',
+    path: `${base}/{id}/deliveries/{deliveryId}/redeliver`,
+    summary: 'Sends a message again with the same webhook-id, starting with the first attempt.',
+    key: 'admin',
+    params: { ...ofWebhook, deliveryId },
+    responses: { 202: json('The pending delivery.', deliverySchema) },
+    errors: [409],
+  }),
+};
 
 export interface WebhookRouteDeps {
-  authenticate: Authenticate;
+  admit: Admission;
   enforceRateLimit: EnforceRateLimit;
   projects: Pick<ProjectStore, 'get'>;
   webhooks: WebhookStore;
@@ -38,33 +141,24 @@ export interface WebhookRouteDeps {
   allowedHosts: readonly string[];
 }
 
-type Params = { params: Record<string, string | undefined> };
-
-const largestBodyBytes = 32 * 1024;
-const base = '/v2/agent/:projectId/webhooks';
 /** How long a rotated secret still signs beside the new one. */
 const secretOverlapMs = 24 * 3_600_000;
 /** Messages that are sent because a person asked for it: pings and redeliveries. */
 const askedPolicy: RateLimitPolicy = { name: 'webhook', limit: 1_000, windowSeconds: 3_600 };
 
-/** Webhooks of a project, and what was delivered to them. */
 export function createWebhooksRouter(deps: WebhookRouteDeps): AppRouter {
   const { webhooks, deliveries } = deps;
-  const router = createRouter();
 
-  async function projectOf(ctx: AppContext & Params): Promise<{ caller: ApiCaller; projectId: string }> {
-    const caller = await deps.authenticate(ctx.req, 'admin');
-    const project = await deps.projects.get(caller, ctx.params['projectId'] ?? '');
+  async function projectOf(owner: Owner, id: string): Promise<string> {
+    const project = await deps.projects.get(owner, id);
     if (project === null) throw projectNotFound();
-    ctx.set('Cache-Control', 'no-store');
-    return { caller, projectId: project.id };
+    return project.id;
   }
 
-  async function webhookOf(ctx: AppContext & Params): Promise<{ caller: ApiCaller; webhook: WebhookRow }> {
-    const { caller, projectId } = await projectOf(ctx);
-    const webhook = await webhooks.find(caller, { projectId, id: ctx.params['id'] ?? '' });
+  async function webhookOf(owner: Owner, params: { projectId: string; id: string }): Promise<WebhookRow> {
+    const webhook = await webhooks.find(owner, { projectId: await projectOf(owner, params.projectId), id: params.id });
     if (webhook === null) throw webhookNotFound();
-    return { caller, webhook };
+    return webhook;
   }
 
   function addressOf(text: string): string {
@@ -73,85 +167,84 @@ export function createWebhooksRouter(deps: WebhookRouteDeps): AppRouter {
     return parsed.url;
   }
 
-  async function deliveryOf(owner: Owner, webhook: WebhookRef, id: string | undefined): Promise<DeliveryRow> {
-    const delivery = await deliveries.find(owner, webhook, id ?? '');
+  async function deliveryOf(owner: Owner, webhook: WebhookRef, id: string): Promise<DeliveryRow> {
+    const delivery = await deliveries.find(owner, webhook, id);
     if (delivery === null) throw deliveryNotFound();
     return delivery;
   }
 
-  router.post(base, async (ctx) => {
-    const { caller, projectId } = await projectOf(ctx);
-    const { url, description = null, eventTypes = [], secret } = createWebhookSchema.parse(await bodyOf(ctx));
-    const created = await webhooks.create(caller, projectId, { url: addressOf(url), description, eventTypes, secret });
-    if (created === 'no-project') throw projectNotFound();
-    if (created === 'too-many') throw tooManyWebhooks(mostWebhooks);
-    ctx.status = 201;
-    ctx.set('Location', `/v2/agent/${projectId}/webhooks/${created.webhook.id}`);
-    ctx.body = { ...presentWebhook(created.webhook), secret: created.secret };
-  });
-
-  router.get(base, async (ctx) => {
-    const { caller, projectId } = await projectOf(ctx);
-    ctx.body = { webhooks: (await webhooks.list(caller, projectId)).map(presentWebhook) };
-  });
-
-  router.get(`${base}/:id`, async (ctx) => {
-    ctx.body = presentWebhook((await webhookOf(ctx)).webhook);
-  });
-
-  router.patch(`${base}/:id`, async (ctx) => {
-    const { caller, webhook } = await webhookOf(ctx);
-    const { url, ...change } = changeWebhookSchema.parse(await bodyOf(ctx));
-    const address = url === undefined ? {} : { url: addressOf(url) };
-    const changed = await webhooks.update(caller, webhook, { ...change, ...address });
-    if (changed === null) throw webhookNotFound();
-    ctx.body = presentWebhook(changed);
-  });
-
-  router.delete(`${base}/:id`, async (ctx) => {
-    const { caller, webhook } = await webhookOf(ctx);
-    if (!(await webhooks.remove(caller, webhook))) throw webhookNotFound();
-    ctx.status = 204;
-  });
-
-  router.post(`${base}/:id/secret`, async (ctx) => {
-    const { caller, webhook } = await webhookOf(ctx);
-    const { secret } = rotateSecretSchema.parse(hasBody(ctx.req) ? await bodyOf(ctx) : {});
-    const rotated = await webhooks.rotateSecret(caller, webhook, { secret, overlapMs: secretOverlapMs });
-    if (rotated === null) throw webhookNotFound();
-    ctx.body = { secret: rotated.secret, previousValidUntil: rotated.previousValidUntil.toISOString() };
-  });
-
-  router.post(`${base}/:id/ping`, async (ctx) => {
-    const { caller, webhook } = await webhookOf(ctx);
+  async function limitSending(ctx: AppContext, webhook: WebhookRow): Promise<void> {
     if (!webhook.enabled) throw webhookDisabled();
     await deps.enforceRateLimit(ctx, [{ key: `webhook:${webhook.projectId}`, policy: askedPolicy }]);
-    const deliveryId = await webhooks.ping(caller, webhook);
-    if (deliveryId === null) throw webhookDisabled();
-    ctx.status = 202;
-    ctx.body = presentDelivery(await deliveryOf(caller, webhook, deliveryId));
+  }
+
+  return mountRoutes(deps.admit, webhookRoutes, {
+    async createWebhook({ ctx, caller, params, body }) {
+      const projectId = await projectOf(caller, params.projectId);
+      const { url, description = null, eventTypes = [], secret } = await body();
+      const created = await webhooks.create(caller, projectId, {
+        url: addressOf(url),
+        description,
+        eventTypes,
+        secret,
+      });
+      if (created === 'no-project') throw projectNotFound();
+      if (created === 'too-many') throw tooManyWebhooks(mostWebhooks);
+      ctx.set('Location', `/v2/agent/${projectId}/webhooks/${created.webhook.id}`);
+      return { ...presentWebhook(created.webhook), secret: created.secret };
+    },
+
+    async listWebhooks({ caller, params }) {
+      const projectId = await projectOf(caller, params.projectId);
+      return { webhooks: (await webhooks.list(caller, projectId)).map(presentWebhook) };
+    },
+
+    async getWebhook({ caller, params }) {
+      return presentWebhook(await webhookOf(caller, params));
+    },
+
+    async changeWebhook({ caller, params, body }) {
+      const webhook = await webhookOf(caller, params);
+      const { url, ...change } = await body();
+      const address = url === undefined ? {} : { url: addressOf(url) };
+      const changed = await webhooks.update(caller, webhook, { ...change, ...address });
+      if (changed === null) throw webhookNotFound();
+      return presentWebhook(changed);
+    },
+
+    async deleteWebhook({ caller, params }) {
+      const webhook = await webhookOf(caller, params);
+      if (!(await webhooks.remove(caller, webhook))) throw webhookNotFound();
+    },
+
+    async rotateWebhookSecret({ caller, params, body }) {
+      const webhook = await webhookOf(caller, params);
+      const { secret } = await body();
+      const rotated = await webhooks.rotateSecret(caller, webhook, { secret, overlapMs: secretOverlapMs });
+      if (rotated === null) throw webhookNotFound();
+      return { secret: rotated.secret, previousValidUntil: rotated.previousValidUntil.toISOString() };
+    },
+
+    async pingWebhook({ ctx, caller, params }) {
+      const webhook = await webhookOf(caller, params);
+      await limitSending(ctx, webhook);
+      const id = await webhooks.ping(caller, webhook);
+      if (id === null) throw webhookDisabled();
+      return presentDelivery(await deliveryOf(caller, webhook, id));
+    },
+
+    async listWebhookDeliveries({ caller, params, query }) {
+      const webhook = await webhookOf(caller, params);
+      const page = await pageOf(() => deliveries.list(caller, webhook, query));
+      return { deliveries: page.deliveries.map(presentDelivery), nextCursor: page.nextCursor };
+    },
+
+    async redeliverWebhook({ ctx, caller, params }) {
+      const webhook = await webhookOf(caller, params);
+      const { id } = await deliveryOf(caller, webhook, params.deliveryId);
+      await limitSending(ctx, webhook);
+      await deliveries.redeliver(caller, webhook, id);
+      return presentDelivery(await deliveryOf(caller, webhook, id));
+    },
   });
-
-  router.get(`${base}/:id/deliveries`, async (ctx) => {
-    const { caller, webhook } = await webhookOf(ctx);
-    const query = pageQuerySchema.parse({ ...ctx.query });
-    const page = await pageOf(() => deliveries.list(caller, webhook, query));
-    ctx.body = { deliveries: page.deliveries.map(presentDelivery), nextCursor: page.nextCursor };
-  });
-
-  router.post(`${base}/:id/deliveries/:deliveryId/redeliver`, async (ctx) => {
-    const { caller, webhook } = await webhookOf(ctx);
-    const { id } = await deliveryOf(caller, webhook, ctx.params['deliveryId']);
-    if (!webhook.enabled) throw webhookDisabled();
-    await deps.enforceRateLimit(ctx, [{ key: `webhook:${webhook.projectId}`, policy: askedPolicy }]);
-    await deliveries.redeliver(caller, webhook, id);
-    ctx.status = 202;
-    ctx.body = presentDelivery(await deliveryOf(caller, webhook, id));
-  });
-
-  return router;
-}
-
-function bodyOf(ctx: AppContext): Promise<unknown> {
-  return readJsonBody(ctx.req, { maxBytes: largestBodyBytes });
 }

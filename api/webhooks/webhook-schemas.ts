@@ -44,7 +44,7 @@ export const changeWebhookSchema = closedBody({
 });
 
 /** The body of `POST …/webhooks/{id}/secret`. */
-export const rotateSecretSchema = closedBody({ secret: secretSchema.optional() });
+export const rotateSecretSchema = closedBody({ secret: secretSchema.optional() }).prefault({});
 
 const time = z.string().meta({ format: 'date-time' });
 const timeOrNull = z.string().nullable().meta({ format: 'date-time' });

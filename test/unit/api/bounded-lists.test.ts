@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { describePaths } from '../../../api/openapi/describe-paths.ts';
 import { createOpenApi } from '../../../api/openapi/openapi.ts';
+import { routes } from '../../../api/openapi/routes.ts';
 
 interface List {
   /** Operation and fields, such as `listProjects projects.reviewers`. */
@@ -14,7 +14,7 @@ interface Operation {
   responses: Record<string, { content?: Record<string, { schema?: unknown }> }>;
 }
 
-const document = createOpenApi({ baseUrl: 'https://docket.example.com', paths: describePaths }) as any;
+const document = createOpenApi({ baseUrl: 'https://docket.example.com', routes }) as any;
 const operations = Object.values<any>(document.paths).flatMap((path) =>
   Object.values<Operation>(path).filter(({ operationId }) => operationId !== undefined),
 );

@@ -1,12 +1,9 @@
 import { expect, it } from 'vitest';
-import { describeJobs } from '../../../../api/jobs/describe-jobs.ts';
-import { describeSystem } from '../../../../api/administration/describe-system.ts';
 import { createOpenApi } from '../../../../api/openapi/openapi.ts';
+import { routes } from '../../../../api/openapi/routes.ts';
 
 it('describes the job endpoints from their validators', () => {
-  const document: any = JSON.parse(
-    JSON.stringify(createOpenApi({ baseUrl: 'https://docket.example.com', paths: [describeJobs, describeSystem] })),
-  );
+  const document: any = JSON.parse(JSON.stringify(createOpenApi({ baseUrl: 'https://docket.example.com', routes })));
   expect(document.openapi).toBe('3.1.0');
   expect(document.info.version).toBe('2.0.0');
   expect(document.servers).toEqual([{ url: 'https://docket.example.com' }]);

@@ -1,19 +1,22 @@
 import { expect, it } from 'vitest';
-import { describeAdministration } from '../../../../api/administration/describe-administration.ts';
-import { describeAssistant } from '../../../../api/assistant/describe-assistant.ts';
-import { describeJobs } from '../../../../api/jobs/describe-jobs.ts';
 import { createOpenApi } from '../../../../api/openapi/openapi.ts';
+import { defineRoute } from '../../../../api/http/define-route.ts';
+import { routes } from '../../../../api/openapi/routes.ts';
 import { renderReferencePage } from '../../../../api/openapi/reference.ts';
 
 const evil = '<script>alert(1)</script>';
 const openApi: any = createOpenApi({
   baseUrl: 'https://docket.example.com',
-  paths: [
-    describeJobs,
-    describeAssistant,
-    describeAdministration,
-    () => ({ '/evil': { get: { operationId: 'evil', summary: evil, responses: { 200: { description: evil } } } } }),
-  ],
+  routes: {
+    ...routes,
+    evil: defineRoute({
+      method: 'get',
+      path: '/evil',
+      summary: evil,
+      key: 'none',
+      responses: { 200: { description: evil } },
+    }),
+  },
 });
 const page = renderReferencePage(openApi);
 

@@ -1,0 +1,32 @@
+import type { IncomingMessage } from 'node:http';
+import type { AppContext } from '../http/app-context.ts';
+import { ApiError } from '../http/errors.ts';
+import type { ApiCaller } from './api-caller.ts';
+import type { KeyUses } from './key-uses.ts';
+import type { EnforceRateLimit } from './rate-limit.ts';
+
+export interface ReaderLimitDeps {
+  enforceRateLimit: EnforceRateLimit;
+  addressOf: (request: IncomingMessage) => string;
+  keyUses: Pick<KeyUses, 'note'>;
+  limits: { assistantPerHour: number; assistantPerIpPerDay: number };
+}
+
+/** Counts a request with an assistant key against the limits of its organization and its address. */
+export function createReaderLimit({ enforceRateLimit, addressOf, keyUses, limits }: ReaderLimitDeps) {
+  const perAddress = { name: 'ip', limit: limits.assistantPerIpPerDay, windowSeconds: 86_400 };
+  const perOrganization = { name: 'org', limit: limits.assistantPerHour, windowSeconds: 3_600 };
+
+  return async function limitReader(ctx: AppContext, { keyId, organizationId }: ApiCaller): Promise<void> {
+    try {
+      await enforceRateLimit(ctx, [
+        { key: `assistant-ip:${addressOf(ctx.req)}`, policy: perAddress },
+        { key: `assistant-org:${organizationId}`, policy: perOrganization },
+      ]);
+      keyUses.note(keyId, false);
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 429) keyUses.note(keyId, true);
+      throw error;
+    }
+  };
+}

@@ -1,0 +1,84 @@
+import { z } from 'zod';
+import { createRouter } from '../create-router.ts';
+import type { Admission } from '../access/gate.ts';
+import type { AppContext, AppRouter } from './app-context.ts';
+import type { Handlers, Route } from './define-route.ts';
+import { pathNotFound } from './errors.ts';
+import { hasBody, readJsonBody } from './json-body.ts';
+
+interface ErasedRequest {
+  ctx: AppContext;
+  caller: unknown;
+  params: unknown;
+  query: unknown;
+  headers: unknown;
+  body(): Promise<unknown>;
+  json(): Promise<unknown>;
+}
+
+type ErasedHandler = { handle(request: ErasedRequest): unknown }['handle'];
+
+const usualBytes = 64 * 1024;
+
+/** A router of the declared endpoints: each lets in whom it names, validates, and answers what its handler returns. */
+export function mountRoutes<Routes extends Record<string, Route>>(
+  admit: Admission,
+  routes: Routes,
+  handlers: Handlers<Routes>,
+): AppRouter;
+export function mountRoutes(
+  admit: Admission,
+  routes: Record<string, Route>,
+  handlers: Record<string, ErasedHandler>,
+): AppRouter {
+  const router = createRouter();
+  for (const [id, route] of Object.entries(routes)) {
+    const handle = handlers[id];
+    if (handle === undefined) throw new TypeError(`The route ${id} has no handler.`);
+    const read = createReader(route);
+    const answer = createAnswer(route);
+    router.register(route.path.replaceAll(/\{(\w+)\}/g, ':$1'), [route.method], async (ctx) => {
+      const caller = await admit[route.key](ctx);
+      ctx.set('Cache-Control', 'no-store');
+      answer(ctx, await handle({ ctx, caller, ...read(ctx) }));
+    });
+  }
+  return router;
+}
+
+function createReader({ params = {}, query, headers = {}, body, maxBytes = usualBytes }: Route) {
+  const paramsSchema = z.object(params);
+  const headersSchema = z.object(headers);
+  const mayBeMissing = body?.safeParse(undefined).success === true;
+  return (ctx: AppContext & { params: unknown }): Omit<ErasedRequest, 'ctx' | 'caller'> => {
+    const parts = paramsSchema.safeParse(ctx.params);
+    if (!parts.success) throw pathNotFound();
+    const sent = Object.keys(headers).map((name) => [name, ctx.req.headers[name.toLowerCase()]]);
+    const readJson = () => readJsonBody(ctx.req, { maxBytes });
+    return {
+      params: parts.data,
+      query: query?.parse({ ...ctx.query }) ?? null,
+      headers: headersSchema.parse(Object.fromEntries(sent)),
+      json: readJson,
+      async body() {
+        return body?.parse(mayBeMissing && !hasBody(ctx.req) ? undefined : await readJson());
+      },
+    };
+  };
+}
+
+/** The only success there is gives the status, and the only text its type; where there are several, the handler says which. */
+function createAnswer({ responses }: Route) {
+  const statuses = Object.keys(responses).map(Number);
+  const types = Object.values(responses).flatMap(({ content = {} }) => Object.keys(content));
+  const [type] = types;
+  const textType = types.length === 1 && type?.startsWith('text/') === true ? `${type}; charset=utf-8` : null;
+  return (ctx: AppContext, body: unknown): void => {
+    if (ctx.respond === false) return;
+    const [status] = statuses;
+    if (statuses.length === 1 && status !== undefined) ctx.status = status;
+    if (body === undefined) return;
+    if (textType !== null) ctx.set('Content-Type', textType);
+    ctx.body = body;
+  };
+}

@@ -1,0 +1,44 @@
+import { keyRoutes } from '../administration/routes-keys.ts';
+import { operationsRoutes } from '../administration/routes-operations.ts';
+import { projectRoutes } from '../administration/routes-projects.ts';
+import { sessionRoutes } from '../administration/routes-session.ts';
+import { systemRoutes } from '../administration/routes-system.ts';
+import { assistantRoutes } from '../assistant/routes.ts';
+import { jobActionRoutes } from '../jobs/routes-job-actions.ts';
+import { jobEventRoutes } from '../jobs/routes-job-events.ts';
+import { jobForkRoutes } from '../jobs/routes-job-forks.ts';
+import { jobListRoutes } from '../jobs/routes-job-lists.ts';
+import { jobRecordRoutes } from '../jobs/routes-job-records.ts';
+import { jobStoryRoutes } from '../jobs/routes-job-story.ts';
+import { jobRoutes } from '../jobs/routes-jobs.ts';
+import { pullRequestRoutes } from '../pull-requests/routes.ts';
+import { feedbackRoutes } from '../sites/routes-feedback.ts';
+import { gapRoutes } from '../sites/routes-gaps.ts';
+import { searchRoutes } from '../sites/routes-search.ts';
+import { siteRoutes } from '../sites/routes-sites.ts';
+import { threadRoutes } from '../sites/routes-threads.ts';
+import { webhookRoutes } from '../webhooks/routes.ts';
+
+/** Every endpoint of the HTTP API by its operation id, in the order of the OpenAPI document. */
+export const routes = {
+  ...jobRoutes,
+  ...jobEventRoutes,
+  ...jobListRoutes,
+  ...jobActionRoutes,
+  ...jobForkRoutes,
+  ...jobRecordRoutes,
+  ...jobStoryRoutes,
+  ...pullRequestRoutes,
+  ...assistantRoutes,
+  ...searchRoutes,
+  ...threadRoutes,
+  ...feedbackRoutes,
+  ...gapRoutes,
+  ...sessionRoutes,
+  ...projectRoutes,
+  ...siteRoutes,
+  ...keyRoutes,
+  ...operationsRoutes,
+  ...webhookRoutes,
+  ...systemRoutes,
+};

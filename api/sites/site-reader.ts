@@ -1,0 +1,14 @@
+import type { Owner } from '../../db/caller.ts';
+import type { SiteRow, SiteStore } from '../../db/sites/sites.ts';
+import { siteNotFound } from '../http/errors.ts';
+
+export type ReadSite = (owner: Owner, domain: string) => Promise<SiteRow>;
+
+/** Reads a site for an organization. A missing site and another organization's are the same 404. */
+export function createSiteReader({ sites }: { sites: Pick<SiteStore, 'findByDomain'> }): ReadSite {
+  return async function readSite(owner, domain) {
+    const site = await sites.findByDomain(owner, domain);
+    if (site === null) throw siteNotFound();
+    return site;
+  };
+}
