@@ -23,7 +23,7 @@ export interface SessionStore {
   createLink(caller: Caller, link: { keyId: string; person?: string }): Promise<string>;
   /** Ends the session of the caller. */
   revoke(caller: Caller & { sessionId: string }): Promise<void>;
-  /** Signs out everybody of the organization. */
+  /** Signs out everybody of the organization; links that nobody has used yet sign in no more. */
   revokeAll(caller: Caller): Promise<void>;
 }
 
@@ -96,6 +96,10 @@ export function createSessionStore(pool: Pool, pepper: string): SessionStore {
       await withTransaction(pool, async (client) => {
         const { rowCount } = await client.query(
           'update sessions set revoked_at = now() where organization_id = $1 and revoked_at is null and expires_at > now()',
+          [caller.organizationId],
+        );
+        await client.query(
+          'delete from sign_in_links using api_keys where api_keys.id = key_id and organization_id = $1',
           [caller.organizationId],
         );
         await writeAudit(client, caller, { action: 'session.close-all', subject: null, details: { closed: rowCount } });

@@ -118,7 +118,7 @@ describe('signing in', () => {
     expect(rows).toEqual([{ person: 'Ada', action: 'session.open' }]);
   });
 
-  it('takes no link that is too old, or whose key was revoked', async () => {
+  it('takes no link that is too old, whose key was revoked, or from before everybody was signed out', async () => {
     const { api, database } = shared;
     const store = createSessionStore(database.pool, testPepper);
     const linkFor = (row: KeyRow) => store.createLink(operatorOf(row), { keyId: row.id });
@@ -127,7 +127,12 @@ describe('signing in', () => {
     const { row } = await newKey();
     const orphan = await linkFor(row);
     await createKeyStore(database.pool, testPepper).revoke(operatorOf(row), row.id);
-    for (const link of [old, orphan]) expect((await api.ask('/v1/session', { json: { link } })).status).toBe(401);
+    const admin = await newKey();
+    const unused = await linkFor(admin.row);
+    const foreign = await linkFor((await buildKey(database.pool, await buildProject(database.pool))).row);
+    expect((await api.ask('/v1/sessions', { method: 'DELETE', key: admin.key })).status).toBe(204);
+    expect((await api.ask('/v1/session', { json: { link: foreign } })).status).toBe(201);
+    for (const link of [old, orphan, unused]) expect((await api.ask('/v1/session', { json: { link } })).status).toBe(401);
   });
 });
 

@@ -14,6 +14,14 @@ export const attackThreeMutations: Mutation[] = [
     tests: ['db/threads'],
   },
   {
+    name: 'a link signs in after everybody was signed out',
+    file: 'db/organizations/sessions.ts',
+    find: "'delete from sign_in_links using api_keys where api_keys.id = key_id and organization_id = $1'",
+    replace: "'select from sign_in_links where $1 = $1'",
+    project: 'integration',
+    tests: ['api/session'],
+  },
+  {
     name: 'a line of a bundle has no end',
     file: 'db/jobs/bundle-file.ts',
     find: "if (rest.length > longestLine) throw new BundleFileError('The file is not a bundle of a job.');",
