@@ -71,7 +71,7 @@ it('tells what happened to the jobs, models and answers of an organization, in s
     4, 2, 1,
   ]);
   expect(told.failures).toMatchObject([
-    { category: 'push_rejected', count: 1, title: expect.stringContaining('refused') },
+    { category: 'push_rejected', count: 1, title: expect.stringContaining('rejected') },
   ]);
   expect(told.queue).toMatchObject({ waiting: 1, active: 1, oldestSeconds: expect.any(Number) });
   expect(told.latency.jobs).toMatchObject({ count: 3, p50Ms: 20_000 });

@@ -132,7 +132,8 @@ describe('signing in', () => {
     const foreign = await linkFor((await buildKey(database.pool, await buildProject(database.pool))).row);
     expect((await api.ask('/v1/sessions', { method: 'DELETE', key: admin.key })).status).toBe(204);
     expect((await api.ask('/v1/session', { json: { link: foreign } })).status).toBe(201);
-    for (const link of [old, orphan, unused]) expect((await api.ask('/v1/session', { json: { link } })).status).toBe(401);
+    for (const link of [old, orphan, unused])
+      expect((await api.ask('/v1/session', { json: { link } })).status).toBe(401);
   });
 });
 

@@ -50,8 +50,10 @@ describe('the events of a job', () => {
       for (const { seq } of events) seen.push((last = seq));
       return events.length;
     };
-    const done = Promise.all(writers).then(() => true);
-    while (!(await Promise.race([done, look().then(() => false)])));
+    let isWriting = true;
+    const written = Promise.all(writers).finally(() => (isWriting = false));
+    while (isWriting) await look();
+    await written;
     while ((await look()) > 0);
     const all = (await eventsOf(id)).map(({ seq }) => seq);
     expect(all).toEqual(all.map((_, index) => index + 1));
