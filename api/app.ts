@@ -104,7 +104,7 @@ export function createApp(deps: AppDeps): App {
       onCancelled: deps.onJobCancelled,
     }),
     createJobListsRouter({ ...gate, ...deps.jobEvents, lists: stores.lists, log }),
-    createJobStoryRouter({ ...gate, ...stores, readJob, threadQueue }),
+    createJobStoryRouter({ ...gate, ...stores, readJob }),
     createJobEventsRouter({ ...gate, ...deps.jobEvents, readJob, events: stores.events, log }),
     createJobActionsRouter({
       ...gate,

@@ -10,6 +10,7 @@ import type { Toolset } from './agent-tool.ts';
 import { allowedTools, finishCallOf, type FinishCall } from './toolset.ts';
 import { takenOver, type Attempt } from '../attempt.ts';
 import { checkedResults } from './check-command.ts';
+import type { TakenSnapshot } from '../workspaces/job-snapshot.ts';
 import type { Workspaces } from '../workspaces/workspaces.ts';
 import { createCommandRunner, takenBack, type Commands } from './commands.ts';
 import { baseOf, type JobAccess } from '../job/job-access.ts';
@@ -57,9 +58,9 @@ export function createToolActivities(deps: ToolActivityDeps) {
           const endOf = (results: ToolResult[]) => endOfBatch({ ref, calls, results, isLast: lastBefore !== null });
           if (toolResults !== null) return { ...(await endOf(toolResults)), changedFiles: 0 };
           const job = await access.activeJob(ref);
-          const { results, tree, snapshot } = await runInWorkspace({ ref, job, calls, signal });
+          const { results, tree, snapshot, patch } = await runInWorkspace({ ref, job, calls, signal });
           const events = eventsOfResults(results, snapshot, redact);
-          if (!(await steps.storeResults({ ...ref, fence, results, tree, snapshot, events }))) throw takenOver();
+          if (!(await steps.storeResults({ ...ref, fence, results, tree, snapshot, patch, events }))) throw takenOver();
           return { ...(await endOf(results)), changedFiles: snapshot?.changedFiles ?? 0 };
         },
       );
@@ -96,8 +97,9 @@ export function createToolActivities(deps: ToolActivityDeps) {
         await workspaces.remove(job.id);
         workspace = await workspaces.open(wanted);
       }
-      const { tree, snapshot } = await treeAfter(batch, before);
-      if (finishOf(calls, masked) === null) return { results: masked, tree, snapshot };
+      const { tree, snapshot, patch: change } = await treeAfter(batch, before);
+      const patch = change === null ? null : maskSecrets(change);
+      if (finishOf(calls, masked) === null) return { results: masked, tree, snapshot, patch };
       const finished = {
         ref,
         job,
@@ -109,7 +111,7 @@ export function createToolActivities(deps: ToolActivityDeps) {
         maskSecrets,
       };
       const check = { command: project.checkCommand, maxSeconds: commands?.maxSeconds ?? 0 };
-      return { results: await checkedResults(effects, { ...finished, ...check }), tree, snapshot };
+      return { results: await checkedResults(effects, { ...finished, ...check }), tree, snapshot, patch };
     } finally {
       await workspace.release();
       // a check command can have filled it, too; it is made anew when it is needed
@@ -124,9 +126,9 @@ export function createToolActivities(deps: ToolActivityDeps) {
     return problem === null ? call : { ...call, invalid: problem };
   }
 
-  async function treeAfter({ job, calls, signal }: Batch, before: Snapshot | null) {
+  async function treeAfter({ job, calls, signal }: Batch, before: Snapshot | null): Promise<TakenSnapshot> {
     const isReadOnly = calls.every(({ toolName }) => toolset[toolName]?.isReadOnly ?? true);
-    if (isReadOnly && before !== null) return { tree: before.tree, snapshot: null };
+    if (isReadOnly && before !== null) return { tree: before.tree, snapshot: null, patch: null };
     const since = { baseCommit: baseOf(job).commit, sinceTree: before?.tree ?? null, signal };
     return workspaces.snapshot(job.id, since);
   }

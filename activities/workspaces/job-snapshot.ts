@@ -22,13 +22,21 @@ interface SnapshotRequest {
 
 const addTimeoutMs = 10 * 60_000;
 const maxPackBytes = 256 * 1024 * 1024;
-const maxPatchBytes = 20 * 1024 * 1024;
+/** Of the change of a job against its base commit, and of that of one step. */
+const maxJobPatchBytes = 20 * 1024 * 1024;
+const maxStepPatchBytes = 1024 * 1024;
+
+/** The tree of a working copy; where it differs from the one before, a snapshot of it and the patch between the two. */
+export type TakenSnapshot = { tree: string } & (
+  | { snapshot: Snapshot; patch: string }
+  | { snapshot: null; patch: null }
+);
 
 /** Takes the job's tree as it stands. The index takes part only once everything has been read. */
 export async function takeSnapshot(
   git: Git,
   { job, base, sinceTree, signal }: SnapshotRequest,
-): Promise<{ tree: string; snapshot: Snapshot | null }> {
+): Promise<TakenSnapshot> {
   await removeForeignEntries(job.tree, signal);
   const before = await indexedTree(job);
   if (before === null) throw new GitError('corrupt', { detail: 'The index of the working copy is missing.' });
@@ -39,9 +47,15 @@ export async function takeSnapshot(
   await git.run({ ...onTree, args: ['add', '--all', '--no-warn-embedded-repo'], timeoutMs: addTimeoutMs });
   const { stdout } = await git.run({ ...onTree, args: ['write-tree'] });
   const tree = stdout.toString().trim();
-  const snapshot = tree === (sinceTree ?? base.baseTree) ? null : await describeTree(git, { job, base, tree, signal });
+  const from = sinceTree ?? base.baseTree;
+  if (tree === from) {
+    await adoptNextIndex(job, tree);
+    return { tree, snapshot: null, patch: null };
+  }
+  const snapshot = await describeTree(git, { job, base, tree, signal });
+  const { patch } = await patchOf(git, { job, from, tree, signal, maxBytes: maxStepPatchBytes });
   await adoptNextIndex(job, tree);
-  return { tree, snapshot };
+  return { tree, snapshot, patch };
 }
 
 /** A tree whose objects the job's git directory has, as a snapshot relative to the base commit. */
@@ -61,12 +75,24 @@ export async function describeTree(
   });
   if (packed.truncated)
     throw new GitError('other', { message: 'The change is larger than 256 MB and cannot be kept.' });
-  return { tree, commit, baseCommit, pack: packed.stdout, ...(await patchOf(git, { job, baseCommit, tree, signal })) };
+  const change = { job, from: baseCommit, tree, signal, maxBytes: maxJobPatchBytes, extra: ['--binary'] };
+  return { tree, commit, baseCommit, pack: packed.stdout, ...(await patchOf(git, change)) };
 }
 
+interface Change {
+  job: JobDirectory;
+  /** A tree or commit. */
+  from: string;
+  tree: string;
+  signal: AbortSignal;
+  maxBytes: number;
+  extra?: string[];
+}
+
+/** A change as a patch, or as a list of files where the patch is too large. */
 async function patchOf(
   git: Git,
-  { job, baseCommit, tree, signal }: { job: JobDirectory; baseCommit: string; tree: string; signal: AbortSignal },
+  { job, from, tree, signal, maxBytes, extra = [] }: Change,
 ): Promise<{ patch: string; changedFiles: number }> {
   const onTree = { gitDir: job.gitDir, workTree: job.tree, signal };
   const options = [
@@ -80,18 +106,18 @@ async function patchOf(
   ];
   const patch = await git.run({
     ...onTree,
-    args: ['diff-tree', '-p', '--binary', '--src-prefix=a/', '--dst-prefix=b/', ...options, baseCommit, tree],
-    maxOutputBytes: maxPatchBytes,
+    args: ['diff-tree', '-p', ...extra, '--src-prefix=a/', '--dst-prefix=b/', ...options, from, tree],
+    maxOutputBytes: maxBytes,
   });
   if (!patch.truncated) {
     return describePatch(patch.stdout);
   }
   const names = await git.run({
     ...onTree,
-    args: ['diff-tree', '--name-status', ...options, baseCommit, tree],
-    maxOutputBytes: maxPatchBytes,
+    args: ['diff-tree', '--name-status', ...options, from, tree],
+    maxOutputBytes: maxBytes,
   });
-  const heading = 'The change is larger than 20 MB; these files differ:\n';
+  const heading = `The change is larger than ${maxBytes / 2 ** 20} MB; these files differ:\n`;
   return { patch: `${heading}${textOf(names.stdout)}`, changedFiles: countOf(names.stdout, '\n') };
 }
 

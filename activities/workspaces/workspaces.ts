@@ -10,7 +10,7 @@ import { fileFailureOf } from '../git/git-failure.ts';
 import { discardJobDirectory, jobDirectoryOf, type JobBase, type JobDirectory } from './job-directory.ts';
 import { followBranch, type FollowedHead } from './follow-branch.ts';
 import type { JobDisks } from './job-disks.ts';
-import { describeTree, takeSnapshot } from './job-snapshot.ts';
+import { describeTree, takeSnapshot, type TakenSnapshot } from './job-snapshot.ts';
 import { ensureObjects, ensureTree, rebuildingOnce, type JobTreeDeps } from './job-tree.ts';
 import { createMirrors } from './mirrors.ts';
 import { ownPaths } from './own-paths.ts';
@@ -43,11 +43,11 @@ export interface Workspaces extends CommitReader {
   open(
     access: RepositoryAccess & { jobId: string; baseCommit: string; snapshot: Snapshot | null },
   ): Promise<Workspace & { release(): Promise<void> }>;
-  /** The tree as it stands now, with the pack relative to the base commit and the patch; null when it equals `sinceTree`. */
+  /** The tree as it stands now, with the pack relative to the base commit, and what has changed since `sinceTree`. */
   snapshot(
     jobId: string,
     options: { baseCommit: string; sinceTree: string | null; signal: AbortSignal },
-  ): Promise<{ tree: string; snapshot: Snapshot | null }>;
+  ): Promise<TakenSnapshot>;
   /**
    * Commits the tree of a snapshot on top of the base commit, or of what the branch holds since an earlier turn, and pushes
    * it to `branch`, with --force-with-lease. Same input, same commit id, so a second push is a no-op. `beforePush` runs

@@ -100,6 +100,13 @@ export function stepNotFound(): ApiError {
   return new ApiError(404, 'The step was not found.');
 }
 
+export function stepChangeNotStored(): ApiError {
+  return new ApiError(
+    404,
+    'The change of this step alone is not stored. Get the diff of the job at this turn and step for all changes up to it.',
+  );
+}
+
 /** The engine has it until then. */
 export function historyUnderWay(): ApiError {
   return new ApiError(409, 'The turn is under way; its history is kept when it has ended.');

@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import type { JobStoryStore } from '../../db/jobs/job-story.ts';
-import type { ThreadQueue } from '../../lib/threads/thread-queue.ts';
 import type { Admission } from '../access/gate.ts';
 import type { AppRouter } from '../http/app-context.ts';
 import { defineRoute, json } from '../http/define-route.ts';
-import { stepNotFound } from '../http/errors.ts';
+import { stepChangeNotStored, stepNotFound } from '../http/errors.ts';
 import { mountRoutes } from '../http/mount-routes.ts';
 import type { ReadJob } from './job-reader.ts';
 import { ofJob } from './job-schemas.ts';
@@ -59,7 +58,7 @@ export const jobStoryRoutes = {
     path: `${base}/steps/{turn}/{step}/diff`,
     summary: 'Returns the change of one step as a patch; empty when it changed nothing or has not ended.',
     description:
-      'Compares the files before the step with those after it. For binary files it says only that they differ; GET …/diff has their content.',
+      'Compares the files before the step with those after it; a change of more than 1 MB is a list of its files. For binary files it says only that they differ; GET …/diff has their content. Also answers 404 where the change of this step alone was not stored.',
     key: 'admin',
     params: ofStep,
     responses: { 200: patch },
@@ -82,12 +81,9 @@ export interface JobStoryRouteDeps {
   admit: Admission;
   readJob: ReadJob;
   story: JobStoryStore;
-  threadQueue: ThreadQueue;
 }
 
-const comparison = new URL('../../lib/patches/compare-thread.ts', import.meta.url);
-
-export function createJobStoryRouter({ admit, readJob, story, threadQueue }: JobStoryRouteDeps): AppRouter {
+export function createJobStoryRouter({ admit, readJob, story }: JobStoryRouteDeps): AppRouter {
   return mountRoutes(admit, jobStoryRoutes, {
     async listAgentJobTurns({ caller, params, query }) {
       const { id } = await readJob(caller, params.projectId, params.id);
@@ -111,13 +107,10 @@ export function createJobStoryRouter({ admit, readJob, story, threadQueue }: Job
 
     async getAgentJobStepDiff({ caller, params: { projectId, id, turn, step } }) {
       const { id: jobId } = await readJob(caller, projectId, id);
-      const trees = await story.treesAround(caller, { jobId, turn, step });
-      if (trees === null) throw stepNotFound();
-      if (!trees.differ) return '';
-      // one after the other: each may have 20 MB
-      const before = trees.before === null ? null : await story.tree(caller, { jobId, tree: trees.before });
-      const after = trees.after === null ? null : await story.tree(caller, { jobId, tree: trees.after });
-      return threadQueue.run<unknown, string>({ script: comparison, data: { before, after } });
+      const change = await story.changeOf(caller, { jobId, turn, step });
+      if (change === null) throw stepNotFound();
+      if (change.patch === null && change.hasChanged) throw stepChangeNotStored();
+      return change.patch ?? '';
     },
 
     async getAgentJobDiff({ caller, params, query: { turn, step } }) {

@@ -1,6 +1,6 @@
 import type { ExactQuestion } from '../../worker/replay/exact-question.ts';
 import type { StepStory } from '../../worker/replay/job-story.ts';
-import type { StepDiff } from '../../worker/replay/step-diff.ts';
+import type { ChangedFile } from '../../worker/replay/patch-files.ts';
 import { costText, timeText } from './print-story.ts';
 import { print } from './output.ts';
 
@@ -8,8 +8,8 @@ export interface ShownStep {
   jobId: string;
   story: StepStory;
   question: ExactQuestion;
-  /** Null when the step changed nothing. */
-  diff: StepDiff | null;
+  /** Null when the step changed nothing, or its change was not stored. */
+  diff: { files: ChangedFile[]; patch: string } | null;
 }
 
 const matches: Record<ExactQuestion['match'], string> = {
@@ -37,10 +37,8 @@ export function printStep({ jobId, story, question, diff }: ShownStep): void {
     heading('Tool results', toolResults === null ? 'none: the calls were not run' : timeText(story.toolsMs));
   for (const { toolName, output, isError } of toolResults ?? [])
     part(isError ? `${toolName} (error)` : toolName, output);
-  if (diff === null) return heading('Change', 'nothing');
-  const exact = 'from the tree before the step to the one after it';
-  const base = 'the base commit has changed since; compared with the new one';
-  heading('Change', diff.kind === 'exact' ? exact : base);
+  if (diff === null) return heading('Change', 'none is stored');
+  heading('Change', 'from the tree before the step to the one after it');
   for (const { path, change } of diff.files) print(`${change.padEnd(8)} ${path}`);
   print(`\n${diff.patch}`);
 }

@@ -2,9 +2,8 @@ import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import type { JobPiece } from '../../db/jobs/job-pieces.ts';
 import { makePrivateFolder } from '../../lib/private-folder.ts';
-import { collectJob, treesAround, type CollectedJob } from '../../worker/replay/collect-job.ts';
+import { collectJob, type CollectedJob } from '../../worker/replay/collect-job.ts';
 import { tellJob } from '../../worker/replay/job-story.ts';
-import { diffOfStep, type StepDiff } from '../../worker/replay/step-diff.ts';
 import { prepareWorkflowBundle } from '../../worker/workflow-bundle.ts';
 import { CommandError } from './context.ts';
 import { printStep } from './print-step.ts';
@@ -23,21 +22,12 @@ export interface ReplayRequest {
 /** Prints what `docket job replay` tells of a job, or of one of its steps. */
 export async function replayJob(request: ReplayRequest): Promise<void> {
   const { job, pieces, isJson, step, turn } = request;
-  // before the whole is read, so that only the patches of one step are kept
-  const wanted = (at: CollectedJob) => (step === undefined ? null : { turn: turn ?? at.job.turn, step });
-  const collected = await collectJob(pieces, {
-    keepsTree(tree, at) {
-      const place = wanted(at);
-      const around = place === null ? null : treesAround(at, place);
-      return tree === around?.before || tree === around?.after;
-    },
-  });
+  const collected = await collectJob(pieces);
   if (collected === null) throw new CommandError(`There is no job and no file ${JSON.stringify(job)}.`);
   if (turn !== undefined && !collected.turns.some((one) => one.turn === turn)) {
     throw new CommandError(`The job has no turn ${turn}; it has turns 1 to ${collected.job.turn}.`);
   }
-  const place = wanted(collected);
-  if (place !== null) return showStep(request, collected, place);
+  if (step !== undefined) return showStep(request, collected, { turn: turn ?? collected.job.turn, step });
 
   const selected =
     turn === undefined ? collected : { ...collected, turns: collected.turns.filter((one) => one.turn === turn) };
@@ -61,14 +51,10 @@ async function showStep(
   // the table needs nothing of what puts questions together
   const { exactQuestionOf } = await import('../../worker/replay/exact-question.ts');
   const question = exactQuestionOf(collected, place);
-  const diff = diffOf(collected, place);
+  const patch = collected.steps.find((at) => at.turn === place.turn && at.step === place.step)?.patch ?? null;
+  const diff = patch === null ? null : { files: story.files, patch };
   if (request.isJson) print(JSON.stringify({ step: story, question, diff }, null, 2));
   else printStep({ jobId: collected.job.id, story, question, diff });
-}
-
-function diffOf(job: CollectedJob, place: { turn: number; step: number }): StepDiff | null {
-  const { before, after } = treesAround(job, place);
-  return after === undefined || after === before ? null : diffOfStep(job, before, after);
 }
 
 /** What replays must not be heard: its verdict is what counts. */

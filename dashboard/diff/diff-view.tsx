@@ -2,10 +2,13 @@ import { useMemo, useState } from 'react';
 import { Button } from 'react-aria-components';
 import { count, plural } from '../format.ts';
 import { DiffFile } from './diff-file.tsx';
+import { beginning, plain } from '../plain.ts';
 import { storeLayout, storedLayout } from './diff-layout.ts';
 import { readPatch } from './read-patch.ts';
 import 'react-diff-view/style/index.css';
 import '../styles/diff.css';
+
+const longestList = 100_000;
 
 /** A patch, file by file, side by side or in one column. */
 export function DiffView({ patch }: { patch: string }) {
@@ -13,6 +16,8 @@ export function DiffView({ patch }: { patch: string }) {
   const [layout, setLayout] = useState(storedLayout);
   const additions = files.reduce((sum, file) => sum + file.additions, 0);
   const deletions = files.reduce((sum, file) => sum + file.deletions, 0);
+  // a change that is too large for a patch is a list of its files
+  if (files.length === 0 && patch !== '') return <pre>{plain(beginning(patch, longestList).shown)}</pre>;
   if (files.length === 0) return <p className="quiet">No files changed.</p>;
   return (
     <div className="diffs">

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { emptySnapshot } from './retention.ts';
+import { emptySnapshots } from './retention.ts';
 import type { TurnRef } from '../../workflows/contract/job.ts';
 import { withTransaction } from '../pool.ts';
 
@@ -105,8 +105,9 @@ export function createWorkerHistoryStore(pool: Pool): WorkerHistoryStore {
         await client.query('delete from job_events where job_id = any($1::text[])', [ids]);
         await client.query('delete from job_histories where job_id = any($1::text[])', [ids]);
         await client.query(
-          `update job_snapshots set ${emptySnapshot} from jobs
-           where jobs.id = job_id and job_id = any($1::text[]) and tree is distinct from head_tree`,
+          emptySnapshots(`
+            select job_id, tree from job_snapshots join jobs on jobs.id = job_id
+            where job_id = any($1::text[]) and tree is distinct from head_tree`),
           [ids],
         );
         await client.query(`update job_history_exports set state = 'removed' where job_id = any($1::text[])`, [ids]);

@@ -23,8 +23,12 @@ const rowsAtOnce = 500;
 /** Of revoked and expired keys, spending by day, and gaps: longer than anything asks for. */
 const figureDays = 400;
 
-/** What a snapshot takes; PostgreSQL knows the lengths without reading the contents. */
-export const snapshotSize = 'octet_length(pack) + octet_length(patch)';
+/** What a snapshot takes with the changes of the steps that led to it; PostgreSQL knows the lengths without reading the contents. */
+export const snapshotSize = `(
+  octet_length(job_snapshots.pack) + octet_length(job_snapshots.patch) + coalesce((
+    select sum(octet_length(job_steps.patch)) from job_steps
+    where job_steps.job_id = job_snapshots.job_id and job_steps.tree = job_snapshots.tree and job_steps.patch is not null
+  ), 0))`;
 
 /** Trees that stay longest: the newest, those of the end of each turn, and those that a turn began with. */
 export const keptTree = `
@@ -39,7 +43,16 @@ export const keptTree = `
     union all select head_tree from jobs where jobs.id = job_snapshots.job_id
   ), false)`;
 
-export const emptySnapshot = `removed_at = now(), pack = '', patch = ''`;
+/** Removes the contents of snapshots, and the changes of the steps that led to them. Answers the rows of `which`, a query of job_id and tree. */
+export const emptySnapshots = (which: string) => `
+  with which as (${which}), emptied as (
+    update job_snapshots set removed_at = now(), pack = '', patch = '' from which
+    where job_snapshots.job_id = which.job_id and job_snapshots.tree = which.tree
+  ), emptied_steps as (
+    update job_steps set patch = null from which
+    where job_steps.job_id = which.job_id and job_steps.tree = which.tree and job_steps.patch is not null
+  )
+  select * from which`;
 
 export function createRetentionStore(pool: Pool): RetentionStore {
   async function remove(table: string, key: string, old: string, values: unknown[]): Promise<boolean> {
@@ -93,14 +106,14 @@ async function boundOf(client: PoolClient, organizationId: string, mostBytes: nu
   let { bytes } = onlyRow(rows);
   if (bytes > mostBytes) {
     const emptied = await client.query<{ bytes: number }>(
-      `with loose as (
-         select job_id, tree, ${snapshotSize} as bytes,
-                sum(${snapshotSize}) over (order by created_at, job_id, tree) - (${snapshotSize}) as before
-         from job_snapshots where ${ofOrganization} and removed_at is null and not (${keptTree})
-       )
-       update job_snapshots set ${emptySnapshot} from loose
-       where job_snapshots.job_id = loose.job_id and job_snapshots.tree = loose.tree and before < $2
-       returning loose.bytes::float8 as bytes`,
+      emptySnapshots(`
+        select job_id, tree, bytes::float8 as bytes from (
+          select job_id, tree, bytes, sum(bytes) over (order by created_at, job_id, tree) - bytes as before
+          from (
+            select job_id, tree, created_at, ${snapshotSize} as bytes
+            from job_snapshots where ${ofOrganization} and removed_at is null and not (${keptTree})
+          ) as sized
+        ) as loose where before < $2`),
       [organizationId, bytes - mostBytes],
     );
     bytes -= emptied.rows.reduce((sum, row) => sum + row.bytes, 0);

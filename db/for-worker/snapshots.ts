@@ -1,5 +1,5 @@
 import type { PoolClient } from 'pg';
-import { emptySnapshot, keptTree, snapshotSize } from './retention.ts';
+import { emptySnapshots, keptTree, snapshotSize } from './retention.ts';
 import { toStoredText } from '../stored-text.ts';
 
 export interface Snapshot {
@@ -14,16 +14,14 @@ export interface Snapshot {
 /** What the snapshots of one job may take; beyond it only those that are kept longest have their contents. */
 export const mostSnapshotBytes = 512 * 2 ** 20;
 
-const emptyBeyond = `
-  with ranked as (
+const emptyBeyond = emptySnapshots(`
+  select job_id, tree from (
     select job_id, tree, kept, sum(bytes) over (order by kept desc, created_at desc, tree) as total
     from (
       select job_id, tree, created_at, ${snapshotSize} as bytes, tree = $2 or ${keptTree} as kept
       from job_snapshots where job_id = $1 and removed_at is null
     ) as sized
-  )
-  update job_snapshots set ${emptySnapshot} from ranked
-  where job_snapshots.job_id = ranked.job_id and job_snapshots.tree = ranked.tree and not kept and total > $3`;
+  ) as ranked where not kept and total > $3`);
 
 /** Stores a snapshot within a transaction. A tree that comes back is stored as it was made last. */
 export async function storeSnapshot(

@@ -6,7 +6,7 @@ import { newestTree, ofBase } from '../jobs/job-statements.ts';
 import { withTransaction } from '../pool.ts';
 import { onlyRow } from '../rows.ts';
 import { type Snapshot, storeSnapshot } from './snapshots.ts';
-import { toStoredJson } from '../stored-text.ts';
+import { toStoredJson, toStoredText } from '../stored-text.ts';
 
 export interface ToolCall {
   toolCallId: string;
@@ -80,6 +80,8 @@ export interface StepResults extends StepRef {
   results: ToolResult[];
   tree: string;
   snapshot: Snapshot | null;
+  /** What the step changed itself; null: nothing. */
+  patch: string | null;
   events?: NewJobEvent[];
 }
 
@@ -189,12 +191,12 @@ export function createStepStore(pool: Pool): StepStore {
   }
 
   async function storeResults(batch: StepResults): Promise<boolean> {
-    const { jobId, turn, step, fence, results, tree, snapshot, events = [] } = batch;
+    const { jobId, turn, step, fence, results, tree, snapshot, patch, events = [] } = batch;
     return withTransaction(pool, async (client) => {
       const { rowCount } = await client.query(
-        `update job_steps set tool_results = $5, tree = $6, ended_at = now()
+        `update job_steps set tool_results = $5, tree = $6, patch = $7, ended_at = now()
          where job_id = $1 and turn = $2 and step = $3 and fence = $4 and tool_results is null`,
-        [jobId, turn, step, fence, toStoredJson(results), tree],
+        [jobId, turn, step, fence, toStoredJson(results), tree, patch === null ? null : toStoredText(patch)],
       );
       if (rowCount !== 1) return false;
       if (snapshot !== null) await storeSnapshot(client, jobId, snapshot);

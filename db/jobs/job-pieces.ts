@@ -137,6 +137,8 @@ const stepPiece = z.object({
   costMicros: z.number().nullable(),
   toolResults: z.array(z.object({ toolCallId: text, toolName: text, output: text, isError: z.boolean() })).nullable(),
   tree: text.nullable(),
+  /** What the step changed itself; null: nothing, or it was not stored. */
+  patch: text.nullable().default(null),
   modelFailures: z.number(),
   startedAt: time,
   answeredAt: time.nullable(),

@@ -2,8 +2,9 @@ import type { Pool } from 'pg';
 import type { Owner } from '../caller.ts';
 import type { JobPiece, PieceOf } from './job-pieces.ts';
 
-/** Steps, events and histories of one statement. */
+/** Events of one statement, and steps, which may have 1 MB of change each. */
 const page = 50;
+const stepPage = 10;
 const packBytes = 1024 * 1024;
 
 const jobStatement = `
@@ -44,7 +45,7 @@ const historyStatement = `
 const stepsStatement = `
   select 'step' as piece, turn, step, fence::float8 as fence, request_hash as "requestHash", response,
          finish_reason as "finishReason", input_tokens::float8 as "inputTokens", output_tokens::float8 as "outputTokens",
-         cached_tokens::float8 as "cachedTokens", cost_micros::float8 as "costMicros", tool_results as "toolResults", tree,
+         cached_tokens::float8 as "cachedTokens", cost_micros::float8 as "costMicros", tool_results as "toolResults", tree, patch,
          model_failures as "modelFailures", to_json(started_at) as "startedAt", to_json(answered_at) as "answeredAt",
          to_json(ended_at) as "endedAt"
   from job_steps where job_id = $1 and (turn, step) > ($2, $3) order by turn, step limit $4`;
@@ -77,11 +78,11 @@ async function* readJobRecord(pool: Pool, { organizationId }: Owner, jobId: stri
     after = last.seq;
   }
   for (let after = { turn: 0, step: 0 }; ;) {
-    const values = [jobId, after.turn, after.step, page];
+    const values = [jobId, after.turn, after.step, stepPage];
     const { rows: steps } = await pool.query<PieceOf<'step'>>(stepsStatement, values);
     yield* steps;
     const last = steps.at(-1);
-    if (last === undefined || steps.length < page) break;
+    if (last === undefined || steps.length < stepPage) break;
     after = last;
   }
   yield* readSnapshots(pool, jobId);

@@ -83,24 +83,20 @@ export interface JobStoryStore {
   patchAt(owner: Owner, ref: StepRef): Promise<string | null>;
   /** The newest patch (`text/x-diff`) of a job; null when it changed nothing. */
   latestPatch(owner: Owner, jobId: string): Promise<string | null>;
-  /** The ids of the trees around a step; null when there is no such step. */
-  treesAround(owner: Owner, ref: StepRef): Promise<TreesAround | null>;
-  /** A tree by its id; null when no snapshot of it is kept, as of the tree of the base commit. */
-  tree(owner: Owner, ref: { jobId: string; tree: string }): Promise<ToldTree | null>;
+  /** What a step changed itself; null when there is no such step. */
+  changeOf(owner: Owner, ref: StepRef): Promise<StepChange | null>;
 }
 
-/** A tree of the working copy as its snapshot has it. */
-export interface ToldTree {
-  baseCommit: string;
-  patch: string;
-}
-
-export interface TreesAround {
+export interface StepChange {
   /** False while the step has not ended, and when it left the tree as it was. */
-  differ: boolean;
-  before: string | null;
-  after: string | null;
+  hasChanged: boolean;
+  /** Null also where the change was not stored, as of steps that were copied from another job. */
+  patch: string | null;
 }
+
+const hasChanged = `
+  steps.tree is not null and steps.tree is distinct from earlier.tree
+    and (earlier.tree is not null or snapshots.tree is not null) as "hasChanged"`;
 
 /** `text` and `part`: where words, and where inputs and outputs are cut; null: nowhere. */
 const stepColumns = ({ text, part }: { text: number; part: number } | { text: null; part: null }) => {
@@ -120,9 +116,7 @@ const stepColumns = ({ text, part }: { text: number; part: number } | { text: nu
     ) as calls left join jsonb_array_elements(steps.tool_results) as result on result -> 'toolCallId' = call -> 'toolCallId'
   ), '[]') as "toolCalls", steps.finish_reason as "finishReason",
   steps.input_tokens::float8 as "inputTokens", steps.output_tokens::float8 as "outputTokens",
-  steps.cost_micros::float8 as "costMicros", snapshots.changed_files as "changedFiles",
-  steps.tree is not null and steps.tree is distinct from earlier.tree
-    and (earlier.tree is not null or snapshots.tree is not null) as "hasChanged",
+  steps.cost_micros::float8 as "costMicros", snapshots.changed_files as "changedFiles", ${hasChanged},
   steps.started_at as "startedAt", steps.answered_at as "answeredAt", steps.ended_at as "endedAt"`;
 };
 
@@ -231,29 +225,17 @@ export function createJobStoryStore(pool: Pool): JobStoryStore {
       return rows[0]?.patch ?? null;
     },
 
-    async treesAround({ organizationId }, { jobId, turn, step }) {
-      const { rows } = await pool.query<TreesAround>({
-        name: 'job-story-trees',
-        text: `
-          select steps.tree is not null and steps.tree is distinct from earlier.tree as differ,
-                 earlier.tree as before, steps.tree as after
-          from job_steps as steps left join lateral (${earlierTree}) as earlier on true
-          where steps.job_id = $1 and steps.turn = $2 and steps.step = $3 and ${isJobOf('$1', '$4')}`,
+    async changeOf({ organizationId }, { jobId, turn, step }) {
+      const { rows } = await pool.query<StepChange & { isRemoved: boolean }>({
+        name: 'job-story-change',
+        text: `select steps.patch, snapshots.removed_at is not null as "isRemoved", ${hasChanged} from ${stepTables}
+               where steps.job_id = $1 and steps.turn = $2 and steps.step = $3 and ${isJobOf('$1', '$4')}`,
         values: [jobId, turn, step, organizationId],
       });
-      return rows[0] ?? null;
-    },
-
-    async tree({ organizationId }, { jobId, tree }) {
-      const { rows } = await pool.query<ToldTree & { isRemoved: boolean }>({
-        name: 'job-story-tree',
-        text: `select base_commit as "baseCommit", patch, removed_at is not null as "isRemoved" from job_snapshots where job_id = $1 and tree = $2 and ${isJobOf('$1', '$3')}`,
-        values: [jobId, tree, organizationId],
-      });
-      const [told] = rows;
-      if (told === undefined) return null;
-      if (told.isRemoved) throw new SnapshotRemovedError();
-      return { baseCommit: told.baseCommit, patch: told.patch };
+      const [change] = rows;
+      if (change === undefined) return null;
+      if (change.isRemoved) throw new SnapshotRemovedError();
+      return { hasChanged: change.hasChanged, patch: change.patch };
     },
   };
 }

@@ -34,7 +34,7 @@ const planted: [string, string][] = [
   ['db/plant.ts', '../search/query/site-index.ts'],
   ['models/plant.ts', '../search/query/site-index.ts'],
   ['lib/encryption/plant.ts', '../../db/jobs/jobs.ts'],
-  ['lib/patches/plant.ts', '../../db/jobs/jobs.ts'],
+  ['lib/threads/plant.ts', '../../db/jobs/jobs.ts'],
   ['lib/plant.ts', '../db/jobs/jobs.ts'],
   ['lib/plant.ts', '../models/registry.ts'],
   ['lib/redaction/plant.ts', '../../db/jobs/jobs.ts'],

@@ -1,12 +1,11 @@
 import { BundleFileError } from '../../db/jobs/bundle-file.ts';
 import { unpackHistory, type History } from '../../db/jobs/stored-history.ts';
-import type { ChangedFile } from '../../lib/patches/patch-files.ts';
 import { failureOf, type Failure } from '../../workflows/contract/failures.ts';
 import { jobWorkflowId } from '../../workflows/contract/messages.ts';
 import { stepTimesOf, type ActivityTimes, type StepTimes } from './activity-times.ts';
-import { treesAround, type CollectedJob } from './collect-job.ts';
+import type { CollectedJob } from './collect-job.ts';
+import { filesOfPatch, type ChangedFile } from './patch-files.ts';
 import type { ReplayVerdict } from './replay-history.ts';
-import { filesOfStep } from './step-diff.ts';
 
 /** What happened in a step; times in milliseconds, null where nothing tells. */
 export interface StepStory {
@@ -132,7 +131,6 @@ function whyNoHistory({ job }: CollectedJob, turn: number, state: string | undef
 
 function tellStep(job: CollectedJob, piece: CollectedJob['steps'][number], times: StepTimes | undefined): StepStory {
   const { turn, step, response, inputTokens, outputTokens, costMicros } = piece;
-  const { before, after } = treesAround(job, piece);
   const forked = job.job.forkedFrom;
   const isCopied = forked !== null && (turn < forked.turn || (turn === forked.turn && step <= forked.step));
   return {
@@ -143,7 +141,7 @@ function tellStep(job: CollectedJob, piece: CollectedJob['steps'][number], times
     text: response?.text ?? '',
     toolCalls: response?.toolCalls.map(({ toolCallId, toolName, input }) => ({ toolCallId, toolName, input })) ?? [],
     toolResults: piece.toolResults,
-    files: after === undefined || isCopied ? [] : filesOfStep(job, before, after),
+    files: filesOfPatch(piece.patch ?? ''),
     ...durationsOf(piece, times),
     attempts: { model: times?.model?.attempts ?? 0, tools: times?.tools?.attempts ?? 0 },
     lastFailures: [times?.model?.lastFailure, times?.tools?.lastFailure].flatMap((failure) => failure ?? []),

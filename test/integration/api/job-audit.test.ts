@@ -61,7 +61,7 @@ it('keeps who created, messaged, cancelled, forked and archived a job, once for 
   const response = { content: [], text: '', toolCalls: [{ toolCallId: 'c', toolName: 'read', input: {} }] };
   const usage = { inputTokens: 1, outputTokens: 1 };
   await steps.storeResponse({ ...step, requestHash: 'h', response, finishReason: 'stop', usage, costMicros: 0 });
-  await steps.storeResults({ ...step, fence, results: [], tree: 'tree', snapshot: null });
+  await steps.storeResults({ ...step, fence, results: [], tree: 'tree', snapshot: null, patch: null });
   const { body: fork } = await act(`${path}/fork`, { step: 1 });
   expect((await act(`${path}/fork`, { step: 9 })).status).toBe(409);
   await act(`${path}/cancel`);

@@ -260,6 +260,7 @@ describe('the diff of a job', () => {
       fence,
       results: [],
       tree: 't1',
+      patch: null,
       snapshot: { tree: 't1', commit: 'c1', baseCommit: 'c0', pack: Buffer.from('pack'), patch, changedFiles: 1 },
     });
     expect((await api.ask(path, { key })).text).toBe(patch);

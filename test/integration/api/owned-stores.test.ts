@@ -96,8 +96,7 @@ const calls: Record<Named<true>, (asked: Asked) => unknown> = {
   'story.step': (a) => a.stores.story.step(a.as, step(a)),
   'story.patchAt': (a) => a.stores.story.patchAt(a.as, step(a)),
   'story.latestPatch': (a) => a.stores.story.latestPatch(a.as, id(a, 'job')),
-  'story.treesAround': (a) => a.stores.story.treesAround(a.as, step(a)),
-  'story.tree': (a) => a.stores.story.tree(a.as, { jobId: id(a, 'job'), tree: 'tree' }),
+  'story.changeOf': (a) => a.stores.story.changeOf(a.as, step(a)),
   'forks.fork': (a) =>
     a.stores.forks.fork(a.as, { id: 'job_fork', from: step(a), model: null, prompt: 'x', idempotency }),
   'messages.send': (a) => a.stores.messages.send(a.as, { jobId: id(a, 'job'), prompt: 'x', idempotency }),

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Snapshot } from '../../../db/for-worker/snapshots.ts';
 import { createGit, type Git, type GitCall, type GitCredential } from '../../../activities/git/git.ts';
 import { openJobDisks } from '../../../activities/workspaces/job-disks.ts';
+import type { TakenSnapshot } from '../../../activities/workspaces/job-snapshot.ts';
 import { createWorkspaces, type Workspaces } from '../../../activities/workspaces/workspaces.ts';
 import { loopbackEgress } from '../../support/loopback.ts';
 
@@ -62,7 +63,7 @@ export async function changeTree(
     from = null,
   }: { repository: string; jobId: string; commit: string; from?: Snapshot | null },
   change: (path: string) => Promise<void>,
-): Promise<{ tree: string; snapshot: Snapshot | null }> {
+): Promise<TakenSnapshot> {
   const opened = await workspaces.open({ ...access(repository), jobId, baseCommit: commit, snapshot: from });
   try {
     await change(opened.path);

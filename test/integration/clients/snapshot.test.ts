@@ -1,4 +1,4 @@
-import { chmod, mkdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -197,7 +197,7 @@ describe('a snapshot', () => {
     expect(snapshot).toBeNull();
   });
 
-  it('takes at most five git processes for a batch that changes files', async () => {
+  it('takes at most six git processes for a batch that changes files', async () => {
     await using repository = await createTestRepository();
     await using test = await createTestWorkspaces();
     const { commit } = await test.workspaces.resolve({ ...access(repository.path), ref: null });
@@ -205,7 +205,7 @@ describe('a snapshot', () => {
     const { snapshot } = await changeTree(test.workspaces, job, (path) => writeFile(`${path}/a`, 'a'));
     test.calls.length = 0;
     await changeTree(test.workspaces, { ...job, from: snapshot }, (path) => writeFile(`${path}/a`, 'b'));
-    expect(test.calls.length).toBeLessThanOrEqual(5);
+    expect(test.calls.length).toBeLessThanOrEqual(6);
   });
 
   it('names the files of a change too large for a patch', async () => {
@@ -220,6 +220,38 @@ describe('a snapshot', () => {
     );
     expect(snapshot?.patch).toMatch(/^The change is larger than 20 MB; these files differ:\nA\tbig\.txt\n$/);
     expect(snapshot?.changedFiles).toBe(1);
+  });
+
+  it('has the change of the step alone, as git says it', async () => {
+    const lines = Array.from({ length: 20 }, (_, number) => `line ${number}\n`).join('');
+    await using repository = await createTestRepository({ 'moved.txt': lines, image: '\0one', gone: 'gone\n' });
+    await using test = await createTestWorkspaces();
+    const { commit } = await test.workspaces.resolve({ ...access(repository.path), ref: null });
+    const job = { repository: repository.path, jobId: 'j', commit };
+    const first = await changeTree(test.workspaces, job, (path) => writeFile(`${path}/first.txt`, 'first\n'));
+    expect(first.patch).toBe(first.snapshot?.patch);
+    const second = await changeTree(test.workspaces, { ...job, from: first.snapshot }, async (path) => {
+      await rename(`${path}/moved.txt`, `${path}/elsewhere ü.txt`);
+      await writeFile(`${path}/image`, '\0two');
+      await rm(`${path}/gone`);
+    });
+    const inJob = ['--git-dir', join(test.directory, 'work/jobs/j/git')];
+    const theirs = ['diff-tree', '-p', '-r', '-M', '--full-index', first.tree, second.tree];
+    expect(second.patch).toBe(`${await runTestGit([...inJob, ...theirs], { cwd: test.directory })}\n`);
+    expect(second.patch).toContain('Binary files a/image and b/image differ');
+    expect(second.patch).not.toContain('first.txt');
+    const large = await changeTree(test.workspaces, { ...job, from: second.snapshot }, (path) =>
+      writeFile(`${path}/big.txt`, 'x'.repeat(2 ** 20)),
+    );
+    expect(large.patch).toBe('The change is larger than 1 MB; these files differ:\nA\tbig.txt\n');
+    const back = await changeTree(test.workspaces, { ...job, from: large.snapshot }, async (path) => {
+      await rm(path, { recursive: true });
+      await mkdir(path);
+      await writeFile(`${path}/moved.txt`, lines);
+      await writeFile(`${path}/image`, '\0one');
+      await writeFile(`${path}/gone`, 'gone\n');
+    });
+    expect(back).toMatchObject({ snapshot: { patch: '' }, patch: expect.stringContaining('larger than 1 MB') });
   });
 
   it('answers aborted for a job that is stopped', async () => {

@@ -117,12 +117,14 @@ it('jobs, entries of the audit log, keys and conversations go when their time or
 });
 
 describe('snapshots', () => {
+  /** Of a snapshot with the change of its step. */
   const size = 100_000;
+  const patchSize = 30_000;
   const snapshot = (tree: string) => ({
     tree,
     commit: tree,
     baseCommit: 'base',
-    pack: Buffer.alloc(size, tree),
+    pack: Buffer.alloc(size - patchSize, tree),
     patch: '',
     changedFiles: 1,
   });
@@ -130,6 +132,11 @@ describe('snapshots', () => {
     (await rowsOf(`select tree, length(pack) as bytes from job_snapshots where job_id = $1 order by tree`, [jobId]))
       .filter(({ bytes }) => bytes > 0)
       .map(({ tree }) => tree);
+
+  const stepsWithChange = async (jobId: string) =>
+    (
+      await rowsOf(`select tree from job_steps where job_id = $1 and patch is not null order by turn, step`, [jobId])
+    ).map(({ tree }) => tree);
 
   /** A job of two turns of three steps each, with a tree for every step: `1.1` to `2.3`. */
   async function stage(mostBytes?: number) {
@@ -144,10 +151,10 @@ describe('snapshots', () => {
     for (const [turn, step] of [1, 2].flatMap((turn) => [1, 2, 3].map((step) => [turn, step] as const))) {
       const tree = `${turn}.${step}`;
       await database.pool.query(
-        `insert into job_steps (job_id, turn, step, tree, response, tool_results, finish_reason, ended_at)
-         values ($1, $2, $3, $4, '{"content": [], "text": "", "toolCalls": [{"toolCallId": "a", "toolName": "write", "input": {}}]}',
+        `insert into job_steps (job_id, turn, step, tree, patch, response, tool_results, finish_reason, ended_at)
+         values ($1, $2, $3, $4, repeat('+', $5), '{"content": [], "text": "", "toolCalls": [{"toolCallId": "a", "toolName": "write", "input": {}}]}',
                  '[]', 'tool-calls', now())`,
-        [job.id, turn, step, tree],
+        [job.id, turn, step, tree, patchSize],
       );
       await withTransaction(database.pool, (client) => storeSnapshot(client, job.id, snapshot(tree), mostBytes));
     }
@@ -157,8 +164,10 @@ describe('snapshots', () => {
   it('of a job beyond its room lose their contents but for the newest and the ends of turns', async () => {
     const { job } = await stage(4.5 * size);
     expect(await contents(job.id)).toEqual(['1.3', '2.1', '2.2', '2.3']);
+    expect(await stepsWithChange(job.id)).toEqual(['1.3', '2.1', '2.2', '2.3']);
     const { job: tight } = await stage(1);
     expect(await contents(tight.id)).toEqual(['1.3', '2.3']);
+    expect(await stepsWithChange(tight.id)).toEqual(['1.3', '2.3']);
   });
 
   it('that were removed are said to be, by forks and diffs; those that are kept can be forked', async () => {
@@ -190,6 +199,7 @@ describe('snapshots', () => {
     const retention = createRetentionStore(database.pool);
     await retention.sweep({ ...generous, snapshotBytes: 4.5 * size });
     expect(await contents(job.id)).toEqual(['1.3', '2.1', '2.2', '2.3']);
+    expect(await stepsWithChange(job.id)).toEqual(['1.3', '2.1', '2.2', '2.3']);
     expect(await contents(other.job.id)).toHaveLength(4);
     const [{ bytes }] = await rowsOf('select snapshot_bytes::int as bytes from organizations where id = $1', [
       project.organizationId,

@@ -60,7 +60,7 @@ it('stores results and their snapshot together, and neither for a stale attempt'
   const ref = { ...(await seedJob(database.pool)), step: 1 };
   const stale = await steps.claim(ref);
   const { fence } = await steps.claim(ref);
-  const batch = { ...ref, results, tree: 't1', snapshot: snapshotOf('t1') };
+  const batch = { ...ref, results, tree: 't1', snapshot: snapshotOf('t1'), patch: '+one\0' };
   expect(await steps.storeResults({ ...batch, fence: stale.fence })).toBe(false);
   expect(await steps.snapshot(ref.jobId, 't1')).toBeNull();
   expect(await steps.storeResults({ ...batch, fence })).toBe(true);
@@ -77,7 +77,7 @@ it('knows the newest tree and patch across steps and turns, also when the change
   await database.pool.query(`update jobs set base_commit = 'base' where id = $1`, [ref.jobId]);
   const run = async (turn: number, step: number, tree: string, snapshot: Snapshot | null) => {
     const { fence } = await steps.claim({ ...ref, turn, step });
-    expect(await steps.storeResults({ ...ref, turn, step, fence, results, tree, snapshot })).toBe(true);
+    expect(await steps.storeResults({ ...ref, turn, step, fence, results, tree, snapshot, patch: null })).toBe(true);
     return [await steps.latestTree(ref.jobId), await asOperator(database.pool).latestPatch(ref.jobId)];
   };
   expect([await steps.latestTree(ref.jobId), await asOperator(database.pool).latestPatch(ref.jobId)]).toEqual([

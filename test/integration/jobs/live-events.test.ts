@@ -135,13 +135,16 @@ describe('the events of a job', () => {
   });
 
   it('hold no secret of the worker, however the model cuts it up', async () => {
-    await using repository = await createTestRepository();
-    await using model = await startScriptedModelServer();
     const key = 'model-key-0123456789';
+    await using repository = await createTestRepository({ 'old.txt': `${key}\n` });
+    await using model = await startScriptedModelServer();
     model.script(
       {
         text: [`The key is ${key.slice(0, 8)}`, key.slice(8, 14), `${key.slice(14)}.`],
-        toolCalls: [{ name: 'write', input: { path: 'k.txt', content: `ghp_0123456789abcdefghij ${key}` } }],
+        toolCalls: [
+          { name: 'write', input: { path: 'k.txt', content: `ghp_0123456789abcdefghij ${key}` } },
+          { name: 'delete', input: { path: 'old.txt' } },
+        ],
         chunkDelayMs: 120,
       },
       { text: key },
@@ -152,6 +155,9 @@ describe('the events of a job', () => {
     expect(textOf(events)).toBe('The key is [redacted].[redacted]');
     expect(JSON.stringify(events)).not.toContain(key);
     expect(JSON.stringify(events)).not.toContain('ghp_0123456789');
+    const { rows } = await database.pool.query('select patch from job_steps where job_id = $1 and step = 1', [id]);
+    expect(rows[0].patch).toContain('-[redacted]');
+    expect(rows[0].patch).not.toContain(key);
   });
 
   it('end with the failure, and the stragglers of a cancelled call come to nothing', async () => {

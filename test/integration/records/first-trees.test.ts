@@ -44,7 +44,7 @@ async function changesOf(jobId: string): Promise<{ told: string[][]; differ: boo
   return {
     told: steps.map(({ files }) => files.map(({ change, path }) => `${change} ${path}`)),
     differ: await Promise.all(
-      steps.map(async ({ step }) => (await story.treesAround(operator, { jobId, turn: 2, step }))!.differ),
+      steps.map(async ({ step }) => (await story.changeOf(operator, { jobId, turn: 2, step }))!.hasChanged),
     ),
   };
 }

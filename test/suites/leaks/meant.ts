@@ -23,6 +23,7 @@ const said = [
 const worked = [
   'job_steps.response',
   'job_steps.tool_results',
+  'job_steps.patch',
   'job_snapshots.pack',
   'job_snapshots.patch',
   'job_effects.result',

@@ -173,22 +173,6 @@ export const boundMutations: Mutation[] = [
     tests: ['api/http/json-body'],
   },
   {
-    name: 'the edit length of a diff has no budget',
-    file: 'lib/patches/line-diff.ts',
-    find: 'Math.min(mostDifferences, Math.floor(Math.sqrt(2 * budget.left)))',
-    replace: 'Infinity',
-    project: 'unit',
-    tests: ['lib/patches/bounded-work'],
-  },
-  {
-    name: 'the comparisons of renames have no budget',
-    file: 'lib/patches/pair-renames.ts',
-    find: 'if (steps > budget.left) return false;',
-    replace: '',
-    project: 'unit',
-    tests: ['lib/patches/bounded-work'],
-  },
-  {
     name: 'more tasks wait for a thread than may',
     file: 'lib/threads/thread-queue.ts',
     find: "if (turns.length >= waiting) throw new ThreadQueueError('Too many tasks wait for a thread.');",

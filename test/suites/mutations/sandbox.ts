@@ -99,6 +99,22 @@ export const sandboxMutations: Mutation[] = [
     tests: ['clients/publish-later'],
   },
   {
+    name: 'the change of a step stays when its snapshot goes',
+    file: 'db/for-worker/retention.ts',
+    find: 'update job_steps set patch = null from which',
+    replace: 'update job_steps set patch = job_steps.patch from which',
+    project: 'integration',
+    tests: ['db/retention'],
+  },
+  {
+    name: 'the changes of steps do not count to the room of snapshots',
+    file: 'db/for-worker/retention.ts',
+    find: 'select sum(octet_length(job_steps.patch)) from',
+    replace: 'select sum(0) from',
+    project: 'integration',
+    tests: ['db/retention'],
+  },
+  {
     name: 'git has no limit on its memory',
     file: 'activities/git/git-process.ts',
     find: 'maxMemoryBytes === null ?',

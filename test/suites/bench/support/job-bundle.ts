@@ -94,6 +94,7 @@ function stepOf(step: number): JobPiece {
     costMicros: 100,
     toolResults: [{ toolCallId: call.toolCallId, toolName: 'read', output: text, isError: false }],
     tree: treeOf(step),
+    patch: null,
     modelFailures: 0,
     startedAt: timeOf(step),
     answeredAt: timeOf(step),
