@@ -88,7 +88,6 @@ export function createActivities(deps: ActivityDeps) {
     maskSecrets,
     askPaid,
     conversation,
-    secrets: secrets.values,
     access,
     remindOfFinish: createFinishReminder({ ...deps, access }),
     attempt: createAttempt({

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { StepResponse } from '../../db/for-worker/steps.ts';
 import type { PricedUsage } from '../../models/prices.ts';
 import type { ModelRegistry } from '../../models/registry.ts';
+import { createJsonScan } from '../../lib/json-scan.ts';
 import { beforeRequest } from '../../models/provider-fetch.ts';
 import { usedTokens, type ReportedUsage } from '../../models/used-tokens.ts';
 import type { TokenUsage } from '../../workflows/contract/job.ts';
@@ -31,6 +32,7 @@ export interface ModelAnswer {
   usage: TokenUsage;
   /** The usage as it is priced. */
   details: PricedUsage;
+  receivedCharacters: number;
 }
 
 export interface AskModelDeps {
@@ -39,10 +41,14 @@ export interface AskModelDeps {
   timeoutMs?: number;
 }
 
-/** Longer than the answer of any model, in characters. */
-const longestAnswer = 2_000_000;
+/** Longer than the answer of any model, in characters: 128,000 tokens. */
+const longestAnswer = 600_000;
+/** Of the arguments of a call; parsing and checking them takes time by the number of values. */
+const argumentLimits = { deepest: 100, mostValues: 5_000 };
 /** Calls of one answer that are run. */
 const mostCalls = 100;
+/** More are no answer to anything. */
+const mostCallsSent = 1_000;
 const tooManyCalls = `Not run: an answer may have ${mostCalls} calls. Go on with the results of the others.`;
 
 /** Makes the one place that calls a job's model: one request, no retries of its own. Errors: ModelCallError, UnknownModelError. */
@@ -53,6 +59,8 @@ export function createAskModel({ models, timeoutMs = 9 * 60_000 }: AskModelDeps)
     const languageModel = models.languageModel(model);
     const over = new AbortController();
     let streamed = 0;
+    let called = 0;
+    let scan = createJsonScan(argumentLimits);
     let refusal: unknown = null;
     const mayAsk = async () => {
       try {
@@ -76,26 +84,38 @@ export function createAskModel({ models, timeoutMs = 9 * 60_000 }: AskModelDeps)
       });
     try {
       const result = beforeRequest.run(mayAsk, ask);
+      // read beside the stream: each promise of the result that is asked for behind it reads all of it again, in one go
+      const steps = Promise.resolve(result.steps);
+      steps.catch(() => undefined);
       for await (const part of result.stream) {
         if (part.type === 'text-delta' || part.type === 'reasoning-delta') streamed += part.text.length;
-        if (part.type === 'tool-input-delta') streamed += part.delta.length;
-        if (streamed > longestAnswer) throw tooLong();
+        if (part.type === 'tool-input-start') {
+          called += 1;
+          scan = createJsonScan(argumentLimits);
+        }
+        if (part.type === 'tool-input-delta') {
+          streamed += part.delta.length;
+          if (scan(Buffer.from(part.delta)) !== null) throw tooLong();
+        }
+        if (streamed > longestAnswer || called > mostCallsSent) throw tooLong();
         if (part.type === 'text-delta') onText?.(part.text);
         if (part.type === 'error') throw part.error;
         if (part.type === 'abort') throw new UnusableAnswerError('The answer broke off.');
       }
-      const [finishReason, text, toolCalls] = [await result.finishReason, await result.text, await result.toolCalls];
+      const [answer] = await steps;
+      if (answer === undefined) throw new UnusableAnswerError('The answer was empty.');
+      const { finishReason, rawFinishReason, text, toolCalls, usage } = answer;
       const problem = problemWith({
         finishReason,
-        isCut: finishReason === 'other' && (await result.rawFinishReason) === undefined,
+        isCut: finishReason === 'other' && rawFinishReason === undefined,
         isEmpty: text === '' && toolCalls.length === 0,
       });
       if (problem !== null) throw problem;
-      const content = (await result.responseMessages).find(({ role }) => role === 'assistant')?.content ?? [];
+      const content = answer.response.messages.find(({ role }) => role === 'assistant')?.content ?? [];
       const receivedCharacters = JSON.stringify(content).length;
       if (receivedCharacters > longestAnswer) throw tooLong();
       const length = { sentCharacters: lengthOf(question), receivedCharacters };
-      const details = usedTokens(reportedUsage(await result.usage), length);
+      const details = usedTokens(reportedUsage(usage), length);
       return {
         requestHash: requestHashOf({ model, system, messages, tools: Object.keys(tools) }),
         response: {
@@ -108,6 +128,7 @@ export function createAskModel({ models, timeoutMs = 9 * 60_000 }: AskModelDeps)
         finishReason,
         usage: { inputTokens: details.inputTokens, outputTokens: details.outputTokens },
         details,
+        receivedCharacters,
       };
     } catch (error) {
       if (refusal !== null) throw refusal;

@@ -1,6 +1,7 @@
 import type { EffectStore } from '../../db/for-worker/effects.ts';
 import type { WorkerEventStore } from '../../db/for-worker/job-events.ts';
 import type { WorkerMessageStore } from '../../db/for-worker/job-messages.ts';
+import type { KnownSecrets } from '../../lib/redaction/known-secrets.ts';
 import { createStreamRedactor } from '../../lib/redaction/redact-stream.ts';
 import type { ModelCall } from '../../workflows/contract/job.ts';
 import type { JobAccess } from '../job/job-access.ts';
@@ -23,8 +24,7 @@ export interface AskStepDeps {
   conversation: Conversation;
   askPaid: AskPaid;
   toolset: Toolset;
-  redact(text: string): string;
-  secrets: readonly string[];
+  secrets: KnownSecrets;
 }
 
 export interface StepAnswer {
@@ -33,14 +33,15 @@ export interface StepAnswer {
   answer: ModelAnswer;
   /** What it was asked with. */
   transcript: Transcript;
-  text: SpokenText;
+  /** Null: too long to have been followed. */
+  text: SpokenText | null;
 }
 
 /** Asks the model for a claimed step. */
 export type AskStep = (call: ModelCall, fence: number, signal: AbortSignal) => Promise<StepAnswer>;
 
 export function createAskStep(deps: AskStepDeps): AskStep {
-  const { access, messages, effects, events, conversation, askPaid, toolset, redact, secrets } = deps;
+  const { access, messages, effects, events, conversation, askPaid, toolset, secrets } = deps;
   const { finish } = toolset;
   const finishOnly: Toolset = finish === undefined ? {} : { finish };
 
@@ -53,7 +54,7 @@ export function createAskStep(deps: AskStepDeps): AskStep {
     const system = systemPrompt(instructions);
     const tools = lastBefore === null ? allowedTools(toolset, await access.projectOf(job)) : finishOnly;
     const text = createLiveText({
-      redactor: createStreamRedactor({ redact, secrets }),
+      redactor: createStreamRedactor({ redact: secrets.redact, secrets: secrets.values }),
       append: (piece) => events.appendText({ ...ref, fence, ...piece }),
     });
     try {

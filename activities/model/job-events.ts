@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Snapshot } from '../../db/for-worker/snapshots.ts';
 import type { ToolCall, ToolResult } from '../../db/for-worker/steps.ts';
 import type { TokenUsage } from '../../workflows/contract/job.ts';
@@ -10,12 +11,19 @@ type Redact = (text: string) => string;
 const mostBytes = 12_000;
 const mostFiles = 50;
 const longestOutput = 1_000;
+/** Of a patch, between two turns of the event loop. */
+const linesPerTurn = 20_000;
+/** Two paths, quoted, take no more. */
+const longestLine = 40_000;
+
+export interface AnswerCost {
+  usage: TokenUsage;
+  costMicros: number | null;
+  finishReason: string;
+}
 
 /** The calls that an answer asks for, and what the answer cost. */
-export function eventsOfAnswer(
-  answer: { toolCalls: ToolCall[]; usage: TokenUsage; costMicros: number | null; finishReason: string },
-  redact: Redact,
-): NewJobEvent[] {
+export function eventsOfAnswer(answer: AnswerCost & { toolCalls: ToolCall[] }, redact: Redact): NewJobEvent[] {
   const calls = answer.toolCalls.map(({ toolCallId, toolName, input }): NewJobEvent => {
     const data = {
       toolCallId: short(redact(toolCallId)),
@@ -31,25 +39,35 @@ export function eventsOfAnswer(
 }
 
 /** What the calls came to, and the change so far when it is another than before. */
-export function eventsOfResults(results: ToolResult[], snapshot: Snapshot | null, redact: Redact): NewJobEvent[] {
+export async function eventsOfResults(
+  results: ToolResult[],
+  snapshot: Snapshot | null,
+  redact: Redact,
+): Promise<NewJobEvent[]> {
   const events = results.map(({ toolCallId, toolName, output, isError }): NewJobEvent => {
     // a secret that the cut would tear apart is taken out before
     const text = redact(output.slice(0, 4 * longestOutput)).slice(0, longestOutput);
     const call = { toolCallId: short(redact(toolCallId)), toolName: short(redact(toolName)), isError };
     return { type: 'tool-result', data: { ...call, output: text, characters: output.length } };
   });
-  return snapshot === null ? events : [...events, { type: 'diff', data: diffOf(snapshot, redact) }];
+  return snapshot === null ? events : [...events, { type: 'diff', data: await diffOf(snapshot, redact) }];
 }
 
-function diffOf({ patch, changedFiles }: Snapshot, redact: Redact): JobEventData['diff'] {
+async function diffOf({ patch, changedFiles }: Snapshot, redact: Redact): Promise<JobEventData['diff']> {
   const data = { changedFiles, additions: 0, deletions: 0 };
   const files: string[] = [];
   let isInHunk = false;
-  for (const line of patch.split('\n')) {
-    const header = /^diff --git "?a\/.*? "?b\/(.*?)"?$/.exec(line);
-    if (header !== null) {
+  let lines = 0;
+  for (let at = 0, end = 0; at < patch.length; at = end + 1) {
+    end = patch.indexOf('\n', at);
+    if (end === -1) end = patch.length;
+    lines += 1;
+    if (lines % linesPerTurn === 0) await nextTurn();
+    const line = patch.slice(at, Math.min(end, at + longestLine));
+    if (line.startsWith('diff --git ')) {
       isInHunk = false;
-      if (files.length < mostFiles) files.push(redact(header[1] ?? '').slice(0, 200));
+      const [, path = ''] = /^diff --git "?a\/.*? "?b\/(.*?)"?$/.exec(line) ?? [];
+      if (files.length < mostFiles) files.push(redact(path).slice(0, 200));
     } else if (line.startsWith('@@')) isInHunk = true;
     else if (isInHunk && line.startsWith('+')) data.additions += 1;
     else if (isInHunk && line.startsWith('-')) data.deletions += 1;

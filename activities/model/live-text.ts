@@ -16,8 +16,8 @@ export interface LiveTextDeps {
 /** The text of a step on its way to the watchers while the model speaks. */
 export interface LiveText {
   push(delta: string): void;
-  /** Stops appending. */
-  end(): Promise<SpokenText>;
+  /** Stops appending. Null: the text is too long to be followed; it is told as a whole. */
+  end(): Promise<SpokenText | null>;
 }
 
 export interface SpokenText {
@@ -28,10 +28,13 @@ export interface SpokenText {
 
 /** In UTF-16 units: an event of so many fits its limit in whatever characters. */
 const longestPiece = 2_000;
+/** Of a text that is scrubbed as it comes; what may become a secret is looked at again and again. */
+const longestText = 64_000;
 
 /** Appends at most once per interval. Trouble with the database is none of the model's: the text waits for the next time. */
 export function createLiveText({ redactor, append, intervalMs = 100 }: LiveTextDeps): LiveText {
   let raw = '';
+  let length = 0;
   const whole: LivePiece[] = [];
   let waiting: LivePiece[] = [];
   let offset = 0;
@@ -42,14 +45,13 @@ export function createLiveText({ redactor, append, intervalMs = 100 }: LiveTextD
   let running: Promise<void> | null = null;
 
   function queue(text: string): void {
-    for (let at = 0; at < text.length;) {
-      const piece = wholeCharacters(text.slice(at, at + longestPiece), text.length - at);
-      whole.push({ offset, text: piece });
-      waiting.push({ offset, text: piece });
-      offset += piece.length;
-      at += piece.length;
-    }
+    const pieces = piecesOf(text, offset);
+    whole.push(...pieces);
+    waiting.push(...pieces);
+    offset += text.length;
   }
+
+  const isLong = () => length > longestText;
 
   function take(): void {
     const text = raw;
@@ -58,9 +60,10 @@ export function createLiveText({ redactor, append, intervalMs = 100 }: LiveTextD
   }
 
   async function flush(): Promise<void> {
+    if (isLong()) return;
     take();
     try {
-      for (let [piece] = waiting; piece !== undefined && !isRefused; [piece] = waiting) {
+      for (let [piece] = waiting; piece !== undefined && !isRefused && !isLong(); [piece] = waiting) {
         const isTaken = await append({ ...piece, isRepeated });
         isRepeated = false;
         waiting = waiting.slice(1);
@@ -76,25 +79,39 @@ export function createLiveText({ redactor, append, intervalMs = 100 }: LiveTextD
       running = flush().then(() => {
         timer = null;
         running = null;
-        if (!isRefused && !isEnding && (raw !== '' || waiting.length > 0)) schedule();
+        if (!isRefused && !isEnding && !isLong() && (raw !== '' || waiting.length > 0)) schedule();
       });
     }, intervalMs);
   }
 
   return {
     push(delta) {
-      raw += delta;
-      if (timer === null && !isRefused && delta !== '') schedule();
+      length += delta.length;
+      if (isLong()) raw = '';
+      else raw += delta;
+      if (timer === null && !isRefused && !isLong() && delta !== '') schedule();
     },
     async end() {
       isEnding = true;
       if (timer !== null) clearTimeout(timer);
       await running;
+      if (isLong()) return null;
       take();
       queue(redactor.end());
       return { rest: isRefused || isRepeated ? null : waiting, whole };
     },
   };
+}
+
+/** A text as it is told, in pieces of whole characters. */
+export function piecesOf(text: string, offset = 0): LivePiece[] {
+  const pieces: LivePiece[] = [];
+  for (let at = 0; at < text.length;) {
+    const piece = wholeCharacters(text.slice(at, at + longestPiece), text.length - at);
+    pieces.push({ offset: offset + at, text: piece });
+    at += piece.length;
+  }
+  return pieces;
 }
 
 /** Without half a surrogate pair at the end. */

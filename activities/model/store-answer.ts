@@ -3,19 +3,18 @@ import type { Compaction } from '../../db/for-worker/job-context.ts';
 import type { StepAnswerEvents, StepResponse, StepStore } from '../../db/for-worker/steps.ts';
 import type { NewJobEvent } from '../../db/jobs/event-types.ts';
 import { isStoreDown } from '../../db/store-down.ts';
-import { maskDeep } from '../../lib/redaction/known-secrets.ts';
+import type { KnownSecrets } from '../../lib/redaction/known-secrets.ts';
 import type { PriceBook } from '../../models/prices.ts';
 import type { ModelCall, TokenUsage } from '../../workflows/contract/job.ts';
 import { takenOver } from '../attempt.ts';
 import type { StepAnswer } from './ask-step.ts';
-import { eventsOfAnswer } from './job-events.ts';
-import type { LivePiece, SpokenText } from './live-text.ts';
+import { piecesOf, type LivePiece, type SpokenText } from './live-text.ts';
+import { scrubAnswer } from './scrub-answer.ts';
 
 export interface StoreAnswerDeps {
   steps: Pick<StepStore, 'storeResponse'>;
   prices: Pick<PriceBook, 'costMicrosOf'>;
-  maskSecrets(text: string): string;
-  redact(text: string): string;
+  secrets: KnownSecrets;
 }
 
 /** A step whose answer is stored. */
@@ -38,11 +37,11 @@ export type StoreAnswer = (
 const patienceMs = 60_000;
 const retryMs = 250;
 
-export function createStoreAnswer({ steps, prices, maskSecrets, redact }: StoreAnswerDeps): StoreAnswer {
+export function createStoreAnswer({ steps, prices, secrets }: StoreAnswerDeps): StoreAnswer {
   return async function storeAnswer({ jobId, turn, step }, fence, { model, answer, transcript, text }, signal) {
-    const response = maskedResponse(answer.response, maskSecrets);
     const costMicros = prices.costMicrosOf(model, answer.details);
-    const calls = eventsOfAnswer({ ...answer, toolCalls: response.toolCalls, costMicros }, redact);
+    const scrubbed = await scrubAnswer({ ...answer, costMicros }, { secrets, signal });
+    const { response } = scrubbed;
     const stored = {
       jobId,
       turn,
@@ -52,7 +51,7 @@ export function createStoreAnswer({ steps, prices, maskSecrets, redact }: StoreA
       costMicros,
       response,
       knownMessages: transcript.prompts.filter((prompt) => prompt.turn === turn && prompt.step === step).length,
-      events: eventsOf(text, fence, calls),
+      events: eventsOf(text ?? { rest: null, whole: piecesOf(scrubbed.text) }, fence, scrubbed.events),
     };
     if (!(await untilStored(() => steps.storeResponse(stored), signal))) throw takenOver();
     return { ...answer, response, compaction: transcript.compaction };
@@ -80,18 +79,4 @@ function eventsOf({ rest, whole }: SpokenText, attempt: number, calls: NewJobEve
   const textOf = (piece: LivePiece): NewJobEvent => ({ type: 'text', data: { attempt, ...piece } });
   const anew: NewJobEvent[] = [{ type: 'step-start', data: { attempt } }, ...whole.map(textOf), ...calls];
   return { attempt, ours: rest === null ? anew : [...rest.map(textOf), ...calls], overtaken: anew };
-}
-
-function maskedResponse(response: StepResponse, mask: (text: string) => string): StepResponse {
-  return {
-    content: response.content.map((part) => maskDeep(part, mask)),
-    text: mask(response.text),
-    toolCalls: response.toolCalls.map((call) => ({
-      ...call,
-      // the same in the content: a result is found by it
-      toolCallId: mask(call.toolCallId),
-      toolName: mask(call.toolName),
-      input: maskDeep(call.input, mask),
-    })),
-  };
 }

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ApplicationFailure } from '@temporalio/activity';
 import type { JobRow } from '../../db/jobs/jobs.ts';
 import type { EffectStore } from '../../db/for-worker/effects.ts';
@@ -59,7 +60,7 @@ export function createToolActivities(deps: ToolActivityDeps) {
           if (toolResults !== null) return { ...(await endOf(toolResults)), changedFiles: 0 };
           const job = await access.activeJob(ref);
           const { results, tree, snapshot, patch } = await runInWorkspace({ ref, job, calls, signal });
-          const events = eventsOfResults(results, snapshot, redact);
+          const events = await eventsOfResults(results, snapshot, redact);
           if (!(await steps.storeResults({ ...ref, fence, results, tree, snapshot, patch, events }))) throw takenOver();
           return { ...(await endOf(results)), changedFiles: snapshot?.changedFiles ?? 0 };
         },
@@ -91,7 +92,11 @@ export function createToolActivities(deps: ToolActivityDeps) {
       const context = { root: workspace.path, signal, runCommand };
       const ran = await runBatch(allowedTools(toolset, project), checked, context);
       const results = hasFilledDisk() ? takenBack(ran, (name) => toolset[name]?.isReadOnly ?? true) : ran;
-      const masked = results.map((result) => ({ ...result, output: maskSecrets(result.output) }));
+      const masked: ToolResult[] = [];
+      for (const result of results) {
+        masked.push({ ...result, output: maskSecrets(result.output) });
+        await nextTurn();
+      }
       if (hasFilledDisk()) {
         await workspace.release();
         await workspaces.remove(job.id);

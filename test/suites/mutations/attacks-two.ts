@@ -24,8 +24,8 @@ export const attackTwoMutations: Mutation[] = [
   {
     name: 'an answer of a provider has no end',
     file: 'models/provider-fetch.ts',
-    find: 'if (left < 0)',
-    replace: 'if (Number.isNaN(left))',
+    find: 'if (left < 0 ||',
+    replace: 'if (Number.isNaN(left) ||',
     ...hostile,
   },
   {
@@ -82,7 +82,7 @@ export const attackTwoMutations: Mutation[] = [
   },
   {
     name: 'the id of a call is stored with a key in it',
-    file: 'activities/model/store-answer.ts',
+    file: 'activities/model/scrub-answer.ts',
     find: '      toolCallId: mask(call.toolCallId),\n',
     replace: '',
     ...job,
@@ -90,8 +90,8 @@ export const attackTwoMutations: Mutation[] = [
   {
     name: 'what a model says it used is stored as it is',
     file: 'activities/model/ask-model.ts',
-    find: 'usedTokens(reportedUsage(await result.usage), length)',
-    replace: 'Object.assign(usedTokens({}, length), reportedUsage(await result.usage))',
+    find: 'usedTokens(reportedUsage(usage), length)',
+    replace: 'Object.assign(usedTokens({}, length), reportedUsage(usage))',
     ...job,
   },
 ];

@@ -6,6 +6,7 @@ const openAnswers = { project: 'unit', tests: ['api/http/open-answers'] } as con
 const eventLoop = { project: 'unit', tests: ['lib/threads/watch-event-loop', 'lib/threads/hold-watch'] } as const;
 const money = { project: 'integration', tests: ['jobs/money'] } as const;
 const asked = { project: 'integration', tests: ['db/asked-steps'] } as const;
+const loop = { project: 'integration', tests: ['models/event-loop'] } as const;
 const threads = { project: 'integration', tests: ['db/threads'] } as const;
 
 /** Work that is bounded before it is done. */
@@ -201,6 +202,48 @@ export const boundMutations: Mutation[] = [
     find: '(await fitsMessages(client, turn.threadId))',
     replace: 'true',
     ...threads,
+  },
+  {
+    name: 'what a provider sent is parsed without a turn for others',
+    file: 'models/provider-fetch.ts',
+    find: '        await nextTurn();\n',
+    replace: '',
+    ...loop,
+  },
+  {
+    name: 'a line of a provider holds any number of values',
+    file: 'models/provider-fetch.ts',
+    find: 'values > mostMarks',
+    replace: 'values < 0',
+    ...loop,
+  },
+  {
+    name: 'the end of an answer is read in one go',
+    file: 'activities/model/ask-model.ts',
+    find: 'const [answer] = await steps;',
+    replace: 'const [answer] = await result.steps;',
+    ...loop,
+  },
+  {
+    name: 'a long answer is scrubbed on the event loop',
+    file: 'activities/model/scrub-answer.ts',
+    find: 'answer.receivedCharacters <= shortAnswer',
+    replace: 'answer.receivedCharacters < Infinity',
+    ...loop,
+  },
+  {
+    name: 'a text of any length is scrubbed as it comes',
+    file: 'activities/model/live-text.ts',
+    find: 'length > longestText',
+    replace: 'length < 0',
+    ...loop,
+  },
+  {
+    name: 'a large patch is counted in one go',
+    file: 'activities/model/job-events.ts',
+    find: 'if (lines % linesPerTurn === 0) await nextTurn();',
+    replace: 'await Promise.resolve(lines);',
+    ...loop,
   },
   {
     name: 'a call that breaks off costs nothing',

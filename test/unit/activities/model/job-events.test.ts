@@ -17,17 +17,17 @@ it('tells each call and what the answer cost, without secrets', () => {
   ]);
 });
 
-it('no event is larger than 16 KB, whatever a model calls and a tool answers', () => {
+it('no event is larger than 16 KB, whatever a model calls and a tool answers', async () => {
   const large = fc.oneof(fc.string({ maxLength: 30_000, size: 'max' }), fc.constant('\u0001'.repeat(50_000)));
   const input = fc.oneof(fc.jsonValue(), large, fc.array(large), fc.dictionary(large, large));
-  fc.assert(
-    fc.property(input, large, (input, text) => {
+  await fc.assert(
+    fc.asyncProperty(input, large, async (input, text) => {
       const events = [
         ...eventsOfAnswer(
           { toolCalls: [{ toolCallId: text, toolName: text, input }], usage, costMicros: null, finishReason: 'x' },
           redact,
         ),
-        ...eventsOfResults([{ toolCallId: text, toolName: text, output: text, isError: false }], null, redact),
+        ...(await eventsOfResults([{ toolCallId: text, toolName: text, output: text, isError: false }], null, redact)),
       ];
       for (const { data } of events) expect(Buffer.byteLength(JSON.stringify(data))).toBeLessThanOrEqual(16_384);
     }),
@@ -35,7 +35,7 @@ it('no event is larger than 16 KB, whatever a model calls and a tool answers', (
   );
 });
 
-it('tells a result by its beginning, and the change by its files and lines', () => {
+it('tells a result by its beginning, and the change by its files and lines', async () => {
   const patch = `diff --git a/docs/a.md b/docs/a.md
 --- a/docs/a.md
 +++ b/docs/a.md
@@ -53,7 +53,7 @@ new file mode 100644
 `;
   const snapshot = { tree: 't', commit: 'c', baseCommit: 'b', pack: Buffer.alloc(0), patch, changedFiles: 2 };
   const result = { toolCallId: 'c1', toolName: 'read', output: 'x'.repeat(5_000), isError: false };
-  expect(eventsOfResults([result], snapshot, redact)).toEqual([
+  expect(await eventsOfResults([result], snapshot, redact)).toEqual([
     {
       type: 'tool-result',
       data: { toolCallId: 'c1', toolName: 'read', isError: false, output: 'x'.repeat(1_000), characters: 5_000 },

@@ -80,7 +80,7 @@ it('stops when nobody wants the text any more, and keeps the whole of it', async
   text.push('b');
   await vi.advanceTimersByTimeAsync(1_000);
   expect(asked).toBe(1);
-  const { rest, whole } = await text.end();
+  const { rest, whole } = (await text.end())!;
   expect([rest, whole.map((piece) => piece.text).join('')]).toEqual([null, 'ab']);
 });
 
@@ -103,4 +103,14 @@ it('cuts a long text into pieces of whole characters', async () => {
     expect(Buffer.byteLength(piece.text)).toBeLessThanOrEqual(8_000);
     expect(long.slice(piece.offset).startsWith(piece.text)).toBe(true);
   }
+});
+
+it('follows no text that is longer than may be looked at again and again', async () => {
+  const { pieces, append } = recording();
+  const text = liveText(append);
+  text.push('a'.repeat(60_000));
+  text.push('a'.repeat(60_000));
+  await vi.advanceTimersByTimeAsync(100);
+  expect(await text.end()).toBe(null);
+  expect(pieces).toEqual([]);
 });

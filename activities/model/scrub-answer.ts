@@ -1,0 +1,55 @@
+import type { StepResponse } from '../../db/for-worker/steps.ts';
+import type { NewJobEvent } from '../../db/jobs/event-types.ts';
+import { maskDeep, type KnownSecrets } from '../../lib/redaction/known-secrets.ts';
+import { runInThread } from '../../lib/threads/run-in-thread.ts';
+import { eventsOfAnswer, type AnswerCost } from './job-events.ts';
+
+export interface AnswerToScrub extends AnswerCost {
+  response: StepResponse;
+  receivedCharacters: number;
+}
+
+export interface ScrubbedAnswer {
+  /** As it is stored. */
+  response: StepResponse;
+  events: NewJobEvent[];
+  /** The text as it is shown. */
+  text: string;
+}
+
+/** In characters. Scrubbing takes up to a millisecond for 1,000. */
+const shortAnswer = 16_000;
+const deadlineMs = 30_000;
+
+/** Takes secrets out of an answer: in a thread when it is long. */
+export async function scrubAnswer(
+  answer: AnswerToScrub,
+  { secrets, signal }: { secrets: KnownSecrets; signal: AbortSignal },
+): Promise<ScrubbedAnswer> {
+  if (answer.receivedCharacters <= shortAnswer) return scrub(answer, secrets);
+  return runInThread<object, ScrubbedAnswer>({
+    script: new URL('./scrub-thread.ts', import.meta.url),
+    data: { answer, secrets: secrets.values },
+    signal: AbortSignal.any([signal, AbortSignal.timeout(deadlineMs)]),
+  });
+}
+
+export function scrub(answer: AnswerToScrub, { mask, redact }: Pick<KnownSecrets, 'mask' | 'redact'>): ScrubbedAnswer {
+  const response = maskedResponse(answer.response, mask);
+  const events = eventsOfAnswer({ ...answer, toolCalls: response.toolCalls }, redact);
+  return { response, events, text: redact(answer.response.text) };
+}
+
+function maskedResponse(response: StepResponse, mask: (text: string) => string): StepResponse {
+  return {
+    content: response.content.map((part) => maskDeep(part, mask)),
+    text: mask(response.text),
+    toolCalls: response.toolCalls.map((call) => ({
+      ...call,
+      // the same in the content: a result is found by it
+      toolCallId: mask(call.toolCallId),
+      toolName: mask(call.toolName),
+      input: maskDeep(call.input, mask),
+    })),
+  };
+}

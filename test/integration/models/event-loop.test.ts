@@ -1,0 +1,127 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createAskModel } from '../../../activities/model/ask-model.ts';
+import { eventsOfResults } from '../../../activities/model/job-events.ts';
+import { createLiveText } from '../../../activities/model/live-text.ts';
+import { scrubAnswer } from '../../../activities/model/scrub-answer.ts';
+import { createToolset } from '../../../activities/tools/toolset.ts';
+import { createStreamRedactor } from '../../../lib/redaction/redact-stream.ts';
+import { createKnownSecrets } from '../../../lib/redaction/known-secrets.ts';
+import { watchEventLoop } from '../../../lib/threads/watch-event-loop.ts';
+import { createModelRegistry } from '../../../models/registry.ts';
+import { hostileAnswers } from '../../support/hostile-provider.ts';
+
+/** In a process of its own: what it does is none of the worker's. */
+let provider: ChildProcess;
+let port = '';
+beforeAll(async () => {
+  const script = join(import.meta.dirname, '../../support/hostile-provider.ts');
+  provider = spawn(process.execPath, [script], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const [said] = await once(provider.stdout!, 'data');
+  port = String(said).trim();
+  // code that runs for the first time is compiled meanwhile
+  for (const name of ['many calls', 'a text of line breaks']) await ask(name);
+});
+afterAll(() => void provider.kill());
+
+async function ask(name: string) {
+  const baseUrl = `http://127.0.0.1:${port}/${encodeURIComponent(name)}`;
+  const models = createModelRegistry({ compatible: { baseUrl, apiKey: 'key-of-the-model' } });
+  const question = {
+    model: 'compatible/any',
+    system: '',
+    messages: [{ role: 'user' as const, content: 'Words' }],
+    toolset: createToolset(),
+    signal: new AbortController().signal,
+    onText: () => undefined,
+  };
+  await createAskModel({ models })(question).catch(() => undefined);
+}
+
+/** The shortest of the longest holds of three runs: a collection of garbage may come into one of them. */
+async function holdOf(work: () => Promise<unknown>): Promise<number> {
+  let least = Infinity;
+  for (let run = 0; run < 3 && least > 0; run += 1) {
+    await delay(20);
+    let longest = 0;
+    {
+      using _ = watchEventLoop({ heldMs: 50, onHeld: ({ cpuMs }) => (longest = Math.max(longest, cpuMs)) });
+      await work();
+      await delay(20);
+    }
+    least = Math.min(least, longest);
+  }
+  return least;
+}
+
+describe('the event loop of a worker goes on', () => {
+  it.each(Object.keys(hostileAnswers))('while a model answers with %s', { timeout: 120_000 }, async (name) => {
+    expect(await holdOf(() => ask(name))).toBe(0);
+  });
+
+  const pem = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs8', format: 'pem' });
+  const secrets = createKnownSecrets([
+    ...Array.from({ length: 12 }, (_, at) => `secret-${at}-abcdefghijklm`),
+    String(pem),
+  ]);
+  const texts = {
+    words: 'lorem ipsum ',
+    'one word': 'aB3dE5gH7',
+    'line breaks': 'a\n',
+    'beginnings of tokens': 'ghp_',
+    'beginnings of secrets': 'secret-1-abcd ',
+    'beginnings of keys': '-----BEGIN A PRIVATE KEY-----',
+    headers: 'Bearer ',
+  };
+  const longAnswer = (text: string, input: unknown) => ({
+    response: {
+      content: [{ type: 'text', text }],
+      text,
+      toolCalls: [{ toolCallId: 'a', toolName: 'write', input }],
+    },
+    finishReason: 'stop',
+    usage: { inputTokens: 1, outputTokens: 1 },
+    costMicros: 1,
+    receivedCharacters: text.length,
+  });
+  const { signal } = new AbortController();
+
+  it.each(Object.entries(texts))('while secrets are taken out of %s', { timeout: 120_000 }, async (_, part) => {
+    const text = part.repeat(590_000 / part.length);
+    const scrub = (value: string, input: unknown) => scrubAnswer(longAnswer(value, input), { secrets, signal });
+    expect(await holdOf(() => scrub(text, { content: text }))).toBe(0);
+    expect(await holdOf(() => scrub(text.slice(0, 15_000), {}))).toBe(0);
+    const values = Array.from({ length: 5_000 }, (_, at) => ({ [`k${at}`]: part }));
+    expect(await holdOf(() => scrub(text, values))).toBe(0);
+    const { response, text: shown } = await scrub(`${text} secret-3-abcdefghijklm`, {});
+    expect([response.text, shown].filter((one) => one.includes('secret-3-abcdefghijklm'))).toEqual([]);
+  });
+
+  it.each(Object.entries(texts))('while %s are followed as they come', { timeout: 120_000 }, async (_, part) => {
+    const text = part.repeat(590_000 / part.length);
+    const follow = async () => {
+      const redactor = createStreamRedactor({ redact: secrets.redact, secrets: secrets.values });
+      const live = createLiveText({ redactor, append: () => Promise.resolve(true), intervalMs: 5 });
+      for (let at = 0; at < text.length; at += 20_000) {
+        live.push(text.slice(at, at + 20_000));
+        await delay(8);
+      }
+      await live.end();
+    };
+    expect(await holdOf(follow)).toBe(0);
+  });
+
+  it.each([
+    ['short lines', '+a\n'],
+    ['headings', 'diff --git a/a b/b\n'],
+    ['no line', '+aaaaaaaaaaaaaaaaaaa'],
+  ])('while a patch of 20 MB is counted: %s', { timeout: 120_000 }, async (_, line) => {
+    const patch = `diff --git a/a b/b\n@@ -1 +1 @@\n${line.repeat(20e6 / line.length)}`;
+    const snapshot = { tree: 't', commit: 'c', baseCommit: 'b', pack: Buffer.alloc(0), patch, changedFiles: 1 };
+    expect(await holdOf(() => eventsOfResults([], snapshot, secrets.redact))).toBe(0);
+  });
+});
