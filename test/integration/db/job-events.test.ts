@@ -50,10 +50,9 @@ describe('the events of a job', () => {
       for (const { seq } of events) seen.push((last = seq));
       return events.length;
     };
-    let isWriting = true;
-    const written = Promise.all(writers).finally(() => (isWriting = false));
-    while (isWriting) await look();
-    await written;
+    const written = Promise.all(writers).then(() => true);
+    do await look();
+    while (!(await Promise.race([written, false])));
     while ((await look()) > 0);
     const all = (await eventsOf(id)).map(({ seq }) => seq);
     expect(all).toEqual(all.map((_, index) => index + 1));
