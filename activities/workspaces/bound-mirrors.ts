@@ -5,12 +5,10 @@ import { tryLock } from './file-lock.ts';
 import { readBase } from './job-directory.ts';
 import { mirrorNameOf } from './mirrors.ts';
 
-export interface MirrorBounds {
-  /** What all mirrors together may take on disk. */
-  limitBytes: number;
-  /** A mirror that was used within this time stays. */
-  keepUsedMs: number;
-}
+/** A mirror that was used within this time stays. */
+const keepUsedMs = 10 * 60_000;
+/** One that was not used for so long goes, also where there is room: its repository may be nobody's any more. */
+const forgetMs = 30 * 24 * 60 * 60_000;
 
 interface StoredMirror {
   name: string;
@@ -19,16 +17,17 @@ interface StoredMirror {
 }
 
 /**
- * Removes the mirrors that were not used for longest until the others fit. One that a working copy borrows from stays; one
- * that is needed again is fetched anew. Answers how many it removed.
+ * Removes the mirrors that were not used for longest, until the others fit on the disk and none is forgotten. One that a working copy
+ * borrows from stays; one that is needed again is fetched anew. Answers how many it removed.
  */
-export async function boundMirrors(directory: string, { limitBytes, keepUsedMs }: MirrorBounds): Promise<number> {
+export async function boundMirrors(directory: string, limitBytes: number): Promise<number> {
   const stored = await listMirrors(join(directory, 'mirrors'));
   const borrowed = await borrowedMirrors(join(directory, 'jobs'));
   let bytes = stored.reduce((sum, mirror) => sum + mirror.bytes, 0);
   let removed = 0;
   for (const mirror of stored.toSorted((one, other) => one.usedAtMs - other.usedAtMs)) {
-    if (bytes <= limitBytes || Date.now() - mirror.usedAtMs < keepUsedMs) break;
+    const unusedMs = Date.now() - mirror.usedAtMs;
+    if (unusedMs < (bytes > limitBytes ? keepUsedMs : forgetMs)) break;
     if (borrowed.has(mirror.name) || !(await removeMirror(directory, mirror))) continue;
     bytes -= mirror.bytes;
     removed += 1;

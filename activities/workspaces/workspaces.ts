@@ -124,7 +124,6 @@ interface OpenJob {
 }
 
 const defaultKeepMs = 3 * 24 * 60 * 60_000;
-const mirrorKeepUsedMs = 10 * 60_000;
 
 /** Makes the working copies below a directory. */
 export function createWorkspaces({
@@ -281,7 +280,7 @@ export function createWorkspaces({
     }),
     remove: translated(remove),
     removeEnded: translated(removeEnded),
-    boundMirrors: translated((limitBytes) => boundMirrors(directory, { limitBytes, keepUsedMs: mirrorKeepUsedMs })),
+    boundMirrors: translated((limitBytes) => boundMirrors(directory, limitBytes)),
   };
 }
 

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { SiteRef } from '../../db/caller.ts';
@@ -39,6 +39,9 @@ interface Entry {
 }
 
 const retryAfterMs = 5_000;
+const folderPrefix = 'indexes-';
+/** A process touches its folder at each look; one that was killed leaves its copies behind. */
+const abandonedAfterMs = 60 * 60_000;
 
 /** The indexes that this process has open, each swapped for a newer version while replies go on with the one they began with. */
 export class SiteIndexes {
@@ -57,7 +60,9 @@ export class SiteIndexes {
   }
 
   async #makeFolder(): Promise<string> {
-    return mkdtemp(join(makePrivateFolder(this.#deps.directory), 'indexes-'));
+    const directory = makePrivateFolder(this.#deps.directory);
+    await removeAbandoned(directory);
+    return mkdtemp(join(directory, folderPrefix));
   }
 
   /** The newest index of a site; null while it has none. Errors: the database's, on the first use of a site. */
@@ -98,6 +103,8 @@ export class SiteIndexes {
   }
 
   async #refreshAll(): Promise<void> {
+    const now = new Date();
+    await this.#folder.then((folder) => utimes(folder, now, now)).catch(() => {});
     for (const entry of this.#entries.values()) {
       if (entry.retryAt > Date.now()) continue;
       try {
@@ -146,6 +153,15 @@ export class SiteIndexes {
     if (!open.isRetired || open.users > 0) return;
     open.index[Symbol.dispose]();
     await rm(open.copy.file, { force: true }).catch(() => {});
+  }
+}
+
+async function removeAbandoned(directory: string): Promise<void> {
+  for (const name of await readdir(directory)) {
+    if (!name.startsWith(folderPrefix)) continue;
+    const folder = join(directory, name);
+    const usedAtMs = (await stat(folder).catch(() => null))?.mtimeMs ?? Infinity;
+    if (Date.now() - usedAtMs > abandonedAfterMs) await rm(folder, { recursive: true, force: true });
   }
 }
 

@@ -51,7 +51,7 @@ it(
   },
 );
 
-it('removes the mirrors that were unused for longest, and fetches one anew when it is needed again', async () => {
+it('removes the mirrors that were unused for longest or for a month, and fetches one anew when it is needed again', async () => {
   await using test = await createTestWorkspaces();
   await using old = await createTestRepository();
   await using borrowed = await createTestRepository();
@@ -62,8 +62,12 @@ it('removes the mirrors that were unused for longest, and fetches one anew when 
     await (await openJob(test, path, `job-${nameOf(path)}`)).release();
   }
   await test.workspaces.remove(`job-${nameOf(old.path)}`);
-  for (const { path } of [old, borrowed]) await utimes(join(mirrorOf(path), 'HEAD'), new Date(0), new Date(0));
+  const usedBefore = async (days: number) => {
+    const time = new Date(Date.now() - days * 24 * 60 * 60_000);
+    for (const { path } of [old, borrowed]) await utimes(join(mirrorOf(path), 'HEAD'), time, time);
+  };
 
+  await usedBefore(29);
   expect(await test.workspaces.boundMirrors(everything)).toBe(0);
   expect(await test.workspaces.boundMirrors(1)).toBe(1);
   expect([old, borrowed, recent].map(({ path }) => existsSync(mirrorOf(path)))).toEqual([false, true, true]);
@@ -72,6 +76,11 @@ it('removes the mirrors that were unused for longest, and fetches one anew when 
   const opened = await openJob(test, old.path, 'again');
   await opened.release();
   expect(existsSync(mirrorOf(old.path))).toBe(true);
+
+  await test.workspaces.remove('again');
+  await usedBefore(31);
+  expect(await test.workspaces.boundMirrors(everything)).toBe(1);
+  expect([old, borrowed, recent].map(({ path }) => existsSync(mirrorOf(path)))).toEqual([false, true, true]);
 });
 
 it('leaves a mirror alone that somebody uses', async () => {

@@ -22,6 +22,22 @@ export const attackThreeMutations: Mutation[] = [
     tests: ['api/session'],
   },
   {
+    name: 'what a killed API process copied of pages stays',
+    file: 'api/assistant/site-indexes.ts',
+    find: 'if (Date.now() - usedAtMs > abandonedAfterMs)',
+    replace: 'if (usedAtMs < 0)',
+    project: 'unit',
+    tests: ['api/assistant/site-indexes'],
+  },
+  {
+    name: 'a copy of a repository that nobody uses any more stays while there is room',
+    file: 'activities/workspaces/bound-mirrors.ts',
+    find: 'bytes > limitBytes ? keepUsedMs : forgetMs',
+    replace: 'bytes > limitBytes ? keepUsedMs : Infinity',
+    project: 'integration',
+    tests: ['clients/tidy'],
+  },
+  {
     name: 'a line of a bundle has no end',
     file: 'db/jobs/bundle-file.ts',
     find: "if (rest.length > longestLine) throw new BundleFileError('The file is not a bundle of a job.');",

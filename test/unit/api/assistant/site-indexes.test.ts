@@ -1,0 +1,42 @@
+import { mkdir, mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { expect, it, vi } from 'vitest';
+import { SiteIndexes } from '../../../../api/assistant/site-indexes.ts';
+
+const anHourAgo = new Date(Date.now() - 61 * 60_000);
+
+function open(directory: string): SiteIndexes {
+  const store = {
+    current: () => Promise.resolve(null),
+    download: () => Promise.reject(new Error('nothing is stored')),
+  };
+  return new SiteIndexes({ store, directory, logger: pino({ level: 'silent' }), pollMs: 10 });
+}
+
+it('removes what a killed process left of the pages of others, and keeps what a running one has', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'site-indexes-'));
+  try {
+    await using running = open(directory);
+    const own = await vi.waitFor(async () => {
+      const [name] = await readdir(directory);
+      expect(name).toMatch(/^indexes-/);
+      return name ?? '';
+    });
+    await utimes(join(directory, own), anHourAgo, anHourAgo);
+    await vi.waitFor(async () => {
+      expect((await stat(join(directory, own))).mtimeMs).toBeGreaterThan(anHourAgo.getTime());
+    });
+    for (const name of ['indexes-killed', 'other']) {
+      await mkdir(join(directory, name));
+      await writeFile(join(directory, name, 'site_1-1.sqlite'), 'pages');
+      await utimes(join(directory, name), anHourAgo, anHourAgo);
+    }
+    await open(directory)[Symbol.asyncDispose]();
+    expect(running).toBeDefined();
+    expect(await readdir(directory)).toEqual([own, 'other']);
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+});
