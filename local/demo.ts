@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { askQuestion } from './demo-question.ts';
 import { followJob } from './demo-job.ts';
-import { homeOf } from './home.ts';
+import { homeOf } from './local-json.ts';
 import { catchInterruption } from './processes/interruption.ts';
 import { startStack } from './stack.ts';
 import { messageOf } from './start-error.ts';

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { link, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { checkDisk } from './disk-space.ts';
 import { tryLock } from './processes/lock-file.ts';
 import type { LockFile } from './processes/lock-file.ts';
@@ -17,11 +17,6 @@ export interface Home extends Disposable {
   readonly repositories: string;
   readonly work: string;
   readonly logs: string;
-}
-
-/** The home that the environment names: `DOCKET_HOME`, or `.docket` below the working directory. */
-export function homeOf(env: NodeJS.ProcessEnv): string {
-  return resolve(env['DOCKET_HOME'] || '.docket');
 }
 
 /**

@@ -1,5 +1,5 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { codeOf, messageOf, StartError } from './start-error.ts';
 
@@ -26,6 +26,11 @@ export const localJsonSchema = z.object({
 export type LocalJson = z.infer<typeof localJsonSchema>;
 
 export type ChildName = keyof LocalJson['pids'];
+
+/** The home that the environment names: `DOCKET_HOME`, or `.docket` below the working directory. */
+export function homeOf(env: NodeJS.ProcessEnv): string {
+  return resolve(env['DOCKET_HOME'] || '.docket');
+}
 
 /** Null when the home has none. Throws StartError, and leaves the file alone, when it cannot be understood. */
 export async function readLocalJson(home: string): Promise<LocalJson | null> {

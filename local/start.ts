@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { buildDashboard } from './build-dashboard.ts';
-import { homeOf } from './home.ts';
+import { homeOf } from './local-json.ts';
 import { catchInterruption } from './processes/interruption.ts';
 import { keepCompiledCode } from '../worker/compile-cache.ts';
 import { startStack } from './stack.ts';

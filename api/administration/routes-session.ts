@@ -13,7 +13,13 @@ import { mountRoutes } from '../http/mount-routes.ts';
 import { foreignPage, tooManyRequests, unauthorized, wrongKeyKind } from '../http/errors.ts';
 import type { FailedAttempts } from '../access/failed-attempts.ts';
 import type { SessionCookie } from '../access/session-cookie.ts';
-import { sessionSchema, signInSchema, type PublicSession } from './session-schemas.ts';
+import {
+  createSignInLinkSchema,
+  sessionSchema,
+  signInLinkSchema,
+  signInSchema,
+  type PublicSession,
+} from './session-schemas.ts';
 import type { VerifyKey } from '../access/verify-key.ts';
 import { repositoryUrl } from '../../lib/inputs/repository.ts';
 
@@ -52,6 +58,16 @@ export const sessionRoutes = {
     key: 'admin',
     responses: { 204: { description: 'All sessions have ended.' } },
   }),
+  createSignInLink: defineRoute({
+    method: 'post',
+    path: '/v1/sign-in-links',
+    summary: 'Creates a link that signs in to the dashboard once, within 15 minutes.',
+    description: 'Takes an admin key, not a session: a session ends after its hours and cannot make the next one.',
+    key: 'admin',
+    body: createSignInLinkSchema,
+    maxBytes: 4_096,
+    responses: { 201: json('The link, which is shown only once.', signInLinkSchema) },
+  }),
 };
 
 export interface SessionRouteDeps {
@@ -60,7 +76,7 @@ export interface SessionRouteDeps {
   failures: FailedAttempts;
   addressOf: (request: IncomingMessage) => string;
   cookie: SessionCookie;
-  sessions: Pick<SessionStore, 'open' | 'revoke' | 'revokeAll'>;
+  sessions: Pick<SessionStore, 'open' | 'createLink' | 'revoke' | 'revokeAll'>;
   signedIn: SessionLookup;
   organizations: Pick<OrganizationStore, 'get'>;
   projects: Pick<ProjectStore, 'names'>;
@@ -136,6 +152,12 @@ export function createSessionRouter(deps: SessionRouteDeps): AppRouter {
     async signOutAll({ ctx, caller }) {
       await sessions.revokeAll(caller);
       ctx.set('Set-Cookie', cookie.clear());
+    },
+
+    async createSignInLink({ caller, body }) {
+      if (caller.sessionId !== null) throw unauthorized('Use an admin key: a session cannot create a sign-in link.');
+      const { name } = await body();
+      return { link: await sessions.createLink(caller, { keyId: caller.keyId, person: name }) };
     },
   });
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { mostChoices } from '../../db/page.ts';
+import { nameSchema } from '../../lib/inputs/administration.ts';
 import { closedBody } from '../http/closed-object.ts';
 
 /** The body of `POST /v1/session`: one of the two. */
@@ -7,6 +8,15 @@ export const signInSchema = closedBody({
   key: z.string().max(200).optional().meta({ description: 'An admin API key.' }),
   link: z.string().max(200).optional().meta({ description: 'The text of a sign-in link, which works once.' }),
 }).refine(({ key, link }) => (key === undefined) !== (link === undefined), 'must hold either key or link');
+
+/** The body of `POST /v1/sign-in-links`. */
+export const createSignInLinkSchema = closedBody({
+  name: nameSchema.optional().meta({ description: 'Who signs in with it, for the audit log.' }),
+});
+
+export const signInLinkSchema = z.object({
+  link: z.string().meta({ description: 'Shown this once; the dashboard takes it at /sign-in#link=…' }),
+});
 
 export const sessionSchema = z.object({
   organization: z.object({ id: z.string(), name: z.string() }),

@@ -1,32 +1,30 @@
-import type { Pool } from 'pg';
-import type { TemporalSettings } from '../../lib/temporal/temporal-credentials.ts';
-import type { EncryptionKey } from '../../lib/encryption/keys.ts';
+import type { Command } from 'commander';
+import { createApi, type Api } from '../http/api.ts';
+import { readApiSettings, type ApiSettings, type GlobalOptions, type KeyKind } from '../http/settings.ts';
 
-/** What every command of the `docket` command line works with. */
+/** What the commands take from the process they run in. */
 export interface CommandContext {
-  pool: Pool;
-  /** The secret that key digests are made with. */
-  keyPepper: string;
-  /** What stored secrets and payloads are sealed with; the first one seals. */
-  encryptionKeys: EncryptionKey[];
-  /** Where repositories of the local forge may lie; null: none. */
-  localRoot: string | null;
-  /** Hosts whose repositories may be named. */
-  allowedHosts: string[];
-  /** `host` or `host:port` that webhooks may lead to though it is private, and without TLS. */
-  webhookAllowedHosts: string[];
-  /** Where the API and the dashboard are reached. */
-  baseUrl: string;
-  /** Temporal's frontend. */
-  temporal: TemporalSettings;
+  env: NodeJS.ProcessEnv;
   /** All that standard input has. */
   readInput(): Promise<string>;
+  /** Replays a downloaded bundle; null where the program comes without Docket's workflow code. */
+  replay: ReplayBundle | null;
 }
 
-/** Runs a command with a context that is opened for it and closed afterwards. */
-export type WithContext = <T>(work: (context: CommandContext) => Promise<T>) => Promise<T>;
+export interface ReplayOptions {
+  turn?: number;
+  step?: number;
+  json?: true;
+}
 
-/** A mistake of the person at the keyboard: its sentence is printed, no stack. */
-export class CommandError extends Error {
-  override name = 'CommandError';
+/** Prints what a bundle file tells of a job; `name` is how the person named it. */
+export type ReplayBundle = (bundle: { file: string; name: string }, options: ReplayOptions) => Promise<void>;
+
+export async function connect(
+  { env }: CommandContext,
+  command: Command,
+  kind: KeyKind = 'admin',
+): Promise<ApiSettings & { api: Api }> {
+  const settings = await readApiSettings(command.optsWithGlobals<GlobalOptions>(), env, kind);
+  return { ...settings, api: createApi(settings) };
 }

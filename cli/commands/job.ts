@@ -1,156 +1,234 @@
-import { randomUUID } from 'node:crypto';
-import { createWriteStream, existsSync } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
-import type { Command } from 'commander';
-import type { Pool } from 'pg';
-import { jobMessageSchema } from '../../api/jobs/job-schemas.ts';
-import { operatorOf, type Caller } from '../../db/caller.ts';
-import { BundleFileError, readBundle, writeBundle } from '../../db/jobs/bundle-file.ts';
-import { createErasure } from '../../db/organizations/erasure.ts';
-import { canBeId, newId } from '../../db/ids.ts';
-import { SnapshotRemovedError } from '../../db/jobs/snapshot-removed.ts';
-import { createJobForkStore } from '../../db/jobs/job-forks.ts';
-import type { JobPiece } from '../../db/jobs/job-pieces.ts';
-import type { JobRow } from '../../db/jobs/jobs.ts';
-import { createJobRecordStore } from '../../db/jobs/job-records.ts';
-import { createWorkerJobStore } from '../../db/for-worker/jobs.ts';
-import { modelNameSchema } from '../../lib/inputs/administration.ts';
-import { codeOf } from '../../local/start-error.ts';
-import { integerBetween, readBy } from './checks.ts';
-import { CommandError } from './context.ts';
-import type { CommandContext, WithContext } from './context.ts';
-import { isJson, printRecord } from './output.ts';
+import { Option, type Command } from 'commander';
+import { CommandError } from '../command-error.ts';
+import { answerOf, done, type Api } from '../http/api.ts';
+import { connect, type CommandContext } from './context.ts';
+import { addJobRecordCommands } from './job-records.ts';
+import { getJob, watchJob, type JobRef } from './job-watch.ts';
+import { onJob } from './on-job.ts';
+import { readInteger } from './options.ts';
+import { isJson, plain, print, printList, printRecord, shortened } from './output.ts';
+import { projectIdOf } from './project-of.ts';
 
-interface ReplayOptions {
+interface Place {
   turn?: number;
   step?: number;
 }
 
-/** `docket job replay|fork|bundle|delete` */
-export function addJobCommands(program: Command, withContext: WithContext): void {
-  const group = program.command('job').description('agent jobs: replay, fork, bundle, delete');
-  const counted = integerBetween(1, 999_999);
+const statuses = ['active', 'completed', 'failed', 'archived'] as const;
+const turnOption = ['--turn <number>', 'default: the newest turn', readInteger] as const;
+const watchOption = ['--watch', 'follow the job to its end; the exit code says how it ended'] as const;
 
-  group
-    .command('replay')
-    .description("show a job step by step and replay its history with today's workflow code; contacts nothing outside")
-    .argument('<job>', 'the id of a job, or a bundle file (needs no database)')
-    .option('--turn <number>', 'one turn (default: all turns, or the newest with --step)', counted)
-    .option('--step <number>', 'one step in full: the exact prompt, the answer, the results, the change', counted)
-    .action(async (job: string, options: ReplayOptions, command: Command) => {
-      // what replays weighs more than all other commands together
-      const { replayJob } = await import('./replay-job.ts');
-      const show = (pieces: AsyncIterable<JobPiece>) => replayJob({ job, pieces, isJson: isJson(command), ...options });
-      if (existsSync(job)) return onFile(job, () => show(readBundle(job)));
-      if (!canBeId(job)) throw jobUnknown(job);
-      return withContext(async ({ pool }) =>
-        show(createJobRecordStore(pool).read(await operatorOfJob(pool, job), job)),
-      );
-    });
-
-  group
-    .command('delete')
-    .description('delete a job and everything stored for it, permanently')
-    .argument('<id>', 'the id of the job')
-    .requiredOption('--yes', 'there is no way back')
-    .action((id: string, _options: unknown, command: Command) =>
-      withContext(async ({ pool }) => {
-        if (!(await createErasure(pool).job(await operatorOfJob(pool, id), id))) throw jobUnknown(id);
-        printRecord(command, { id, deleted: true });
-      }),
-    );
-
-  group
-    .command('fork')
-    .description('create a job that continues after a step of another job, on its own branch')
-    .argument('<id>', 'the id of the job')
-    .requiredOption('--step <number>', 'the last step that it takes over', counted)
-    .option('--turn <number>', 'default: the newest turn', counted)
-    .option('--model <provider/model>', "default: the other job's model", readBy(modelNameSchema))
-    .option('--prompt <text>', 'a message that the first new step reads', readBy(jobMessageSchema.shape.prompt))
-    .action((id: string, options: ForkOptions, command: Command) =>
-      withContext(async (context) => {
-        const { id: jobId, model, forkedFrom, createdAt } = await fork(context, id, options);
-        const from =
-          forkedFrom === null ? null : `${forkedFrom.jobId}, turn ${forkedFrom.turn}, step ${forkedFrom.step}`;
-        printRecord(command, { id: jobId, model, forkedFrom: isJson(command) ? forkedFrom : from, createdAt });
-      }),
-    );
-
-  group
-    .command('bundle')
-    .description('write everything stored for a job into one file, for replay on another machine')
-    .argument('<id>', 'the id of the job')
-    .option('--output <file>', 'default: <id>.docket.gz')
-    .action((id: string, { output = `${id}.docket.gz` }: { output?: string }, command: Command) =>
-      withContext(async ({ pool }) => {
-        const operator = await operatorOfJob(pool, id);
-        const half = `${output}.${randomUUID()}`;
-        try {
-          await onFile(output, async () => {
-            const file = createWriteStream(half, { mode: 0o600, flags: 'wx' });
-            await writeBundle(createJobRecordStore(pool).read(operator, id), file);
-            await rename(half, output);
-          });
-        } finally {
-          await rm(half, { force: true });
-        }
-        printRecord(command, { id, file: output });
-      }),
-    );
+/** `docket job …` */
+export function addJobCommands(program: Command, context: CommandContext): void {
+  const group = program.command('job').description('agent jobs');
+  addCreate(group, context);
+  addList(group, context);
+  addReaders(group, context);
+  addActions(group, context);
+  addJobRecordCommands(group, context);
 }
 
-interface ForkOptions {
-  step: number;
-  turn?: number;
+interface CreateOptions {
+  project?: string;
+  repository?: string;
+  ref?: string;
   model?: string;
-  prompt?: string;
+  draft?: true;
+  idempotencyKey?: string;
+  watch?: true;
 }
 
-async function fork({ pool }: CommandContext, jobId: string, options: ForkOptions): Promise<JobRow> {
-  const { turn, step, model = null, prompt = null } = options;
-  const forked = createJobForkStore(pool).fork(await operatorOfJob(pool, jobId), {
-    id: newId('job_'),
-    from: { jobId, turn, step },
-    model,
-    prompt,
-    idempotency: null,
-  });
-  const made = await forked.catch((error: unknown) => {
-    throw error instanceof SnapshotRemovedError ? new CommandError(error.message) : error;
-  });
-  if ('job' in made) return made.job;
-  if (made.kind === 'needs-prompt') {
-    throw new CommandError('The agent had finished at this step; add a --prompt to continue from it.');
-  }
-  if (made.kind !== 'no-step') throw jobUnknown(jobId);
-  const there = made.lastStep === null ? 'no step of it has ended' : `the last one that has ended is ${made.lastStep}`;
-  throw new CommandError(`A fork continues after a step of turn ${made.turn} that has ended; ${there}.`);
-}
-
-/** The operator acts for the organization of the job. */
-async function operatorOfJob(pool: Pool, jobId: string): Promise<Caller> {
-  const job = await createWorkerJobStore(pool).get(jobId);
-  if (job === null) throw jobUnknown(jobId);
-  return operatorOf(job);
-}
-
-const fileProblems = new Set(['EACCES', 'EISDIR', 'ENOENT', 'ENOSPC', 'ENOTDIR', 'EPERM', 'EROFS', 'EDQUOT', 'EIO']);
-
-/** A bundle that cannot be read or written is a mistake of the person, or of the machine: one sentence says which. */
-async function onFile<Result>(file: string, work: () => Promise<Result>): Promise<Result> {
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof BundleFileError) throw new CommandError(error.message, { cause: error });
-    const code = codeOf(error) ?? '';
-    if (!fileProblems.has(code)) throw error;
-    throw new CommandError(`The file ${JSON.stringify(file)} cannot be used (${code}); name another.`, {
-      cause: error,
+function addCreate(group: Command, context: CommandContext): void {
+  group
+    .command('create')
+    .description('create a job')
+    .argument('<prompt>', 'what the agent is asked to do; "-" reads it from standard input')
+    .option('--project <id>', 'the project (default: DOCKET_PROJECT, or the only project)')
+    .option('--repository <url>', 'another repository that the project allows')
+    .option('--ref <ref>', 'branch, tag or commit to start from')
+    .option('--model <provider/model>', 'model (default: the one of the project)')
+    .option('--draft', 'open the pull request as a draft')
+    .option('--idempotency-key <key>', 'a second command with the same key answers with the job of the first')
+    .option(...watchOption)
+    .action(async (prompt: string, options: CreateOptions, command: Command) => {
+      const { api } = await connect(context, command);
+      const { repository, ref, model, draft, idempotencyKey } = options;
+      const projectId = await projectIdOf(api, options.project ?? context.env['DOCKET_PROJECT']);
+      const job = await answerOf(
+        api.POST('/v2/agent/{projectId}/job', {
+          params: { path: { projectId }, header: { 'Idempotency-Key': idempotencyKey } },
+          body: { prompt: await promptOf(context, prompt), source: { repository, ref }, model, draft },
+        }),
+      );
+      if (options.watch !== true) return printJob(command, job);
+      if (!isJson(command)) print(job.id);
+      return watchJob(api, { projectId, id: job.id }, { json: isJson(command) });
     });
+}
+
+interface ListOptions {
+  project?: string;
+  status?: (typeof statuses)[number];
+  search?: string;
+  limit: number;
+}
+
+function addList(group: Command, context: CommandContext): void {
+  group
+    .command('list')
+    .description('list jobs, newest first')
+    .option('--project <id>', 'only this project')
+    .addOption(new Option('--status <status>', 'only this status').choices(statuses))
+    .option('--search <text>', 'only jobs with this in their title, prompt, repository or branch')
+    .option('--limit <number>', 'how many', readInteger, 20)
+    .action(async ({ project, status, search: q, limit }: ListOptions, command: Command) => {
+      const { api } = await connect(context, command);
+      const query = { project, status: status && [status], q, limit };
+      const { jobs } = await answerOf(api.GET('/v1/jobs', { params: { query } }));
+      printList(command, jobs, {
+        id: (job) => job.id,
+        status: (job) => job.details.phase ?? job.status,
+        project: (job) => job.projectId,
+        created: (job) => job.createdAt,
+        title: (job) => shortened(job.details.title ?? job.prompt, 60),
+        'pull request': (job) => job.prLink,
+      });
+    });
+}
+
+function addReaders(group: Command, context: CommandContext): void {
+  onJob(group.command('show').description('show a job'), context, async ({ api, ref, command }) =>
+    printJob(command, await getJob(api, ref)),
+  );
+
+  onJob<{ after?: number }>(
+    group
+      .command('watch')
+      .description('follow a job to its end; the exit code says how it ended')
+      .option('--after <number>', 'only events after this one', readInteger),
+    context,
+    ({ api, ref, command }, { after }) => watchJob(api, ref, { json: isJson(command), after }),
+  );
+
+  onJob<Place>(
+    group
+      .command('diff')
+      .description('print the change of a job, or of one step of it, as a patch for "git apply"')
+      .option(...turnOption)
+      .option('--step <number>', 'only what this step changed', readInteger),
+    context,
+    async ({ api, ref }, { turn, step }) => {
+      const path = step === undefined || turn === undefined ? null : { ...ref, turn, step };
+      if ((turn === undefined) !== (step === undefined))
+        throw new CommandError('--turn and --step come together.', { exitCode: 2 });
+      const patch =
+        path === null
+          ? await answerOf(api.GET('/v2/agent/{projectId}/job/{id}/diff', { params: { path: ref }, parseAs: 'text' }))
+          : await answerOf(
+              api.GET('/v2/agent/{projectId}/job/{id}/steps/{turn}/{step}/diff', {
+                params: { path },
+                parseAs: 'text',
+              }),
+            );
+      // a program gets the bytes as they are; a terminal would obey some of them
+      process.stdout.write(process.stdout.isTTY ? plain(patch) : patch);
+    },
+  );
+}
+
+function addActions(group: Command, context: CommandContext): void {
+  onJob<{ watch?: true }>(
+    group
+      .command('message')
+      .description('send a follow-up message; a job that has ended continues on the same branch and pull request')
+      .option(...watchOption),
+    context,
+    async ({ api, ref, command }, { watch }, prompt = '') => {
+      const after = watch === true ? await lastEvent(api, ref) : 0;
+      const job = await answerOf(
+        api.POST('/v2/agent/{projectId}/job/{id}/message', {
+          params: { path: ref },
+          body: { prompt: await promptOf(context, prompt) },
+        }),
+      );
+      if (watch !== true) return printJob(command, job);
+      return watchJob(api, ref, { json: isJson(command), after });
+    },
+    '<prompt>',
+  );
+
+  onJob(group.command('cancel').description('cancel a running job'), context, async ({ api, ref, command }) =>
+    printJob(command, await answerOf(api.POST('/v2/agent/{projectId}/job/{id}/cancel', { params: { path: ref } }))),
+  );
+
+  onJob(
+    group.command('archive').description('archive a job that has ended; it takes no further message'),
+    context,
+    async ({ api, ref, command }) =>
+      printJob(command, await answerOf(api.POST('/v2/agent/{projectId}/job/{id}/archive', { params: { path: ref } }))),
+  );
+
+  onJob(
+    group
+      .command('delete')
+      .description('delete a job and everything stored for it, permanently')
+      .requiredOption('--yes', 'confirm the deletion'),
+    context,
+    async ({ api, ref, command }) => {
+      await done(api.DELETE('/v2/agent/{projectId}/job/{id}', { params: { path: ref } }));
+      printRecord(command, { id: ref.id, deleted: true });
+    },
+  );
+
+  onJob<Place & { step: number; model?: string; prompt?: string }>(
+    group
+      .command('fork')
+      .description('create a job that continues after a step of another job, on its own branch')
+      .requiredOption('--step <number>', 'the last step that it takes over', readInteger)
+      .option(...turnOption)
+      .option('--model <provider/model>', "default: the other job's model")
+      .option('--prompt <text>', 'a message that the first new step reads'),
+    context,
+    async ({ api, ref, command }, body) =>
+      printJob(
+        command,
+        await answerOf(api.POST('/v2/agent/{projectId}/job/{id}/fork', { params: { path: ref }, body })),
+      ),
+  );
+}
+
+async function lastEvent(api: Api, path: JobRef): Promise<number> {
+  let after = 0;
+  for (;;) {
+    const query = { after, limit: 500 };
+    const page = await answerOf(api.GET('/v2/agent/{projectId}/job/{id}/events', { params: { path, query } }));
+    if (typeof page === 'string' || page.events.length === 0) return after;
+    after = page.nextAfter;
   }
 }
 
-export function jobUnknown(job: string): CommandError {
-  return new CommandError(`There is no job and no file ${JSON.stringify(job)}.`);
+async function promptOf({ readInput }: CommandContext, text: string): Promise<string> {
+  return text === '-' ? readInput() : text;
+}
+
+function printJob(command: Command, job: Awaited<ReturnType<typeof getJob>>): void {
+  if (isJson(command)) return printRecord(command, job);
+  const { title, phase, message, incomplete, steps, usage, failure, forkedFrom } = job.details;
+  printRecord(command, {
+    id: job.id,
+    status: phase === null ? job.status : `${job.status} (${phase})`,
+    title,
+    repository: job.source.repository,
+    ref: job.source.ref,
+    model: job.model,
+    'pull request': job.prLink,
+    created: job.createdAt,
+    archived: job.archivedAt,
+    steps,
+    cost: usage.costUsd === null ? null : `$${usage.costUsd.toFixed(4)}`,
+    'forked from': forkedFrom === null ? null : `${forkedFrom.jobId}, turn ${forkedFrom.turn}, step ${forkedFrom.step}`,
+    failure: failure === null ? null : `${failure.title}. ${failure.remedy}`,
+    incomplete,
+  });
+  if (message !== null) print(`\n${message}`);
 }

@@ -1,91 +1,63 @@
-import { Option } from 'commander';
-import type { Command } from 'commander';
-import { operatorOf } from '../../db/caller.ts';
-import { everyRow } from '../../db/page.ts';
-import { createKeyStore } from '../../db/organizations/keys.ts';
-import { createOrganizationDirectory } from '../../db/for-operator/organizations.ts';
-import type { KeyKind, KeyRow } from '../../db/organizations/keys.ts';
-import { organizationOf, ownersOf, readExpiry, readName } from './checks.ts';
-import { CommandError } from './context.ts';
-import type { WithContext } from './context.ts';
+import { Option, type Command } from 'commander';
+import { answerOf, done, everyItem } from '../http/api.ts';
+import { connect, type CommandContext } from './context.ts';
+import { readDays } from './options.ts';
 import { printList, printRecord } from './output.ts';
 
 interface CreateOptions {
-  org: string;
-  kind: KeyKind;
+  kind: 'admin' | 'assistant';
   name?: string;
-  expires: Date | null;
+  expires?: number | '';
 }
 
 /** `docket key create|list|revoke` */
-export function addKeyCommands(program: Command, withContext: WithContext): void {
+export function addKeyCommands(program: Command, context: CommandContext): void {
   const group = program.command('key').description('API keys: admin (secret) and assistant (public)');
 
   group
     .command('create')
     .description('create a key; it is shown once')
-    .requiredOption('--org <id>', 'the organization it belongs to')
-    .addOption(new Option('--kind <kind>', 'description').choices(['admin', 'assistant']).makeOptionMandatory())
-    .option('--name <name>', 'name shown in lists', readName)
-    .addOption(
-      new Option('--expires <days>', 'such as 90d, or never').argParser(readExpiryOption).default(null, 'never'),
-    )
-    .action((options: CreateOptions, command: Command) =>
-      withContext(async (context) => {
-        const organization = await organizationOf(context, options.org);
-        const { key, row } = await createKeyStore(context.pool, context.keyPepper).create(
-          operatorOf({ organizationId: organization.id }),
-          {
-            kind: options.kind,
-            name: options.name,
-            expiresAt: options.expires || undefined,
-          },
-        );
-        printRecord(command, { key, ...row });
-      }),
-    );
+    .addOption(new Option('--kind <kind>', 'kind').choices(['admin', 'assistant']).makeOptionMandatory())
+    .option('--name <name>', 'name shown in lists')
+    .option('--expires <days>', 'such as 90d, or never (default)', readDays)
+    .action(async ({ kind, name, expires }: CreateOptions, command: Command) => {
+      const { api } = await connect(context, command);
+      const body = { kind, name, expiresInDays: expires === '' ? undefined : expires };
+      const { key, ...created } = await answerOf(api.POST('/v1/keys', { body }));
+      printRecord(command, { key, ...created });
+    });
 
   group
     .command('list')
     .description('list keys, without their secrets')
-    .option('--org <id>', 'only this organization')
-    .action((options: { org?: string }, command: Command) =>
-      withContext(async (context) => {
-        const keys = createKeyStore(context.pool, context.keyPepper);
-        const owners = await ownersOf(context, options.org);
-        const rows = await Promise.all(owners.map((owner) => everyRow((query) => keys.list(owner, query))));
-        printList(command, rows.flat(), {
-          id: (row) => row.id,
-          kind: (row) => row.kind,
-          name: (row) => row.name,
-          organization: (row) => row.organizationId,
-          state: stateOf,
-          'last used': (row) => row.lastUsedAt,
-        });
-      }),
-    );
+    .action(async (_options: unknown, command: Command) => {
+      const { api } = await connect(context, command);
+      const keys = await everyItem(
+        (query) => answerOf(api.GET('/v1/keys', { params: { query } })),
+        (page) => page.keys,
+      );
+      printList(command, keys, {
+        id: (key) => key.id,
+        kind: (key) => key.kind,
+        name: (key) => key.name,
+        state: stateOf,
+        'last used': (key) => key.lastUsedAt,
+      });
+    });
 
   group
     .command('revoke')
     .description('revoke a key; it stops working within 5 seconds')
     .argument('<id>', 'the id of the key, 12 characters')
-    .action((id: string, _options: unknown, command: Command) =>
-      withContext(async ({ pool, keyPepper }) => {
-        const owner = await createOrganizationDirectory(pool).ownerOfKey(id);
-        if (owner === null)
-          throw new CommandError(`There is no key ${JSON.stringify(id)}; "docket key list" shows the ids.`);
-        await createKeyStore(pool, keyPepper).revoke(operatorOf(owner), id);
-        printRecord(command, { id, revoked: true });
-      }),
-    );
+    .action(async (id: string, _options: unknown, command: Command) => {
+      const { api } = await connect(context, command);
+      await done(api.DELETE('/v1/keys/{id}', { params: { path: { id } } }));
+      printRecord(command, { id, revoked: true });
+    });
 }
 
-function readExpiryOption(text: string): Date | null {
-  return readExpiry(text);
-}
-
-function stateOf({ revokedAt, expiresAt }: KeyRow): string {
+function stateOf({ revokedAt, expiresAt }: { revokedAt: string | null; expiresAt: string | null }): string {
   if (revokedAt !== null) return 'revoked';
   if (expiresAt === null) return 'active';
-  return expiresAt.getTime() > Date.now() ? `until ${expiresAt.toISOString().slice(0, 10)}` : 'expired';
+  return Date.parse(expiresAt) > Date.now() ? `until ${expiresAt.slice(0, 10)}` : 'expired';
 }

@@ -1,28 +1,30 @@
 import { Command } from 'commander';
-import type { WithContext } from './context.ts';
-import { addEncryptionCommands } from './encryption.ts';
+import manifest from '../package.json' with { type: 'json' };
+import { addAskCommand } from './ask.ts';
+import type { CommandContext } from './context.ts';
 import { addJobCommands } from './job.ts';
 import { addKeyCommands } from './key.ts';
-import { addOrganizationCommands } from './organization.ts';
 import { addProjectCommands } from './project.ts';
 import { addSignInCommand } from './sign-in.ts';
 import { addSiteCommands } from './site.ts';
 import { addWebhookCommands } from './webhook.ts';
 
-/** The `docket` command line. A mistake in its use is printed and thrown as a CommanderError. */
-export function createProgram(withContext: WithContext): Command {
+/** The `docket` command line, a client of the HTTP API. A mistake in its use is printed and thrown as a CommanderError. */
+export function createProgram(context: CommandContext): Command {
   const program = new Command('docket')
-    .description('administers organizations, projects, sites, keys and webhooks, and replays jobs')
+    .description('runs agent jobs, asks the documentation, and administers projects, sites, keys and webhooks')
+    .version(manifest.version)
     .option('--json', 'print JSON')
+    .option('--url <url>', 'address of the service (default: DOCKET_URL, or the local stack)')
+    .option('--key-file <file>', 'file that holds the API key (default: DOCKET_API_KEY, or the key of the local stack)')
     .showHelpAfterError('(see --help)')
     .exitOverride();
-  addOrganizationCommands(program, withContext);
-  addProjectCommands(program, withContext);
-  addSiteCommands(program, withContext);
-  addKeyCommands(program, withContext);
-  addSignInCommand(program, withContext);
-  addEncryptionCommands(program, withContext);
-  addWebhookCommands(program, withContext);
-  addJobCommands(program, withContext);
+  addJobCommands(program, context);
+  addAskCommand(program, context);
+  addProjectCommands(program, context);
+  addSiteCommands(program, context);
+  addKeyCommands(program, context);
+  addWebhookCommands(program, context);
+  addSignInCommand(program, context);
   return program;
 }

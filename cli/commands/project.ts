@@ -1,249 +1,175 @@
-import { Option } from 'commander';
-import type { Command } from 'commander';
-import { operatorOf } from '../../db/caller.ts';
-import { createErasure } from '../../db/organizations/erasure.ts';
-import { everyRow } from '../../db/page.ts';
-import { createProjectStore, forgeKinds } from '../../db/organizations/projects.ts';
-import type { ForgeKind, ProjectRow, ProjectSettings, ProjectStore } from '../../db/organizations/projects.ts';
-import { createSecretBox } from '../../lib/encryption/secret-box.ts';
-import {
-  branchSchema,
-  forgeTokenSchema,
-  modelNameSchema,
-  nameOfRepository,
-  nameSchema,
-  wellKnownForges,
-} from '../../lib/inputs/administration.ts';
-import { addedRepositories, problemWithToken } from '../../lib/inputs/grants.ts';
-import { sshPlaceOf } from '../../lib/inputs/ssh-keys.ts';
-import { operatorOfProject, organizationOf, ownersOf, readBy, readName, readOrNone, repositoryOf } from './checks.ts';
-import { CommandError } from './context.ts';
-import type { CommandContext, WithContext } from './context.ts';
-import { checkRepositories } from './grant.ts';
+import { Option, type Command } from 'commander';
+import type { paths } from '../../dashboard/http/schema.d.ts';
+import { answerOf, done, everyItem } from '../http/api.ts';
+import { connect, type CommandContext } from './context.ts';
+import { checkChange, collect, orNull, readDollars, readSecretPath, textOf } from './options.ts';
 import { printList, printRecord } from './output.ts';
-import { addBudgetOptions, budgetsOf, type BudgetOptions } from './project-budget.ts';
-import { addReviewOptions, reviewOf, type ReviewOptions } from './project-review.ts';
-import { addRunOptions, runOf, type RunOptions } from './project-run.ts';
-import { addRemoveSshKey, addSshOptions, checkSsh, sshOf, type SshOptions } from './project-ssh.ts';
-import { repositoryUrl } from '../../lib/inputs/repository.ts';
 
-interface CreateOptions extends ReviewOptions, BudgetOptions, RunOptions, SshOptions {
-  org: string;
-  repository: string;
-  name?: string;
-  ref?: string;
-  model?: string;
-  forge?: ForgeKind;
-  allow: string[];
-  tokenStdin?: true;
-}
+type ProjectChange = paths['/v1/projects/{id}']['patch']['requestBody']['content']['application/json'];
 
-interface UpdateOptions extends ReviewOptions, BudgetOptions, RunOptions, SshOptions {
+interface SettingOptions {
   name?: string;
   repository?: string;
   ref?: string;
   model?: string;
   allow?: string[];
+  forgeUrl?: string;
+  reviewer?: string[];
+  label?: string[];
+  assignee?: string[];
+  path?: string[];
+  workflows?: boolean;
+  run?: boolean;
+  check?: string;
+  jobBudget?: number | '';
+  dailyBudget?: number | '';
   tokenStdin?: true;
   removeToken?: true;
+  sshKey?: string;
+  sshKeyStdin?: true;
+  removeSshKey?: true;
+  sshKnownHosts?: string;
 }
 
-const tokenOption = [
-  '--token-stdin',
-  'token for the forge, read from standard input: contents and pull requests, read and write',
-] as const;
+const forges = ['github', 'gitlab', 'gitea', 'local'] as const;
 
-/** `docket project create|update|delete|list` */
-export function addProjectCommands(program: Command, withContext: WithContext): void {
+/** `docket project create|show|update|delete|list` */
+export function addProjectCommands(program: Command, context: CommandContext): void {
   const group = program.command('project').description('projects: a repository that agent jobs work on');
 
-  const create = group
-    .command('create')
-    .description('create a project')
-    .requiredOption('--org <id>', 'the organization it belongs to')
-    .requiredOption('--repository <url>', 'https or ssh address of the repository, or a path below the local root')
-    .option('--name <name>', 'name (default: the last part of the repository)', readName)
-    .option('--ref <branch>', 'branch that jobs start from (default: the default branch)', readBy(branchSchema))
-    .option('--model <provider/model>', 'model of its jobs (default: DOCKET_AGENT_MODEL)', readBy(modelNameSchema))
+  addSettings(group.command('create').description('create a project'))
+    .requiredOption('--repository <url>', 'https, ssh or file:/// address of the repository')
     .addOption(
-      new Option(
-        '--forge <kind>',
-        "where pull requests are opened (default: detected from the repository's server)",
-      ).choices(forgeKinds),
+      new Option('--forge <kind>', 'where pull requests are opened, if the host does not tell').choices(forges),
     )
-    .option('--allow <url>', 'another repository that jobs may name (repeatable)', collect, [])
-    .option(...tokenOption);
-  addSshOptions(addRunOptions(addBudgetOptions(addReviewOptions(create)))).action(
-    (options: CreateOptions, command: Command) =>
-      withContext(async (context) => {
-        const organization = await organizationOf(context, options.org);
-        const { repository, kind } = repositoryOf(context, options.repository);
-        const allowedRepositories = options.allow.map((text) => repositoryOf(context, text).repository);
-        const { sshKey = null, sshKnownHosts = [] } = await sshOf(context, options);
-        checkSsh({
-          repositories: [repository, ...allowedRepositories],
-          hasKey: sshKey !== null,
-          knownHosts: sshKnownHosts,
-        });
-        const forge = options.forge ?? (kind === 'local' ? 'local' : await forgeOf(repository));
-        const forgeToken = options.tokenStdin === true ? await readToken(context, forge) : null;
-        const review = reviewOf(options);
-        await checkRepositories(context, {
-          organizationId: organization.id,
-          repositories: [repository, ...allowedRepositories],
-          forgeUrl: review.forgeUrl,
-          needsCredential: forgeToken === null,
-        });
-        const project = await storeOf(context).create(operatorOf({ organizationId: organization.id }), {
-          name: options.name ?? nameOfRepository(repository),
-          repository,
-          defaultRef: options.ref ?? null,
-          model: options.model ?? null,
-          forge,
-          allowedRepositories,
-          sshKnownHosts,
-          forgeToken,
-          sshKey,
-          ...review,
-          ...budgetsOf(options),
-          ...runOf(options),
-        });
-        printRecord(command, { ...project });
-      }),
-  );
-
-  const update = group
-    .command('update')
-    .description('change a project; running jobs use a new token from their next step')
-    .argument('<id>', 'the id of the project')
-    .option('--name <name>', 'its name', readBy(nameSchema))
-    .option('--repository <url>', 'another repository on the same forge; existing jobs keep theirs')
-    .option('--ref <branch>', 'branch that jobs start from; "" is the default branch', readOrNone(branchSchema))
-    .option('--model <provider/model>', 'model of its jobs; "" is DOCKET_AGENT_MODEL', readOrNone(modelNameSchema))
-    .option('--allow <url>', 'another repository that jobs may name (repeatable; "" for none)', collectOrNone)
-    .option(...tokenOption)
-    .addOption(new Option('--remove-token', "forget its token; jobs use the worker's").conflicts('tokenStdin'));
-  addRemoveSshKey(addSshOptions(addRunOptions(addBudgetOptions(addReviewOptions(update))))).action(
-    (id: string, options: UpdateOptions, command: Command) =>
-      withContext(async (context) => {
-        const projects = storeOf(context);
-        const operator = await operatorOfProject(context, id);
-        const project = await projects.get(operator, id);
-        if (project === null) throw new CommandError('The project was deleted meanwhile.');
-        const settings = {
-          ...(await sshOf(context, options)),
-          ...settingsOf(context, options),
-          ...(options.repository !== undefined && { repository: movedTo(context, project, options.repository) }),
-          ...reviewOf(options),
-          ...budgetsOf(options),
-          ...runOf(options),
-        };
-        const isTokenGiven = options.tokenStdin === true || options.removeToken === true;
-        if (!isTokenGiven && Object.keys(settings).length === 0) {
-          throw new CommandError('Name at least one change, such as --token-stdin or --reviewer; see --help.');
-        }
-        const forgeToken = options.tokenStdin === true ? await readToken(context, project.forge) : null;
-        const change = { ...settings, ...(isTokenGiven && { forgeToken }) };
-        const after = { ...project, ...change };
-        const { organizationId, forgeUrl } = after;
-        const hasKey = change.sshKey === undefined ? project.hasSshKey : change.sshKey !== null;
-        const repositories = [after.repository, ...after.allowedRepositories];
-        checkSsh({ repositories, hasKey, knownHosts: after.sshKnownHosts });
-        const problem = problemWithToken(project, after, isTokenGiven);
-        if (problem !== null) throw new CommandError(problem);
-        const needsCredential = isTokenGiven ? forgeToken === null : !project.hasCredential;
-        const added = addedRepositories(project, after);
-        await checkRepositories(context, { organizationId, repositories: added, forgeUrl, needsCredential });
-        printRecord(command, { ...(await projects.update(operator, id, change)) });
-      }),
-  );
-
-  group
-    .command('delete')
-    .description('delete a project with its jobs, webhooks and credentials, permanently')
-    .argument('<id>', 'its id')
-    .requiredOption('--yes', 'there is no way back')
-    .action((id: string, _options: unknown, command: Command) =>
-      withContext(async (context) => {
-        const operator = await operatorOfProject(context, id);
-        await createErasure(context.pool).project(operator, id);
-        printRecord(command, { id, deleted: true });
-      }),
+    .action(
+      async (options: SettingOptions & { repository: string; forge?: (typeof forges)[number] }, command: Command) => {
+        const { api } = await connect(context, command);
+        const { repository, forge } = options;
+        const body = { ...(await settingsOf(context, options)), repository, forge };
+        printRecord(command, await answerOf(api.POST('/v1/projects', { body })));
+      },
     );
+
+  onProject(group.command('show').description('show a project')).action(
+    async (id: string, _options: unknown, command: Command) => {
+      const { api } = await connect(context, command);
+      printRecord(command, await answerOf(api.GET('/v1/projects/{id}', { params: { path: { id } } })));
+    },
+  );
+
+  addSettings(
+    onProject(
+      group.command('update').description('change a project; running jobs use a new token from their next step'),
+    ),
+  )
+    .option('--repository <url>', 'another repository on the same forge; existing jobs keep theirs')
+    .addOption(new Option('--remove-token', "forget its token; jobs use the worker's").conflicts('tokenStdin'))
+    .addOption(new Option('--remove-ssh-key', 'forget its private key for ssh').conflicts(['sshKey', 'sshKeyStdin']))
+    .action(async (id: string, options: SettingOptions, command: Command) => {
+      const body = await settingsOf(context, options);
+      checkChange(body);
+      const { api } = await connect(context, command);
+      printRecord(command, await answerOf(api.PATCH('/v1/projects/{id}', { params: { path: { id } }, body })));
+    });
+
+  onProject(
+    group.command('delete').description('delete a project with its jobs, webhooks and credentials, permanently'),
+  )
+    .requiredOption('--yes', 'confirm the deletion')
+    .action(async (id: string, _options: unknown, command: Command) => {
+      const { api } = await connect(context, command);
+      await done(api.DELETE('/v1/projects/{id}', { params: { path: { id } } }));
+      printRecord(command, { id, deleted: true });
+    });
 
   group
     .command('list')
     .description('list projects')
-    .option('--org <id>', 'only this organization')
-    .action((options: { org?: string }, command: Command) =>
-      withContext(async (context) => {
-        const owners = await ownersOf(context, options.org);
-        const projects = await Promise.all(
-          owners.map((owner) => everyRow((query) => storeOf(context).list(owner, query))),
-        );
-        printList(command, projects.flat(), {
-          id: (row) => row.id,
-          name: (row) => row.name,
-          repository: (row) => repositoryUrl(row.repository),
-          forge: (row) => row.forge,
-          token: (row) => (row.hasCredential ? 'set' : null),
-          ssh: (row) => (row.hasSshKey ? 'set' : null),
-          organization: (row) => row.organizationId,
-        });
-      }),
+    .action(async (_options: unknown, command: Command) => {
+      const { api } = await connect(context, command);
+      const projects = await everyItem(
+        (query) => answerOf(api.GET('/v1/projects', { params: { query } })),
+        (page) => page.projects,
+      );
+      printList(command, projects, {
+        id: (project) => project.id,
+        name: (project) => project.name,
+        repository: (project) => project.repository,
+        forge: (project) => project.forge,
+        token: (project) => (project.hasForgeToken ? 'set' : null),
+        ssh: (project) => (project.hasSshKey ? 'set' : null),
+      });
+    });
+}
+
+function onProject(command: Command): Command {
+  return command.argument('<id>', 'the id of the project');
+}
+
+/** Options of a project. A secret comes from a file or from standard input, never from the command line itself. */
+function addSettings(command: Command): Command {
+  return command
+    .option('--name <name>', 'name (default: the last part of the repository)')
+    .option('--ref <branch>', 'branch that jobs start from ("" for the default branch)')
+    .option('--model <provider/model>', 'model of its jobs ("" for DOCKET_AGENT_MODEL)')
+    .option('--allow <url>', 'another repository that jobs may name (repeatable; "" for none)', collect)
+    .option(
+      '--forge-url <url>',
+      'address of the forge, if it is not the root of the repository\'s server ("" for the root)',
+    )
+    .option('--reviewer <login>', 'reviewer of its pull requests (repeatable; "" for none)', collect)
+    .option('--label <name>', 'label of its pull requests (repeatable; "" for none)', collect)
+    .option('--assignee <login>', 'assignee of its pull requests (repeatable; "" for none)', collect)
+    .option('--path <glob>', 'paths that jobs may change, such as "docs/**" (repeatable; "" for all)', collect)
+    .option('--workflows', 'allow changes to files that the forge runs, such as .github/workflows')
+    .option('--no-workflows', 'do not allow them (default)')
+    .option('--run', "let agents run commands in the worker's sandbox (default)")
+    .option('--no-run', 'do not let agents run commands')
+    .option('--check <command>', 'shell command that must succeed before the agent may finish ("" for none)')
+    .option('--job-budget <dollars>', 'US dollars per turn of a job, or "none"', readDollars)
+    .option('--daily-budget <dollars>', 'US dollars per day (UTC) for all jobs, or "none"', readDollars)
+    .option('--token-stdin', 'token for the forge, from standard input: contents and pull requests, read and write')
+    .option('--ssh-key <file>', 'private key without a passphrase, for repositories reached by ssh', readSecretPath)
+    .addOption(new Option('--ssh-key-stdin', 'the same, from standard input').conflicts(['sshKey', 'tokenStdin']))
+    .option(
+      '--ssh-known-hosts <file>',
+      "host keys, as ssh-keyscan prints them; compare them with what the server's owner publishes first",
+      readSecretPath,
     );
 }
 
-function movedTo(context: CommandContext, { forge }: ProjectRow, text: string): string {
-  const moved = repositoryOf(context, text);
-  const named = moved.kind === 'local' ? 'local' : wellKnownForges[moved.host];
-  if ((named ?? forge) !== forge || (forge === 'local') !== (moved.kind === 'local'))
-    throw new CommandError('The repository is on another forge. Create a project for it.');
-  return moved.repository;
-}
-
-function settingsOf(context: CommandContext, { name, ref, model, allow }: UpdateOptions): ProjectSettings {
+async function settingsOf({ readInput }: CommandContext, options: SettingOptions): Promise<ProjectChange> {
+  const { sshKnownHosts, jobBudget, dailyBudget } = options;
   return {
-    ...(name === undefined ? {} : { name }),
-    ...(ref === undefined ? {} : { defaultRef: ref || null }),
-    ...(model === undefined ? {} : { model: model || null }),
-    ...(allow === undefined
-      ? {}
-      : { allowedRepositories: allow.map((text) => repositoryOf(context, text).repository) }),
+    name: options.name,
+    repository: options.repository,
+    defaultRef: orNull(options.ref),
+    model: orNull(options.model),
+    allowedRepositories: options.allow,
+    forgeUrl: orNull(options.forgeUrl),
+    reviewers: options.reviewer,
+    labels: options.label,
+    assignees: options.assignee,
+    allowedPaths: options.path,
+    mayChangeWorkflows: options.workflows,
+    mayRun: options.run,
+    checkCommand: orNull(options.check),
+    jobBudgetUsd: orNull(jobBudget),
+    dailyBudgetUsd: orNull(dailyBudget),
+    forgeToken: options.removeToken ? null : options.tokenStdin && (await readInput()).trim(),
+    sshKey: await sshKeyOf(),
+    sshKnownHosts: sshKnownHosts === undefined ? undefined : hostKeysIn(await textOf(sshKnownHosts)),
   };
+
+  async function sshKeyOf(): Promise<string | null | undefined> {
+    if (options.removeSshKey) return null;
+    if (options.sshKeyStdin) return readInput();
+    return options.sshKey === undefined ? undefined : textOf(options.sshKey);
+  }
 }
 
-function storeOf({ pool, encryptionKeys }: CommandContext): ProjectStore {
-  return createProjectStore(pool, createSecretBox(encryptionKeys));
-}
-
-async function readToken({ readInput }: CommandContext, forge: ForgeKind): Promise<string> {
-  if (forge === 'local') throw new CommandError('The local forge needs no token.');
-  const token = forgeTokenSchema.safeParse(await readInput());
-  if (token.success) return token.data;
-  throw new CommandError(`Standard input ${token.error.issues[0]?.message ?? 'is no token'}.`);
-}
-
-/** What the server of the repository is. */
-async function forgeOf(repository: string): Promise<ForgeKind> {
-  // whoever administers this machine may ask whatever it reaches
-  const host = sshPlaceOf(repository)?.host ?? new URL(repository).hostname;
-  const [{ createEgress }, { recogniseForge }] = await Promise.all([
-    import('../../activities/network/egress.ts'),
-    import('../../activities/forges/recognise-forge.ts'),
-  ]);
-  const egress = createEgress({ privateHosts: [host] });
-  const kind = await recogniseForge(repository, { egress, signal: AbortSignal.timeout(20_000) });
-  if (kind !== null) return kind;
-  throw new CommandError(
-    `The server of the repository does not say what it is; name it with --forge (${forgeKinds.join(', ')}).`,
-  );
-}
-
-function collect(text: string, earlier: string[]): string[] {
-  return [...earlier, text];
-}
-
-function collectOrNone(text: string, earlier: string[] = []): string[] {
-  return text === '' ? [] : [...earlier, text];
+/** The lines of a file of ssh-keyscan, without its comments. */
+function hostKeysIn(text: string): string[] {
+  return text.split(/\r?\n/).filter((line) => line.trim() !== '' && !line.startsWith('#'));
 }

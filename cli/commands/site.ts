@@ -1,134 +1,135 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
-import { operatorOf, type Owner } from '../../db/caller.ts';
-import { everyRow } from '../../db/page.ts';
-import { createSiteStore, DomainTakenError } from '../../db/sites/sites.ts';
-import type { SiteRow, SiteStore } from '../../db/sites/sites.ts';
-import {
-  branchSchema,
-  directorySchema,
-  domainSchema,
-  folderSchema,
-  refreshMinutes,
-  retentionDays,
-  siteUrlSchema,
-} from '../../lib/inputs/administration.ts';
-import { integerBetween, organizationOf, ownersOf, readBy, siteRepositoryOf } from './checks.ts';
-import { CommandError } from './context.ts';
-import type { WithContext } from './context.ts';
-import { checkSource } from './grant.ts';
+import { CommandError } from '../command-error.ts';
+import { answerOf, done, everyItem, type Api } from '../http/api.ts';
+import { connect, type CommandContext } from './context.ts';
+import { checkChange, orNull, readInteger } from './options.ts';
 import { printList, printRecord } from './output.ts';
-import { addSiteChangeCommands, type SiteOptions } from './site-change.ts';
-import { addSiteOwnerOption, siteOf } from './site-checks.ts';
-import { repositoryUrl } from '../../lib/inputs/repository.ts';
 
-interface CreateOptions extends SiteOptions {
-  org: string;
-  domain: string;
+interface SiteOptions {
+  repository?: string;
+  directory?: string;
+  ref?: string;
+  path?: string;
+  baseUrl?: string;
+  retentionDays?: number;
+  refreshMinutes?: number;
 }
 
-const daysOption = integerBetween(retentionDays.minimum, retentionDays.maximum);
-const minutesOption = integerBetween(refreshMinutes.minimum, refreshMinutes.maximum);
-const pollMs = 250;
+const pollMs = 500;
 const longestWaitMs = 10 * 60_000;
 
-/** `docket site create|list|index|update|delete` */
-export function addSiteCommands(program: Command, withContext: WithContext): void {
+/** `docket site create|show|list|index|update|delete` */
+export function addSiteCommands(program: Command, context: CommandContext): void {
   const group = program.command('site').description('documentation sites: the pages that the assistant answers from');
 
-  group
-    .command('create')
-    .description('create a site and index it in the background')
-    .requiredOption('--org <id>', 'the organization it belongs to')
-    .requiredOption('--domain <name>', 'its identifier in the address of the API', readBy(domainSchema))
-    .option('--repository <url>', 'git repository of the pages')
-    .option(
-      '--directory <path>',
-      'directory of the pages on the worker, below DOCKET_SITE_DIRECTORIES',
-      readBy(directorySchema),
-    )
-    .option(
-      '--path <folder>',
-      'folder of the pages below the repository or directory (default: all of it)',
-      readBy(folderSchema),
-    )
-    .option('--ref <branch>', 'branch of the repository (default: the default branch)', readBy(branchSchema))
-    .option('--base-url <url>', 'address of the published site; links in answers begin with it', readBy(siteUrlSchema))
-    .option('--retention-days <days>', 'how long conversations are kept; 0 stores none', daysOption, 30)
-    .option('--refresh-minutes <minutes>', 're-index every (minutes)', minutesOption)
-    .action((options: CreateOptions, command: Command) =>
-      withContext(async (context) => {
-        const organization = await organizationOf(context, options.org);
-        checkOptions(options);
-        const { org: _org, ...site } = options;
-        const sites = createSiteStore(context.pool);
-        const repository =
-          options.repository === undefined ? undefined : siteRepositoryOf(context, options.repository).repository;
-        await checkSource(context, organization.id, { ...site, repository });
-        try {
-          const operator = operatorOf({ organizationId: organization.id });
-          const created = await sites.create(operator, { ...site, repository });
-          printRecord(command, { ...created });
-        } catch (error) {
-          throw error instanceof DomainTakenError ? new CommandError(error.message, { cause: error }) : error;
-        }
-      }),
-    );
+  addSettings(group.command('create').description('create a site and index it in the background'))
+    .requiredOption('--domain <name>', 'its identifier in the address of the API')
+    .action(async (options: SiteOptions & { domain: string }, command: Command) => {
+      const { api } = await connect(context, command);
+      const body = { domain: options.domain, ...settingsOf(options) };
+      printRecord(command, await answerOf(api.POST('/v1/sites', { body })));
+    });
+
+  onSite(group.command('show').description('show a site')).action(
+    async (domain: string, _options: unknown, command: Command) => {
+      const { api } = await connect(context, command);
+      printRecord(command, await getSite(api, domain));
+    },
+  );
 
   group
     .command('list')
     .description('list sites')
-    .option('--org <id>', 'only this organization')
-    .action((options: { org?: string }, command: Command) =>
-      withContext(async (context) => {
-        const owners = await ownersOf(context, options.org);
-        const sites = await Promise.all(
-          owners.map((owner) => everyRow((query) => createSiteStore(context.pool).list(owner, query))),
-        );
-        printList(command, sites.flat(), {
-          domain: (row) => row.domain,
-          organization: (row) => row.organizationId,
-          source: (row) => (row.repository === null ? row.directory : repositoryUrl(row.repository)),
-          path: (row) => row.path,
-          version: (row) => row.indexVersion,
-          pages: (row) => row.indexPages,
-          indexed: (row) => row.indexedAt,
-          failure: (row) => row.indexFailureMessage,
-        });
-      }),
-    );
+    .action(async (_options: unknown, command: Command) => {
+      const { api } = await connect(context, command);
+      const sites = await everyItem(
+        (query) => answerOf(api.GET('/v1/sites', { params: { query } })),
+        (page) => page.sites,
+      );
+      printList(command, sites, {
+        domain: (site) => site.domain,
+        source: (site) => site.repository ?? site.directory,
+        path: (site) => site.path,
+        version: (site) => site.index.version,
+        pages: (site) => site.index.pages,
+        indexed: (site) => site.index.indexedAt,
+        failure: (site) => site.index.failure?.message,
+      });
+    });
 
-  addSiteOwnerOption(group.command('index').description('re-index a site').argument('<domain>', 'its identifier'))
+  onSite(group.command('index').description('re-index a site'))
     .option('--wait', 'wait until it has finished')
-    .action((domain: string, options: { org?: string; wait?: boolean }, command: Command) =>
-      withContext(async (context) => {
-        const { sites, operator, site } = await siteOf(context, domain, options.org);
-        await sites.requestIndex(operator, site.id);
-        printRecord(command, { ...(options.wait === true ? await indexed(sites, site) : site) });
-      }),
-    );
+    .action(async (domain: string, { wait }: { wait?: true }, command: Command) => {
+      const { api } = await connect(context, command);
+      const site = await answerOf(api.POST('/v1/sites/{domain}/index', { params: { path: { domain } } }));
+      printRecord(command, wait === true ? await indexed(api, domain) : site);
+    });
 
-  addSiteChangeCommands(group, withContext);
+  addSettings(onSite(group.command('update').description('change a site; a new source is re-indexed'))).action(
+    async (domain: string, options: SiteOptions, command: Command) => {
+      const body = settingsOf(options);
+      checkChange(body);
+      const { api } = await connect(context, command);
+      const call = api.PATCH('/v1/sites/{domain}', { params: { path: { domain } }, body });
+      printRecord(command, await answerOf(call));
+    },
+  );
+
+  onSite(group.command('delete').description('delete a site with its index and its conversations, permanently'))
+    .requiredOption('--yes', 'confirm the deletion')
+    .action(async (domain: string, _options: unknown, command: Command) => {
+      const { api } = await connect(context, command);
+      await done(api.DELETE('/v1/sites/{domain}', { params: { path: { domain } } }));
+      printRecord(command, { domain, deleted: true });
+    });
 }
 
-/** Waits until no request stands: what the site then says is the answer to it. */
-async function indexed(sites: SiteStore, { organizationId, domain }: Owner & { domain: string }): Promise<SiteRow> {
+function onSite(command: Command): Command {
+  return command.argument('<domain>', 'its identifier');
+}
+
+function addSettings(command: Command): Command {
+  return command
+    .option('--repository <url>', 'git repository of the pages')
+    .option('--directory <path>', 'directory of the pages on the worker, below DOCKET_SITE_DIRECTORIES')
+    .option('--path <folder>', 'folder of the pages below the repository or directory ("" for all of it)')
+    .option('--ref <branch>', 'branch of the repository ("" for the default branch)')
+    .option('--base-url <url>', 'address of the published site, for links in answers ("" for none)')
+    .option('--retention-days <days>', 'how long conversations are kept; 0 stores none (default: 30)', readInteger)
+    .option('--refresh-minutes <minutes>', 're-index every (minutes); 0 is never (default)', readInteger);
+}
+
+function settingsOf({ repository, directory, ref, path, baseUrl, retentionDays, refreshMinutes }: SiteOptions) {
+  return {
+    repository,
+    directory,
+    path,
+    ref: orNull(ref),
+    baseUrl: orNull(baseUrl),
+    retentionDays,
+    refreshMinutes: refreshMinutes === 0 ? null : refreshMinutes,
+  };
+}
+
+type Site = Awaited<ReturnType<typeof getSite>>;
+
+function getSite(api: Api, domain: string) {
+  return answerOf(api.GET('/v1/sites/{domain}', { params: { path: { domain } } }));
+}
+
+/** Waits until no request is open: what the site then says is the answer to it. */
+async function indexed(api: Api, domain: string): Promise<Site> {
   const deadline = Date.now() + longestWaitMs;
   for (;;) {
-    const site = await sites.findByDomain({ organizationId }, domain);
-    if (site === null) throw new CommandError('The site was removed meanwhile.');
-    if (site.indexRequestedAt === null) {
-      if (site.indexFailureMessage === null) return site;
-      throw new CommandError(`The site could not be indexed. ${site.indexFailureMessage}`);
+    const site = await getSite(api, domain);
+    const { requestedAt, failure } = site.index;
+    if (requestedAt === null) {
+      if (failure === null) return site;
+      throw new CommandError(`The site could not be indexed. ${failure.message}`);
     }
     if (Date.now() > deadline)
       throw new CommandError('The site was not indexed within ten minutes; is a worker running?');
     await sleep(pollMs);
-  }
-}
-
-function checkOptions({ repository, directory }: CreateOptions): void {
-  if ((repository === undefined) === (directory === undefined)) {
-    throw new CommandError('Name either --repository or --directory, where the pages come from.');
   }
 }

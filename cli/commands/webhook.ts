@@ -1,202 +1,130 @@
 import type { Command } from 'commander';
-import { createWebhookDeliveryStore } from '../../db/webhooks/webhook-deliveries.ts';
-import type { Caller } from '../../db/caller.ts';
-import {
-  createWebhookStore,
-  mostWebhooks,
-  type WebhookRow,
-  type WebhookStore,
-} from '../../db/webhooks/webhook-endpoints.ts';
-import { createSecretBox } from '../../lib/encryption/secret-box.ts';
-import { parseWebhookAddress } from '../../lib/inputs/webhook-address.ts';
-import { webhookEventTypes } from '../../workflows/contract/webhook.ts';
-import { integerBetween, operatorOfProject } from './checks.ts';
-import { CommandError } from './context.ts';
-import type { CommandContext, WithContext } from './context.ts';
+import type { paths } from '../../dashboard/http/schema.d.ts';
+import { answerOf, done } from '../http/api.ts';
+import { connect, type CommandContext } from './context.ts';
+import { collect, readInteger } from './options.ts';
 import { printList, printRecord } from './output.ts';
+import { projectIdOf } from './project-of.ts';
+
+type Endpoints = paths['/v2/agent/{projectId}/webhooks'];
+type EventTypes = NonNullable<Endpoints['post']['requestBody']['content']['application/json']['eventTypes']>;
+type Webhook = Endpoints['get']['responses'][200]['content']['application/json']['webhooks'][number];
 
 interface OfProject {
-  project: string;
+  project?: string;
 }
-
-const projectOption = ['--project <id>', 'the project it belongs to'] as const;
 
 /** `docket webhook create|list|enable|delete|ping|deliveries|redeliver` */
-export function addWebhookCommands(program: Command, withContext: WithContext): void {
+export function addWebhookCommands(program: Command, context: CommandContext): void {
   const group = program.command('webhook').description("webhooks: HTTP callbacks for events of a project's jobs");
-  addEndpointCommands(group, withContext);
-  addDeliveryCommands(group, withContext);
-}
 
-function addEndpointCommands(group: Command, withContext: WithContext): void {
-  group
-    .command('create')
-    .description('create a webhook; its secret is shown once')
-    .requiredOption(...projectOption)
-    .requiredOption('--url <url>', 'where messages are posted to')
+  /** Connects, and finds the project that the command names. */
+  async function open(command: Command) {
+    const { api } = await connect(context, command);
+    const named = command.opts<OfProject>().project ?? context.env['DOCKET_PROJECT'];
+    return { api, projectId: await projectIdOf(api, named) };
+  }
+
+  ofProject(group.command('create').description('create a webhook; its secret is shown once'))
+    .argument('<url>', 'where messages are posted to')
     .option('--description <text>', 'description')
-    .option(
-      '--event <type>',
-      `what is sent (repeatable); without it everything: ${webhookEventTypes.join(', ')}`,
-      collect,
-      [],
-    )
-    .action((options: OfProject & { url: string; description?: string; event: string[] }, command: Command) =>
-      withContext(async (context) => {
-        const operator = await operatorOfProject(context, options.project);
-        const parsed = parseWebhookAddress(options.url, context.webhookAllowedHosts);
-        if (!parsed.ok) throw new CommandError(parsed.problem);
-        const created = await storeOf(context).create(operator, options.project, {
-          url: parsed.url,
-          description: options.description ?? null,
-          eventTypes: options.event.map(readEventType),
-        });
-        if (created === 'no-project') throw new CommandError('The project was deleted meanwhile.');
-        if (created === 'too-many') {
-          throw new CommandError(`A project has at most ${mostWebhooks} webhooks; delete one first.`);
-        }
-        printRecord(command, { secret: created.secret, ...created.webhook });
-      }),
-    );
+    .option('--event <type>', 'what is sent, such as job.completed (repeatable; default: everything)', collect)
+    .action(async (url: string, { description, event }: CreateOptions, command: Command) => {
+      const { api, projectId } = await open(command);
+      const body = { url, description, eventTypes: event };
+      const { secret, ...webhook } = await answerOf(
+        api.POST('/v2/agent/{projectId}/webhooks', { params: { path: { projectId } }, body }),
+      );
+      printRecord(command, { secret, ...webhook });
+    });
 
-  group
-    .command('list')
-    .description('list the webhooks of a project, without their secrets')
-    .requiredOption(...projectOption)
-    .action((options: OfProject, command: Command) =>
-      withContext(async (context) => {
-        const operator = await operatorOfProject(context, options.project);
-        printList(command, await storeOf(context).list(operator, options.project), {
-          id: (row) => row.id,
-          url: (row) => row.url,
-          events: (row) => row.eventTypes.join(', ') || 'all',
-          state: stateOf,
-          description: (row) => row.description,
-        });
-      }),
-    );
-
-  group
-    .command('enable')
-    .description('enable a disabled webhook and reset its failures')
-    .argument('<id>', 'the webhook')
-    .requiredOption(...projectOption)
-    .action((id: string, options: OfProject, command: Command) =>
-      withContext(async (context) => {
-        const { operator, webhook } = await webhookOf(context, options.project, id);
-        printRecord(command, { ...(await storeOf(context).update(operator, webhook, { enabled: true })) });
-      }),
-    );
-
-  group
-    .command('delete')
-    .description('delete a webhook and its pending deliveries')
-    .argument('<id>', 'the webhook')
-    .requiredOption(...projectOption)
-    .action((id: string, options: OfProject, command: Command) =>
-      withContext(async (context) => {
-        const { operator, webhook } = await webhookOf(context, options.project, id);
-        await storeOf(context).remove(operator, webhook);
-        printRecord(command, { id, deleted: true });
-      }),
-    );
-}
-
-function addDeliveryCommands(group: Command, withContext: WithContext): void {
-  group
-    .command('ping')
-    .description('send a webhook.ping message')
-    .argument('<id>', 'the webhook')
-    .requiredOption(...projectOption)
-    .action((id: string, options: OfProject, command: Command) =>
-      withContext(async (context) => {
-        const { operator, webhook } = await enabledWebhook(context, options.project, id);
-        const delivery = await storeOf(context).ping(operator, webhook);
-        printRecord(command, { id, delivery });
-      }),
-    );
-
-  group
-    .command('deliveries')
-    .description('list the deliveries of the last 30 days, newest first')
-    .argument('<id>', 'the webhook')
-    .requiredOption(...projectOption)
-    .option('--limit <number>', 'how many', integerBetween(1, 100), 20)
-    .action((id: string, options: OfProject & { limit: number }, command: Command) =>
-      withContext(async (context) => {
-        const { operator, webhook } = await webhookOf(context, options.project, id);
-        const { limit } = options;
-        const page = await createWebhookDeliveryStore(context.pool).list(operator, webhook, { limit });
-        printList(command, page.deliveries, {
-          id: (row) => row.id,
-          type: (row) => row.type,
-          job: (row) => row.jobId,
-          status: (row) => row.status,
-          attempts: (row) => row.attempts.length,
-          answer: (row) => row.attempts[0]?.statusCode,
-          created: (row) => row.createdAt,
-          'next attempt': (row) => row.nextAttemptAt,
-          error: (row) => row.error ?? row.attempts[0]?.error,
-        });
-      }),
-    );
-
-  group
-    .command('redeliver')
-    .description('send a message again')
-    .argument('<id>', 'the webhook')
-    .argument('<delivery>', 'the delivery, as "docket webhook deliveries" shows it')
-    .requiredOption(...projectOption)
-    .action((id: string, delivery: string, options: OfProject, command: Command) =>
-      withContext(async (context) => {
-        const { operator, webhook } = await enabledWebhook(context, options.project, id);
-        if (!(await createWebhookDeliveryStore(context.pool).redeliver(operator, webhook, delivery))) {
-          throw new CommandError(`There is no delivery ${JSON.stringify(delivery)} to this webhook.`);
-        }
-        printRecord(command, { id: delivery, status: 'pending' });
-      }),
-    );
-}
-
-function storeOf({ pool, encryptionKeys }: CommandContext): WebhookStore {
-  return createWebhookStore(pool, createSecretBox(encryptionKeys));
-}
-
-/** A webhook, and the operator acting for its organization. */
-interface FoundWebhook {
-  operator: Caller;
-  webhook: WebhookRow;
-}
-
-async function webhookOf(context: CommandContext, projectId: string, id: string): Promise<FoundWebhook> {
-  const operator = await operatorOfProject(context, projectId);
-  const webhook = await storeOf(context).find(operator, { projectId, id });
-  if (webhook === null) throw noWebhook(id);
-  return { operator, webhook };
-}
-
-async function enabledWebhook(context: CommandContext, projectId: string, id: string): Promise<FoundWebhook> {
-  const found = await webhookOf(context, projectId, id);
-  if (!found.webhook.enabled) throw new CommandError('The webhook is disabled; run "docket webhook enable" first.');
-  return found;
-}
-
-function noWebhook(id: string): CommandError {
-  return new CommandError(
-    `There is no webhook ${JSON.stringify(id)} in this project; "docket webhook list" shows them.`,
+  ofProject(group.command('list').description('list the webhooks of a project, without their secrets')).action(
+    async (_options: unknown, command: Command) => {
+      const { api, projectId } = await open(command);
+      const { webhooks } = await answerOf(
+        api.GET('/v2/agent/{projectId}/webhooks', { params: { path: { projectId } } }),
+      );
+      printList(command, webhooks, {
+        id: (webhook) => webhook.id,
+        url: (webhook) => webhook.url,
+        events: (webhook) => webhook.eventTypes.join(', ') || 'all',
+        state: stateOf,
+        description: (webhook) => webhook.description,
+      });
+    },
   );
+
+  onWebhook(group.command('enable').description('enable a disabled webhook and reset its failures')).action(
+    async (id: string, _options: unknown, command: Command) => {
+      const { api, projectId } = await open(command);
+      const body = { enabled: true };
+      const call = api.PATCH('/v2/agent/{projectId}/webhooks/{id}', { params: { path: { projectId, id } }, body });
+      printRecord(command, await answerOf(call));
+    },
+  );
+
+  onWebhook(group.command('delete').description('delete a webhook and its pending deliveries')).action(
+    async (id: string, _options: unknown, command: Command) => {
+      const { api, projectId } = await open(command);
+      await done(api.DELETE('/v2/agent/{projectId}/webhooks/{id}', { params: { path: { projectId, id } } }));
+      printRecord(command, { id, deleted: true });
+    },
+  );
+
+  onWebhook(group.command('ping').description('send a webhook.ping message')).action(
+    async (id: string, _options: unknown, command: Command) => {
+      const { api, projectId } = await open(command);
+      const path = { projectId, id };
+      const delivery = await answerOf(api.POST('/v2/agent/{projectId}/webhooks/{id}/ping', { params: { path } }));
+      printRecord(command, { id, delivery: delivery.id });
+    },
+  );
+
+  onWebhook(group.command('deliveries').description('list the deliveries of the last 30 days, newest first'))
+    .option('--limit <number>', 'how many', readInteger, 20)
+    .action(async (id: string, { limit }: { limit: number }, command: Command) => {
+      const { api, projectId } = await open(command);
+      const params = { path: { projectId, id }, query: { limit } };
+      const { deliveries } = await answerOf(api.GET('/v2/agent/{projectId}/webhooks/{id}/deliveries', { params }));
+      printList(command, deliveries, {
+        id: (delivery) => delivery.id,
+        type: (delivery) => delivery.type,
+        job: (delivery) => delivery.jobId,
+        status: (delivery) => delivery.status,
+        attempts: (delivery) => delivery.attempts.length,
+        answer: (delivery) => delivery.attempts[0]?.statusCode,
+        created: (delivery) => delivery.createdAt,
+        'next attempt': (delivery) => delivery.nextAttemptAt,
+        error: (delivery) => delivery.error ?? delivery.attempts[0]?.error,
+      });
+    });
+
+  onWebhook(group.command('redeliver').description('send a message again'))
+    .argument('<delivery>', 'the delivery, as "docket webhook deliveries" shows it')
+    .action(async (id: string, deliveryId: string, _options: unknown, command: Command) => {
+      const { api, projectId } = await open(command);
+      const path = { projectId, id, deliveryId };
+      const { status } = await answerOf(
+        api.POST('/v2/agent/{projectId}/webhooks/{id}/deliveries/{deliveryId}/redeliver', { params: { path } }),
+      );
+      printRecord(command, { id: deliveryId, status });
+    });
 }
 
-function readEventType(text: string): string {
-  if (webhookEventTypes.some((type) => type === text)) return text;
-  throw new CommandError(`--event must be one of ${webhookEventTypes.join(', ')}.`);
+interface CreateOptions {
+  description?: string;
+  event?: EventTypes;
 }
 
-function collect(text: string, before: string[]): string[] {
-  return [...before, text];
+function ofProject(command: Command): Command {
+  return command.option('--project <id>', 'the project (default: DOCKET_PROJECT, or the only project)');
 }
 
-function stateOf({ enabled, disabledReason, failingSince }: WebhookRow): string {
+function onWebhook(command: Command): Command {
+  return ofProject(command.argument('<id>', 'the webhook'));
+}
+
+function stateOf({ enabled, disabledReason, failingSince }: Webhook): string {
   if (!enabled) return `disabled${disabledReason === null ? '' : `: ${disabledReason}`}`;
-  return failingSince === null ? 'enabled' : `failing since ${failingSince.toISOString()}`;
+  return failingSince === null ? 'enabled' : `failing since ${failingSince}`;
 }

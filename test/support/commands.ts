@@ -1,8 +1,10 @@
 import type { Command } from 'commander';
 import { vi } from 'vitest';
 import { readTemporalSettings } from '../../lib/temporal/temporal-credentials.ts';
-import type { CommandContext } from '../../cli/commands/context.ts';
 import { createProgram } from '../../cli/commands/program.ts';
+import type { OperatorContext } from '../../cli/operator/context.ts';
+import { addEncryptionCommands } from '../../cli/operator/encryption.ts';
+import { addOrganizationCommands } from '../../cli/operator/organization.ts';
 import { testPepper } from './build.ts';
 import type { TestDatabase } from './database.ts';
 import { testKeys } from './encryption.ts';
@@ -16,27 +18,36 @@ export interface TestCommands {
   printed(): string[];
 }
 
-/** The command line on a database, with settings of its own; `change` is read anew for each command. */
-export function createTestCommands(
-  database: () => TestDatabase,
-  change: () => Partial<CommandContext> = () => ({}),
-): TestCommands {
+interface TestSettings {
+  /** Of the operator's commands. */
+  database: TestDatabase;
+  /** Of the commands over HTTP. */
+  env?: NodeJS.ProcessEnv;
+  input?: string;
+  operator?: Partial<OperatorContext>;
+}
+
+/** The command line of a checkout; `settings` is read anew for each command. */
+export function createTestCommands(settings: () => TestSettings): TestCommands {
   let lines: string[] = [];
   async function docket(...args: string[]): Promise<string> {
-    const program = createProgram((work) =>
+    const { database, env, input = '', operator } = settings();
+    const program = createProgram({
+      env: { DOCKET_HOME: '/nowhere/docket', ...env },
+      readInput: () => Promise.resolve(input),
+      replay: null,
+    });
+    const withOperator = <T>(work: (context: OperatorContext) => Promise<T>) =>
       work({
-        pool: database().pool,
+        pool: database.pool,
         keyPepper: testPepper,
         encryptionKeys: testKeys('k1'),
-        readInput: () => Promise.resolve(''),
-        baseUrl: 'http://127.0.0.1:8080',
         localRoot: '/srv/git',
-        allowedHosts: ['github.com'],
-        webhookAllowedHosts: ['127.0.0.1:9000'],
         temporal: readTemporalSettings({ TEMPORAL_ADDRESS: '127.0.0.1:1' }),
-        ...change(),
-      }),
-    );
+        ...operator,
+      });
+    addOrganizationCommands(program, withOperator);
+    addEncryptionCommands(program, withOperator);
     quiet(program);
     lines = [];
     using _ = vi.spyOn(console, 'log').mockImplementation((line: string) => void lines.push(line));

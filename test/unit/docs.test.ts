@@ -6,6 +6,8 @@ import { describe, expect, it } from 'vitest';
 import { parse as parseYaml } from 'yaml';
 import { z } from 'zod';
 import { createProgram } from '../../cli/commands/program.ts';
+import { addEncryptionCommands } from '../../cli/operator/encryption.ts';
+import { addOrganizationCommands } from '../../cli/operator/organization.ts';
 import { describedApi } from '../../local/dashboard-types.ts';
 
 const checkout = resolve(import.meta.dirname, '../..');
@@ -63,10 +65,13 @@ function anchorsOf(file: string): string[] {
 }
 
 const neverRun = () => Promise.reject(new Error('No command runs here.'));
+const docket = createProgram({ env: {}, readInput: neverRun, replay: null });
+addOrganizationCommands(docket, neverRun);
+addEncryptionCommands(docket, neverRun);
 
 /** What is wrong with a call of `docket`; null: nothing. */
 function problemWithCommand(words: string[]): string | null {
-  let command: Command = createProgram(neverRun);
+  let command: Command = docket;
   const rest = [...words];
   while (rest.length > 0) {
     const next = command.commands.find((candidate) => candidate.name() === rest[0]);
@@ -81,7 +86,7 @@ function problemWithCommand(words: string[]): string | null {
     const word = rest.shift() ?? '';
     if (!word.startsWith('--')) operands.push(word);
     else {
-      const option = [...command.options, ...createProgram(neverRun).options].find(({ long }) => long === word);
+      const option = [...command.options, ...docket.options].find(({ long }) => long === word);
       if (option === undefined) return `${command.name()} has no option ${word}`;
       if (option.required) rest.shift();
     }

@@ -43,6 +43,11 @@ const planted: [string, string][] = [
   ['dashboard/plant.ts', '../api/app.ts'],
   ['dashboard/pages/plant.ts', '../../db/jobs/jobs.ts'],
   ['lib/tracing/plant.ts', '../../db/jobs/jobs.ts'],
+  ['cli/commands/plant.ts', '../../db/jobs/jobs.ts'],
+  ['cli/commands/plant.ts', '../../api/jobs/job-schemas.ts'],
+  ['cli/commands/plant.ts', '../operator/organization.ts'],
+  ['cli/commands/plant.ts', '../../dashboard/http/client.ts'],
+  ['cli/http/plant.ts', '../../local/home.ts'],
 ];
 
 const allowed: [string, string][] = [
@@ -54,6 +59,8 @@ const allowed: [string, string][] = [
   ['db/plant.ts', '../lib/encryption/secret-box.ts'],
   ['search/plant.ts', '../lib/threads/run-in-thread.ts'],
   ['dashboard/pages/plant.ts', '../http/client.ts'],
+  ['cli/http/plant.ts', '../../local/local-json.ts'],
+  ['cli/operator/plant.ts', '../../db/jobs/jobs.ts'],
 ];
 
 /** One line of a file for each import that is planted in it. */

@@ -48,13 +48,8 @@ const rotate = (keys: string[], address?: string) => rotateWith(testKeys(...keys
 
 async function rotateWith(encryptionKeys: EncryptionKey[], address = inject('temporalAddress')) {
   said = [];
-  const { docketJson } = createTestCommands(
-    () => database,
-    () => ({
-      encryptionKeys,
-      temporal: readTemporalSettings({ TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace }),
-    }),
-  );
+  const temporal = readTemporalSettings({ TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace });
+  const { docketJson } = createTestCommands(() => ({ database, operator: { encryptionKeys, temporal } }));
   const rows: RotatedKey[] = await docketJson('encryption', 'rotate');
   return Object.fromEntries(rows.map(({ id, ...row }) => [id, row]));
 }

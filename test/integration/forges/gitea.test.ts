@@ -1,7 +1,6 @@
 // @module-tag slow
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createGiteaForge } from '../../../activities/forges/gitea.ts';
-import { recogniseForge } from '../../../activities/forges/recognise-forge.ts';
 import { findGitea } from '../../support/forges/gitea-build.ts';
 import { startGitea, type Gitea } from '../../support/forges/gitea-server.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
@@ -14,7 +13,6 @@ import {
   type Stage,
   type StageRepository,
 } from '../clients/forge-stage.ts';
-import { live } from '../clients/setup.ts';
 import { loopbackEgress } from '../../support/loopback.ts';
 
 // `npm run test:forges` builds one
@@ -95,10 +93,6 @@ describe.runIf(binary !== null)('a real Gitea', () => {
   afterAll(() => gitea?.[Symbol.asyncDispose]());
 
   describeForge(stage);
-
-  it('is recognised by its version', async () => {
-    expect(await recogniseForge(`${gitea.origin}/bot/lamp`, { egress: loopbackEgress, signal: live })).toBe('gitea');
-  });
 
   it('has an open pull request found behind a closed one of the same branches', async () => {
     const lamp = await addLamp(stage);

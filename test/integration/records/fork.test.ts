@@ -5,7 +5,7 @@ import { createJobForkStore, type NewFork } from '../../../db/jobs/job-forks.ts'
 import type { JobRow } from '../../../db/jobs/jobs.ts';
 import { collectJob } from '../../../worker/replay/collect-job.ts';
 import { exactQuestionOf } from '../../../worker/replay/exact-question.ts';
-import { buildKey, testPepper } from '../../support/build.ts';
+import { buildKey } from '../../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { runDocket } from '../../support/docket-process.ts';
 import { createTestRepository, type TestRepository } from '../../support/git-repository.ts';
@@ -248,13 +248,15 @@ it(
       expect(await ask({ step: 1, model: 'nobody/x' })).toMatchObject({ status: 400 });
       expect(await ask({ step: 1 }, 'job_none')).toMatchObject({ status: 404 });
 
-      const env = { DATABASE_URL: database.url, DOCKET_KEY_PEPPER: testPepper };
+      const env = { DOCKET_URL: more.url, DOCKET_API_KEY: key };
       const forked = await runDocket(['job', 'fork', job.id, '--step', '1', '--prompt', 'And two', '--json'], env);
-      expect(JSON.parse(forked.out)).toMatchObject({ forkedFrom: { jobId: job.id, turn: 1, step: 1 } });
+      expect(JSON.parse(forked.out)).toMatchObject({
+        details: { forkedFrom: { jobId: job.id, turn: 1, step: 1 } },
+      });
       const refused = await runDocket(['job', 'fork', job.id, '--step', '9'], env);
-      expect(refused).toMatchObject({ code: 1, error: expect.stringContaining('the last one that has ended is 2') });
+      expect(refused).toMatchObject({ code: 1, error: expect.stringContaining('ended is 2') });
       for (const [option, value, words] of [
-        ['--model', 'nobody/x', 'a model of one of anthropic, openai'],
+        ['--model', 'nobody/x', 'model'],
         ['--prompt', ' ', 'must not be blank'],
       ] as const) {
         const wrong = await runDocket(['job', 'fork', job.id, '--step', '1', option, value], env);

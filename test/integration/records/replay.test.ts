@@ -11,13 +11,13 @@ import { packHistory, unpackHistory } from '../../../db/jobs/stored-history.ts';
 import { createHistoryChores } from '../../../worker/chores/history-chores.ts';
 import { createClosedExecutionReader } from '../../../worker/chores/history-export.ts';
 import { jobWorkflowId } from '../../../workflows/contract/messages.ts';
-import { buildKey, testPepper } from '../../support/build.ts';
+import { buildKey } from '../../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { runDocket } from '../../support/docket-process.ts';
 import { createTestRepository, type TestRepository } from '../../support/git-repository.ts';
 import { startScriptedModelServer } from '../../support/scripted-model-server.ts';
 import { startTestWorker } from '../../support/worker.ts';
-import { serveApi } from '../api/serve.ts';
+import { serveApi, type ServedApi } from '../api/serve.ts';
 import { asOperator } from '../../support/operator.ts';
 
 const call = (name: string, input: object) => ({ name, input });
@@ -27,6 +27,9 @@ let repository: TestRepository;
 let folder: string;
 let job: JobRow;
 let bundle: string;
+let api: ServedApi;
+/** The environment of a command that asks the API. */
+let served: NodeJS.ProcessEnv;
 /** What the model was asked at each step, as the provider got it. */
 let requests: { messages: unknown[] }[];
 
@@ -64,22 +67,22 @@ beforeAll(async () => {
     const workflowExecution = { workflowId: jobWorkflowId(job.id, turn) };
     await client.workflowService.deleteWorkflowExecution({ namespace: 'default', workflowExecution });
   }
-  await using api = await serveApi(database.pool);
+  api = await serveApi(database.pool);
   const { key } = await buildKey(database.pool, { organizationId: (await deps.jobs.get(job.id))!.organizationId });
   const response = await fetch(`${api.url}/v2/agent/${job.projectId}/job/${job.id}/bundle`, {
     headers: { authorization: `Bearer ${key}` },
   });
   expect(response.headers.get('content-disposition')).toBe(`attachment; filename="${job.id}.docket.gz"`);
+  served = { DOCKET_URL: api.url, DOCKET_API_KEY: key };
   bundle = join(folder, 'moved.gz');
   await writeFile(bundle, Buffer.from(await response.arrayBuffer()));
 });
 afterAll(async () => {
+  await api[Symbol.asyncDispose]();
   await database[Symbol.asyncDispose]();
   await repository[Symbol.asyncDispose]();
   await rm(folder, { recursive: true, force: true });
 });
-
-const withDatabase = () => ({ DATABASE_URL: database.url, DOCKET_KEY_PEPPER: testPepper });
 
 async function replayJson(...args: string[]): Promise<any> {
   const { out, error, code } = await runDocket(['job', 'replay', bundle, ...args, '--json']);
@@ -88,8 +91,8 @@ async function replayJson(...args: string[]): Promise<any> {
 }
 
 describe('docket job replay', { timeout: 240_000 }, () => {
-  it('tells a job whose record the engine has deleted, from the database', async () => {
-    const { out, error, code } = await runDocket(['job', 'replay', job.id], withDatabase());
+  it('tells a job whose record the engine has deleted, over HTTP', async () => {
+    const { out, error, code } = await runDocket(['job', 'replay', job.id], served);
     expect({ error, code }).toEqual({ error: '', code: 0 });
     expect(out).toContain('Turn 1, completed');
     expect(out).toMatch(/history: \d+ events; today's workflow code takes the same decisions/);
@@ -102,7 +105,7 @@ describe('docket job replay', { timeout: 240_000 }, () => {
     expect(out).toContain(`docket job fork ${job.id} --turn 2 --step 1`);
   });
 
-  it('tells it from a bundle that was moved, without a database', async () => {
+  it('tells it from a bundle that was moved, without a service', async () => {
     const { job: told, turns } = await replayJson();
     expect(told).toMatchObject({ id: job.id, status: 'failed', failureCategory: 'model_refused' });
     expect(turns.map(({ replay }: any) => replay.verdict.matches)).toEqual([true, true]);
@@ -222,8 +225,11 @@ describe('docket job replay', { timeout: 240_000 }, () => {
       code: 1,
       error: `The file "${folder}" cannot be used (EISDIR); name another.\n`,
     });
-    const unknown = await runDocket(['job', 'replay', 'job_none'], withDatabase());
-    expect(unknown).toMatchObject({ code: 1, error: 'There is no job and no file "job_none".\n' });
+    const unknown = await runDocket(['job', 'replay', 'job_none'], served);
+    expect(unknown).toMatchObject({
+      code: 1,
+      error: 'There is no job "job_none"; "docket job list" shows the newest.\n',
+    });
     const step = await runDocket(['job', 'replay', bundle, '--step', '9']);
     expect(step).toMatchObject({ code: 1, error: 'Turn 2 has no step 9; it has steps 1 to 2.\n' });
     const turn = await runDocket(['job', 'replay', bundle, '--turn', '9']);
@@ -233,13 +239,13 @@ describe('docket job replay', { timeout: 240_000 }, () => {
 
 it('docket job bundle writes the same file, without a key or token', { timeout: 120_000 }, async () => {
   const output = join(folder, 'own.gz');
-  const made = await runDocket(['job', 'bundle', job.id, '--output', output], withDatabase());
+  const made = await runDocket(['job', 'bundle', job.id, '--output', output], served);
   expect(made).toMatchObject({ code: 0, error: '' });
   const nowhere = join(folder, 'none', 'own.gz');
-  const refused = await runDocket(['job', 'bundle', job.id, '--output', nowhere], withDatabase());
+  const refused = await runDocket(['job', 'bundle', job.id, '--output', nowhere], served);
   expect(refused).toMatchObject({ code: 1, error: `The file "${nowhere}" cannot be used (ENOENT); name another.\n` });
-  const [own, served] = [await readFile(output), await readFile(bundle)].map((file) => gunzipSync(file).toString());
-  expect(own).toBe(served);
+  const [own, downloaded] = [await readFile(output), await readFile(bundle)].map((file) => gunzipSync(file).toString());
+  expect(own).toBe(downloaded);
   expect(own).not.toMatch(/model-key-0123456789|svc_|digest|idempotency/);
 });
 

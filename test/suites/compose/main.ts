@@ -8,6 +8,7 @@ import { parseArgs } from 'node:util';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { createSampleRepository } from '../../../local/sample-repository.ts';
+import { runDocket } from '../../support/docket-process.ts';
 import { buildImages } from './images.ts';
 import { openCompose, type ComposeStack } from './stack.ts';
 
@@ -43,10 +44,20 @@ async function step<Result>(name: string, work: () => Promise<Result>): Promise<
   return result;
 }
 
-async function docket(stack: ComposeStack, ...args: string[]): Promise<unknown> {
+/** A command of the operator, in the container. */
+async function operate(stack: ComposeStack, ...args: string[]): Promise<unknown> {
   return JSON.parse(await stack.exec('api', ['node', 'cli/docket.ts', ...args, '--json']));
 }
 
+/** A command over HTTP, from this machine. */
+async function docket(stack: ComposeStack, key: string, line: string): Promise<unknown> {
+  const env = { DOCKET_URL: `http://${stack.addressOf('api')}:8080`, DOCKET_API_KEY: key };
+  const { out, error, code } = await runDocket([...line.split(' '), '--json'], env);
+  if (code !== 0) throw new Error(`docket ${line}: ${error}`);
+  return JSON.parse(out);
+}
+
+const createdSchema = z.object({ id: z.string(), adminKey: z.string() });
 const idOf = (value: unknown) => z.object({ id: z.string() }).parse(value).id;
 const keyOf = (value: unknown) => z.object({ key: z.string() }).parse(value).key;
 
@@ -160,25 +171,12 @@ async function main(): Promise<void> {
   });
   const service = await step('an organization with a project, a site and keys', async (): Promise<Service> => {
     const repository = `${inContainer}/lamp.git`;
-    const org = idOf(await docket(stack, 'org', 'create', '--name', 'Acme'));
-    await docket(stack, 'org', 'grant', org, repository);
-    const projectId = idOf(await docket(stack, 'project', 'create', '--org', org, '--repository', repository));
-    await docket(
-      stack,
-      'site',
-      'create',
-      '--org',
-      org,
-      '--domain',
-      'docs',
-      '--repository',
-      repository,
-      '--path',
-      'docs',
-    );
-    await docket(stack, 'site', 'index', 'docs', '--wait');
-    const adminKey = keyOf(await docket(stack, 'key', 'create', '--org', org, '--kind', 'admin'));
-    const assistantKey = keyOf(await docket(stack, 'key', 'create', '--org', org, '--kind', 'assistant'));
+    const { id: org, adminKey } = createdSchema.parse(await operate(stack, 'org', 'create', '--name', 'Acme'));
+    await operate(stack, 'org', 'grant', org, repository);
+    const projectId = idOf(await docket(stack, adminKey, `project create --repository ${repository}`));
+    await docket(stack, adminKey, `site create --domain docs --repository ${repository} --path docs`);
+    await docket(stack, adminKey, 'site index docs --wait');
+    const assistantKey = keyOf(await docket(stack, adminKey, 'key create --kind assistant'));
     return { stack, projectId, adminKey, assistantKey };
   });
   await step('a job with a command in the sandbox ends in a pull request', async () => {

@@ -24,11 +24,15 @@ export interface SshProject {
 
 /** Makes projects with keys through the API and the command line, whose answers are kept, and tries to make others. */
 export async function addSshProjects(stage: LeaksStage, answers: Trace[]): Promise<SshProject[]> {
-  const { ask, ssh, lane, environment } = stage;
+  const { ask, ssh, lane } = stage;
   const folder = await mkdtemp(join(tmpdir(), 'docket-planted-'));
   const silent = ssh.url('acme/silent');
   const docket = async (args: string[], input = '') => {
-    const { out, error, code } = await runDocket(args, { ...environment, DATABASE_URL: lane.databaseUrl }, input);
+    const { out, error, code } = await runDocket(
+      args,
+      { DOCKET_URL: lane.baseUrl, DOCKET_API_KEY: lane.adminKey },
+      input,
+    );
     answers.push({ place: 'answer: command line', text: `${out}\n${error}` });
     return { out, error, code };
   };
@@ -58,7 +62,7 @@ export async function addSshProjects(stage: LeaksStage, answers: Trace[]): Promi
       stdin: (repository: string, key: string) => create(repository, ['--ssh-key-stdin'], key),
     };
     const basic = (repository: string) =>
-      `project create --org ${lane.organizationId} --repository ${repository} --allow ${silent} --forge github --ssh-known-hosts ${hosts} --json`.split(
+      `project create --repository ${repository} --allow ${silent} --forge github --ssh-known-hosts ${hosts} --json`.split(
         ' ',
       );
     const create = async (repository: string, options: string[], input: string): Promise<string> => {
@@ -98,7 +102,7 @@ export async function addSshProjects(stage: LeaksStage, answers: Trace[]): Promi
     }
     for (const path of ['/v1/projects', `/v1/projects/${id}`])
       answers.push({ place: 'answer: project', text: (await ask(path)).text });
-    await docket(['project', 'list', '--org', lane.organizationId, '--json']);
+    await docket(['project', 'list', '--json']);
     return projects;
   } finally {
     await rm(folder, { recursive: true, force: true });

@@ -26,7 +26,6 @@ export interface LeaksStage extends AsyncDisposable {
   /** Has the repositories of projects that are reached by ssh. */
   ssh: SshServer;
   /** What the command line is given beside the database. */
-  environment: NodeJS.ProcessEnv;
   repositories: TestRepository[];
   assistantKey: string;
   domain: string;
@@ -158,7 +157,6 @@ export async function startLeaksStage(planter: Planter, jobs: number): Promise<L
     model,
     receiver,
     ssh,
-    environment,
     repositories: [open, locked, bySsh, lockedBySsh],
     assistantKey,
     domain,

@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { printStory } from '../../../cli/commands/print-story.ts';
+import { printStory } from '../../../cli/replay/print-story.ts';
 import type { JobStory, StepStory } from '../../../worker/replay/job-story.ts';
 
 const step = {

@@ -1,24 +1,24 @@
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { createGrantAdministration, createGrantStore } from '../../db/organizations/grants.ts';
-import { parseGrant, problemWithDirectory, problemWithRepositories } from '../../lib/inputs/grants.ts';
-import { organizationOf } from './checks.ts';
-import { CommandError } from './context.ts';
-import type { CommandContext, WithContext } from './context.ts';
-import { printList, printRecord } from './output.ts';
+import { createGrantAdministration } from '../../db/organizations/grants.ts';
+import { parseGrant } from '../../lib/inputs/grants.ts';
+import { CommandError } from '../command-error.ts';
+import { printList, printRecord } from '../commands/output.ts';
+import type { OperatorContext, WithOperator } from './context.ts';
+import { organizationOf } from './organization-of.ts';
 
 const resourceHelp =
   'https://host/owner/name, or a path of this machine (a relative one lies below DOCKET_LOCAL_REPOSITORIES); with "/*" at the end everything below; "*" for everything';
 
 /** `docket org grant|revoke-grant|grants` */
-export function addGrantCommands(group: Command, withContext: WithContext): void {
+export function addGrantCommands(group: Command, withOperator: WithOperator): void {
   group
     .command('grant')
     .description("let an organization use repositories with the service's own credential, or a path on this machine")
     .argument('<org>', 'the id of the organization')
     .argument('<resource>', resourceHelp)
     .action((id: string, text: string, _options: unknown, command: Command) =>
-      withContext(async (context) => {
+      withOperator(async (context) => {
         const { id: organizationId } = await organizationOf(context, id);
         const resource = resourceOf(context, text);
         const isNew = await createGrantAdministration(context.pool).grant({ organizationId }, resource);
@@ -32,7 +32,7 @@ export function addGrantCommands(group: Command, withContext: WithContext): void
     .argument('<org>', 'the id of the organization')
     .argument('<resource>', 'as "docket org grants" shows it')
     .action((id: string, text: string, _options: unknown, command: Command) =>
-      withContext(async (context) => {
+      withOperator(async (context) => {
         const { id: organizationId } = await organizationOf(context, id);
         const resource = resourceOf(context, text);
         if (!(await createGrantAdministration(context.pool).revoke({ organizationId }, resource)))
@@ -48,7 +48,7 @@ export function addGrantCommands(group: Command, withContext: WithContext): void
     .description('list the grants of organizations')
     .argument('[org]', "an organization's id")
     .action((id: string | undefined, _options: unknown, command: Command) =>
-      withContext(async ({ pool }) =>
+      withOperator(async ({ pool }) =>
         printList(command, await createGrantAdministration(pool).list(id ?? null), {
           organization: (row) => row.organizationId,
           resource: (row) => row.resource,
@@ -58,31 +58,7 @@ export function addGrantCommands(group: Command, withContext: WithContext): void
     );
 }
 
-/** Throws CommandError for a project whose organization has neither grant nor token for a repository. */
-export async function checkRepositories(
-  { pool }: CommandContext,
-  use: Omit<Parameters<typeof problemWithRepositories>[0], 'resources'>,
-): Promise<void> {
-  const resources = await createGrantStore(pool).resources(use);
-  const problem = problemWithRepositories({ ...use, resources });
-  if (problem !== null) throw new CommandError(problem);
-}
-
-/** The same for what the pages of a site come from. */
-export async function checkSource(
-  context: CommandContext,
-  organizationId: string,
-  { repository, directory }: { repository?: string | null; directory?: string | null },
-): Promise<void> {
-  if (typeof repository === 'string')
-    await checkRepositories(context, { organizationId, repositories: [repository], needsCredential: false });
-  if (typeof directory !== 'string') return;
-  const resources = await createGrantStore(context.pool).resources({ organizationId });
-  const problem = problemWithDirectory({ organizationId, resources, directory });
-  if (problem !== null) throw new CommandError(problem);
-}
-
-function resourceOf({ localRoot }: CommandContext, text: string): string {
+function resourceOf({ localRoot }: OperatorContext, text: string): string {
   const isRelative = text !== '*' && !text.startsWith('/') && !text.includes(':');
   if (isRelative && localRoot === null)
     throw new CommandError(

@@ -1,46 +1,38 @@
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
-import type { JobPiece } from '../../db/jobs/job-pieces.ts';
+import { readBundle } from '../../db/jobs/bundle-file.ts';
 import { makePrivateFolder } from '../../lib/private-folder.ts';
 import { collectJob, type CollectedJob } from '../../worker/replay/collect-job.ts';
 import { tellJob } from '../../worker/replay/job-story.ts';
 import { prepareWorkflowBundle } from '../../worker/workflow-bundle.ts';
-import { CommandError } from './context.ts';
+import { CommandError } from '../command-error.ts';
+import type { ReplayBundle } from '../commands/context.ts';
+import { print } from '../commands/output.ts';
 import { printStep } from './print-step.ts';
 import { printStory } from './print-story.ts';
-import { print } from './output.ts';
-
-export interface ReplayRequest {
-  /** As the person named it. */
-  job: string;
-  pieces: AsyncIterable<JobPiece>;
-  isJson: boolean;
-  turn?: number;
-  step?: number;
-}
 
 /** Prints what `docket job replay` tells of a job, or of one of its steps. */
-export async function replayJob(request: ReplayRequest): Promise<void> {
-  const { job, pieces, isJson, step, turn } = request;
-  const collected = await collectJob(pieces);
-  if (collected === null) throw new CommandError(`There is no job and no file ${JSON.stringify(job)}.`);
+export const replayBundle: ReplayBundle = async ({ file, name }, { json, step, turn }) => {
+  const isJson = json === true;
+  const collected = await collectJob(readBundle(file));
+  if (collected === null) throw new CommandError('The bundle holds no job.');
   if (turn !== undefined && !collected.turns.some((one) => one.turn === turn)) {
     throw new CommandError(`The job has no turn ${turn}; it has turns 1 to ${collected.job.turn}.`);
   }
-  if (step !== undefined) return showStep(request, collected, { turn: turn ?? collected.job.turn, step });
+  if (step !== undefined) return showStep(collected, { turn: turn ?? collected.job.turn, step }, isJson);
 
   const selected =
     turn === undefined ? collected : { ...collected, turns: collected.turns.filter((one) => one.turn === turn) };
   const hasHistory = selected.turns.some((one) => collected.histories.some((kept) => kept.turn === one.turn));
   const story = await tellJob(selected, hasHistory ? prepareReplay : null);
   if (isJson) print(JSON.stringify(story, null, 2));
-  else printStory(story, job);
-}
+  else printStory(story, name);
+};
 
 async function showStep(
-  request: ReplayRequest,
   collected: CollectedJob,
   place: { turn: number; step: number },
+  isJson: boolean,
 ): Promise<void> {
   const { steps } = (await tellJob(collected, null)).turns.find(({ turn }) => turn === place.turn) ?? { steps: [] };
   const story = steps.find(({ step }) => step === place.step);
@@ -53,7 +45,7 @@ async function showStep(
   const question = exactQuestionOf(collected, place);
   const patch = collected.steps.find((at) => at.turn === place.turn && at.step === place.step)?.patch ?? null;
   const diff = patch === null ? null : { files: story.files, patch };
-  if (request.isJson) print(JSON.stringify({ step: story, question, diff }, null, 2));
+  if (isJson) print(JSON.stringify({ step: story, question, diff }, null, 2));
   else printStep({ jobId: collected.job.id, story, question, diff });
 }
 

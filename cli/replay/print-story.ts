@@ -1,6 +1,6 @@
 import type { JobStory, StepStory, TurnReplay, TurnStory } from '../../worker/replay/job-story.ts';
 import { repositoryUrl } from '../../lib/inputs/repository.ts';
-import { printTable, print } from './output.ts';
+import { print, printTable, shortened, subjectOf } from '../commands/output.ts';
 
 const longestCell = 44;
 
@@ -84,14 +84,6 @@ function cellsOf(story: StepStory): string[] {
   ];
 }
 
-function subjectOf(input: unknown): string {
-  if (typeof input !== 'object' || input === null) return '';
-  const entries = Object.entries(input).filter(([, value]) => typeof value === 'string');
-  const order = ['pattern', 'path', 'from', 'title'];
-  const named = order.flatMap((name) => entries.filter(([key]) => key === name))[0];
-  return String((named ?? entries[0])?.[1] ?? '');
-}
-
 function answerText(results: StepStory['toolResults'], calls: number): string {
   if (calls === 0) return '-';
   if (results === null) return 'not run';
@@ -121,12 +113,6 @@ const longestMessage = 4_000;
 function indented(text: string): string {
   const shown = text.length <= longestMessage ? text : `${text.slice(0, longestMessage)}…`;
   return shown.trim().replaceAll(/^(?=.)/gm, '  ');
-}
-
-/** One line of at most so many characters. */
-export function shortened(text: string, most: number): string {
-  const line = text.replaceAll(/\s+/g, ' ').trim();
-  return line.length <= most ? line : `${line.slice(0, most - 1)}…`;
 }
 
 export function timeText(milliseconds: number | null): string {

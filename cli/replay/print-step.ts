@@ -2,7 +2,7 @@ import type { ExactQuestion } from '../../worker/replay/exact-question.ts';
 import type { StepStory } from '../../worker/replay/job-story.ts';
 import type { ChangedFile } from '../../worker/replay/patch-files.ts';
 import { costText, timeText } from './print-story.ts';
-import { print } from './output.ts';
+import { print } from '../commands/output.ts';
 
 export interface ShownStep {
   jobId: string;

@@ -1,48 +1,36 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { createProjectCredentialReader } from '../../../db/for-worker/projects.ts';
 import { createSecretBox } from '../../../lib/encryption/secret-box.ts';
-import { buildOrganization } from '../../support/build.ts';
 import { testKeys } from '../../support/encryption.ts';
-import { createTestCommands } from '../../support/commands.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { createKeyPair } from '../../support/ssh/ssh-server.ts';
-
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database[Symbol.asyncDispose]());
-
-/** What standard input holds. */
-let input = '';
-const { docket, docketJson } = createTestCommands(
-  () => database,
-  () => ({ readInput: () => Promise.resolve(input) }),
-);
+import { serveCommands } from './served.ts';
 
 it('docket project takes a key for ssh from a file or standard input, with the host keys of its servers, and seals it', async () => {
-  const org = (await buildOrganization(database.pool)).id;
+  await using served = await serveCommands();
+  const { docket, docketJson, database } = served;
+  await docket('org', 'grant', served.org, 'https://github.com/acme/*');
   const folder = await mkdtemp(join(tmpdir(), 'docket-cli-'));
   onTestFinished(() => rm(folder, { recursive: true }));
   const [first, second] = [createKeyPair().private, createKeyPair().private];
   const files = { key: join(folder, 'key'), hosts: join(folder, 'hosts') };
   await writeFile(files.key, first);
   await writeFile(files.hosts, `# github.com:22 SSH-2.0\ngithub.com ssh-ed25519 ${'A'.repeat(68)}\n`);
-  const create = ['project', 'create', '--org', org, '--repository', 'git@github.com:acme/docs.git'];
-  await expect(docket(...create)).rejects.toThrow(/needs an ssh key.*See --ssh-key/);
+  const create = ['project', 'create', '--repository', 'git@github.com:acme/docs.git'];
+  await expect(docket(...create)).rejects.toThrow(/needs an ssh key/);
   await expect(docket(...create, '--ssh-key', files.key)).rejects.toThrow(/ssh-keyscan github.com/);
   await expect(docket(...create, '--ssh-key', files.hosts)).rejects.toThrow(/must be a private key/);
   await expect(docket(...create, '--ssh-key', join(folder, 'none'))).rejects.toThrow(/cannot be read/);
+  await expect(docket(...create, '--ssh-key', first)).rejects.toThrow(/must be the name of a file/);
   const created = await docket(...create, '--ssh-key', files.key, '--ssh-known-hosts', files.hosts, '--json');
   const { id, ...project } = JSON.parse(created);
   expect(project).toMatchObject({ repository: 'ssh://git@github.com/acme/docs', forge: 'github', hasSshKey: true });
   const credentials = createProjectCredentialReader(database.pool, createSecretBox(testKeys('k1')));
   expect(await credentials.readSshKey(id)).toBe(first);
 
-  input = second;
+  served.input = second;
   expect(await docketJson('project', 'update', id, '--ssh-key-stdin')).toMatchObject({ hasSshKey: true });
   expect(await credentials.readSshKey(id)).toBe(second);
   await expect(docket('project', 'update', id, '--remove-ssh-key')).rejects.toThrow(/needs an ssh key/);

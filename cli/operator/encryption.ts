@@ -3,9 +3,9 @@ import { createSealedValueStore } from '../../db/organizations/sealed-values.ts'
 import { createSiteIndexing } from '../../db/for-worker/site-indexing.ts';
 import { createSecretBox } from '../../lib/encryption/secret-box.ts';
 import { archiveJobsScheduleId, refreshSiteScheduleId } from '../../workflows/contract/messages.ts';
-import { CommandError } from './context.ts';
-import type { CommandContext, WithContext } from './context.ts';
-import { printList } from './output.ts';
+import { CommandError } from '../command-error.ts';
+import { printList } from '../commands/output.ts';
+import type { OperatorContext, WithOperator } from './context.ts';
 
 interface KeyState {
   id: string;
@@ -18,7 +18,7 @@ interface KeyState {
 }
 
 /** `docket encryption rotate` */
-export function addEncryptionCommands(program: Command, withContext: WithContext): void {
+export function addEncryptionCommands(program: Command, withOperator: WithOperator): void {
   const group = program.command('encryption').description('encryption keys of stored secrets and payloads');
 
   group
@@ -27,7 +27,7 @@ export function addEncryptionCommands(program: Command, withContext: WithContext
       're-encrypt all stored secrets and schedules with the first key, and report which keys are still needed',
     )
     .action((_options: unknown, command: Command) =>
-      withContext(async (context) =>
+      withOperator(async (context) =>
         printList(command, await rotate(context), {
           key: (row) => row.id,
           secrets: (row) => row.values,
@@ -39,7 +39,7 @@ export function addEncryptionCommands(program: Command, withContext: WithContext
     );
 }
 
-async function rotate({ pool, encryptionKeys, temporal }: CommandContext): Promise<KeyState[]> {
+async function rotate({ pool, encryptionKeys, temporal }: OperatorContext): Promise<KeyState[]> {
   const [first] = encryptionKeys;
   if (first === undefined) {
     throw new CommandError('DOCKET_ENCRYPTION_KEYS is not set; there is no key to seal with.');

@@ -1,0 +1,70 @@
+import type { Command } from 'commander';
+import { z } from 'zod';
+import { CommandError } from '../command-error.ts';
+import { streamOf } from '../http/api.ts';
+import { messagesIn } from '../http/events.ts';
+import { connect, type CommandContext } from './context.ts';
+import { isJson, plain, print } from './output.ts';
+
+const partSchema = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('text-delta'), delta: z.string() }),
+  z.object({ type: z.literal('source-url'), url: z.string(), title: z.string().optional() }),
+  z.object({ type: z.literal('error'), errorText: z.string() }),
+  z.object({ type: z.literal('finish') }),
+]);
+const wantedTypes = new Set<unknown>(partSchema.options.map(({ shape }) => shape.type.value));
+
+/** `docket ask` */
+export function addAskCommand(program: Command, context: CommandContext): void {
+  program
+    .command('ask')
+    .description('ask the documentation; prints the answer as it comes, then its sources')
+    .argument('<question>', 'the question')
+    .option('--site <domain>', 'the site (default: DOCKET_SITE, or the site of the local stack)')
+    .action(async (question: string, options: { site?: string }, command: Command) => {
+      const { api, local } = await connect(context, command, 'assistant');
+      const domain = options.site ?? (context.env['DOCKET_SITE'] || local?.domain);
+      if (domain === undefined) throw new CommandError('Name the site with --site or DOCKET_SITE.', { exitCode: 2 });
+      const call = api.POST('/discovery/v2/assistant/{domain}/message', {
+        params: { path: { domain } },
+        body: {
+          fp: 'docket-cli',
+          messages: [{ id: '1', role: 'user', parts: [{ type: 'text', text: question }] }],
+        },
+        parseAs: 'stream',
+      });
+      const write = isJson(command) ? () => {} : (text: string) => process.stdout.write(plain(text));
+      const { answer, sources } = await readAnswer(await streamOf(call), write);
+      if (isJson(command)) return print(JSON.stringify({ answer, sources }, null, 2));
+      print(answer.endsWith('\n') ? '' : '\n');
+      if (sources.length > 0) print(['Sources:', ...sources.map(({ title, url }) => `  ${title}  ${url}`)].join('\n'));
+    });
+}
+
+async function readAnswer(stream: ReadableStream<Uint8Array<ArrayBuffer>>, write: (text: string) => void) {
+  let answer = '';
+  const sources: { title: string; url: string }[] = [];
+  for await (const { data } of messagesIn(stream)) {
+    if (data === '[DONE]') continue;
+    const json: unknown = JSON.parse(data);
+    // later versions may send further types
+    if (typeof json !== 'object' || json === null || !('type' in json) || !wantedTypes.has(json.type)) continue;
+    const part = partSchema.parse(json);
+    switch (part.type) {
+      case 'text-delta':
+        answer += part.delta;
+        write(part.delta);
+        break;
+      case 'source-url':
+        sources.push({ title: part.title ?? part.url, url: part.url });
+        break;
+      case 'error':
+        if (answer !== '') write('\n');
+        throw new CommandError(part.errorText);
+      case 'finish':
+        return { answer, sources };
+    }
+  }
+  if (answer !== '') write('\n');
+  throw new CommandError('The answer broke off. Ask again.');
+}

@@ -1,0 +1,85 @@
+import { CommandError } from '../command-error.ts';
+import { answerOf, type Api } from '../http/api.ts';
+import { followJob, type JobEvent } from '../http/events.ts';
+import { print, shortened, subjectOf } from './output.ts';
+
+type AgentJob = Awaited<ReturnType<typeof getJob>>;
+export interface JobRef {
+  projectId: string;
+  id: string;
+}
+
+/** Exit codes of a job that ended otherwise than completed: docs/cli.md. */
+const failed = 3;
+const cancelled = 4;
+
+export function getJob(api: Api, path: JobRef) {
+  return answerOf(api.GET('/v2/agent/{projectId}/job/{id}', { params: { path } }));
+}
+
+/**
+ * Prints the events of a job as they come and how it ended: the address of its pull request is the last line. With `json`
+ * each line is an event, the last one the job. Throws CommandError when the job did not complete.
+ */
+export async function watchJob(api: Api, ref: JobRef, { json, after }: { json: boolean; after?: number }) {
+  const tell = json ? (event: JobEvent) => print(JSON.stringify(event)) : createTeller();
+  let last = after ?? 0;
+  for (;;) {
+    const onLost = () => console.error('The connection was lost; reconnecting.');
+    for await (const event of followJob(api, ref, { after: last, onLost })) {
+      last = event.seq;
+      tell(event);
+    }
+    const job = await getJob(api, ref);
+    // a follow-up may have begun meanwhile
+    if (job.status !== 'active') return printEnd(job, json);
+  }
+}
+
+function printEnd(job: AgentJob, json: boolean): void {
+  const { message, incomplete, failure } = job.details;
+  if (json) print(JSON.stringify(job));
+  else {
+    if (message !== null) print(`\n${message}`);
+    if (incomplete !== null) print(`\nIncomplete: ${incomplete}`);
+    if (failure === null && job.prLink === null) print('\nNothing was changed.');
+    if (job.prLink !== null) print(`\n${job.prLink}`);
+  }
+  if (failure === null) return;
+  const exitCode = failure.category === 'cancelled' ? cancelled : failed;
+  throw new CommandError(`${failure.title}. ${failure.remedy}`, { exitCode });
+}
+
+/** Prints one line for what a person wants to know of; the model's words when they are complete. */
+function createTeller(): (event: JobEvent) => void {
+  let words = '';
+  return ({ type, step, createdAt, data }) => {
+    const at = new Date(createdAt).toTimeString().slice(0, 8);
+    const tell = (text: string) => print(`${at}  ${text}`);
+    const { text = '', attempt = 1, toolName = '', output = '' } = data;
+    switch (type) {
+      case 'message':
+        return tell(`prompt: ${shortened(text, 160)}`);
+      case 'phase':
+        return tell(data.phase ?? '');
+      case 'step-start':
+        words = '';
+        return attempt > 1 ? tell(`step ${step}: attempt ${attempt}`) : undefined;
+      case 'text':
+        words += text;
+        return;
+      case 'tool-call':
+        return tell(`step ${step}: ${toolName} ${subjectOf(data.input)}`.trimEnd());
+      case 'tool-result':
+        return data.isError === true ? tell(`step ${step}: ${toolName} failed: ${shortened(output, 160)}`) : undefined;
+      case 'usage':
+        return words.trim() === '' ? undefined : tell(`step ${step}: ${shortened(words, 400)}`);
+      case 'diff':
+        return tell(`${data.changedFiles} files changed, +${data.additions} -${data.deletions}`);
+      case 'notice':
+        return tell(text);
+      default:
+        return;
+    }
+  };
+}

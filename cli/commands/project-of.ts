@@ -1,0 +1,16 @@
+import { CommandError } from '../command-error.ts';
+import { answerOf, type Api } from '../http/api.ts';
+
+/** The project that is named, else the only one of the organization. */
+export async function projectIdOf(api: Api, named: string | undefined): Promise<string> {
+  if (named) return named;
+  const { projects } = await answerOf(api.GET('/v1/projects', { params: { query: { limit: 2 } } }));
+  const [only] = projects;
+  if (only !== undefined && projects.length === 1) return only.id;
+  throw new CommandError(
+    only === undefined
+      ? 'The organization has no project; "docket project create" makes one.'
+      : 'There are several projects. Name one with --project or DOCKET_PROJECT; "docket project list" shows the ids.',
+    { exitCode: 2 },
+  );
+}

@@ -1,0 +1,85 @@
+import createClient, { type Client } from 'openapi-fetch';
+import type { paths } from '../../dashboard/http/schema.d.ts';
+import { CommandError } from '../command-error.ts';
+import type { ApiSettings } from './settings.ts';
+
+/** The public HTTP API, with the types of its OpenAPI description. */
+export type Api = Client<paths>;
+
+/** A refusal of the API, in its own sentence. */
+export class ApiProblem extends CommandError {
+  override name = 'ApiProblem';
+  readonly status: number;
+
+  constructor(status: number, body: unknown) {
+    super(sentenceOf(body) ?? `The server answered ${status}. Is this the address of Docket?`);
+    this.status = status;
+  }
+}
+
+/** The server was not reached, or the connection broke off. */
+export class UnreachableError extends CommandError {
+  override name = 'UnreachableError';
+}
+
+export function createApi({ baseUrl, key }: Pick<ApiSettings, 'baseUrl' | 'key'>): Api {
+  return createClient<paths>({
+    baseUrl,
+    headers: { Authorization: `Bearer ${key}` },
+    async fetch(request) {
+      try {
+        return await fetch(request);
+      } catch (cause) {
+        throw new UnreachableError(
+          `Docket does not answer at ${baseUrl}. Check the address (--url, DOCKET_URL) and that the service runs.`,
+          { cause },
+        );
+      }
+    },
+  });
+}
+
+interface Unread {
+  error?: unknown;
+  response: Response;
+}
+
+/** What the API answered. Throws ApiProblem for everything but 2xx. */
+export async function answerOf<T>(call: Promise<Unread & { data?: T }>): Promise<T> {
+  const { data, error, response } = await call;
+  if (response.ok && data !== undefined) return data;
+  throw new ApiProblem(response.status, error);
+}
+
+/** The same for answers without a body. */
+export async function done(call: Promise<Unread>): Promise<void> {
+  const { error, response } = await call;
+  if (!response.ok) throw new ApiProblem(response.status, error);
+}
+
+/** The body of an answer that comes as a stream (`parseAs: 'stream'`). */
+export async function streamOf(call: Unread | Promise<Unread>) {
+  const { error, response } = await call;
+  if (response.ok && response.body !== null) return response.body;
+  throw new ApiProblem(response.status, error);
+}
+
+/** Reads a list to its end, page by page. */
+export async function everyItem<Page extends { nextCursor: string | null }, Item>(
+  read: (query: { cursor?: string; limit: number }) => Promise<Page>,
+  itemsOf: (page: Page) => Item[],
+): Promise<Item[]> {
+  const items: Item[] = [];
+  let cursor: string | null | undefined;
+  while (cursor !== null) {
+    const page = await read({ cursor, limit: 100 });
+    items.push(...itemsOf(page));
+    cursor = page.nextCursor;
+  }
+  return items;
+}
+
+function sentenceOf(body: unknown): string | null {
+  if (typeof body !== 'object' || body === null || !('error' in body)) return null;
+  return typeof body.error === 'string' ? body.error : null;
+}

@@ -1,0 +1,71 @@
+import { readFile } from 'node:fs/promises';
+import { homeOf, readLocalJson, type LocalJson } from '../../local/local-json.ts';
+import { CommandError } from '../command-error.ts';
+
+export type KeyKind = 'admin' | 'assistant';
+
+/** The options that every command takes. */
+export interface GlobalOptions {
+  json?: true;
+  url?: string;
+  keyFile?: string;
+}
+
+export interface ApiSettings {
+  baseUrl: string;
+  key: string;
+  /** What `npm start` left on this machine, when it is the service that is asked. */
+  local: LocalJson | null;
+}
+
+const keyPattern = /^svc_(dsc_)?[0-9A-Za-z]{61}$/;
+
+/** Where the API is and the key of a kind for it. The key of the local stack goes to the local stack only. */
+export async function readApiSettings(
+  { url, keyFile }: GlobalOptions,
+  env: NodeJS.ProcessEnv,
+  kind: KeyKind,
+): Promise<ApiSettings> {
+  const found = await readLocalJson(homeOf(env));
+  const named = url ?? env['DOCKET_URL'];
+  const baseUrl = addressOf(named || found?.baseUrl);
+  const local = found !== null && new URL(found.baseUrl).origin === new URL(baseUrl).origin ? found : null;
+  const given = [
+    ...(keyFile === undefined ? [] : [await keyIn(keyFile)]),
+    ...[env['DOCKET_API_KEY'], env['DOCKET_ASSISTANT_KEY']].flatMap((text) => text?.trim() || []),
+  ];
+  const key = given.find((text) => kindOf(text) === kind) ?? (kind === 'admin' ? local?.adminKey : local?.assistantKey);
+  if (key !== undefined) return { baseUrl, key, local };
+  throw new CommandError(
+    kind === 'admin'
+      ? 'An admin key (svc_…) is needed. Set DOCKET_API_KEY, or name the file that holds it with --key-file.'
+      : 'An assistant key (svc_dsc_…) is needed. Set DOCKET_ASSISTANT_KEY; "docket key create --kind assistant" makes one.',
+  );
+}
+
+function addressOf(text: string | undefined): string {
+  if (text === undefined)
+    throw new CommandError(
+      'The address of Docket is not known. Set DOCKET_URL and DOCKET_API_KEY, or start a local stack with "npm start".',
+    );
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || !['http:', 'https:'].includes(url.protocol) || url.username !== '' || url.password !== '')
+    throw new CommandError('The address of Docket must be an http or https URL without a user name or password.');
+  return url.href.replace(/\/+$/, '');
+}
+
+async function keyIn(file: string): Promise<string> {
+  if (file.startsWith('svc_')) throw new CommandError('--key-file must be the name of a file, not a key.');
+  try {
+    return (await readFile(file, 'utf8')).trim();
+  } catch (cause) {
+    throw new CommandError(`${file} cannot be read.`, { cause });
+  }
+}
+
+/** Both kinds begin with `svc_`. */
+function kindOf(key: string): KeyKind | null {
+  const match = keyPattern.exec(key);
+  if (match === null) throw new CommandError('The API key is not one of Docket: it must begin with svc_.');
+  return match[1] === undefined ? 'admin' : 'assistant';
+}

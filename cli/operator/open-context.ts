@@ -1,0 +1,69 @@
+import { join, resolve } from 'node:path';
+import { isStoreDown } from '../../db/store-down.ts';
+import { EncryptionKeysError, parseEncryptionKeys } from '../../lib/encryption/keys.ts';
+import { readTemporalSettings } from '../../lib/temporal/temporal-credentials.ts';
+import { findEncryptionKey, readEncryptionKey, readKeyPepper } from '../../local/home.ts';
+import { homeOf, readLocalJson } from '../../local/local-json.ts';
+import { codeOf } from '../../local/start-error.ts';
+import { CommandError } from '../command-error.ts';
+import type { WithOperator } from './context.ts';
+
+/** PostgreSQL's code. */
+const undefinedTable = '42P01';
+
+/** Secrets stored with another key than the processes have would be lost to them, so the home's is taken where there is one. */
+async function encryptionKeysOf(env: NodeJS.ProcessEnv, home: string, isLocal: boolean) {
+  const own = isLocal ? readEncryptionKey : findEncryptionKey;
+  try {
+    return parseEncryptionKeys(env['DOCKET_ENCRYPTION_KEYS'] || ((await own(home)) ?? ''));
+  } catch (error) {
+    if (!(error instanceof EncryptionKeysError)) throw error;
+    throw new CommandError(`DOCKET_ENCRYPTION_KEYS ${error.message}.`, { cause: error });
+  }
+}
+
+async function settingsOf(env: NodeJS.ProcessEnv) {
+  const home = homeOf(env);
+  const local = await readLocalJson(home);
+  const databaseUrl = env['DATABASE_URL'] || local?.databaseUrl;
+  if (databaseUrl === undefined) {
+    throw new CommandError(
+      `No database is known: run "npm start" first (it writes ${join(home, 'local.json')}), or set DATABASE_URL.`,
+    );
+  }
+  const isLocal = !env['DATABASE_URL'];
+  if (!isLocal && !env['DOCKET_KEY_PEPPER']) {
+    throw new CommandError('DOCKET_KEY_PEPPER is not set; it must be the one that the API runs with.');
+  }
+  const localRoot = env['DOCKET_LOCAL_REPOSITORIES'] || (isLocal ? join(home, 'repositories') : undefined);
+  return {
+    databaseUrl,
+    keyPepper: env['DOCKET_KEY_PEPPER'] || (await readKeyPepper(home)),
+    encryptionKeys: await encryptionKeysOf(env, home, isLocal),
+    localRoot: localRoot === undefined ? null : resolve(localRoot),
+    temporal: readTemporalSettings(
+      env['TEMPORAL_ADDRESS']
+        ? env
+        : { TEMPORAL_ADDRESS: local?.temporalAddress, TEMPORAL_NAMESPACE: env['TEMPORAL_NAMESPACE'] },
+    ),
+  };
+}
+
+/** Opens the database of the installation: `DATABASE_URL`, or the one of the local stack. */
+export const withOperator: WithOperator = async (work) => {
+  const { databaseUrl, ...context } = await settingsOf(process.env);
+  // most commands go over HTTP
+  const { createPool } = await import('../../db/pool.ts');
+  const pool = createPool({ url: databaseUrl, maxConnections: 2, applicationName: 'docket-cli' });
+  try {
+    return await work({ pool, ...context });
+  } catch (error) {
+    if (isStoreDown(error)) {
+      throw new CommandError('The database cannot be reached; is "npm start" running?', { cause: error });
+    }
+    if (codeOf(error) !== undefinedTable) throw error;
+    throw new CommandError('The database has no tables yet; run "npm run db:migrate" first.', { cause: error });
+  } finally {
+    await pool.end();
+  }
+};

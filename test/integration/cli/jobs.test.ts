@@ -1,0 +1,172 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { collectJob } from '../../../worker/replay/collect-job.ts';
+import { readBundle } from '../../../db/jobs/bundle-file.ts';
+import { buildJob, buildProject } from '../../support/build.ts';
+import { runDocket } from '../../support/docket-process.ts';
+import { serveCommands, type ServedCommands } from './served.ts';
+
+let served: ServedCommands;
+beforeAll(async () => void (served = await serveCommands()));
+afterAll(() => served[Symbol.asyncDispose]());
+
+const newProject = async () => buildProject(served.database.pool, { organizationId: await served.act() });
+
+describe('docket job', () => {
+  it('creates, lists, shows, cancels, archives and deletes a job, by its id alone', async () => {
+    const { id: project } = await newProject();
+    const created = await served.docketJson('job', 'create', 'Write one', '--draft');
+    expect(created).toMatchObject({ status: 'active', details: { phase: 'queued' } });
+    served.input = 'From a file\n';
+    const second = await served.docketJson('job', 'create', '-', '--project', project, '--idempotency-key', 'k1');
+    expect(await served.docketJson('job', 'create', '-', '--idempotency-key', 'k1')).toMatchObject({ id: second.id });
+    const [newest] = await served.docketJson('job', 'list', '--limit', '1');
+    expect(newest).toMatchObject({ id: second.id, projectId: project, prompt: 'From a file\n' });
+    expect(await served.docket('job', 'list', '--status', 'active')).toMatch(
+      new RegExp(`^${created.id} +queued +${project} .* Write one`, 'm'),
+    );
+    expect(await served.docket('job', 'show', created.id)).toMatch(/^status: +active \(queued\)$/m);
+    expect(await served.docketJson('job', 'message', created.id, 'And two')).toMatchObject({ id: created.id });
+    await expect(served.docket('job', 'archive', created.id)).rejects.toMatchObject({ status: 409 });
+    expect(await served.docketJson('job', 'cancel', created.id)).toMatchObject({ status: 'failed' });
+    expect(await served.docketJson('job', 'archive', created.id)).toMatchObject({ status: 'archived' });
+    expect(await served.docketJson('job', 'delete', created.id, '--yes')).toEqual({ id: created.id, deleted: true });
+    await expect(served.docket('job', 'show', created.id)).rejects.toThrow(`There is no job "${created.id}"`);
+  });
+
+  it('asks for the project where there are several, and finds no job of another organization', async () => {
+    const first = await newProject();
+    const job = await buildJob(served.database.pool, first);
+    await buildProject(served.database.pool, { organizationId: served.org });
+    await expect(served.docket('job', 'create', 'x')).rejects.toMatchObject({
+      message: expect.stringContaining('There are several projects.'),
+      exitCode: 2,
+    });
+    served.env['DOCKET_PROJECT'] = first.id;
+    expect(await served.docketJson('job', 'create', 'x')).toMatchObject({ status: 'active' });
+    delete served.env['DOCKET_PROJECT'];
+    await newProject();
+    await expect(served.docket('job', 'show', job.id)).rejects.toThrow('There is no job');
+  });
+
+  it('downloads a bundle whole, or leaves no file', async () => {
+    const job = await buildJob(served.database.pool, await newProject());
+    const folder = await mkdtemp(join(tmpdir(), 'docket-bundle-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const file = join(folder, 'one.gz');
+    expect(await served.docketJson('job', 'bundle', job.id, '--output', file)).toEqual({ id: job.id, file });
+    expect((await collectJob(readBundle(file)))?.job.id).toBe(job.id);
+    const nowhere = join(folder, 'none', 'one.gz');
+    await expect(served.docket('job', 'bundle', job.id, '--output', nowhere)).rejects.toThrow(
+      'cannot be used (ENOENT)',
+    );
+    expect(await readdir(folder)).toEqual(['one.gz']);
+    await expect(served.docket('job', 'replay', job.id)).rejects.toThrow('in a Docket checkout');
+  });
+
+  it('prints the end of a cancelled job, and says it by the exit code', async () => {
+    await newProject();
+    const { id } = await served.docketJson('job', 'create', 'Write one');
+    await served.docket('job', 'cancel', id);
+    await expect(served.docket('job', 'watch', id)).rejects.toMatchObject({
+      message: expect.stringContaining('The job was cancelled.'),
+      exitCode: 4,
+    });
+    expect(served.printed().join('\n')).toMatch(/^\d\d:\d\d:\d\d {2}queued$/m);
+  });
+});
+
+describe('docket job watch', () => {
+  const key = `svc_${'A'.repeat(61)}`;
+  const event = (seq: number, type: string, data: object) =>
+    `id: ${seq}\nevent: ${type}\ndata: ${JSON.stringify({ seq, turn: 1, step: 1, type, createdAt: '2026-01-01T00:00:00Z', data })}\n\n`;
+
+  /** A service whose stream of events is what the test scripts; its connections break off as it says. */
+  async function watch(status: string, answers: ((response: ServerResponse) => void)[], ...more: string[]) {
+    const lastIds: (string | undefined)[] = [];
+    const job = {
+      id: 'job_1',
+      projectId: 'prj_1',
+      status,
+      prLink: 'https://github.com/acme/lamp/pull/1',
+      details: {
+        message: 'Done.',
+        incomplete: null,
+        failure: status === 'failed' ? { category: 'internal', title: 'It broke', remedy: 'Try again.' } : null,
+      },
+    };
+    function answer({ url = '', headers }: IncomingMessage, response: ServerResponse): void {
+      if (!url.includes('/events'))
+        return void response
+          .setHeader('Content-Type', 'application/json')
+          .end(JSON.stringify(url.includes('/v1/jobs') ? { jobs: [job], nextCursor: null } : job));
+      lastIds.push(headers['last-event-id']?.toString());
+      const next = answers.shift();
+      if (next === undefined) return void response.writeHead(204).end();
+      next(response);
+    }
+    const server = createServer(answer);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    const address = server.address();
+    const env = {
+      DOCKET_URL: `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`,
+      DOCKET_API_KEY: key,
+    };
+    const result = await runDocket(['job', 'watch', 'job_1', ...more], env);
+    return { ...result, lastIds };
+  }
+
+  const stream =
+    (...events: string[]) =>
+    (response: ServerResponse) =>
+      void response.writeHead(200, { 'Content-Type': 'text/event-stream' }).end(events.join(''));
+  const cut =
+    (...events: string[]) =>
+    (response: ServerResponse) => {
+      response.writeHead(200, { 'Content-Type': 'text/event-stream' });
+      response.write(events.join(''), () => response.destroy());
+    };
+  const refused = (response: ServerResponse) =>
+    void response.writeHead(503, { 'Content-Type': 'application/json' }).end('{"error": "Restarting."}');
+
+  it('comes back where a connection broke off, prints each event once, and ends with the pull request', async () => {
+    const { out, error, code, lastIds } = await watch('completed', [
+      cut(
+        event(1, 'message', { text: 'Write one' }),
+        event(2, 'tool-call', { toolName: 'write', input: { path: 'one.txt' } }),
+      ),
+      refused,
+      stream(event(3, 'text', { text: 'I wrote\u001b[2J it.' }), event(4, 'usage', {})),
+    ]);
+    expect({ code, lastIds }).toEqual({ code: 0, lastIds: ['0', '2', '2', '4'] });
+    const lines = out.trimEnd().split('\n');
+    expect(lines.map((line) => line.slice(10))).toEqual(
+      expect.arrayContaining(['prompt: Write one', 'step 1: write one.txt', String.raw`step 1: I wrote\u001b[2J it.`]),
+    );
+    expect(lines.at(-1)).toBe('https://github.com/acme/lamp/pull/1');
+    expect(error).toBe('The connection was lost; reconnecting.\n');
+  });
+
+  it('prints each event and the job as a line of JSON, and ends with 3 for a failed job', async () => {
+    const { out, error, code } = await watch('failed', [stream(event(1, 'phase', { phase: 'running' }))], '--json');
+    const lines = out
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(lines).toMatchObject([
+      { seq: 1, data: { phase: 'running' } },
+      { id: 'job_1', status: 'failed' },
+    ]);
+    expect({ error, code }).toEqual({ error: 'It broke. Try again.\n', code: 3 });
+  });
+
+  it('ends at a refusal', async () => {
+    const gone = (response: ServerResponse) =>
+      void response.writeHead(404, { 'Content-Type': 'application/json' }).end('{"error": "The job was not found."}');
+    expect(await watch('active', [gone])).toMatchObject({ code: 1, out: '', error: 'The job was not found.\n' });
+  });
+});

@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createSiteIndexing } from '../../../db/for-worker/site-indexing.ts';
+import { runDocket } from '../../support/docket-process.ts';
+import { buildIndexedSite } from '../assistant/site.ts';
+import { serveCommands, type ServedCommands } from './served.ts';
+
+let served: ServedCommands;
+beforeAll(async () => void (served = await serveCommands()));
+afterAll(() => served[Symbol.asyncDispose]());
+
+const docket = (line: string) => served.docket('site', ...wordsOf(line));
+const docketJson = (line: string) => served.docketJson('site', ...wordsOf(line));
+const wordsOf = (line: string) => line.split(' ').map((word) => (word === "''" ? '' : word));
+
+/** A site of a new organization, whose first index request is answered. */
+async function createSite(domain: string): Promise<{ id: string }> {
+  const org = await served.act();
+  await served.docket('org', 'grant', org, '*');
+  const source = '--repository /srv/git/docs.git --ref next --path /docs/./v2/ --refresh-minutes 30';
+  const site = await docketJson(`create --domain ${domain} ${source}`);
+  expect(site).toMatchObject({ domain, path: 'docs/v2', retentionDays: 30, refreshMinutes: 30 });
+  await answerRequest(site.id, null);
+  return site;
+}
+
+async function answerRequest(id: string, failure: string | null): Promise<void> {
+  const sites = createSiteIndexing(served.database.pool);
+  await expect.poll(() => sites.readIndexRequest(id)).not.toBeNull();
+  const request = await sites.readIndexRequest(id);
+  if (failure === null)
+    await served.database.pool.query('update sites set index_failure_message = null where id = $1', [id]);
+  else await sites.recordIndexFailure(id, { category: 'site_unreadable', message: failure });
+  await sites.answerIndexRequest(id, request!);
+}
+
+it('changes what is named of a site, and indexes it again when its pages come from elsewhere', async () => {
+  await createSite('changing');
+  const days = '--retention-days 7 --refresh-minutes 0 --base-url https://docs.example.com';
+  expect(await docketJson(`update changing ${days}`)).toMatchObject({
+    repository: 'file:///srv/git/docs.git',
+    ref: 'next',
+    retentionDays: 7,
+    refreshMinutes: null,
+    baseUrl: 'https://docs.example.com',
+    index: { requestedAt: null },
+  });
+  const moved = await docketJson("update changing --directory /srv/docs --path v2 --ref ''");
+  expect(moved).toMatchObject({ repository: null, directory: '/srv/docs', path: 'v2', ref: null, retentionDays: 7 });
+  expect(moved.index.requestedAt).not.toBeNull();
+  expect(await docket('show changing')).toMatch(/^index\.pages: +0$/m);
+  expect((await docketJson('list')).map(({ domain }: { domain: string }) => domain)).toEqual(['changing']);
+
+  await expect(docket('update changing')).rejects.toThrow(/Name at least one change/);
+  await expect(docket('update changing --repository https://elsewhere.org/a/b')).rejects.toThrow(
+    /must be on an allowed/,
+  );
+  await expect(docket('update nowhere --ref main')).rejects.toMatchObject({ status: 404 });
+  await expect(docket('delete changing')).rejects.toThrow(/--yes/);
+  expect(await docketJson('delete changing --yes')).toEqual({ domain: 'changing', deleted: true });
+  await expect(docket('delete changing --yes')).rejects.toMatchObject({ status: 404 });
+});
+
+it('waits for an index that was asked for, and tells how it ended', async () => {
+  const { id } = await createSite('waiting');
+  const [shown] = await Promise.all([docketJson('index waiting --wait'), answerRequest(id, null)]);
+  expect(shown).toMatchObject({ id, index: { requestedAt: null } });
+  await Promise.all([
+    expect(docket('index waiting --wait')).rejects.toThrow('could not be indexed. No pages.'),
+    answerRequest(id, 'No pages.'),
+  ]);
+});
+
+it('docket ask prints an answer and its sources, with an assistant key', async () => {
+  const { site, assistantKey, adminKey } = await buildIndexedSite(served.database.pool);
+  const ask = (env: NodeJS.ProcessEnv, ...more: string[]) =>
+    runDocket(['ask', 'How do I set the retry limit?', '--site', site.domain, ...more], {
+      DOCKET_URL: served.api.url,
+      ...env,
+    });
+  const shown = await ask({ DOCKET_ASSISTANT_KEY: assistantKey });
+  expect(shown).toMatchObject({ code: 0, error: '', out: expect.stringContaining('retryLimit') });
+  expect(shown.out).toMatch(/\nSources:\n {2}.+ {2}\S+retries/);
+  const json = JSON.parse((await ask({ DOCKET_API_KEY: assistantKey }, '--json')).out);
+  expect(json).toMatchObject({ answer: expect.stringContaining('retryLimit') });
+  expect(json.sources[0]).toEqual({ title: expect.any(String), url: expect.stringContaining('retries') });
+
+  const wrongKind = await ask({ DOCKET_API_KEY: adminKey });
+  expect(wrongKind).toMatchObject({
+    code: 1,
+    error: expect.stringContaining('An assistant key (svc_dsc_…) is needed'),
+  });
+  const unknown = await ask({ DOCKET_ASSISTANT_KEY: assistantKey }, '--site', 'nowhere');
+  expect(unknown).toMatchObject({ code: 1, out: '', error: expect.stringMatching(/^[^\n]*site[^\n]*\n$/) });
+});

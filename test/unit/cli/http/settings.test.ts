@@ -1,0 +1,71 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readApiSettings } from '../../../../cli/http/settings.ts';
+
+const keyOf = (letter: string, prefix = 'svc_') => prefix + letter.repeat(61);
+const local = {
+  baseUrl: 'http://127.0.0.1:8080',
+  dashboardUrl: 'http://127.0.0.1:8080',
+  projectId: 'prj_1',
+  domain: 'sample',
+  adminKey: keyOf('L'),
+  assistantKey: keyOf('L', 'svc_dsc_'),
+  temporalAddress: '127.0.0.1:7233',
+  temporalUiUrl: null,
+  databaseUrl: 'postgres://127.0.0.1',
+  pids: { api: 1, worker: 2, postgres: 3, temporal: 4 },
+};
+
+let home: string;
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), 'docket-home-'));
+  await writeFile(join(home, 'local.json'), JSON.stringify(local));
+  await writeFile(join(home, 'key'), `${keyOf('F')}\n`);
+});
+afterAll(() => rm(home, { recursive: true }));
+
+const nowhere = { DOCKET_HOME: '/nowhere/docket' };
+
+describe('readApiSettings', () => {
+  it('needs nothing beside a local stack', async () => {
+    const env = { DOCKET_HOME: home };
+    expect(await readApiSettings({}, env, 'admin')).toMatchObject({ baseUrl: local.baseUrl, key: local.adminKey });
+    expect(await readApiSettings({}, env, 'assistant')).toMatchObject({ key: local.assistantKey, local });
+  });
+
+  it('sends the key of the local stack nowhere else', async () => {
+    const env = { DOCKET_HOME: home, DOCKET_URL: 'https://docket.example.com' };
+    await expect(readApiSettings({}, env, 'admin')).rejects.toThrow('An admin key (svc_…) is needed.');
+    await expect(readApiSettings({ url: 'http://127.0.0.1:9' }, { DOCKET_HOME: home }, 'assistant')).rejects.toThrow(
+      'An assistant key (svc_dsc_…) is needed.',
+    );
+  });
+
+  it('takes an option before a variable before the local stack, and the key of the kind that is needed', async () => {
+    const env = { DOCKET_HOME: home, DOCKET_URL: 'https://docket.example.com/', DOCKET_API_KEY: keyOf('A') };
+    expect(await readApiSettings({}, env, 'admin')).toEqual({
+      baseUrl: 'https://docket.example.com',
+      key: keyOf('A'),
+      local: null,
+    });
+    const both = { ...env, DOCKET_ASSISTANT_KEY: keyOf('B', 'svc_dsc_') };
+    expect(await readApiSettings({}, both, 'assistant')).toMatchObject({ key: keyOf('B', 'svc_dsc_') });
+    const options = { url: 'https://other.example.com', keyFile: join(home, 'key') };
+    expect(await readApiSettings(options, env, 'admin')).toMatchObject({ baseUrl: options.url, key: keyOf('F') });
+  });
+
+  it.each([
+    [{}, nowhere, 'The address of Docket is not known. Set DOCKET_URL'],
+    [{ url: 'docket.example.com' }, nowhere, 'must be an http or https URL'],
+    [{ url: 'https://me:secret@example.com' }, nowhere, 'without a user name or password'],
+    [{ url: 'https://example.com' }, { ...nowhere, DOCKET_API_KEY: 'secret\nkey' }, 'is not one of Docket'],
+    [{ url: 'https://example.com', keyFile: keyOf('A') }, nowhere, 'must be the name of a file'],
+    [{ url: 'https://example.com', keyFile: '/nowhere/key' }, nowhere, '/nowhere/key cannot be read.'],
+  ])('refuses %j with %j, and repeats no secret', async (options, env, words) => {
+    const reading = readApiSettings(options, env, 'admin');
+    await expect(reading).rejects.toThrow(words);
+    await expect(reading).rejects.not.toThrow(/secret|AAAA/);
+  });
+});
