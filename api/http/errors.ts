@@ -26,7 +26,7 @@ export function wrongKeyKind(needed: 'admin' | 'assistant'): ApiError {
 
 /** A request with the cookie of a session that no page of ours made. */
 export function foreignPage(): ApiError {
-  return new ApiError(403, 'The request comes from a page of another site; it changes nothing.');
+  return new ApiError(403, 'Cross-site request refused. Send it from a page of this service, or use an API key.');
 }
 
 /** One body for a missing job and for one of another organization or project, so that neither can be told from the other. */
@@ -36,7 +36,10 @@ export function jobNotFound(): ApiError {
 
 /** The running turn has as many messages as it may. */
 export function turnFull(): ApiError {
-  return new ApiError(409, 'The running turn takes no more messages; send this one when it has ended.');
+  return new ApiError(
+    409,
+    'The running turn has reached its limit of messages. Send this one after the turn has ended.',
+  );
 }
 
 export function projectNotFound(): ApiError {
@@ -73,11 +76,14 @@ export function pathNotFound(): ApiError {
 }
 
 export function methodNotAllowed(allowed: string): ApiError {
-  return new ApiError(405, `This address takes ${allowed} only.`, { Allow: allowed });
+  return new ApiError(405, `This address accepts ${allowed} only.`, { Allow: allowed });
 }
 
 export function idempotencyConflict(what: 'job' | 'message'): ApiError {
-  return new ApiError(409, `This Idempotency-Key came before with another body; use a new key for a new ${what}.`);
+  return new ApiError(
+    409,
+    `This Idempotency-Key was already used with a different body. Use a new key for a new ${what}.`,
+  );
 }
 
 export function jobArchived(): ApiError {
@@ -107,24 +113,24 @@ export function stepChangeNotStored(): ApiError {
   );
 }
 
-/** The engine has it until then. */
+/** Temporal has it until then. */
 export function historyUnderWay(): ApiError {
-  return new ApiError(409, 'The turn is under way; its history is kept when it has ended.');
+  return new ApiError(409, 'The turn is still running. Its history is available after it has ended.');
 }
 
 export function historyWaiting(): ApiError {
-  return new ApiError(409, 'The turn has ended, but its history is not kept yet; try again in a moment.', {
+  return new ApiError(409, 'The turn has ended, but its history is not stored yet. Try again in a moment.', {
     'Retry-After': '1',
   });
 }
 
 export function stepNotFinished(turn: number, lastStep: number | null): ApiError {
-  const there = lastStep === null ? 'no step of it has ended' : `the last one that has ended is ${lastStep}`;
-  return new ApiError(409, `A job goes on from a step of turn ${turn} that has ended; ${there}.`);
+  const there = lastStep === null ? 'none has ended yet' : `the last one is ${lastStep}`;
+  return new ApiError(409, `A fork needs a step of turn ${turn} that has ended; ${there}.`);
 }
 
 export function forkNeedsPrompt(): ApiError {
-  return new ApiError(409, 'The agent had nothing more to do at this step; send a prompt to go on from it.');
+  return new ApiError(409, 'The agent was finished at this step. Send a prompt to continue from it.');
 }
 
 export function bodyTooLarge(maxBytes: number): ApiError {
@@ -144,7 +150,7 @@ export function tooManyRequests(retryAfterSeconds: number, headers: Record<strin
 }
 
 export function tooManyStreams(most: number): ApiError {
-  const sentence = `The organization follows ${most} streams of events at this process already; close one first.`;
+  const sentence = `The organization already has ${most} open event streams. Close one first.`;
   return new ApiError(429, sentence, { 'Retry-After': '10' });
 }
 
@@ -206,7 +212,7 @@ export function siteNotIndexed(): ApiError {
 
 /** Work that threads do is refused when too much of it waits, and stopped at its deadline. */
 export function tooMuchWork(): ApiError {
-  return new ApiError(503, 'This process is too busy for further work of this kind; try again in a moment.', {
+  return new ApiError(503, 'This process is too busy for this request. Try again in a moment.', {
     'Retry-After': '5',
   });
 }
@@ -225,7 +231,7 @@ export function answersUnpriced(model: string): ApiError {
 }
 
 export function overloaded(): ApiError {
-  return new ApiError(503, 'This process is too busy for a further answer; try again in a moment.', {
+  return new ApiError(503, 'This process is too busy for another answer. Try again in a moment.', {
     'Retry-After': '1',
   });
 }

@@ -114,9 +114,9 @@ function refusalOf(found: HistoryExport | null, job: JobRow, turn: number): ApiE
       return historyWaiting();
     case 'lost':
       return historyNotFound(
-        'The engine has no history of this turn: it never started, or its record was deleted before it could be kept.',
+        'Temporal has no history of this turn: it never started, or its history was deleted before it could be stored.',
       );
     default:
-      return historyNotFound('The history was removed, as the job was archived long ago.');
+      return historyNotFound('The history was removed some time after the job was archived.');
   }
 }

@@ -147,7 +147,7 @@ it(
       await worker.startJob(id);
       expect(await ask(id, '/history')).toMatchObject({
         status: 409,
-        body: { error: expect.stringContaining('under way') },
+        body: { error: expect.stringContaining('still running') },
       });
       await model.nextRequest();
       model.release();
@@ -217,5 +217,5 @@ it('removes events and histories of jobs that were archived long ago, a batch at
   expect(await stateOf(old[0]!)).toBe('removed');
   const { key } = await buildKey(database.pool, { organizationId: project.organizationId });
   const gone = await api.ask(`/v2/agent/${project.id}/job/${old[0]!}/history`, { key });
-  expect(gone).toMatchObject({ status: 404, body: { error: expect.stringContaining('archived long ago') } });
+  expect(gone).toMatchObject({ status: 404, body: { error: expect.stringContaining('after the job was archived') } });
 });

@@ -39,7 +39,7 @@ async function ask(error: unknown, headers: Record<string, string> = {}) {
 describe('createErrorHandler', () => {
   it('answers exactly one sentence with the status and headers of the error, and keeps earlier headers', async () => {
     const { response, body, lines } = await ask(methodNotAllowed('GET'));
-    expect([response.status, body]).toEqual([405, '{"error":"This address takes GET only."}']);
+    expect([response.status, body]).toEqual([405, '{"error":"This address accepts GET only."}']);
     expect(response.headers.get('allow')).toBe('GET');
     expect(response.headers.get('access-control-allow-origin')).toBe('*');
     expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
