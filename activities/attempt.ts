@@ -24,7 +24,7 @@ export interface AttemptScope {
   /** Whether a process that is about to go stops it at once: nothing is lost but its time. */
   isRestartable?: boolean;
   /** Whether it goes on when the engine has lost sight of it: what it comes to is stored, and the attempt after it waits. */
-  outlivesEngine?: boolean;
+  outlivesHeartbeat?: boolean;
   /** Counts a failure across attempts, in the database, and answers the new count. */
   countFailure(): Promise<number>;
 }
@@ -43,10 +43,10 @@ export function createAttempt(options: AttemptOptions): Attempt {
   const { redact, retryBaseMs = 1_000, firstHeartbeatMs = 500, watchTurn, draining } = options;
   return async (scope, work) => {
     // what has not begun is another worker's
-    const { turn = null, isRestartable = false, outlivesEngine = false } = scope;
+    const { turn = null, isRestartable = false, outlivesHeartbeat = false } = scope;
     if (turn !== null && draining?.aborted === true) throw handedBack();
     const { cancellationSignal, heartbeat } = Context.current();
-    using cancelled = outlivesEngine ? whenCancelled(Context.current(), draining) : undefined;
+    using cancelled = outlivesHeartbeat ? whenCancelled(Context.current(), draining) : undefined;
     using watch = turn === null ? undefined : watchTurn?.(turn);
     using restart = isRestartable ? whenDraining(draining) : undefined;
     const own = cancelled?.signal ?? cancellationSignal;

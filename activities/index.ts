@@ -7,7 +7,7 @@ import type { IdleEndings } from '../db/for-worker/idle-endings.ts';
 import type { WorkerMessageStore } from '../db/for-worker/job-messages.ts';
 import type { WorkerJobStore } from '../db/for-worker/jobs.ts';
 import type { EffectStore } from '../db/for-worker/effects.ts';
-import type { AskedSteps } from '../db/for-worker/asked-steps.ts';
+import type { ModelCallLeases } from '../db/for-worker/model-call-leases.ts';
 import type { StepStore } from '../db/for-worker/steps.ts';
 import type { PriceBook } from '../models/prices.ts';
 import type { ModelRegistry } from '../models/registry.ts';
@@ -32,7 +32,7 @@ import { createModelActivities } from './model/model.ts';
 import { createStoreAnswer } from './model/store-answer.ts';
 import { createPublishActivities } from './publish/publish.ts';
 import { createPublisher } from './publish/publisher.ts';
-import { createRecordActivities } from './job/records.ts';
+import { createOutcomeActivities } from './job/outcome.ts';
 import { createToolActivities } from './tools/tools.ts';
 import { createTurnWatch } from './job/turn-watch.ts';
 import { createWorkspaceActivities } from './job/workspace.ts';
@@ -43,7 +43,7 @@ export interface ActivityDeps extends GrantedAccessDeps {
   branches: JobBranchStore;
   endings: Pick<IdleEndings, 'archiveIdle'>;
   steps: StepStore;
-  asked: AskedSteps;
+  leases: ModelCallLeases;
   events: WorkerEventStore;
   effects: EffectStore;
   models: ModelRegistry;
@@ -108,7 +108,7 @@ export function createActivities(deps: ActivityDeps) {
     }),
     ...createToolActivities(shared),
     ...createPublishActivities({ ...shared, publishWork: createPublisher(shared) }),
-    ...createRecordActivities(shared),
+    ...createOutcomeActivities(shared),
     ...createArchiveActivities(shared),
   };
 }

@@ -7,7 +7,7 @@ import type { AppRouter, AppState } from './http/app-context.ts';
 import { createJobCreation } from './jobs/create-job.ts';
 import { routes } from './openapi/routes.ts';
 import { createDashboardFiles } from './http/dashboard-files.ts';
-import { createGate } from './access/gate.ts';
+import { createRequestAccess } from './access/request-access.ts';
 import { createJobReader } from './jobs/job-reader.ts';
 import { createKeyUses, type KeyUses } from './access/key-uses.ts';
 import { createKeyVerifier } from './access/key-verifier.ts';
@@ -60,7 +60,7 @@ export function createApp(deps: AppDeps): App {
   const holders = deps.holders ?? createRequestHolders();
   const openAnswers = createOpenAnswers(service);
   const keyUses = createKeyUses(stores);
-  const gate = createGate({ ...deps, verifier, holders, openAnswers, keyUses });
+  const requestAccess = createRequestAccess({ ...deps, verifier, holders, openAnswers, keyUses });
   const readJob = createJobReader({ jobs });
   const openApi = createOpenApi({ baseUrl: config.http.baseUrl, routes });
 
@@ -75,10 +75,10 @@ export function createApp(deps: AppDeps): App {
   const threadQueue = createThreadQueue({ atOnce: 2, waiting: 20, deadlineMs: 30_000, heapMb: 512 });
   const metrics = createMetrics({ figures: stores.figures });
   const routers: AppRouter[] = [
-    createSystemRouter({ ...gate, checkDatabase: () => ping(pool), isDraining: deps.isDraining, openApi }),
+    createSystemRouter({ ...requestAccess, checkDatabase: () => ping(pool), isDraining: deps.isDraining, openApi }),
     createPagesRouter({ openApi }),
     createSessionRouter({
-      ...gate,
+      ...requestAccess,
       ...stores,
       signedIn: service.signedIn,
       defaults: { agentModel: config.models.agent, assistantModel: config.models.assistant },
@@ -86,14 +86,14 @@ export function createApp(deps: AppDeps): App {
       temporalNamespace: config.temporal.namespace,
     }),
     createOperationsRouter({
-      ...gate,
+      ...requestAccess,
       ...stores,
       metrics,
       limits: { assistantPerHour: config.rateLimits.assistantPerHour, dayMicros: config.budgets.dayMicros },
     }),
-    createPullRequestsRouter({ ...gate, ...stores }),
+    createPullRequestsRouter({ ...requestAccess, ...stores }),
     createJobsRouter({
-      ...gate,
+      ...requestAccess,
       jobPolicy: { name: 'job', limit: config.rateLimits.jobsPerHour, windowSeconds: 3600 },
       projects: stores.projects,
       jobs,
@@ -103,11 +103,11 @@ export function createApp(deps: AppDeps): App {
       onCreated: deps.onJobCreated,
       onCancelled: deps.onJobCancelled,
     }),
-    createJobListsRouter({ ...gate, ...deps.jobEvents, lists: stores.lists, log }),
-    createJobStoryRouter({ ...gate, ...stores, readJob }),
-    createJobEventsRouter({ ...gate, ...deps.jobEvents, readJob, events: stores.events, log }),
+    createJobListsRouter({ ...requestAccess, ...deps.jobEvents, lists: stores.lists, log }),
+    createJobStoryRouter({ ...requestAccess, ...stores, readJob }),
+    createJobEventsRouter({ ...requestAccess, ...deps.jobEvents, readJob, events: stores.events, log }),
     createJobActionsRouter({
-      ...gate,
+      ...requestAccess,
       messagePolicy: { name: 'message', limit: config.rateLimits.jobsPerHour, windowSeconds: 3600 },
       messages: stores.messages,
       endings: stores.endings,
@@ -116,17 +116,17 @@ export function createApp(deps: AppDeps): App {
       onCancelled: deps.onJobCancelled,
     }),
     createJobForksRouter({
-      ...gate,
+      ...requestAccess,
       ...stores,
       jobPolicy: { name: 'job', limit: config.rateLimits.jobsPerHour, windowSeconds: 3600 },
       problemWithModel: (name) => deps.models.problemWith(name),
       readJob,
       onCreated: deps.onJobCreated,
     }),
-    createJobRecordsRouter({ ...gate, ...stores, readJob, threadQueue, log }),
-    createWebhooksRouter({ ...gate, ...stores, allowedHosts: config.webhookAllowedHosts }),
-    ...createAdministrationRouters({ ...deps, threadQueue }, gate, creation),
-    ...createAssistantRouters({ ...deps, threadQueue }, gate),
+    createJobRecordsRouter({ ...requestAccess, ...stores, readJob, threadQueue, log }),
+    createWebhooksRouter({ ...requestAccess, ...stores, allowedHosts: config.webhookAllowedHosts }),
+    ...createAdministrationRouters({ ...deps, threadQueue }, requestAccess, creation),
+    ...createAssistantRouters({ ...deps, threadQueue }, requestAccess),
   ];
 
   const loopHolds = createHoldWatch<AppContext>({
@@ -153,7 +153,7 @@ export function createApp(deps: AppDeps): App {
   koa.use(createCors());
   koa.use(createErrorHandler({ log, refusalOfStore }));
   koa.use(createRequestGuard());
-  koa.use(createJobPoll({ authenticate: gate.authenticate, readJob, presentJob }));
+  koa.use(createJobPoll({ authenticate: requestAccess.authenticate, readJob, presentJob }));
   koa.use(createDashboard({ files: createDashboardFiles({ directory: deps.dashboardDirectory }) }));
   for (const router of routers) koa.use(router.routes());
   koa.use(createNoRoute());

@@ -12,8 +12,8 @@ import { createJobForkStore } from '../db/jobs/job-forks.ts';
 import { createJobListStore } from '../db/jobs/job-lists.ts';
 import { createJobMessageStore } from '../db/jobs/job-messages.ts';
 import { createJobHistoryStore } from '../db/jobs/job-histories.ts';
-import { createJobRecordStore } from '../db/jobs/job-records.ts';
-import { createJobStoryStore } from '../db/jobs/job-story.ts';
+import { createJobBundleStore } from '../db/jobs/job-bundle.ts';
+import { createJobTimelineStore } from '../db/jobs/job-timeline.ts';
 import { createJobStore } from '../db/jobs/jobs.ts';
 import { createKeyStore } from '../db/organizations/keys.ts';
 import { createCancelStore, createOutboxStore } from '../db/jobs/outbox.ts';
@@ -54,8 +54,8 @@ export function createApiStores({
     ...owned({
       jobs: createJobStore(pool),
       histories: createJobHistoryStore(pool),
-      records: createJobRecordStore(pool),
-      story: createJobStoryStore(pool),
+      bundles: createJobBundleStore(pool),
+      timeline: createJobTimelineStore(pool),
       forks: createJobForkStore(pool),
       messages: createJobMessageStore(pool),
       endings: createJobEndings(pool),

@@ -20,13 +20,13 @@ export function createBatchLoader<Key, Row extends Key>({
   isSerial?: boolean;
 }) {
   let waiting: Lookup<Key, Row>[] = [];
-  let isAsking = false;
+  let isLoading = false;
   // the lookup is for several requests, not for the one that happened to be first
   const forAll = AsyncLocalStorage.snapshot();
 
   function load(key: Key): Promise<Row | null> {
     // requests that arrived together are read from their sockets before the next setImmediate
-    if (waiting.length === 0 && !(isSerial && isAsking)) setImmediate(() => forAll(settle));
+    if (waiting.length === 0 && !(isSerial && isLoading)) setImmediate(() => forAll(settle));
     return new Promise((resolve, reject) => {
       waiting.push({ key, resolve, reject });
     });
@@ -35,18 +35,18 @@ export function createBatchLoader<Key, Row extends Key>({
   async function settle(): Promise<void> {
     const lookups = waiting;
     waiting = [];
-    isAsking = true;
+    isLoading = true;
     try {
-      const asked = new Map<string, Key>();
-      for (const { key } of lookups) asked.set(keyOf(key), key);
-      const rows = await loadMany([...asked.values()]);
+      const keys = new Map<string, Key>();
+      for (const { key } of lookups) keys.set(keyOf(key), key);
+      const rows = await loadMany([...keys.values()]);
       const byKey = new Map<string, Row>();
       for (const row of rows) byKey.set(keyOf(row), row);
       for (const { key, resolve } of lookups) resolve(byKey.get(keyOf(key)) ?? null);
     } catch (error) {
       for (const { reject } of lookups) reject(error);
     }
-    isAsking = false;
+    isLoading = false;
     if (isSerial && waiting.length > 0) setImmediate(settle);
   }
 

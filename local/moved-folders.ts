@@ -9,7 +9,7 @@ export type Folders = NonNullable<LocalJson['folders']>;
  * Lets the database follow a home or a checkout that was moved since its last start: what is stored are the full paths that
  * clients see. A folder that is still at its old place was not moved; another one is used now.
  */
-export async function followMovedFolders({
+export async function updateMovedFolders({
   databaseUrl,
   known,
   folders,

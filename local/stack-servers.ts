@@ -53,14 +53,16 @@ export async function startDatabase({
   return server.url;
 }
 
-export interface EngineContext extends ServerContext, Output {
+export interface TemporalContext extends ServerContext, Output {
   env: NodeJS.ProcessEnv;
   signal: AbortSignal;
   isHeadless: boolean;
 }
 
 /** The Temporal that `TEMPORAL_ADDRESS` names, or a development server of our own. */
-export async function startEngine(context: EngineContext): Promise<{ address: string; uiUrl: string | null }> {
+export async function startTemporalServer(
+  context: TemporalContext,
+): Promise<{ address: string; uiUrl: string | null }> {
   const { settings, home, known, children, started, steps, env, log, redraw, signal, isHeadless } = context;
   const address = settings.temporalAddress;
   if (address !== null) {

@@ -4,7 +4,7 @@ import { createPool } from '../db/pool.ts';
 import { operatorOf } from '../db/caller.ts';
 import { createOrganizationDirectory } from '../db/for-operator/organizations.ts';
 import { createSessionStore } from '../db/organizations/sessions.ts';
-import { followMovedFolders } from './moved-folders.ts';
+import { updateMovedFolders } from './moved-folders.ts';
 import { watchDisk } from './disk-space.ts';
 import { openHome, readEncryptionKey, readKeyPepper } from './home.ts';
 import { readLocalJson, writeLocalJson } from './local-json.ts';
@@ -22,7 +22,7 @@ import {
 import { readSettings } from './settings.ts';
 import type { StackSettings } from './settings.ts';
 import { openChildren } from './processes/stack-children.ts';
-import { startDatabase, startEngine } from './stack-servers.ts';
+import { startDatabase, startTemporalServer } from './stack-servers.ts';
 import { StartError } from './start-error.ts';
 import { createSteps } from './steps.ts';
 import { superviseProcess } from './processes/supervised-process.ts';
@@ -66,7 +66,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   const servers = { settings, home, known, children, started, steps };
   const [databaseUrl, temporal] = await allOf([
     startDatabase(servers),
-    startEngine({ ...servers, env, log, redraw, signal, isHeadless: isDemo }),
+    startTemporalServer({ ...servers, env, log, redraw, signal, isHeadless: isDemo }),
   ]);
   signal.throwIfAborted();
 
@@ -85,7 +85,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     localRepositories,
   });
   const folders = { repositories: resolve(localRepositories), directories: siteDirectoriesOf(environment) };
-  await followMovedFolders({ databaseUrl, known, folders });
+  await updateMovedFolders({ databaseUrl, known, folders });
   const services: SupervisedProcess[] = [];
   started.defer(async () => {
     await Promise.all(services.map((service) => service[Symbol.asyncDispose]()));
@@ -119,7 +119,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     folders,
     pids: children.pids(),
   });
-  await children.follow(() => writeLocalJson(home.directory, describe()));
+  await children.onChange(() => writeLocalJson(home.directory, describe()));
   const running = started.move();
   return {
     get localJson() {

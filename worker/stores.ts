@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { createAskedSteps } from '../db/for-worker/asked-steps.ts';
+import { createModelCallLeases } from '../db/for-worker/model-call-leases.ts';
 import { createRetentionStore } from '../db/for-worker/retention.ts';
 import { createBudgetStore } from '../db/for-worker/budgets.ts';
 import { createJobContextStore } from '../db/for-worker/job-context.ts';
@@ -34,7 +34,7 @@ export function createWorkerStores({ pool, box }: { pool: Pool; box: SecretBox }
     branches: createJobBranchStore(pool),
     endings: createIdleEndings(pool),
     steps: createStepStore(pool),
-    asked: createAskedSteps(pool),
+    leases: createModelCallLeases(pool),
     events: createWorkerEventStore(pool),
     effects: createEffectStore(pool),
     projects: createProjectReader(pool),

@@ -68,7 +68,7 @@ export interface ForgeUse {
   /** The one that is worked on; the project's own unless it is given. */
   repository?: string;
   /** Why the worker's own credential must not be used for what lies at an address of its server; null: it may be. */
-  refusal(place: string): string | null;
+  refusal(target: string): string | null;
 }
 
 export interface Forges {

@@ -1,8 +1,8 @@
 import type { ForgeKind } from '../../db/organizations/projects.ts';
 import { createEgress, type Egress } from '../network/egress.ts';
 import { ForgeError, type Forge, type ForgeProject, type Forges } from './forge.ts';
-import { belongsTo, liesBelow, repositoryPlace } from './forge-place.ts';
-import { sshPlaceOf } from '../../lib/inputs/ssh-keys.ts';
+import { belongsTo, liesBelow, repositoryPath } from './repository-path.ts';
+import { sshServerOf } from '../../lib/inputs/ssh-keys.ts';
 import { createGiteaForge } from './gitea.ts';
 import { githubApiOf, githubUrlOf } from './github-address.ts';
 import { createGithubForge } from './github.ts';
@@ -62,7 +62,7 @@ export function createForges({ local, egress = createEgress(), ...servers }: For
       }
       const ofWorker = isSameServer ? configured.forgeFor(jobId) : null;
       if (configured !== null && ofWorker !== null) {
-        const { path } = repositoryPlace(repository, { root: configured.url, forge: names[kind] });
+        const { path } = repositoryPath(repository, { root: configured.url, forge: names[kind] });
         const problem = refusal(`${trimmed(configured.url)}/${path}`);
         if (problem !== null) throw new ForgeError('authentication', problem);
         return ofWorker;
@@ -138,8 +138,8 @@ function serves(url: string, { forgeUrl, repository }: ForgeProject): boolean {
 
 /** The address of a project's server: the one it names, or the root of where its repository lies. */
 function urlOf({ forgeUrl, repository }: ForgeProject): string {
-  const place = forgeUrl === null ? sshPlaceOf(repository) : null;
-  const url = place === null ? URL.parse(forgeUrl ?? repository) : URL.parse(`https://${place.host}`);
+  const server = forgeUrl === null ? sshServerOf(repository) : null;
+  const url = server === null ? URL.parse(forgeUrl ?? repository) : URL.parse(`https://${server.host}`);
   if (url === null) throw new ForgeError('not-found', 'The repository of the project lies on no forge.');
   return forgeUrl === null ? url.origin : trimmed(forgeUrl);
 }

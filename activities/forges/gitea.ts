@@ -3,7 +3,7 @@ import { createEgress, type Egress } from '../network/egress.ts';
 import { ensurePullRequest, tryMark, type FoundPullRequest, type PullRequestRequests } from './ensure-pull-request.ts';
 import { failureOfAnswer } from './forge-failure.ts';
 import { askForge, linkSchema, mostPages, pageOf, sendToForge, type ForgeResponse } from './forge-http.ts';
-import { liesBelow, repositoryPlace } from './forge-place.ts';
+import { liesBelow, repositoryPath } from './repository-path.ts';
 import { ForgeError, type Forge, type Marks, type PullRequest, type PullRequestDraft } from './forge.ts';
 
 export interface GiteaOptions {
@@ -42,7 +42,7 @@ export function createGiteaForge({ token, url, pageSize = 50, egress = createEgr
   const root = url.replace(/\/+$/, '');
 
   function requestOf(repository: string, signal: AbortSignal, { method = 'GET', path, body }: Call) {
-    const { owner, name } = repositoryPlace(repository, { root, forge });
+    const { owner, name } = repositoryPath(repository, { root, forge });
     if (owner.includes('/'))
       throw new ForgeError('not-found', 'The address of the repository is not one of Gitea: owner and name.');
     return {

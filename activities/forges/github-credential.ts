@@ -3,7 +3,7 @@ import { Octokit } from '@octokit/rest';
 import { z } from 'zod';
 import { createEgress, type Egress } from '../network/egress.ts';
 
-export interface GithubPlace {
+export interface GithubRepository {
   owner: string;
   repo: string;
 }
@@ -11,7 +11,7 @@ export interface GithubPlace {
 /** What the worker shows to GitHub for one repository. Errors: as Octokit throws them. */
 export interface GithubCredential {
   /** `fresh` after GitHub refused the last one; a credential that cannot be renewed answers the same again. */
-  tokenFor(place: GithubPlace, options?: { fresh?: boolean }): Promise<string>;
+  tokenFor(target: GithubRepository, options?: { fresh?: boolean }): Promise<string>;
   isRenewable: boolean;
   /** Gives back what was minted for it, and may be asked for more afterwards. Absent where nothing is minted. */
   revoke?(signal: AbortSignal): Promise<void>;
@@ -63,7 +63,7 @@ export function createAppCredential(
   const installations = new Map<string, number>();
   const minted = new Set<string>();
 
-  async function installationOf({ owner, repo }: GithubPlace): Promise<number> {
+  async function installationOf({ owner, repo }: GithubRepository): Promise<number> {
     const name = `${owner}/${repo}`;
     const known = installations.get(name);
     if (known !== undefined) return known;
@@ -77,12 +77,12 @@ export function createAppCredential(
 
   return {
     isRenewable: true,
-    async tokenFor(place, { fresh = false } = {}) {
-      if (fresh) installations.delete(`${place.owner}/${place.repo}`);
+    async tokenFor(target, { fresh = false } = {}) {
+      if (fresh) installations.delete(`${target.owner}/${target.repo}`);
       const { token } = await auth({
         type: 'installation',
-        installationId: await installationOf(place),
-        repositoryNames: [place.repo],
+        installationId: await installationOf(target),
+        repositoryNames: [target.repo],
         permissions: { contents: 'write', pull_requests: 'write' },
         refresh: fresh,
       });

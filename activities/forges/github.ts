@@ -4,10 +4,10 @@ import { createEgress, type Egress } from '../network/egress.ts';
 import { ensurePullRequest, tryMark, type FoundPullRequest, type PullRequestRequests } from './ensure-pull-request.ts';
 import { failureOfAnswer } from './forge-failure.ts';
 import { linkSchema, longestPage, pageOf } from './forge-http.ts';
-import { liesBelow, repositoryPlace } from './forge-place.ts';
+import { liesBelow, repositoryPath } from './repository-path.ts';
 import { ForgeError, type Forge, type Marks, type PullRequest, type PullRequestDraft } from './forge.ts';
 import { githubUrlOf } from './github-address.ts';
-import { createOctokit, type GithubCredential, type GithubPlace } from './github-credential.ts';
+import { createOctokit, type GithubCredential, type GithubRepository } from './github-credential.ts';
 import { githubFailureOf, isAlreadyExists, isWithoutDrafts } from './github-failure.ts';
 
 export interface GithubOptions {
@@ -34,16 +34,16 @@ type Call = (octokit: Octokit, request: { signal: AbortSignal }) => Promise<{ st
 /** Makes the forge for GitHub and GitHub Enterprise. The credential goes to its own server only. */
 export function createGithubForge({ credential, apiUrl, egress = createEgress() }: GithubOptions): Forge {
   const root = githubUrlOf(apiUrl);
-  const placeOf = (repository: string): GithubPlace => {
-    const { owner, name } = repositoryPlace(repository, { root, forge });
+  const repositoryOf = (repository: string): GithubRepository => {
+    const { owner, name } = repositoryPath(repository, { root, forge });
     if (!owner.includes('/')) return { owner, repo: name };
     throw new ForgeError('not-found', 'The address of the repository is not one of GitHub: owner and name.');
   };
 
   /** A refused credential that can be renewed is renewed once; GitHub did nothing of what it refused. */
-  async function ask(place: GithubPlace, signal: AbortSignal, call: Call): Promise<unknown> {
+  async function ask(target: GithubRepository, signal: AbortSignal, call: Call): Promise<unknown> {
     const attempt = async (fresh: boolean) => {
-      const token = await credential.tokenFor(place, { fresh });
+      const token = await credential.tokenFor(target, { fresh });
       const { status, data } = await call(createOctokit({ apiUrl, token, egress }), { signal });
       if (status >= 300) throw failureOfAnswer({ forge, status, headers: {} });
       return data;
@@ -59,11 +59,11 @@ export function createGithubForge({ credential, apiUrl, egress = createEgress() 
   async function answered<Value>(
     schema: z.ZodType<Value>,
     { repository, signal }: { repository: string; signal: AbortSignal },
-    call: (place: GithubPlace) => Call,
+    call: (target: GithubRepository) => Call,
   ): Promise<Value> {
-    const place = placeOf(repository);
+    const target = repositoryOf(repository);
     try {
-      const result = schema.safeParse(await ask(place, signal, call(place)));
+      const result = schema.safeParse(await ask(target, signal, call(target)));
       if (result.success) return result.data;
     } catch (error) {
       throw githubFailureOf(error, signal);
@@ -73,10 +73,10 @@ export function createGithubForge({ credential, apiUrl, egress = createEgress() 
 
   async function create(draft: PullRequestDraft): Promise<FoundPullRequest | null> {
     const { head, base, title, body, signal } = draft;
-    const place = placeOf(draft.repository);
+    const target = repositoryOf(draft.repository);
     try {
-      const data = await ask(place, signal, (octokit, request) =>
-        octokit.rest.pulls.create({ ...place, head, base, title, body, draft: draft.draft, request }),
+      const data = await ask(target, signal, (octokit, request) =>
+        octokit.rest.pulls.create({ ...target, head, base, title, body, draft: draft.draft, request }),
       );
       return presented(pullRequestSchema.parse(data));
     } catch (error) {
@@ -91,9 +91,9 @@ export function createGithubForge({ credential, apiUrl, egress = createEgress() 
     forge,
     async find(draft) {
       const { head } = draft;
-      const found = await answered(pageOf(pullRequestSchema), draft, (place) => (octokit, request) => {
-        const filter = { head: `${place.owner}:${head}`, state: 'all' as const, per_page: longestPage };
-        return octokit.rest.pulls.list({ ...place, ...filter, request });
+      const found = await answered(pageOf(pullRequestSchema), draft, (target) => (octokit, request) => {
+        const filter = { head: `${target.owner}:${head}`, state: 'all' as const, per_page: longestPage };
+        return octokit.rest.pulls.list({ ...target, ...filter, request });
       });
       // Servers that only resemble GitHub answer every pull request
       const own = found.filter((one) => one.head.ref === head);
@@ -106,8 +106,8 @@ export function createGithubForge({ credential, apiUrl, egress = createEgress() 
       const updated = await answered(
         pullRequestSchema,
         draft,
-        (place) => (octokit, request) =>
-          octokit.rest.pulls.update({ ...place, pull_number: Number(found.id), title, body, request }),
+        (target) => (octokit, request) =>
+          octokit.rest.pulls.update({ ...target, pull_number: Number(found.id), title, body, request }),
       );
       return presented(updated);
     },
@@ -115,28 +115,28 @@ export function createGithubForge({ credential, apiUrl, egress = createEgress() 
   };
 
   async function mark(number: number, { reviewers, labels, assignees }: Marks, draft: PullRequestDraft) {
-    const change = (call: (place: GithubPlace) => Call) => answered(z.unknown(), draft, call);
+    const change = (call: (target: GithubRepository) => Call) => answered(z.unknown(), draft, call);
     const notes: string[] = [];
     if (labels.length > 0) {
       const set =
-        (place: GithubPlace): Call =>
+        (target: GithubRepository): Call =>
         (octokit, request) =>
-          octokit.rest.issues.addLabels({ ...place, issue_number: number, labels: [...labels], request });
+          octokit.rest.issues.addLabels({ ...target, issue_number: number, labels: [...labels], request });
       notes.push(...(await tryMark(`GitHub did not take the labels ${labels.join(', ')}.`, () => change(set))));
     }
     if (assignees.length > 0) {
       const set =
-        (place: GithubPlace): Call =>
+        (target: GithubRepository): Call =>
         (octokit, request) =>
-          octokit.rest.issues.addAssignees({ ...place, issue_number: number, assignees: [...assignees], request });
+          octokit.rest.issues.addAssignees({ ...target, issue_number: number, assignees: [...assignees], request });
       notes.push(...(await tryMark(`GitHub did not take the assignees ${assignees.join(', ')}.`, () => change(set))));
     }
     // one by one: GitHub refuses all of them for one that may not review
     for (const reviewer of reviewers) {
       const set =
-        (place: GithubPlace): Call =>
+        (target: GithubRepository): Call =>
         (octokit, request) =>
-          octokit.rest.pulls.requestReviewers({ ...place, pull_number: number, reviewers: [reviewer], request });
+          octokit.rest.pulls.requestReviewers({ ...target, pull_number: number, reviewers: [reviewer], request });
       notes.push(...(await tryMark(`GitHub did not take the reviewer ${reviewer}.`, () => change(set))));
     }
     return notes;
@@ -148,7 +148,7 @@ export function createGithubForge({ credential, apiUrl, egress = createEgress() 
       if (!liesBelow(repository, root)) return null;
       const token = async (options?: { fresh: boolean }) => {
         try {
-          return await credential.tokenFor(placeOf(repository), options);
+          return await credential.tokenFor(repositoryOf(repository), options);
         } catch (error) {
           throw githubFailureOf(error, new AbortController().signal);
         }
@@ -160,7 +160,7 @@ export function createGithubForge({ credential, apiUrl, egress = createEgress() 
       const found = await answered(
         pullRequestSchema,
         at,
-        (place) => (octokit, request) => octokit.rest.pulls.get({ ...place, pull_number: Number(id), request }),
+        (target) => (octokit, request) => octokit.rest.pulls.get({ ...target, pull_number: Number(id), request }),
       );
       const { state, draft } = presented(found);
       return { state, draft };

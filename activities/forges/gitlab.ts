@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { createEgress, type Egress } from '../network/egress.ts';
 import { ensurePullRequest, tryMark, type FoundPullRequest, type PullRequestRequests } from './ensure-pull-request.ts';
 import { linkSchema, longestPage, mostPages, pageOf } from './forge-http.ts';
-import { liesBelow, repositoryPlace } from './forge-place.ts';
+import { liesBelow, repositoryPath } from './repository-path.ts';
 import { ForgeError, type Forge, type Marks, type PullRequest, type PullRequestDraft } from './forge.ts';
 import { createGitlabTransport, GitlabRefusal } from './gitlab-transport.ts';
 
@@ -33,7 +33,7 @@ const usersSchema = pageOf(z.object({ id: z.number().int(), username: z.string()
 /** Makes the forge for GitLab: pull requests are its merge requests. The token goes to its own server only. */
 export function createGitlabForge({ token, url, egress = createEgress() }: GitlabOptions): Forge {
   const root = url.replace(/\/+$/, '');
-  const projectOf = (repository: string) => repositoryPlace(repository, { root, forge }).path;
+  const projectOf = (repository: string) => repositoryPath(repository, { root, forge }).path;
   const resources = (signal: AbortSignal) => {
     const options = { host: root, token, rateLimits: {}, requesterFn: createGitlabTransport(egress, signal) };
     return {

@@ -10,7 +10,7 @@ import { runProcess, type ProcessCall, type ProcessOutcome } from './git-process
 import { checkedAddresses, pinRemote } from './pin-remote.ts';
 import { ProcessHostError } from './process-host.ts';
 import { isNotConnected } from './ssh-failure.ts';
-import { openSshSession, placeOf, type SshCredential } from './ssh-session.ts';
+import { openSshSession, serverOf, type SshCredential } from './ssh-session.ts';
 
 export { GitError, type GitErrorKind } from './git-error.ts';
 export type { GitCredential } from './git-credential.ts';
@@ -107,8 +107,8 @@ export function createGit(options: GitOptions): Git {
 
   /** An older git would not heed where it may connect to. */
   async function pinned({ remote, signal }: GitCall): Promise<string[]> {
-    const place = { file: gitBinary, cwd: home, env: gitEnvironment({ home, transports: [] }) };
-    isPinnable ??= isAtLeast(await readVersion(place), oldestVersion);
+    const program = { file: gitBinary, cwd: home, env: gitEnvironment({ home, transports: [] }) };
+    isPinnable ??= isAtLeast(await readVersion(program), oldestVersion);
     if (!isPinnable) {
       const message = `git ${oldestVersion.join('.')} or newer is needed to reach repositories; install it on the worker.`;
       throw new GitError('other', { message });
@@ -158,7 +158,7 @@ export function createGit(options: GitOptions): Git {
       const message = 'The project has no ssh key; give it one with --ssh-key and start the job again.';
       throw new GitError('authentication', { message });
     }
-    const { host, port } = placeOf(repository);
+    const { host, port } = serverOf(repository);
     const url = new URL(`https://${host}:${port}`);
     const found = await checkedAddresses({ egress, signal }, url);
     const addresses = found.length === 0 ? [url.hostname] : found;
@@ -258,9 +258,9 @@ function cannotBeStarted(cause?: unknown): GitError {
   return new GitError('other', { message: 'git could not be started; install it on the worker.', cause });
 }
 
-async function readVersion(place: Pick<ProcessCall, 'file' | 'cwd' | 'env'>): Promise<readonly number[]> {
+async function readVersion(program: Pick<ProcessCall, 'file' | 'cwd' | 'env'>): Promise<readonly number[]> {
   const { stdout } = await started(runProcess, {
-    ...place,
+    ...program,
     args: ['version'],
     maxFileBytes: null,
     maxMemoryBytes: null,

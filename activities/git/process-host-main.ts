@@ -3,7 +3,7 @@ import { createLineScrubber } from '../../lib/redaction/log-line.ts';
 import { createRedactor } from '../../lib/redaction/redactor.ts';
 import { onUncaught } from '../../lib/redaction/uncaught.ts';
 import { runProcess } from './git-process.ts';
-import { piecesOf, type HostAnswer, type HostRequest } from './process-messages.ts';
+import { chunksOf, type HostAnswer, type HostRequest } from './process-messages.ts';
 
 // The process that starts others for a worker. It ends with the worker, and so does all that it started.
 
@@ -34,8 +34,8 @@ async function run({ id, call, hasInput }: Extract<HostRequest, { type: 'run' }>
     const { stdout, ...outcome } = await runProcess({ ...call, stdin: input, signal: stop.signal }, (pid) => {
       void answer({ type: 'start', id, pid });
     });
-    for (const { piece, isLast } of piecesOf(stdout)) {
-      await answer(isLast ? { type: 'end', id, outcome, piece } : { type: 'output', id, piece });
+    for (const { chunk, isLast } of chunksOf(stdout)) {
+      await answer(isLast ? { type: 'end', id, outcome, chunk } : { type: 'output', id, chunk });
     }
   } catch (error) {
     await answer({ type: 'failed', id, message: error instanceof Error ? error.message : String(error) });
@@ -50,7 +50,7 @@ process.on('message', (request: HostRequest) => {
   else if (request.type === 'stop') running.get(request.id)?.stop.abort();
   else {
     const input = running.get(request.id)?.input;
-    input?.write(request.piece);
+    input?.write(request.chunk);
     if (request.isLast) input?.end();
   }
 });

@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import { signalGroup, type ProcessCall, type ProcessOutcome } from './git-process.ts';
 import { forkHost, hold, sendTo } from './host-channel.ts';
-import { piecesOf, type HostAnswer, type HostRequest } from './process-messages.ts';
+import { chunksOf, type HostAnswer, type HostRequest } from './process-messages.ts';
 
 /** Starts processes from a small process of its own, which begins with the first of them. */
 export interface ProcessHost extends Disposable {
@@ -62,14 +62,14 @@ export function createProcessHost(): ProcessHost {
       call.pid = answer.pid;
       return;
     }
-    call.output.push(answer.piece);
+    call.output.push(answer.chunk);
     if (answer.type === 'end') call.resolve({ ...answer.outcome, stdout: Buffer.concat(call.output) });
   }
 
   async function feed(child: ChildProcess, id: number, input: ProcessCall['stdin']): Promise<void> {
     if (input === null) return;
     const bytes = typeof input === 'string' ? Buffer.from(input) : input;
-    for (const part of piecesOf(bytes)) await send(child, { type: 'input', id, ...part });
+    for (const part of chunksOf(bytes)) await send(child, { type: 'input', id, ...part });
   }
 
   async function run({ stdin, signal, ...call }: ProcessCall): Promise<ProcessOutcome> {

@@ -3,24 +3,24 @@ import type { ProcessCall, ProcessOutcome } from './git-process.ts';
 /** What the worker tells the process that starts others for it. Input comes in pieces, in order, after `run`. */
 export type HostRequest =
   | { type: 'run'; id: number; call: Omit<ProcessCall, 'stdin' | 'signal'>; hasInput: boolean }
-  | { type: 'input'; id: number; piece: Uint8Array; isLast: boolean }
+  | { type: 'input'; id: number; chunk: Uint8Array; isLast: boolean }
   | { type: 'stop'; id: number };
 
 /** What it hears: which group of processes it is, pieces of the output, in order, and then the end. */
 export type HostAnswer =
   | { type: 'start'; id: number; pid: number }
-  | { type: 'output'; id: number; piece: Uint8Array }
-  | { type: 'end'; id: number; outcome: Omit<ProcessOutcome, 'stdout'>; piece: Uint8Array }
+  | { type: 'output'; id: number; chunk: Uint8Array }
+  | { type: 'end'; id: number; outcome: Omit<ProcessOutcome, 'stdout'>; chunk: Uint8Array }
   | { type: 'failed'; id: number; message: string };
 
-const pieceBytes = 1024 * 1024;
+const chunkBytes = 1024 * 1024;
 
-/** The bytes in pieces that one message takes; at least one piece. */
-export function* piecesOf(bytes: Uint8Array): Generator<{ piece: Uint8Array; isLast: boolean }> {
+/** The bytes in pieces that one message takes; at least one chunk. */
+export function* chunksOf(bytes: Uint8Array): Generator<{ chunk: Uint8Array; isLast: boolean }> {
   let from = 0;
   do {
-    const to = Math.min(from + pieceBytes, bytes.length);
-    yield { piece: bytes.subarray(from, to), isLast: to === bytes.length };
+    const to = Math.min(from + chunkBytes, bytes.length);
+    yield { chunk: bytes.subarray(from, to), isLast: to === bytes.length };
     from = to;
   } while (from < bytes.length);
 }

@@ -1,6 +1,6 @@
 import { isAbsolute } from 'node:path';
 import type { Git, RemoteCredential, Transport } from './git.ts';
-import { sshPlaceOf } from '../../lib/inputs/ssh-keys.ts';
+import { sshServerOf } from '../../lib/inputs/ssh-keys.ts';
 import { parseRef } from '../../lib/inputs/ref.ts';
 import { GitError } from './git-error.ts';
 import { localReceivePack, localUploadPack } from './git-environment.ts';
@@ -63,7 +63,7 @@ export function isLocal(repository: string): boolean {
 function wayTo(repository: string): keyof typeof transportsOf {
   if (isAbsolute(repository)) return 'file';
   if (/^https?:\/\/[^\s@]+$/i.test(repository)) return 'http';
-  if (sshPlaceOf(repository) !== null && !/\s/.test(repository)) return 'ssh';
+  if (sshServerOf(repository) !== null && !/\s/.test(repository)) return 'ssh';
   throw new GitError('not-found', { message: 'The address of the repository is not one that git may use.' });
 }
 

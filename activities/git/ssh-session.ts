@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { access, mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
-import { hostKeysOf, sshPlaceOf, type SshPlace } from '../../lib/inputs/ssh-keys.ts';
+import { hostKeysOf, sshServerOf, type SshServer } from '../../lib/inputs/ssh-keys.ts';
 import { GitError } from './git-error.ts';
 
 /** A private key and the servers that it may be shown to. */
@@ -38,10 +38,10 @@ const folder = 'ssh';
 /** Writes the key and a configuration that stands for all others. Errors: GitError. */
 export async function openSshSession(request: SshRequest): Promise<SshSession> {
   const { home, repository, credential, abandonedAfterMs } = request;
-  const place = placeOf(repository);
-  const hostKeys = hostKeysOf(place, credential.knownHosts);
+  const server = serverOf(repository);
+  const hostKeys = hostKeysOf(server, credential.knownHosts);
   if (hostKeys.length === 0) {
-    const message = `The project knows no host key of ${place.host}; give it the server's with --ssh-known-hosts and start the job again.`;
+    const message = `The project knows no host key of ${server.host}; give it the server's with --ssh-known-hosts and start the job again.`;
     throw new GitError('authentication', { message });
   }
   await checkProgram(request.path);
@@ -64,9 +64,9 @@ export async function openSshSession(request: SshRequest): Promise<SshSession> {
 }
 
 /** Where an address for ssh leads. Throws GitError for any other. */
-export function placeOf(repository: string): SshPlace {
-  const place = sshPlaceOf(repository);
-  if (place !== null) return place;
+export function serverOf(repository: string): SshServer {
+  const server = sshServerOf(repository);
+  if (server !== null) return server;
   throw new GitError('other', { message: 'The git command does not say which server it reaches.' });
 }
 

@@ -1,6 +1,6 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { z } from 'zod';
-import type { FollowedBranch, JobBranchStore } from '../../db/for-worker/job-branches.ts';
+import type { AdoptedBranch, JobBranchStore } from '../../db/for-worker/job-branches.ts';
 import type { JobRow } from '../../db/jobs/jobs.ts';
 import type { EffectStore } from '../../db/for-worker/effects.ts';
 import type { Snapshot } from '../../db/for-worker/snapshots.ts';
@@ -17,7 +17,7 @@ export interface FollowUpDeps {
   effects: Pick<EffectStore, 'claim'>;
   branches: JobBranchStore;
   access: JobAccess;
-  workspaces: Pick<Workspaces, 'follow'>;
+  workspaces: Pick<Workspaces, 'mergeUpstream'>;
 }
 
 const doneSchema = z.object({ isFollowed: z.literal(true) });
@@ -52,10 +52,10 @@ export async function followUp(deps: FollowUpDeps, ref: TurnRef, signal: AbortSi
   const asBase = standing.state === 'merged';
   const base = baseOf(job);
   const tree = await steps.latestTree(job.id);
-  const followed =
+  const merged =
     standing.state === 'closed'
       ? null
-      : await workspaces.follow({
+      : await workspaces.mergeUpstream({
           ...(await access.repositoryOf(job, signal)),
           jobId: job.id,
           baseCommit: base.commit,
@@ -64,17 +64,17 @@ export async function followUp(deps: FollowUpDeps, ref: TurnRef, signal: AbortSi
           published,
           asBase,
         });
-  if (followed === null) return;
-  const branch: FollowedBranch = {
-    tree: followed.tree,
-    snapshot: followed.snapshot,
-    headSnapshot: followed.headSnapshot,
+  if (merged === null) return;
+  const branch: AdoptedBranch = {
+    tree: merged.tree,
+    snapshot: merged.snapshot,
+    headSnapshot: merged.headSnapshot,
     head: asBase
-      ? { kind: 'merged', baseCommit: followed.commit }
-      : { kind: 'moved', commit: followed.commit, tree: followed.headTree },
-    note: overruledNote(followed.overruled),
+      ? { kind: 'merged', baseCommit: merged.commit }
+      : { kind: 'moved', commit: merged.commit, tree: merged.headTree },
+    note: overruledNote(merged.overruled),
   };
-  if (!(await branches.follow({ ...effect, fence, branch, result: { isFollowed: true } }))) throw takenOver();
+  if (!(await branches.adopt({ ...effect, fence, branch, result: { isFollowed: true } }))) throw takenOver();
 }
 
 const mostNamed = 20;

@@ -6,11 +6,11 @@ import type { SiteRow } from '../../db/sites/sites.ts';
 import { secretPartOf } from '../../lib/redaction/private-key.ts';
 import type { KnownSecrets } from '../../lib/redaction/known-secrets.ts';
 import { covers, noGrantForCredential, noGrantForPath } from '../../lib/inputs/grants.ts';
-import { sshPlaceOf } from '../../lib/inputs/ssh-keys.ts';
+import { sshServerOf } from '../../lib/inputs/ssh-keys.ts';
 import type { Forge, Forges } from '../forges/forge.ts';
 import type { GitCredential, RemoteCredential } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
-import { placesOfDirectory, placesOfRepository } from '../forges/local-place.ts';
+import { realPathsOfDirectory, realPathsOfRepository } from '../forges/real-paths.ts';
 import { SourceFolderError } from '../workspaces/source-folder.ts';
 import type { SshCredential } from '../git/ssh-session.ts';
 import type { RepositoryAccess } from '../workspaces/workspaces.ts';
@@ -72,22 +72,22 @@ export function createGrantedAccess(deps: GrantedAccessDeps): GrantedAccess {
     return project === null || privateKey === null ? null : { privateKey, knownHosts: project.sshKnownHosts };
   }
 
-  async function refusalFor(owner: Owner): Promise<(place: string) => string | null> {
+  async function refusalFor(owner: Owner): Promise<(target: string) => string | null> {
     const resources = await grants.resources(owner);
-    return (place) => (covers(resources, place) ? null : noGrantForCredential(owner.organizationId, place));
+    return (target) => (covers(resources, target) ? null : noGrantForCredential(owner.organizationId, target));
   }
 
-  async function mayUse(owner: Owner, places: string[] | null): Promise<boolean> {
+  async function mayUse(owner: Owner, paths: string[] | null): Promise<boolean> {
     const resources = await grants.resources(owner);
-    return places?.every((place) => covers(resources, place)) ?? false;
+    return paths?.every((target) => covers(resources, target)) ?? false;
   }
 
   async function checkRepository(owner: Owner, repository: string): Promise<void> {
     const problem = deps.problemWithRepository(repository);
     if (problem !== null) throw new GitError('not-found', { message: problem });
     if (!repository.startsWith('/')) return;
-    const places = roots.repositories === null ? null : await placesOfRepository(repository, roots.repositories);
-    if (await mayUse(owner, places)) return;
+    const paths = roots.repositories === null ? null : await realPathsOfRepository(repository, roots.repositories);
+    if (await mayUse(owner, paths)) return;
     throw new GitError('not-found', { message: noGrantForPath(owner.organizationId, 'repository', repository) });
   }
 
@@ -107,7 +107,7 @@ export function createGrantedAccess(deps: GrantedAccessDeps): GrantedAccess {
       await checkRepository(job, repository);
       const forge = await forgeOf(job);
       if (forge === null) return null;
-      const isBySsh = sshPlaceOf(repository) !== null;
+      const isBySsh = sshServerOf(repository) !== null;
       const credential: RemoteCredential | null = isBySsh ? await sshOf(job.projectId) : forge.credential(repository);
       return { organizationId, repository, credential, signal };
     },
@@ -125,7 +125,7 @@ export function createGrantedAccess(deps: GrantedAccessDeps): GrantedAccess {
           'This worker reads no directories: set DOCKET_SITE_DIRECTORIES to the folder that holds them.',
         );
       }
-      if (await mayUse(owner, await placesOfDirectory(directory, folder, roots.directories))) return;
+      if (await mayUse(owner, await realPathsOfDirectory(directory, folder, roots.directories))) return;
       throw new SourceFolderError(noGrantForPath(owner.organizationId, 'directory', directory));
     },
 
@@ -138,7 +138,7 @@ export function createGrantedAccess(deps: GrantedAccessDeps): GrantedAccess {
   async function ownCredential(
     organizationId: string,
     repository: string,
-    refusal: (place: string) => string | null,
+    refusal: (target: string) => string | null,
   ): Promise<GitCredential | null> {
     const owned = (await projects.list({ organizationId })).filter(
       (project) => project.hasCredential && [project.repository, ...project.allowedRepositories].includes(repository),

@@ -17,7 +17,7 @@ export interface WorkspaceActivityDeps {
   effects: EffectStore;
   access: JobAccess;
   branches: JobBranchStore;
-  workspaces: Pick<Workspaces, 'resolve' | 'open' | 'readFile' | 'findFiles' | 'follow'>;
+  workspaces: Pick<Workspaces, 'resolve' | 'open' | 'readFile' | 'findFiles' | 'mergeUpstream'>;
   attempt: Attempt;
   maskSecrets(text: string): string;
 }

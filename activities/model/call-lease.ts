@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { AskedSteps } from '../../db/for-worker/asked-steps.ts';
+import type { ModelCallLeases } from '../../db/for-worker/model-call-leases.ts';
 import type { StepRef } from '../../workflows/contract/job.ts';
 import { repeatWhile } from './repeat-while.ts';
 
@@ -11,7 +11,7 @@ export interface CallLeases {
 }
 
 export interface CallLeaseDeps {
-  asked: AskedSteps;
+  leases: ModelCallLeases;
   /** Well below the time that a lease lasts. */
   everyMs?: number;
   pollMs?: number;
@@ -21,12 +21,12 @@ export interface CallLeaseDeps {
  * Temporal, once it was away, takes the attempts of a living worker for dead and begins others. A call in flight is paid for, so
  * the new attempt waits while an older one holds the lease. One statement renews all leases of a process.
  */
-export function createCallLeases({ asked, everyMs = 500, pollMs = 200 }: CallLeaseDeps): CallLeases {
+export function createCallLeases({ leases, everyMs = 500, pollMs = 200 }: CallLeaseDeps): CallLeases {
   const held = new Set<StepRef>();
   // a database that is away for a moment costs a second call of the model at worst
   const renew = repeatWhile(
     () => held.size > 0,
-    () => asked.stillAsked([...held]),
+    () => leases.renew([...held]),
     everyMs,
   );
 
@@ -41,12 +41,12 @@ export function createCallLeases({ asked, everyMs = 500, pollMs = 200 }: CallLea
         return answer;
       } finally {
         held.delete(step);
-        if (!isDone) await asked.endAsked(step).catch(() => undefined);
+        if (!isDone) await leases.release(step).catch(() => undefined);
       }
     },
 
     async untilFree(ref, signal) {
-      while (await asked.isAsked(ref)) await delay(pollMs, undefined, { signal });
+      while (await leases.isInFlight(ref)) await delay(pollMs, undefined, { signal });
     },
   };
 }

@@ -27,7 +27,7 @@ export function createModelActivities(deps: ModelActivityDeps) {
     async callModel(call: ModelCall): Promise<ModelStep> {
       const { jobId, turn, step } = call;
       const ref = { jobId, turn, step };
-      const scope = { turn: ref, outlivesEngine: true, countFailure: () => steps.countModelFailure(ref) };
+      const scope = { turn: ref, outlivesHeartbeat: true, countFailure: () => steps.countModelFailure(ref) };
       return attempt(scope, async (signal) => {
         if (activityInfo().attempt > 1) await leases.untilFree(ref, signal);
         const claimed = await steps.claimAnswer(ref);

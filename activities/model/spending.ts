@@ -4,7 +4,7 @@ import type { Admission, Budgets, BudgetStore } from '../../db/for-worker/budget
 import type { JobRow } from '../../db/jobs/jobs.ts';
 import type { PriceBook } from '../../models/prices.ts';
 import { likelyTokensOf, mostTokensOf } from '../../models/used-tokens.ts';
-import type { AskedSteps } from '../../db/for-worker/asked-steps.ts';
+import type { ModelCallLeases } from '../../db/for-worker/model-call-leases.ts';
 import type { StepRef } from '../../workflows/contract/job.ts';
 import { FailureType } from '../../workflows/contract/failures.ts';
 import { takenOver } from '../attempt.ts';
@@ -14,7 +14,7 @@ import { isUncharged, ModelCallError } from './model-failures.ts';
 
 export interface SpendingDeps {
   budgets: BudgetStore;
-  asked: Pick<AskedSteps, 'begin' | 'lose'>;
+  leases: Pick<ModelCallLeases, 'begin' | 'lose'>;
   askModel(question: ModelQuestion): Promise<ModelAnswer>;
   prices: PriceBook;
   /** The operator's: what a project says of itself is never more. */
@@ -45,7 +45,7 @@ const patienceMs = 5 * 60_000;
  * counted with what was sent and what had come.
  */
 export function createSpending(deps: SpendingDeps): AskPaid {
-  const { budgets, asked, askModel, prices, budgetCeilings, waitMs = 500 } = deps;
+  const { budgets, leases, askModel, prices, budgetCeilings, waitMs = 500 } = deps;
 
   return async function askPaid({ step, job, question }) {
     const { model } = job;
@@ -55,14 +55,14 @@ export function createSpending(deps: SpendingDeps): AskPaid {
     const lost = (received: number) => likelyCostOf(model, { sent: characters, received });
     // an attempt that was cut off from the engine or frozen meanwhile would pay for what another one asks
     const confirm = async () => {
-      if (!(await asked.begin({ ...step, micros: lost(0) }))) throw takenOver();
+      if (!(await leases.begin({ ...step, micros: lost(0) }))) throw takenOver();
     };
     try {
       return await askModel({ ...question, model, confirm });
     } catch (error) {
       // without the database the next attempt counts the call
       if (error instanceof ModelCallError)
-        await asked
+        await leases
           .lose({ ...step, micros: isUncharged(error) ? 0 : lost(error.receivedCharacters) })
           .catch(() => undefined);
       throw error;

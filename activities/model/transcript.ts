@@ -25,12 +25,12 @@ const largeTranscript = 40_000;
 /** Masking a shorter output would save nothing. */
 const shortOutput = 400;
 
-type Place = Pick<StepRef, 'turn' | 'step'>;
+type StepKey = Pick<StepRef, 'turn' | 'step'>;
 
 /** The part of a job's record that the call of a step is made with. `compactions` may be in any order. */
 export function transcriptAt(
   record: Omit<Transcript, 'compaction'> & { compactions: Compaction[] },
-  at: Place,
+  at: StepKey,
 ): Transcript {
   const compaction = record.compactions
     .filter((one) => !isBehind(one, at))
@@ -48,12 +48,12 @@ export function transcriptAt(
 }
 
 /** The last step that a compaction stands for. */
-export function uptoOf(compaction: Compaction | null): Place {
+export function uptoOf(compaction: Compaction | null): StepKey {
   return compaction === null ? { turn: 0, step: 0 } : { turn: compaction.uptoTurn, step: compaction.uptoStep };
 }
 
 /** Whether a step comes after another. */
-export function isBehind(one: Place, other: Place): boolean {
+export function isBehind(one: StepKey, other: StepKey): boolean {
   return one.turn > other.turn || (one.turn === other.turn && one.step > other.step);
 }
 
@@ -72,7 +72,7 @@ export function conversationOf({ prompts, steps, notes, compaction }: Transcript
 
   const newer = prompts.filter((prompt) => !isOld(prompt));
   let next = 0;
-  const speak = (before: Place) => {
+  const speak = (before: StepKey) => {
     for (let [prompt] = newer; prompt !== undefined && isDue(prompt, before); [prompt] = newer) {
       messages.push({ role: 'user', content: prompt.prompt });
       newer.shift();
@@ -93,7 +93,7 @@ export function estimateTokens(messages: ModelMessage[], system = ''): number {
   return likelyTokensOf(characters);
 }
 
-function isDue(prompt: Prompt, before: Place): boolean {
+function isDue(prompt: Prompt, before: StepKey): boolean {
   return !isBehind({ turn: prompt.turn, step: prompt.step ?? Infinity }, before);
 }
 

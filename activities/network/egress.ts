@@ -72,18 +72,18 @@ async function responseOf(response: IncomingMessage): Promise<Response> {
   const { statusCode = 502, rawHeaders } = response;
   const headers = new Headers();
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) headers.append(rawHeaders[at] ?? '', rawHeaders[at + 1] ?? '');
-  const pieces: Uint8Array[] = [];
+  const chunks: Uint8Array[] = [];
   const scan = createJsonScan(answerLimits);
   let size = 0;
-  for await (const piece of response) {
-    const bytes = Buffer.from(piece);
-    pieces.push(bytes);
+  for await (const chunk of response) {
+    const bytes = Buffer.from(chunk);
+    chunks.push(bytes);
     size += bytes.length;
     if (size > longestAnswer) throw new Error('The answer is too long.');
     const problem = scan(bytes);
     if (problem !== null) throw new Error(`The answer ${problem}.`);
   }
-  return new Response(withoutBody.has(statusCode) ? null : Buffer.concat(pieces), { status: statusCode, headers });
+  return new Response(withoutBody.has(statusCode) ? null : Buffer.concat(chunks), { status: statusCode, headers });
 }
 
 function addressesBy(lookup: LookupFunction, hostname: string, signal: AbortSignal): Promise<string[]> {

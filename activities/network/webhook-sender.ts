@@ -83,18 +83,18 @@ async function post({ address, settings, body }: { address: URL; settings: Reque
 
 /** What has come of the body by its end, the cap or the time limit; the status counts however the body ends. */
 async function beginningOf(response: IncomingMessage): Promise<string> {
-  const pieces: Buffer[] = [];
+  const chunks: Buffer[] = [];
   let size = 0;
   try {
-    for await (const piece of response) {
-      pieces.push(Buffer.from(piece));
-      size += pieces.at(-1)?.length ?? 0;
+    for await (const chunk of response) {
+      chunks.push(Buffer.from(chunk));
+      size += chunks.at(-1)?.length ?? 0;
       if (size >= mostBodyBytes) break; // leaving the loop closes the connection
     }
   } catch {
     // the receiver broke off, or dawdled
   }
-  return Buffer.concat(pieces).subarray(0, mostBodyBytes).toString();
+  return Buffer.concat(chunks).subarray(0, mostBodyBytes).toString();
 }
 
 const certificateCode = /^(?:CERT_|ERR_TLS_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH)/;

@@ -35,7 +35,7 @@ export interface PublisherDeps {
   steps: Pick<StepStore, 'lastAnswered' | 'latestTree' | 'snapshot'>;
   effects: EffectStore;
   context: Pick<JobContextStore, 'notes'>;
-  branches: Pick<JobBranchStore, 'follow'>;
+  branches: Pick<JobBranchStore, 'adopt'>;
   access: JobAccess;
   workspaces: Pick<Workspaces, 'publish' | 'withdraw' | 'readFile' | 'resolve'>;
   redact(text: string): string;
@@ -124,14 +124,14 @@ export function createPublisher(deps: PublisherDeps): Publisher {
     // a pull request keeps the title it was opened with
     const jobTitle = job.prId !== null && job.title !== null && !isOver(job) ? job.title : title;
     await jobs.setSummary({ ...ref, title: jobTitle, message, incomplete });
-    const asked = prompts.map(({ prompt }) => prompt);
+    const texts = prompts.map(({ prompt }) => prompt);
     return {
       summary,
       text: {
         jobId: job.id,
         title,
         jobTitle,
-        prompts: asked,
+        prompts: texts,
         message,
         unfinished,
         incomplete,
@@ -214,7 +214,7 @@ export function createPublisher(deps: PublisherDeps): Publisher {
     });
     const done = { commit: publication.commit, tree: publication.snapshot.tree };
     const adopted = { tree: done.tree, snapshot: publication.snapshot };
-    if (!(await branches.follow({ ...effect, fence, branch: adopted, result: done }))) throw takenOver();
+    if (!(await branches.adopt({ ...effect, fence, branch: adopted, result: done }))) throw takenOver();
     return done;
   }
 
@@ -239,9 +239,9 @@ export function createPublisher(deps: PublisherDeps): Publisher {
     const forge = await access.forgeOf(job);
     const { reviewers, labels, assignees, ...project } = await access.projectOf(job);
     const base = baseOf(job);
-    const place = { access: await access.repositoryOf(job, signal), commit: base.commit, forge: project.forge };
-    if (job.prId === null || isOver(job)) await checkBase(place.access, { base: base.branch, branch });
-    const template = await readPullRequestTemplate(workspaces, place);
+    const checkout = { access: await access.repositoryOf(job, signal), commit: base.commit, forge: project.forge };
+    if (job.prId === null || isOver(job)) await checkBase(checkout.access, { base: base.branch, branch });
+    const template = await readPullRequestTemplate(workspaces, checkout);
     return forge.ensurePullRequest({
       repository: job.repository,
       head: branch,

@@ -10,7 +10,7 @@ const atGitea = ['.gitea', '.forgejo'].flatMap((folder) =>
 );
 
 /** Where a forge looks for the template, the first that is there counts. */
-const places: Record<ForgeKind, readonly string[]> = {
+const templatePaths: Record<ForgeKind, readonly string[]> = {
   github: atGithub,
   gitea: [...atGitea, ...atGithub],
   gitlab: ['.gitlab/merge_request_templates/Default.md', '.gitlab/merge_request_templates/default.md'],
@@ -22,7 +22,7 @@ export async function readPullRequestTemplate(
   workspaces: Pick<Workspaces, 'readFile'>,
   { access, commit, forge }: { access: RepositoryAccess; commit: string; forge: ForgeKind },
 ): Promise<string | null> {
-  for (const path of places[forge]) {
+  for (const path of templatePaths[forge]) {
     const file = await workspaces.readFile({ ...access, commit, path, maxBytes: maxTemplateBytes });
     if (file !== null) return new TextDecoder().decode(file.subarray(0, maxTemplateBytes));
   }

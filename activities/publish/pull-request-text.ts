@@ -79,12 +79,12 @@ export function commitMessageOf({ jobId, title, message, unfinished, model }: Ch
 /** The description of the pull request. The marker is a second key to the job, so nothing else may look like it. */
 export function bodyOf({ jobId, prompts, message, checked, unfinished, template }: ChangeText): string {
   const [task = '', ...followUps] = prompts;
-  const asked = followUps.slice(-maxFollowUps).flatMap((prompt) => ['## Follow-up', quoted(prompt)]);
+  const followUpSections = followUps.slice(-maxFollowUps).flatMap((prompt) => ['## Follow-up', quoted(prompt)]);
   const parts = [
     ...(unfinished === null ? [] : [`> [!WARNING]\n> The work is not finished. ${inactiveMarkdown(unfinished)}`]),
     '## Task',
     quoted(task),
-    ...asked,
+    ...followUpSections,
     '## Change',
     message === '' ? 'The agent gave no summary.' : inactiveMarkdown(message),
     ...(checked == null ? [] : ['## Checked', withoutComments(checked)]),

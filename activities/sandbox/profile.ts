@@ -47,8 +47,8 @@ export const channelFd = filterFd + 1 + Object.keys(madeFiles).length;
 export const stageFd = channelFd + 1;
 
 const readable = ['/etc/alternatives', '/etc/ld.so.cache', '/etc/ssl', '/etc/pki'];
-const place = '/tree';
-const placeOfNode = '/opt/node/bin/node';
+const mountPoint = '/tree';
+const directoryOfNode = '/opt/node/bin/node';
 const openFiles = 1_024;
 /** Commands stand back behind the worker; what brings them up does not. */
 const niceness = 10;
@@ -121,7 +121,7 @@ function sandboxArguments(
     // the folder of devices is a file system in memory, too: it takes nothing but what /dev/shm may hold
     ['--dev', '/dev', ...size, '--tmpfs', '/dev/shm', '--remount-ro', '/dev'],
     ['--proc', '/proc', ...size, '--perms', '1777', '--tmpfs', '/tmp'],
-    ['--bind', tree, place, '--remount-ro', '/', '--chdir', place],
+    ['--bind', tree, mountPoint, '--remount-ro', '/', '--chdir', mountPoint],
     ['--seccomp', String(filterFd), '--json-status-fd', String(statusFd), '--'],
     [
       prlimit,
@@ -131,14 +131,14 @@ function sandboxArguments(
     ],
     [`--nofile=${openFiles}`, '--core=0', `--cpu=${Math.ceil(timeoutMs / 500)}`, '--', 'nice', '-n', String(niceness)],
     isOnline
-      ? [shell, ...onlineShell({ fd: channelFd, node: node === null ? process.execPath : placeOfNode, command })]
+      ? [shell, ...onlineShell({ fd: channelFd, node: node === null ? process.execPath : directoryOfNode, command })]
       : [shell, '-c', 'exec 2>&1; eval "$1"', 'command', command],
   ].flat();
 }
 
 function nodeArguments(node: Machine['node']): string[] {
   if (node === null) return [];
-  const bin = ['--ro-bind', node.file, placeOfNode];
+  const bin = ['--ro-bind', node.file, directoryOfNode];
   if (node.npm === null) return bin;
   const cli = '../lib/node_modules/npm/bin';
   return [

@@ -22,13 +22,13 @@ export interface ProxyLimits {
   idleMs: number;
 }
 
-interface Place {
+interface Target {
   host: string;
   port: number;
 }
 
 const usualLimits: ProxyLimits = { connections: 64, bytes: 2 ** 30, connectMs: 15_000, idleMs: 120_000 };
-const mostTold = 10;
+const mostListed = 10;
 const lookEveryMs = 100;
 /** Between a client and its proxy only (RFC 9110, 7.6.1), and what carries a credential for a proxy. */
 const hopHeaders = new Set([
@@ -98,11 +98,11 @@ export function serveProxy(
   }
 
   /** A connection to a host that may be reached. Throws Refusal. */
-  async function reach({ host, port }: Place): Promise<Socket> {
-    const place = `${host.slice(0, 100)}:${port}`;
+  async function reach({ host, port }: Target): Promise<Socket> {
+    const target = `${host.slice(0, 100)}:${port}`;
     if (!isRunHost(hosts, host, port)) {
-      if (refused.size < mostTold) refused.add(place);
-      throw new Refusal(403, `Commands do not reach ${place}; they reach ${hosts.join(', ')}.`);
+      if (refused.size < mostListed) refused.add(target);
+      throw new Refusal(403, `Commands do not reach ${target}; they reach ${hosts.join(', ')}.`);
     }
     if (reaching >= limits.connections) {
       isCrowded = true;
@@ -115,13 +115,13 @@ export function serveProxy(
       return socket;
     } catch (error) {
       reaching -= 1;
-      if (!(error instanceof PrivateAddressError)) throw new Refusal(502, `${place} cannot be reached.`);
-      if (refused.size < mostTold) refused.add(`${place} (a private address)`);
-      throw new Refusal(403, `${place} leads to a private address.`);
+      if (!(error instanceof PrivateAddressError)) throw new Refusal(502, `${target} cannot be reached.`);
+      if (refused.size < mostListed) refused.add(`${target} (a private address)`);
+      throw new Refusal(403, `${target} leads to a private address.`);
     }
   }
 
-  async function connectedTo({ host, port }: Place): Promise<Socket> {
+  async function connectedTo({ host, port }: Target): Promise<Socket> {
     const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(limits.connectMs)]);
     const addresses = await egress.addressesOf(new URL(`https://${host}:${port}`), signal);
     return await connected({ host, port, addresses, signal });
@@ -130,7 +130,7 @@ export function serveProxy(
   async function tunnel({ url = '' }: IncomingMessage, client: Duplex, head: Buffer): Promise<void> {
     client.on('error', () => undefined);
     try {
-      const server = hold(await reach(placeOf(URL.parse(`https://${url}`))));
+      const server = hold(await reach(targetOf(URL.parse(`https://${url}`))));
       client.write('HTTP/1.1 200 Connection established\r\n\r\n');
       server.write(head);
       await pipeline(client, server, client).catch(() => undefined);
@@ -144,7 +144,7 @@ export function serveProxy(
     try {
       const url = URL.parse(request.url ?? '');
       if (url?.protocol !== 'http:') throw new Refusal(403, 'A proxy is asked for http:// addresses, or by CONNECT.');
-      const socket = hold(await reach(placeOf(url)));
+      const socket = hold(await reach(targetOf(url)));
       const answer = await ask(request, url, socket);
       response.writeHead(answer.statusCode ?? 502, withoutHops(answer));
       await pipeline(answer, response);
@@ -166,17 +166,17 @@ export function serveProxy(
 
   return {
     notes() {
-      const places = `The network does not lead to ${[...refused].join(', ')}: commands reach ${hosts.join(', ')} only.`;
+      const unreached = `The network does not lead to ${[...refused].join(', ')}: commands reach ${hosts.join(', ')} only.`;
       const spent = 'The network was closed: more was sent or received than one command may.';
       const crowded = `The network refused connections: no more than ${limits.connections} may be open at once.`;
-      return [...(refused.size > 0 ? [places] : []), ...(isSpent ? [spent] : []), ...(isCrowded ? [crowded] : [])];
+      return [...(refused.size > 0 ? [unreached] : []), ...(isSpent ? [spent] : []), ...(isCrowded ? [crowded] : [])];
     },
     [Symbol.dispose]: close,
   };
 }
 
 /** The host and port of an address, in the one spelling that the parser leaves. Throws Refusal. */
-function placeOf(url: URL | null): Place {
+function targetOf(url: URL | null): Target {
   if (url === null || url.hostname === '' || url.username !== '' || url.password !== '')
     throw new Refusal(403, 'The name of the host cannot be read.');
   return { host: url.hostname, port: Number(url.port || (url.protocol === 'https:' ? 443 : 80)) };
@@ -187,7 +187,7 @@ function connected({
   port,
   addresses,
   signal,
-}: Place & { addresses: string[]; signal: AbortSignal }): Promise<Socket> {
+}: Target & { addresses: string[]; signal: AbortSignal }): Promise<Socket> {
   const found = addresses.map((address) => ({ address, family: isIP(address) }));
   const socket = connect({ host, port, lookup: createLookup((_name, done) => done(null, found)), noDelay: true });
   const stop = () => void socket.destroy(new Error('It took too long.'));
@@ -201,14 +201,14 @@ function connected({
 /** Sends a request on, for the host that the connection leads to whatever its own header says. */
 function ask(request: IncomingMessage, url: URL, socket: Socket): Promise<IncomingMessage> {
   const headers = { ...withoutHops(request), host: url.host, connection: 'close' };
-  const asked = requestHttp({
+  const upstream = requestHttp({
     createConnection: () => socket,
     method: request.method,
     path: `${url.pathname}${url.search}`,
     headers,
   });
-  void pipeline(request, asked).catch(() => socket.destroy());
-  return answerTo(asked);
+  void pipeline(request, upstream).catch(() => socket.destroy());
+  return answerTo(upstream);
 }
 
 function withoutHops({ headers }: IncomingMessage): Record<string, string | string[]> {

@@ -157,8 +157,8 @@ function readable(stream: unknown): Readable {
 function readStatus(stream: Readable, listeners: ((text: string) => void)[]): void {
   let text = '';
   stream.on('error', () => undefined);
-  stream.setEncoding('utf8').on('data', (piece: string) => {
-    text += piece;
+  stream.setEncoding('utf8').on('data', (chunk: string) => {
+    text += chunk;
     for (const listen of listeners) listen(text);
   });
 }

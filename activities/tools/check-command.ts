@@ -61,14 +61,14 @@ export function isChange({ job, tree, snapshot }: Pick<FinishedBatch, 'job' | 't
 export async function checkedResults(effects: EffectStore, batch: FinishedBatch): Promise<ToolResult[]> {
   const { ref, command, results, runCommand } = batch;
   if (command === null || runCommand === undefined || !isChange(batch)) return results;
-  const place = { jobId: ref.jobId, turn: ref.turn, effect };
-  const { fence, result } = await effects.claim(place);
+  const effectKey = { jobId: ref.jobId, turn: ref.turn, effect };
+  const { fence, result } = await effects.claim(effectKey);
   const tries = triesOf(result);
   let last = tries.findLast(({ step, tree }) => step === ref.step && tree === batch.tree);
   if (last === undefined) {
     last = await tryCheck(batch, command, tries);
     tries.push(last);
-    if (!(await effects.storeResult({ ...place, fence, result: tries }))) throw takenOver();
+    if (!(await effects.storeResult({ ...effectKey, fence, result: tries }))) throw takenOver();
   }
   const failures = tries.filter(({ passed }) => !passed).length;
   if (last.passed || failures >= mostChecks) return results;

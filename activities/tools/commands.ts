@@ -12,7 +12,7 @@ const batchMs = 8 * 60_000;
 /** A command that gets less is not begun. */
 const leastMs = 1_000;
 
-export interface CommandPlace {
+export interface CommandContext {
   jobId: string;
   tree: string;
   signal: AbortSignal;
@@ -26,13 +26,13 @@ export interface CommandRunner {
 }
 
 /** Makes what runs the commands of a batch, one after another. */
-export function createCommandRunner(sandbox: Sandbox | null, place: CommandPlace): CommandRunner {
+export function createCommandRunner(sandbox: Sandbox | null, context: CommandContext): CommandRunner {
   const endAt = Date.now() + batchMs;
   let hasFilledDisk = false;
   async function runCommand(command: string, timeoutMs: number): Promise<CommandEnd | null> {
     const leftMs = endAt - Date.now();
     if (sandbox === null || leftMs < leastMs) return null;
-    const end = await sandbox.run({ ...place, command, timeoutMs: Math.min(timeoutMs, leftMs) });
+    const end = await sandbox.run({ ...context, command, timeoutMs: Math.min(timeoutMs, leftMs) });
     hasFilledDisk ||= end.stopped === 'disk';
     return end;
   }

@@ -33,8 +33,8 @@ export function defineTool<Schema extends z.ZodType>(definition: ToolDefinition<
 
 /** What is wrong with an input, in one sentence a piece. */
 export function inputProblem(error: z.ZodError): string {
-  const pieces = error.issues.slice(0, 5).map(({ path, message }) => {
+  const parts = error.issues.slice(0, 5).map(({ path, message }) => {
     return path.length === 0 ? message : `${path.join('.')}: ${message}`;
   });
-  return `The input does not fit: ${pieces.join('; ')}.`;
+  return `The input does not fit: ${parts.join('; ')}.`;
 }

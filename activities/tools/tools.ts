@@ -83,8 +83,8 @@ export function createToolActivities(deps: ToolActivityDeps) {
     const repository = await access.repositoryOf(job, signal);
     const wanted = { ...repository, jobId: job.id, baseCommit, snapshot: before };
     let workspace = await workspaces.open(wanted);
-    const place = { jobId: job.id, tree: workspace.path, signal };
-    const { runCommand, hasFilledDisk } = createCommandRunner(commands?.sandbox ?? null, place);
+    const commandContext = { jobId: job.id, tree: workspace.path, signal };
+    const { runCommand, hasFilledDisk } = createCommandRunner(commands?.sandbox ?? null, commandContext);
     try {
       const project = await access.projectOf(job);
       const rules = createPathRules(project);

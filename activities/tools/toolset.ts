@@ -3,7 +3,7 @@ import { editTool, multiEditTool } from './edit/edit-tools.ts';
 import { globTool } from './files/glob-tool.ts';
 import { grepTool } from './files/grep-tool.ts';
 import { listTool } from './files/list-tool.ts';
-import { deleteTool, moveTool } from './files/place-tools.ts';
+import { deleteTool, moveTool } from './files/move-and-delete-tools.ts';
 import { readTool } from './files/read-tool.ts';
 import { finishSchema, finishTool, todoSchema, todoTool } from './turn-tools.ts';
 import { writeTool } from './files/write-tool.ts';

@@ -37,12 +37,12 @@ export function waitBeforeRetry({
 }): number | null {
   const planned = waitsMs[tries - 1];
   if (planned === undefined) return null;
-  const asked = Math.min(retryAfter === null ? 0 : askedWaitMs(retryAfter, nowMs), longestRetryAfterMs);
-  return Math.round(Math.max(planned, asked) * (1 + chance / 5));
+  const requested = Math.min(retryAfter === null ? 0 : requestedWaitMs(retryAfter, nowMs), longestRetryAfterMs);
+  return Math.round(Math.max(planned, requested) * (1 + chance / 5));
 }
 
 /** Seconds or a date (RFC 9110, 10.2.3); 0 for anything else. */
-function askedWaitMs(header: string, nowMs: number): number {
+function requestedWaitMs(header: string, nowMs: number): number {
   if (/^\d{1,9}$/.test(header)) return Number(header) * secondMs;
   const date = /[a-z]/i.test(header) ? Date.parse(header) : Number.NaN;
   return Number.isNaN(date) ? 0 : Math.max(0, date - nowMs);

@@ -55,11 +55,11 @@ async function borrowedMirrors(jobs: string): Promise<Set<string>> {
 async function removeMirror(directory: string, { name, usedAtMs }: StoredMirror): Promise<boolean> {
   const lock = tryLock(join(directory, 'locks', `mirror-${name}.lock`));
   if (lock === null) return false;
-  const place = join(directory, 'mirrors', `${name}.git`);
+  const gitDir = join(directory, 'mirrors', `${name}.git`);
   try {
-    if ((await timeOf(join(place, 'HEAD'))) !== usedAtMs) return false;
+    if ((await timeOf(join(gitDir, 'HEAD'))) !== usedAtMs) return false;
     const trash = join(directory, 'trash', randomUUID());
-    await rename(place, trash);
+    await rename(gitDir, trash);
     await rm(trash, { recursive: true, force: true });
     return true;
   } finally {

@@ -107,12 +107,12 @@ export async function hasLeftovers(job: JobDirectory): Promise<boolean> {
 export async function discardJobDirectory(directory: string, job: JobDirectory): Promise<void> {
   const trash = join(directory, 'trash');
   await mkdir(trash, { recursive: true, mode: 0o700 });
-  const place = join(trash, randomUUID());
+  const removed = join(trash, randomUUID());
   try {
-    await rename(job.root, place);
+    await rename(job.root, removed);
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return;
     throw error;
   }
-  await removeJobFolder(place);
+  await removeJobFolder(removed);
 }

@@ -41,10 +41,10 @@ const mountOptions = 'loop,nosuid,nodev,noatime,nodiscard,noinit_itable';
  * has no name once it is mounted: unmounting frees it. Throws NoJobDisksError where a probe of all this fails.
  */
 export async function openJobDisks(directory: string, { growthBytes }: { growthBytes: number }): Promise<JobDisks> {
-  const place = join(directory, 'trash', randomUUID());
-  const tree = join(place, 'tree');
+  const scratch = join(directory, 'trash', randomUUID());
+  const tree = join(scratch, 'tree');
   try {
-    await mkdir(place, { recursive: true, mode: 0o700 });
+    await mkdir(scratch, { recursive: true, mode: 0o700 });
     await makeDisk(tree, { bytes: leastBytes, inodes: 16 });
     if (await holds(tree, (await capacityOf(tree)) + 1)) throw new Error('the disk took more than its size');
   } catch (cause) {
@@ -53,7 +53,7 @@ export async function openJobDisks(directory: string, { growthBytes }: { growthB
       { cause },
     );
   } finally {
-    await removeJobFolder(place);
+    await removeJobFolder(scratch);
   }
 
   return {

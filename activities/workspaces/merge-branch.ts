@@ -26,9 +26,9 @@ export async function mergeBranch(
   { directory, limits }: { directory: string; limits: TreeLimits },
   merge: BranchMerge,
 ): Promise<MergedBranch> {
-  const places = join(directory, 'merges');
-  await mkdir(places, { recursive: true, mode: 0o700 });
-  const gitDir = await mkdtemp(join(places, 'merge-'));
+  const merges = join(directory, 'merges');
+  await mkdir(merges, { recursive: true, mode: 0o700 });
+  const gitDir = await mkdtemp(join(merges, 'merge-'));
   try {
     await prepareGitDir(gitDir);
     return await mergeIn(git, { gitDir, limits }, merge);

@@ -24,9 +24,9 @@ async function flatten(root: string): Promise<void> {
     for (const entry of await readdir(folder, { withFileTypes: true, encoding: 'buffer' })) {
       if (!entry.isDirectory()) continue;
       const path = Buffer.concat([folder, separator, entry.name]);
-      const place = path.length > longPath ? Buffer.from(join(root, randomUUID())) : path;
-      if (place !== path) await rename(path, place);
-      pending.push(place);
+      const removed = path.length > longPath ? Buffer.from(join(root, randomUUID())) : path;
+      if (removed !== path) await rename(path, removed);
+      pending.push(removed);
     }
   }
 }

@@ -8,7 +8,7 @@ import type { Git } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
 import { fileFailureOf } from '../git/git-failure.ts';
 import { discardJobDirectory, jobDirectoryOf, type JobBase, type JobDirectory } from './job-directory.ts';
-import { followBranch, type FollowedHead } from './follow-branch.ts';
+import { mergeUpstream, type UpstreamMerge } from './merge-upstream.ts';
 import type { JobDisks } from './job-disks.ts';
 import { describeTree, takeSnapshot, type TakenSnapshot } from './job-snapshot.ts';
 import { ensureObjects, ensureTree, rebuildingOnce, type JobTreeDeps } from './job-tree.ts';
@@ -86,7 +86,7 @@ export interface Workspaces extends CommitReader {
    * `asBase` the head of the branch is the new base commit. Where the changes contradict, the files are theirs (`overruled`).
    * Answers the snapshots of the joined tree and, where it is another, of the head; null for what is known already.
    */
-  follow(
+  mergeUpstream(
     access: RepositoryAccess & {
       jobId: string;
       baseCommit: string;
@@ -95,7 +95,7 @@ export interface Workspaces extends CommitReader {
       published: { commit: string; snapshot: Snapshot };
       asBase: boolean;
     },
-  ): Promise<(FollowedHead & { snapshot: Snapshot | null; headSnapshot: Snapshot | null }) | null>;
+  ): Promise<(UpstreamMerge & { snapshot: Snapshot | null; headSnapshot: Snapshot | null }) | null>;
   /** Removes the job's tree. */
   remove(jobId: string): Promise<void>;
   /**
@@ -226,11 +226,11 @@ export function createWorkspaces({
       withdrawBranch(git, { ...request, job, tree: taken.tree }),
     );
 
-  const follow: Workspaces['follow'] = async ({ snapshot: own, published, asBase, ...request }) => {
+  const mergePublished: Workspaces['mergeUpstream'] = async ({ snapshot: own, published, asBase, ...request }) => {
     const { organizationId, repository, signal } = request;
     const known = { commit: published.commit, tree: published.snapshot.tree };
     return withObjects(request, { own, published: published.snapshot }, async ({ job, base }) => {
-      const followed = await followBranch(git, { ...request, job, limits, known, tree: own?.tree ?? base.baseTree });
+      const followed = await mergeUpstream(git, { ...request, job, limits, known, tree: own?.tree ?? base.baseTree });
       if (followed === null) return null;
       const { commit, headTree, tree } = followed;
       if (asBase && tree === headTree) return { ...followed, snapshot: null, headSnapshot: null };
@@ -271,7 +271,7 @@ export function createWorkspaces({
     snapshot: translated(snapshot),
     publish: translated(publish),
     withdraw: translated(withdraw),
-    follow: translated(follow),
+    mergeUpstream: translated(mergePublished),
     readFile: translated(commits.readFile),
     findFiles: translated(commits.findFiles),
     readFolder: translated(async (request) => {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { AuditStore } from '../../db/organizations/audit.ts';
 import type { KeyStore } from '../../db/organizations/keys.ts';
 import type { RateLimitPolicy } from '../../db/operations/rate-limits.ts';
-import type { Admission } from '../access/gate.ts';
+import type { Admission } from '../access/request-access.ts';
 import type { EnforceRateLimit } from '../access/rate-limit.ts';
 import type { AppRouter } from '../http/app-context.ts';
 import { defineRoute, json } from '../http/define-route.ts';

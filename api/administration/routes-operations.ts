@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { OperationsStore } from '../../db/operations/operations.ts';
 import type { UsageStore } from '../../db/organizations/usage.ts';
 import type { OperatorView } from '../../db/operations/operator-view.ts';
-import type { Admission } from '../access/gate.ts';
+import type { Admission } from '../access/request-access.ts';
 import type { AppRouter } from '../http/app-context.ts';
 import { defineRoute, json } from '../http/define-route.ts';
 import type { Metrics } from '../http/metrics.ts';

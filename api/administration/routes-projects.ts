@@ -8,7 +8,7 @@ import { problemWithSsh } from '../../lib/inputs/ssh-keys.ts';
 import { z } from 'zod';
 import { canBeId } from '../../db/ids.ts';
 import type { Erasure } from '../../db/organizations/erasure.ts';
-import type { Admission } from '../access/gate.ts';
+import type { Admission } from '../access/request-access.ts';
 import type { AppRouter } from '../http/app-context.ts';
 import { defineRoute, json } from '../http/define-route.ts';
 import { mountRoutes } from '../http/mount-routes.ts';

@@ -6,7 +6,7 @@ import type { SessionLookup } from '../../db/for-service/session-lookup.ts';
 import type { SessionRow, SessionStore } from '../../db/organizations/sessions.ts';
 import type { OperatorView } from '../../db/operations/operator-view.ts';
 import type { SiteStore } from '../../db/sites/sites.ts';
-import type { Admission } from '../access/gate.ts';
+import type { Admission } from '../access/request-access.ts';
 import type { AppContext, AppRouter } from '../http/app-context.ts';
 import { defineRoute, json } from '../http/define-route.ts';
 import { mountRoutes } from '../http/mount-routes.ts';

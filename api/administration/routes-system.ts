@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { createRouter } from '../create-router.ts';
-import type { Admission } from '../access/gate.ts';
+import type { Admission } from '../access/request-access.ts';
 import type { AppRouter } from '../http/app-context.ts';
 import { defineRoute, json } from '../http/define-route.ts';
 import { draining, storeUnavailable } from '../http/errors.ts';

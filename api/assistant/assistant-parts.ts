@@ -57,7 +57,7 @@ const defaultTimes = {
   detachedMs: 120_000,
   deliveredAfterMs: 500,
   writerDeadSeconds: 10,
-  followPollMs: 100,
+  resumePollMs: 100,
   indexPollMs: 250,
   maxLoopDelayMs: 100,
 };

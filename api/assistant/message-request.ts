@@ -124,11 +124,11 @@ export function parseMessageRequest(body: unknown): MessageRequest {
   const { messages: given, ...parsed } = envelopeSchema.parse(body);
   const messages = parseMessages(given);
   const last = messages.findLastIndex((message) => message.role === 'user');
-  const asked = messages[last];
-  if (asked === undefined) throw problemAt(['messages'], 'must hold a user message');
+  const userMessage = messages[last];
+  if (userMessage === undefined) throw problemAt(['messages'], 'must hold a user message');
   return {
     fp: parsed.fp.slice(0, longestFingerprint),
-    question: textOf(asked).slice(0, longestQuestion),
+    question: textOf(userMessage).slice(0, longestQuestion),
     history: messages.slice(0, last).flatMap(toConversation),
     threadId: parsed.threadId ?? null,
     retrievalPageSize: parsed.retrievalPageSize ?? 5,
@@ -140,7 +140,7 @@ export function parseMessageRequest(body: unknown): MessageRequest {
     chatId: typeof parsed.id === 'string' && /^[\w.:-]{1,200}$/.test(parsed.id) ? parsed.id : null,
     isResumable: parsed.resumable ?? false,
     client: {
-      hasParts: Array.isArray(asked.parts),
+      hasParts: Array.isArray(userMessage.parts),
       namesPartsFirst: firstKeyOf(given[last]) === 'parts',
       hasTrigger: parsed.trigger !== undefined,
     },

@@ -3,14 +3,14 @@ import type { ReplyRow, ReplyStore } from '../../db/sites/replies.ts';
 import type { SiteRow } from '../../db/sites/sites.ts';
 import type { AppContext, AppRouter } from '../http/app-context.ts';
 import { z } from 'zod';
-import type { Admission } from '../access/gate.ts';
+import type { Admission } from '../access/request-access.ts';
 import { defineRoute, type RouteRequest } from '../http/define-route.ts';
 import { mountRoutes } from '../http/mount-routes.ts';
 import type { Assistant } from './assistant.ts';
 import { createDataStreamEncoder } from './encode-data-stream.ts';
 import { createUiMessageEncoder } from './encode-ui-message-stream.ts';
 import type { ScheduleFlush } from './flush-queue.ts';
-import { followReply } from './follow-reply.ts';
+import { replayReply } from './replay-reply.ts';
 import { GenerationError } from './generate.ts';
 import type { LoadShedder } from './load-shedder.ts';
 import { messageBodySchema, parseMessageRequest } from './message-request.ts';
@@ -37,7 +37,7 @@ export interface StreamTimes {
   deliveredAfterMs: number;
   /** A recorded reply without a sign of life for so long has lost its writer. */
   writerDeadSeconds: number;
-  followPollMs: number;
+  resumePollMs: number;
 }
 
 export interface AssistantRouteDeps {
@@ -214,13 +214,13 @@ async function resumeReply(
   const output = outputOf(deps, ctx, protocol === 'v1' ? '\n' : ': keep-alive\n\n');
   try {
     await deps.streams.run(() =>
-      followReply({
+      replayReply({
         replies: deps.replies,
         reply,
         output,
         tail: lostTail(reply),
         deadAfterSeconds: deps.times.writerDeadSeconds,
-        pollMs: deps.times.followPollMs,
+        pollMs: deps.times.resumePollMs,
         deliveredAfterMs: deps.times.deliveredAfterMs,
       }),
     );

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { createRouter } from '../create-router.ts';
-import type { Admission } from '../access/gate.ts';
+import type { Admission } from '../access/request-access.ts';
 import type { AppContext, AppRouter } from './app-context.ts';
 import type { Handlers, Route } from './define-route.ts';
 import { pathNotFound } from './errors.ts';

@@ -93,6 +93,6 @@ function refOf(text: string | undefined): string | null {
 
 /** The hash is equal for bodies that ask for the same, whatever the order of their fields. */
 function idempotencyOf({ prompt, source, model, draft }: CreateJobBody, key: string | null): Idempotency | null {
-  const asked = [prompt, source?.repository ?? null, source?.ref ?? null, model ?? null, draft ?? false];
-  return key === null ? null : { key, requestHash: hashOfRequest(asked) };
+  const requested = [prompt, source?.repository ?? null, source?.ref ?? null, model ?? null, draft ?? false];
+  return key === null ? null : { key, requestHash: hashOfRequest(requested) };
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { mostMessagesOfTurn } from '../../db/jobs/job-messages.ts';
-import { mostOfStory } from '../../db/jobs/job-story.ts';
+import { largestTimelinePage } from '../../db/jobs/job-timeline.ts';
 import { closedQuery } from '../http/closed-object.ts';
 import { limit, wholeNumber } from '../http/page-schemas.ts';
 import { counted, ofJob } from './job-schemas.ts';
@@ -25,7 +25,7 @@ export const stepsQuerySchema = closedQuery({
 /** The query of `GET …/job/{id}/turns`. */
 export const turnsQuerySchema = closedQuery({
   after: wholeNumber(0, 999_999).default(0).meta({ description: 'nextAfter of the previous page.' }),
-  limit: limit.default(mostOfStory),
+  limit: limit.default(largestTimelinePage),
 });
 
 export const ofStep = { ...ofJob, turn: counted, step: counted };
@@ -59,7 +59,7 @@ export const turnListSchema = z.object({
           .max(mostMessagesOfTurn),
       }),
     )
-    .max(mostOfStory),
+    .max(largestTimelinePage),
   nextAfter: z.number().int().nullable().meta({ description: 'after of the next page; null when there is none yet.' }),
 });
 export type PublicTurns = z.infer<typeof turnListSchema>;
@@ -84,7 +84,7 @@ export const stepSchema = z.object({
         isError: z.boolean(),
       }),
     )
-    .max(mostOfStory),
+    .max(largestTimelinePage),
   finishReason: z.string().nullable(),
   usage: z.object({
     inputTokens: z.number().int(),
@@ -100,6 +100,6 @@ export const stepSchema = z.object({
 export type PublicStep = z.infer<typeof stepSchema>;
 
 export const stepListSchema = z.object({
-  steps: z.array(stepSchema).max(mostOfStory),
+  steps: z.array(stepSchema).max(largestTimelinePage),
   nextAfter: z.string().nullable().meta({ description: 'after of the next page; null when there is none yet.' }),
 });

@@ -5,10 +5,10 @@ import type { JobEventStore } from '../../db/jobs/job-events.ts';
 import type { AppContext, AppRouter } from '../http/app-context.ts';
 import { draining } from '../http/errors.ts';
 import { openEventStream } from '../http/event-stream.ts';
-import { followJobEvents } from './follow-job-events.ts';
+import { streamJobEvents } from './stream-job-events.ts';
 import type { ReadJob } from './job-reader.ts';
 import { eventsQuerySchema, jobEventPageSchema, lastEventId, ofJob } from './job-schemas.ts';
-import type { Admission } from '../access/gate.ts';
+import type { Admission } from '../access/request-access.ts';
 import { defineRoute } from '../http/define-route.ts';
 import { mountRoutes } from '../http/mount-routes.ts';
 import { z } from 'zod';
@@ -96,7 +96,7 @@ async function stream(
   const output = openEventStream(ctx, times);
   try {
     const { lookEveryMs } = times;
-    await followJobEvents({ owner, jobId, after: lastEventId ?? after, events, bell, output, stopping, lookEveryMs });
+    await streamJobEvents({ owner, jobId, after: lastEventId ?? after, events, bell, output, stopping, lookEveryMs });
   } catch (error) {
     log.warn({ err: error, jobId }, 'events of a job could not be followed');
     ctx.res.destroy();

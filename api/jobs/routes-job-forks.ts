@@ -11,7 +11,7 @@ import { hashOfRequest, idempotencyKey } from '../http/idempotency-key.ts';
 import { mountRoutes } from '../http/mount-routes.ts';
 import type { ReadJob } from './job-reader.ts';
 import { forkJobSchema, ofJob, promptBytes } from './job-schemas.ts';
-import type { Admission } from '../access/gate.ts';
+import type { Admission } from '../access/request-access.ts';
 import { rateLimitFields } from '../access/rate-limit-fields.ts';
 
 export const jobForkRoutes = {

@@ -7,9 +7,9 @@ import { defineRoute, json } from '../http/define-route.ts';
 import { mountRoutes } from '../http/mount-routes.ts';
 import { draining } from '../http/errors.ts';
 import { openEventStream } from '../http/event-stream.ts';
-import { followJobChanges } from './follow-job-changes.ts';
+import { streamJobChanges } from './stream-job-changes.ts';
 import { jobChangesQuerySchema, jobListQuerySchema, lastChangeId, listedJobsSchema } from './job-list-schemas.ts';
-import type { Admission } from '../access/gate.ts';
+import type { Admission } from '../access/request-access.ts';
 import { pageOf } from '../http/page-of.ts';
 import { presentListedJob } from './present-listed-job.ts';
 import type { TakeStreamSlot } from '../access/stream-slots.ts';
@@ -72,7 +72,7 @@ export function createJobListsRouter(deps: JobListRouteDeps): AppRouter {
       // at once, so that a list that is asked for now misses nothing
       output.write(`id: ${afterMicros}\nevent: start\ndata: {}\n\n`);
       try {
-        await followJobChanges({ owner: caller, projectId, afterMicros, lists, bell, output, stopping, ...times });
+        await streamJobChanges({ owner: caller, projectId, afterMicros, lists, bell, output, stopping, ...times });
       } catch (error) {
         log.warn({ err: error }, 'changes of jobs could not be followed');
         ctx.res.destroy();

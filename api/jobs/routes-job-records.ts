@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { writeBundle } from '../../db/jobs/bundle-file.ts';
 import { z } from 'zod';
 import type { HistoryExport, JobHistoryStore } from '../../db/jobs/job-histories.ts';
-import type { JobRecordStore } from '../../db/jobs/job-records.ts';
+import type { JobBundleStore } from '../../db/jobs/job-bundle.ts';
 import type { JobRow } from '../../db/jobs/jobs.ts';
 import { historyAsJson } from '../../db/jobs/stored-history.ts';
 import type { AppRouter } from '../http/app-context.ts';
@@ -14,7 +14,7 @@ import type { ThreadQueue } from '../../lib/threads/thread-queue.ts';
 import type { TakeStreamSlot } from '../access/stream-slots.ts';
 import type { ReadJob } from './job-reader.ts';
 import { historyQuerySchema, ofJob } from './job-schemas.ts';
-import type { Admission } from '../access/gate.ts';
+import type { Admission } from '../access/request-access.ts';
 
 export const jobRecordRoutes = {
   getAgentJobHistory: defineRoute({
@@ -52,7 +52,7 @@ export interface JobRecordRouteDeps {
   admit: Admission;
   readJob: ReadJob;
   histories: JobHistoryStore;
-  records: JobRecordStore;
+  bundles: JobBundleStore;
   threadQueue: ThreadQueue;
   /** Downloads of bundles count with the streams. */
   takeStreamSlot: TakeStreamSlot;
@@ -64,7 +64,7 @@ const largeHistory = 32 * 1024;
 const historyThread = new URL('../../db/jobs/history-thread.ts', import.meta.url);
 
 export function createJobRecordsRouter(deps: JobRecordRouteDeps): AppRouter {
-  const { admit, readJob, histories, records, threadQueue, takeStreamSlot, log } = deps;
+  const { admit, readJob, histories, bundles, threadQueue, takeStreamSlot, log } = deps;
 
   return mountRoutes(admit, jobRecordRoutes, {
     async getAgentJobHistory({ ctx, caller, params, query }) {
@@ -95,7 +95,7 @@ export function createJobRecordsRouter(deps: JobRecordRouteDeps): AppRouter {
       ctx.res.writeHead(200, headers);
       if (ctx.method === 'HEAD') return void ctx.res.end();
       try {
-        await writeBundle(records.read(caller, id), ctx.res);
+        await writeBundle(bundles.read(caller, id), ctx.res);
       } catch (error) {
         if (!ctx.res.destroyed) ctx.res.destroy();
         const hasLeft = error instanceof Error && 'code' in error && error.code === 'ERR_STREAM_PREMATURE_CLOSE';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { JobStoryStore } from '../../db/jobs/job-story.ts';
-import type { Admission } from '../access/gate.ts';
+import type { JobTimelineStore } from '../../db/jobs/job-timeline.ts';
+import type { Admission } from '../access/request-access.ts';
 import type { AppRouter } from '../http/app-context.ts';
 import { defineRoute, json } from '../http/define-route.ts';
 import { stepChangeNotStored, stepNotFound } from '../http/errors.ts';
@@ -16,7 +16,7 @@ import {
   turnListSchema,
   turnsQuerySchema,
 } from './job-story-schemas.ts';
-import { presentStep, presentTurn } from './present-job-story.ts';
+import { presentStep, presentTurn } from './present-job-timeline.ts';
 
 const base = '/v2/agent/{projectId}/job/{id}';
 const patch = { description: 'The patch.', content: { 'text/x-diff': z.string() } };
@@ -80,34 +80,34 @@ export const jobStoryRoutes = {
 export interface JobStoryRouteDeps {
   admit: Admission;
   readJob: ReadJob;
-  story: JobStoryStore;
+  timeline: JobTimelineStore;
 }
 
-export function createJobStoryRouter({ admit, readJob, story }: JobStoryRouteDeps): AppRouter {
+export function createJobStoryRouter({ admit, readJob, timeline }: JobStoryRouteDeps): AppRouter {
   return mountRoutes(admit, jobStoryRoutes, {
     async listAgentJobTurns({ caller, params, query }) {
       const { id } = await readJob(caller, params.projectId, params.id);
-      const { rows, isFull } = await story.turns(caller, id, query);
+      const { rows, isFull } = await timeline.turns(caller, id, query);
       return { turns: rows.map(presentTurn), nextAfter: isFull ? (rows.at(-1)?.turn ?? null) : null };
     },
 
     async listAgentJobSteps({ caller, params, query }) {
       const { id } = await readJob(caller, params.projectId, params.id);
-      const { rows, isFull } = await story.steps(caller, id, query);
+      const { rows, isFull } = await timeline.steps(caller, id, query);
       const last = isFull ? rows.at(-1) : undefined;
       return { steps: rows.map(presentStep), nextAfter: last === undefined ? null : `${last.turn}.${last.step}` };
     },
 
     async getAgentJobStep({ caller, params: { projectId, id, turn, step } }) {
       const job = await readJob(caller, projectId, id);
-      const row = await story.step(caller, { jobId: job.id, turn, step });
+      const row = await timeline.step(caller, { jobId: job.id, turn, step });
       if (row === null) throw stepNotFound();
       return presentStep(row);
     },
 
     async getAgentJobStepDiff({ caller, params: { projectId, id, turn, step } }) {
       const { id: jobId } = await readJob(caller, projectId, id);
-      const change = await story.changeOf(caller, { jobId, turn, step });
+      const change = await timeline.changeOf(caller, { jobId, turn, step });
       if (change === null) throw stepNotFound();
       if (change.patch === null && change.hasChanged) throw stepChangeNotStored();
       return change.patch ?? '';
@@ -117,8 +117,8 @@ export function createJobStoryRouter({ admit, readJob, story }: JobStoryRouteDep
       const { id } = await readJob(caller, params.projectId, params.id);
       const found =
         turn === undefined || step === undefined
-          ? await story.latestPatch(caller, id)
-          : await story.patchAt(caller, { jobId: id, turn, step });
+          ? await timeline.latestPatch(caller, id)
+          : await timeline.patchAt(caller, { jobId: id, turn, step });
       return found ?? '';
     },
   });

@@ -5,7 +5,7 @@ import type { RateLimitPolicy } from '../../db/operations/rate-limits.ts';
 import { agentJobSchema, presentJob } from '../../db/jobs/agent-job.ts';
 import type { AppRouter } from '../http/app-context.ts';
 import type { ApiCaller } from '../access/api-caller.ts';
-import type { Admission } from '../access/gate.ts';
+import type { Admission } from '../access/request-access.ts';
 import { rateLimitFields } from '../access/rate-limit-fields.ts';
 import { defineRoute, json } from '../http/define-route.ts';
 import { idempotencyConflict, projectNotFound } from '../http/errors.ts';

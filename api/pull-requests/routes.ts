@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Owner } from '../../db/caller.ts';
 import type { FoundPullRequest, PullRequestStore } from '../../db/pull-requests/pull-requests.ts';
-import type { Admission } from '../access/gate.ts';
+import type { Admission } from '../access/request-access.ts';
 import type { AppRouter } from '../http/app-context.ts';
 import { defineRoute, json } from '../http/define-route.ts';
 import { pullRequestNotFound, pullRequestOver } from '../http/errors.ts';

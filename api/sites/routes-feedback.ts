@@ -1,6 +1,6 @@
 import type { ConversationStore } from '../../db/sites/conversations.ts';
 import type { EmptySearchStore } from '../../db/sites/empty-searches.ts';
-import type { Admission } from '../access/gate.ts';
+import type { Admission } from '../access/request-access.ts';
 import type { AppRouter } from '../http/app-context.ts';
 import { defineRoute, json, type RouteRequest } from '../http/define-route.ts';
 import { messageNotFound } from '../http/errors.ts';

@@ -5,7 +5,7 @@ import type { RateLimitPolicy } from '../../db/operations/rate-limits.ts';
 import type { SiteRow } from '../../db/sites/sites.ts';
 import { agentJobSchema, presentJob } from '../../db/jobs/agent-job.ts';
 import { z } from 'zod';
-import type { Admission } from '../access/gate.ts';
+import type { Admission } from '../access/request-access.ts';
 import type { AppRouter } from '../http/app-context.ts';
 import { defineRoute, json } from '../http/define-route.ts';
 import { mountRoutes } from '../http/mount-routes.ts';

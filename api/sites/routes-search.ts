@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { SiteRef } from '../../db/caller.ts';
 import type { AppRouter } from '../http/app-context.ts';
-import type { Admission } from '../access/gate.ts';
+import type { Admission } from '../access/request-access.ts';
 import { defineRoute, json } from '../http/define-route.ts';
 import { mountRoutes } from '../http/mount-routes.ts';
 import { domain } from './site-schemas.ts';

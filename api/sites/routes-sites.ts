@@ -2,7 +2,7 @@ import type { Caller, Owner } from '../../db/caller.ts';
 import type { GrantStore } from '../../db/organizations/grants.ts';
 import { DomainTakenError, type NewSite, type SiteChange, type SiteRow, type SiteStore } from '../../db/sites/sites.ts';
 import { parseRepository, type RepositoryRules } from '../../lib/inputs/repository.ts';
-import type { Admission } from '../access/gate.ts';
+import type { Admission } from '../access/request-access.ts';
 import type { AppRouter } from '../http/app-context.ts';
 import { defineRoute, json } from '../http/define-route.ts';
 import { mountRoutes } from '../http/mount-routes.ts';

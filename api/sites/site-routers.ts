@@ -2,7 +2,7 @@ import type { AppDeps } from '../app-deps.ts';
 import type { AppRouter } from '../http/app-context.ts';
 import type { JobCreation } from '../jobs/create-job.ts';
 import { createGaps } from './gaps.ts';
-import type { Gate } from '../access/gate.ts';
+import type { RequestAccess } from '../access/request-access.ts';
 import { createAssistantRouter } from '../assistant/routes.ts';
 import { createFeedbackRouter } from './routes-feedback.ts';
 import { createGapsRouter } from './routes-gaps.ts';
@@ -17,10 +17,14 @@ import { createSiteReader } from './site-reader.ts';
 type SiteRouterDeps = AppDeps & { threadQueue: ThreadQueue };
 
 /** What an organization administers. */
-export function createAdministrationRouters(deps: SiteRouterDeps, gate: Gate, creation: JobCreation): AppRouter[] {
+export function createAdministrationRouters(
+  deps: SiteRouterDeps,
+  requestAccess: RequestAccess,
+  creation: JobCreation,
+): AppRouter[] {
   const { config, stores } = deps;
   const readSite = createSiteReader(stores);
-  const shared = { ...gate, ...stores, readSite, repositories: config.repositories };
+  const shared = { ...requestAccess, ...stores, readSite, repositories: config.repositories };
   return [
     createProjectsRouter({
       ...shared,
@@ -41,12 +45,12 @@ export function createAdministrationRouters(deps: SiteRouterDeps, gate: Gate, cr
 }
 
 /** What readers and their pages ask. */
-export function createAssistantRouters(deps: SiteRouterDeps, gate: Gate): AppRouter[] {
+export function createAssistantRouters(deps: SiteRouterDeps, requestAccess: RequestAccess): AppRouter[] {
   const { assistant: parts, stores, log } = deps;
-  const { admit } = gate;
+  const { admit } = requestAccess;
   const readSite = createSiteReader(stores);
   return [
-    createAssistantRouter({ ...gate, ...parts, readSite, logger: log }),
+    createAssistantRouter({ ...requestAccess, ...parts, readSite, logger: log }),
     createSearchRouter({
       admit,
       readSite,

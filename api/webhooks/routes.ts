@@ -10,7 +10,7 @@ import {
   type WebhookStore,
 } from '../../db/webhooks/webhook-endpoints.ts';
 import { parseWebhookAddress } from '../../lib/inputs/webhook-address.ts';
-import type { Admission } from '../access/gate.ts';
+import type { Admission } from '../access/request-access.ts';
 import type { EnforceRateLimit } from '../access/rate-limit.ts';
 import type { AppContext, AppRouter } from '../http/app-context.ts';
 import { defineRoute, json } from '../http/define-route.ts';

@@ -56,13 +56,13 @@ async function rotate({ pool, encryptionKeys, temporal }: OperatorContext): Prom
   const resealed = await sealedValues.reseal();
   const sites = await createSiteIndexing(pool).listAll();
   const scheduleIds = [archiveJobsScheduleId, ...sites.map(({ id }) => refreshSiteScheduleId(id))];
-  // the client of the engine weighs more than all that other commands need
-  const { resealEngine } = await import('../../local/temporal/engine-keys.ts');
-  const engine = await resealEngine({ temporal, encryptionKeys, scheduleIds });
+  // the Temporal client weighs more than all that other commands need
+  const { resealTemporal } = await import('../../local/temporal/temporal-keys.ts');
+  const temporalKeys = await resealTemporal({ temporal, encryptionKeys, scheduleIds });
   // looked at last: an execution that ends meanwhile is counted here if not there
   const waiting = await sealedValues.countWaitingHistories();
-  console.error(`Sealed anew: ${resealed} secrets, ${engine?.resealedSchedules ?? 0} schedules.`);
-  if (engine === null) console.error('Temporal does not answer: what it needs is not known. Run this again.');
+  console.error(`Sealed anew: ${resealed} secrets, ${temporalKeys?.resealedSchedules ?? 0} schedules.`);
+  if (temporalKeys === null) console.error('Temporal does not answer: what it needs is not known. Run this again.');
 
   const counts = await sealedValues.count();
   const configured = encryptionKeys.map(({ id }) => id);
@@ -70,13 +70,13 @@ async function rotate({ pool, encryptionKeys, temporal }: OperatorContext): Prom
   const ids = new Set([
     ...configured,
     ...seen,
-    ...(engine?.schedules.keys() ?? []),
-    ...(engine?.openExecutions.keys() ?? []),
+    ...(temporalKeys?.schedules.keys() ?? []),
+    ...(temporalKeys?.openExecutions.keys() ?? []),
   ]);
   return [...ids].map((id) => {
     const values = counts.filter(({ keyId }) => keyId === id).reduce((sum, one) => sum + one.values, 0);
-    const schedules = engine === null ? null : (engine.schedules.get(id) ?? 0);
-    const openExecutions = engine === null ? null : (engine.openExecutions.get(id) ?? 0);
+    const schedules = temporalKeys === null ? null : (temporalKeys.schedules.get(id) ?? 0);
+    const openExecutions = temporalKeys === null ? null : (temporalKeys.openExecutions.get(id) ?? 0);
     const isUsed = values > 0 || schedules !== 0 || openExecutions !== 0;
     return { id, values, schedules, openExecutions, state: stateOf() };
 

@@ -1,12 +1,12 @@
 import type { ExactQuestion } from '../../worker/replay/exact-question.ts';
-import type { StepStory } from '../../worker/replay/job-story.ts';
+import type { StepReport } from '../../worker/replay/job-report.ts';
 import type { ChangedFile } from '../../worker/replay/patch-files.ts';
 import { costText, timeText } from './print-story.ts';
 import { print } from '../commands/output.ts';
 
 export interface ShownStep {
   jobId: string;
-  story: StepStory;
+  report: StepReport;
   question: ExactQuestion;
   /** Null when the step changed nothing, or its change was not stored. */
   diff: { files: ChangedFile[]; patch: string } | null;
@@ -20,8 +20,8 @@ const matches: Record<ExactQuestion['match'], string> = {
 };
 
 /** Prints all of one step for a person. */
-export function printStep({ jobId, story, question, diff }: ShownStep): void {
-  const { turn, step, toolCalls, toolResults } = story;
+export function printStep({ jobId, report, question, diff }: ShownStep): void {
+  const { turn, step, toolCalls, toolResults } = report;
   print(`Step ${step} of turn ${turn} of ${jobId}`);
   heading('Prompt', matches[question.match]);
   print(`model: ${question.model}\ntools: ${question.tools.join(', ')}`);
@@ -29,12 +29,12 @@ export function printStep({ jobId, story, question, diff }: ShownStep): void {
   for (const { role, content } of question.messages) {
     part(role, typeof content === 'string' ? content : JSON.stringify(content, null, 2));
   }
-  const spent = `${story.inputTokens} tokens in, ${story.outputTokens} out, ${costText(story.costMicros)}, ${timeText(story.modelMs)}`;
-  heading('Answer', story.finishReason === null ? 'not yet' : `${story.finishReason}; ${spent}`);
-  if (story.text !== '') print(story.text);
+  const spent = `${report.inputTokens} tokens in, ${report.outputTokens} out, ${costText(report.costMicros)}, ${timeText(report.modelMs)}`;
+  heading('Answer', report.finishReason === null ? 'not yet' : `${report.finishReason}; ${spent}`);
+  if (report.text !== '') print(report.text);
   for (const { toolName, input } of toolCalls) part(toolName, JSON.stringify(input, null, 2));
   if (toolCalls.length > 0)
-    heading('Tool results', toolResults === null ? 'none: the calls were not run' : timeText(story.toolsMs));
+    heading('Tool results', toolResults === null ? 'none: the calls were not run' : timeText(report.toolsMs));
   for (const { toolName, output, isError } of toolResults ?? [])
     part(isError ? `${toolName} (error)` : toolName, output);
   if (diff === null) return heading('Change', 'none is stored');

@@ -1,11 +1,11 @@
-import type { JobStory, StepStory, TurnReplay, TurnStory } from '../../worker/replay/job-story.ts';
+import type { JobReport, StepReport, TurnReplay, TurnReport } from '../../worker/replay/job-report.ts';
 import { repositoryUrl } from '../../lib/inputs/repository.ts';
 import { print, printTable, shortened, subjectOf } from '../commands/output.ts';
 
 const longestCell = 44;
 
 /** Prints a job for a person: each turn's steps, whether its history still replays, and how it ended. */
-export function printStory({ job, turns }: JobStory, name: string): void {
+export function printJobReport({ job, turns }: JobReport, name: string): void {
   print(`${job.id}  ${job.status}  ${job.model}`);
   print(
     `${repositoryUrl(job.repository)} at ${job.baseCommit?.slice(0, 12) ?? '?'} (${job.baseBranch ?? job.requestedRef ?? '?'})`,
@@ -18,7 +18,7 @@ export function printStory({ job, turns }: JobStory, name: string): void {
   for (const turn of turns) printTurn(turn, name);
 }
 
-function printTurn(turn: TurnStory, name: string): void {
+function printTurn(turn: TurnReport, name: string): void {
   const { steps, failure } = turn;
   const seconds = turn.endedAt === null ? null : Date.parse(turn.endedAt) - Date.parse(turn.startedAt);
   print(
@@ -66,25 +66,25 @@ function replayLines(replay: TurnReplay): string[] {
   ];
 }
 
-function cellsOf(story: StepStory): string[] {
-  const { step, toolCalls, toolResults, files, isCopied, attempts } = story;
+function cellsOf(report: StepReport): string[] {
+  const { step, toolCalls, toolResults, files, isCopied, attempts } = report;
   const calls = toolCalls.map(({ toolName, input }) => `${toolName} ${subjectOf(input)}`.trim());
-  const asked = calls.length > 0 ? calls.join('; ') : story.text;
+  const asked = calls.length > 0 ? calls.join('; ') : report.text;
   return [
     String(step),
-    shortened(story.said.length > 0 ? `(read a message) ${asked}` : asked, longestCell),
+    shortened(report.said.length > 0 ? `(read a message) ${asked}` : asked, longestCell),
     shortened(answerText(toolResults, toolCalls.length), longestCell),
     shortened(files.map(({ path, change }) => `${change.charAt(0).toUpperCase()} ${path}`).join(', '), longestCell),
-    timeText(story.modelMs),
-    timeText(story.toolsMs),
-    timeText(story.waitingMs),
-    `${story.inputTokens}+${story.outputTokens}`,
-    costText(story.costMicros),
+    timeText(report.modelMs),
+    timeText(report.toolsMs),
+    timeText(report.waitingMs),
+    `${report.inputTokens}+${report.outputTokens}`,
+    costText(report.costMicros),
     isCopied ? 'copied' : `${attempts.model || '-'}/${attempts.tools || '-'}`,
   ];
 }
 
-function answerText(results: StepStory['toolResults'], calls: number): string {
+function answerText(results: StepReport['toolResults'], calls: number): string {
   if (calls === 0) return '-';
   if (results === null) return 'not run';
   const failed = results.filter(({ isError }) => isError);
@@ -92,8 +92,8 @@ function answerText(results: StepStory['toolResults'], calls: number): string {
   return `${failed.length} of ${results.length} failed: ${failed[0]?.output ?? ''}`;
 }
 
-function printSum(steps: readonly StepStory[]): void {
-  const sum = (value: (step: StepStory) => number | null) =>
+function printSum(steps: readonly StepReport[]): void {
+  const sum = (value: (step: StepReport) => number | null) =>
     steps.reduce((total, step) => total + (value(step) ?? 0), 0);
   // as the job counts them: a call that was never answered is none
   const answered = steps.filter(({ finishReason }) => finishReason !== null);

@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { readBundle } from '../../db/jobs/bundle-file.ts';
 import { makePrivateFolder } from '../../lib/private-folder.ts';
 import { collectJob, type CollectedJob } from '../../worker/replay/collect-job.ts';
-import { tellJob } from '../../worker/replay/job-story.ts';
+import { reportJob } from '../../worker/replay/job-report.ts';
 import { prepareWorkflowBundle } from '../../worker/workflow-bundle.ts';
 import { CommandError } from '../command-error.ts';
 import type { ReplayBundle } from '../commands/context.ts';
 import { print } from '../commands/output.ts';
 import { printStep } from './print-step.ts';
-import { printStory } from './print-story.ts';
+import { printJobReport } from './print-story.ts';
 
 /** Prints what `docket job replay` tells of a job, or of one of its steps. */
 export const replayBundle: ReplayBundle = async ({ file, name }, { json, step, turn }) => {
@@ -24,9 +24,9 @@ export const replayBundle: ReplayBundle = async ({ file, name }, { json, step, t
   const selected =
     turn === undefined ? collected : { ...collected, turns: collected.turns.filter((one) => one.turn === turn) };
   const hasHistory = selected.turns.some((one) => collected.histories.some((kept) => kept.turn === one.turn));
-  const story = await tellJob(selected, hasHistory ? prepareReplay : null);
-  if (isJson) print(JSON.stringify(story, null, 2));
-  else printStory(story, name);
+  const report = await reportJob(selected, hasHistory ? prepareReplay : null);
+  if (isJson) print(JSON.stringify(report, null, 2));
+  else printJobReport(report, name);
 };
 
 async function showStep(
@@ -34,9 +34,9 @@ async function showStep(
   place: { turn: number; step: number },
   isJson: boolean,
 ): Promise<void> {
-  const { steps } = (await tellJob(collected, null)).turns.find(({ turn }) => turn === place.turn) ?? { steps: [] };
-  const story = steps.find(({ step }) => step === place.step);
-  if (story === undefined) {
+  const { steps } = (await reportJob(collected, null)).turns.find(({ turn }) => turn === place.turn) ?? { steps: [] };
+  const report = steps.find(({ step }) => step === place.step);
+  if (report === undefined) {
     const there = steps.length === 0 ? 'it has none' : `it has steps 1 to ${steps.at(-1)?.step ?? 0}`;
     throw new CommandError(`Turn ${place.turn} has no step ${place.step}; ${there}.`);
   }
@@ -44,9 +44,9 @@ async function showStep(
   const { exactQuestionOf } = await import('../../worker/replay/exact-question.ts');
   const question = exactQuestionOf(collected, place);
   const patch = collected.steps.find((at) => at.turn === place.turn && at.step === place.step)?.patch ?? null;
-  const diff = patch === null ? null : { files: story.files, patch };
-  if (isJson) print(JSON.stringify({ step: story, question, diff }, null, 2));
-  else printStep({ jobId: collected.job.id, story, question, diff });
+  const diff = patch === null ? null : { files: report.files, patch };
+  if (isJson) print(JSON.stringify({ step: report, question, diff }, null, 2));
+  else printStep({ jobId: collected.job.id, report, question, diff });
 }
 
 /** What replays must not be heard: its verdict is what counts. */

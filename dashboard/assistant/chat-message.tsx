@@ -23,7 +23,7 @@ export function ChatMessage({ message, domain, isDone }: ChatMessageProps) {
   const text = message.parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
   if (message.role === 'user') {
     return (
-      <div className="said asked-now">
+      <div className="said current-question">
         <p className="words">{plain(text)}</p>
       </div>
     );

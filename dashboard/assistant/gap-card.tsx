@@ -60,7 +60,7 @@ export function GapCard({ domain, gap }: { domain: string; gap: Gap }) {
   return (
     <section className="panel" aria-label={plain(gap.label)}>
       <div className="page-head">
-        <h2 className="asked">{plain(gap.label)}</h2>
+        <h2 className="reader-text">{plain(gap.label)}</h2>
         <span className={`badge ${badge}`}>{label}</span>
         <span className="hint">
           asked {plural(gap.count, 'time')}
@@ -112,7 +112,7 @@ export function GapCard({ domain, gap }: { domain: string; gap: Gap }) {
 function Question({ question: { text, count, answeredNow } }: { question: Gap['questions'][number] }) {
   return (
     <li>
-      <span className="asked">{plain(text)}</span> {count > 1 && <span className="hint">×{count}</span>}{' '}
+      <span className="reader-text">{plain(text)}</span> {count > 1 && <span className="hint">×{count}</span>}{' '}
       {answeredNow !== null && (
         <span className={`badge ${answeredNow ? 'badge-good' : 'badge-bad'}`}>
           {answeredNow ? 'answered' : 'unanswered'}

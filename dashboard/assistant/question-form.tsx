@@ -4,7 +4,7 @@ import { Choice } from '../components/choice.tsx';
 import { Check, Field } from '../components/fields.tsx';
 
 /** A question, and what the page of a reader would send with it. */
-export interface Asked {
+export interface QuestionDraft {
   question: string;
   currentPath: string;
   context: { type: 'textSelection' | 'code'; value: string };
@@ -15,7 +15,7 @@ export interface Asked {
 interface QuestionFormProps {
   isBusy: boolean;
   hasMessages: boolean;
-  onAsk(asked: Asked): void;
+  onAsk(draft: QuestionDraft): void;
   onStop(): void;
   onNew(): void;
 }
@@ -27,17 +27,17 @@ const kinds = [
 
 /** Where a question is typed; Enter asks it. */
 export function QuestionForm({ isBusy, hasMessages, onAsk, onStop, onNew }: QuestionFormProps) {
-  const [asked, setAsked] = useState<Asked>({
+  const [draft, setDraft] = useState<QuestionDraft>({
     question: '',
     currentPath: '',
     context: { type: 'textSelection', value: '' },
     isReader: false,
   });
-  const change = (changed: Partial<Asked>) => setAsked({ ...asked, ...changed });
+  const change = (changed: Partial<QuestionDraft>) => setDraft({ ...draft, ...changed });
   const ask = () => {
-    const question = asked.question.trim();
+    const question = draft.question.trim();
     if (question === '' || isBusy) return;
-    onAsk({ ...asked, question });
+    onAsk({ ...draft, question });
     change({ question: '' });
   };
   return (
@@ -48,7 +48,7 @@ export function QuestionForm({ isBusy, hasMessages, onAsk, onStop, onNew }: Ques
         ask();
       }}
     >
-      <TextField className="field" value={asked.question} onChange={(question) => change({ question })}>
+      <TextField className="field" value={draft.question} onChange={(question) => change({ question })}>
         <Label className="label">Question</Label>
         <TextArea
           className="input"
@@ -65,7 +65,7 @@ export function QuestionForm({ isBusy, hasMessages, onAsk, onStop, onNew }: Ques
         <div className="form">
           <Field
             label="Current page"
-            value={asked.currentPath}
+            value={draft.currentPath}
             onChange={(currentPath) => change({ currentPath: currentPath.slice(0, 200) })}
             isCode
             placeholder="/guides/install"
@@ -73,21 +73,21 @@ export function QuestionForm({ isBusy, hasMessages, onAsk, onStop, onNew }: Ques
           <div className="context-pair">
             <Choice
               label="Context"
-              value={asked.context.type}
+              value={draft.context.type}
               options={kinds}
-              onChange={(type) => change({ context: { ...asked.context, type } })}
+              onChange={(type) => change({ context: { ...draft.context, type } })}
             />
             <Field
               label="Selected text"
-              value={asked.context.value}
-              onChange={(value) => change({ context: { ...asked.context, value } })}
+              value={draft.context.value}
+              onChange={(value) => change({ context: { ...draft.context, value } })}
               rows={2}
-              isCode={asked.context.type === 'code'}
+              isCode={draft.context.type === 'code'}
             />
           </div>
           <Check
             label="Count in conversations and gaps"
-            isSelected={asked.isReader}
+            isSelected={draft.isReader}
             onChange={(isReader) => change({ isReader })}
           />
         </div>

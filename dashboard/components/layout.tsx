@@ -10,7 +10,7 @@ import { ErrorNote, Loading } from './notes.tsx';
 import { SessionContext } from './session.tsx';
 import { SignIn } from './sign-in.tsx';
 
-const places = [
+const pages = [
   { to: '/jobs', label: 'Jobs' },
   { to: '/playground', label: 'Playground' },
   { to: '/conversations', label: 'Conversations' },
@@ -57,18 +57,18 @@ function SignedIn({ session }: { session: Session }) {
             <Button
               className="button menu-button"
               aria-expanded={isOpen}
-              aria-controls="places"
+              aria-controls="pages"
               onPress={() => setOpen(!isOpen)}
             >
               Menu
             </Button>
           </div>
-          <nav id="places" aria-label="Pages">
+          <nav id="pages" aria-label="Pages">
             <Link to="/new" className="button button-primary new-job">
               New job
             </Link>
-            {places.map(({ to, label }) => (
-              <Link key={to} to={to} className="place" activeProps={{ 'aria-current': 'page' }}>
+            {pages.map(({ to, label }) => (
+              <Link key={to} to={to} className="nav-link" activeProps={{ 'aria-current': 'page' }}>
                 {label}
               </Link>
             ))}

@@ -1,4 +1,4 @@
-import type { Connection } from '../http/follow.ts';
+import type { Connection } from '../http/event-stream.ts';
 
 const words: Record<Connection, string> = {
   connecting: 'connecting…',

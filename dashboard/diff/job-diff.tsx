@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { answerOf, api, messageOf } from '../http/client.ts';
 import { ErrorNote, Loading } from '../components/notes.tsx';
-import type { JobRef } from '../jobs/story.ts';
+import type { JobRef } from '../jobs/job-queries.ts';
 import { DiffView } from './diff-view.tsx';
 
 /** What a job has changed in all. */

@@ -8,7 +8,7 @@ import { plain } from '../plain.ts';
 import { Said } from './said.tsx';
 import { StepItem } from './step-item.tsx';
 import { StepJump } from './step-jump.tsx';
-import { placeOf, type JobRef, type LiveStory } from './story.ts';
+import { stepKeyOf, type JobRef, type LiveOutput } from './job-queries.ts';
 import { anchorOf, timelineOf, type TimelineItem } from './timeline.ts';
 
 interface ConversationProps {
@@ -16,7 +16,7 @@ interface ConversationProps {
   details: Job['details'];
   turns: Turn[];
   steps: Step[];
-  live: LiveStory;
+  live: LiveOutput;
 }
 
 /** Up to so many, all are in the page, so that the browser's own search finds everything. */
@@ -78,10 +78,12 @@ export function Conversation({ job, details, turns, steps, live }: ConversationP
               role="listitem"
               aria-posinset={index + 1}
               aria-setsize={items.length}
-              className={item.kind === 'asked' || item.kind === 'outcome' ? 'told' : 'told told-step'}
+              className={
+                item.kind === 'prompt' || item.kind === 'outcome' ? 'timeline-item' : 'timeline-item timeline-step'
+              }
               style={{ transform: `translateY(${start - offset}px)` }}
             >
-              <Told item={item} job={job} details={details} live={live} isHere={item.key === hash} />
+              <TimelineEntry item={item} job={job} details={details} live={live} isHere={item.key === hash} />
             </div>
           );
         })}
@@ -106,17 +108,17 @@ function Outcome({ details: { failure, incomplete, message } }: { details: Job['
   );
 }
 
-interface ToldProps {
+interface TimelineEntryProps {
   item: TimelineItem;
   job: JobRef;
   details: Job['details'];
-  live: LiveStory;
+  live: LiveOutput;
   isHere: boolean;
 }
 
-function Told({ item, job, details, live, isHere }: ToldProps) {
+function TimelineEntry({ item, job, details, live, isHere }: TimelineEntryProps) {
   switch (item.kind) {
-    case 'asked':
+    case 'prompt':
       return (
         <section aria-label={`Turn ${item.turn.turn}`}>
           <Said text={item.turn.prompt} createdAt={item.turn.createdAt} />
@@ -126,7 +128,7 @@ function Told({ item, job, details, live, isHere }: ToldProps) {
       return <Said text={item.message.prompt} createdAt={item.message.createdAt} isWaiting={item.isWaiting} />;
     case 'step': {
       const { step } = item;
-      const words = step.answeredAt === null ? (live.words.get(placeOf(step))?.text ?? null) : null;
+      const words = step.answeredAt === null ? (live.words.get(stepKeyOf(step))?.text ?? null) : null;
       return <StepItem job={job} step={step} words={words} isHere={isHere} />;
     }
     case 'outcome':

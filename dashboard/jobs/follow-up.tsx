@@ -4,7 +4,7 @@ import { Button, Form, Label, TextArea, TextField } from 'react-aria-components'
 import { answerOf, api, messageOf } from '../http/client.ts';
 import type { Job } from '../http/types.ts';
 import { queryClient } from '../queries.ts';
-import type { JobRef } from './story.ts';
+import type { JobRef } from './job-queries.ts';
 
 /** Says more to a job: while it works, or to begin a further turn. */
 export function FollowUp({ job, status, onSent }: { job: JobRef; status: Job['status']; onSent(): void }) {

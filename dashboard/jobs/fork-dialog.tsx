@@ -15,7 +15,7 @@ import {
   TextField,
 } from 'react-aria-components';
 import { answerOf, api, messageOf } from '../http/client.ts';
-import type { JobRef } from './story.ts';
+import type { JobRef } from './job-queries.ts';
 
 interface ForkProps {
   job: JobRef;

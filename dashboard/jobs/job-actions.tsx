@@ -4,7 +4,7 @@ import type { Job } from '../http/types.ts';
 import { Confirm } from '../components/confirm.tsx';
 import { useSession } from '../components/session.tsx';
 import { queryClient } from '../queries.ts';
-import type { JobRef } from './story.ts';
+import type { JobRef } from './job-queries.ts';
 
 /** What a person can do with a job besides speaking to it. */
 export function JobActions({ job, status, turn }: { job: JobRef; status: Job['status']; turn: number }) {

@@ -1,7 +1,7 @@
 import { infiniteQueryOptions, type InfiniteData } from '@tanstack/react-query';
 import { useCallback, useEffect, useRef } from 'react';
 import { answerOf, api } from '../http/client.ts';
-import { useStream, type Connection, type StreamEvent } from '../http/follow.ts';
+import { useStream, type Connection, type StreamEvent } from '../http/event-stream.ts';
 import type { ListedJob } from '../http/types.ts';
 import { queryClient } from '../queries.ts';
 import type { JobFilters } from './filters.ts';

@@ -46,7 +46,7 @@ export function JobRows({ jobs, hasMore, onMore }: RowsProps) {
             role="listitem"
             aria-posinset={index + 1}
             aria-setsize={hasMore ? -1 : jobs.length}
-            className="row-place"
+            className="row-position"
             style={{ transform: `translateY(${start - offset}px)` }}
           >
             <Row job={job} />

@@ -7,7 +7,7 @@ import { Loading } from '../components/notes.tsx';
 import { cost, duration, tokens } from '../format.ts';
 import { ForkDialog } from './fork-dialog.tsx';
 import { useKeptState } from './kept-state.tsx';
-import type { JobRef } from './story.ts';
+import type { JobRef } from './job-queries.ts';
 import { anchorOf } from './timeline.ts';
 import { ToolCallItem } from './tool-call.tsx';
 

@@ -1,6 +1,6 @@
 import type { Step, Turn } from '../http/types.ts';
 import { duration } from '../format.ts';
-import type { PhaseMark } from './story.ts';
+import type { PhaseMark } from './job-queries.ts';
 
 const kinds = ['queue', 'git', 'model', 'tools', 'waiting'] as const;
 type Kind = (typeof kinds)[number];
@@ -55,32 +55,32 @@ function withGaps(known: Segment[], begin: number, end: number): Segment[] {
 
 const leastShare = 1 / 400;
 
-/** As pieces that can be seen: those too short for it are joined to one, of the kind that has most of its time. */
-export function visiblePieces(segments: Segment[]): Segment[] {
+/** As segments that can be seen: those too short for it are joined to one, of the kind that has most of its time. */
+export function visibleSegments(segments: Segment[]): Segment[] {
   const [first, last] = [segments[0], segments.at(-1)];
   if (first === undefined || last === undefined) return [];
   const least = (last.to - first.from) * leastShare;
-  const pieces: Segment[] = [];
+  const visible: Segment[] = [];
   let short: Segment[] = [];
   const join = () => {
     const [begin, end] = [short[0], short.at(-1)];
     if (begin === undefined || end === undefined) return;
     const most = timesOf(short).sort((one, other) => other.ms - one.ms)[0]?.kind ?? begin.kind;
     const what = short.length === 1 ? begin.what : `${begin.what} – ${end.what}, mostly ${most}`;
-    pieces.push({ kind: most, from: begin.from, to: end.to, what });
+    visible.push({ kind: most, from: begin.from, to: end.to, what });
     short = [];
   };
   for (const segment of segments) {
     if (segment.to - segment.from >= least) {
       join();
-      pieces.push(segment);
+      visible.push(segment);
       continue;
     }
     short.push(segment);
     if (segment.to - (short[0]?.from ?? segment.to) >= least) join();
   }
   join();
-  return pieces;
+  return visible;
 }
 
 function timesOf(segments: Segment[]): { kind: Kind; ms: number }[] {
@@ -97,14 +97,14 @@ export function TimeStrip({ segments, label }: { segments: Segment[]; label: str
   const begin = segments[0]?.from ?? 0;
   const whole = Math.max(1, (segments.at(-1)?.to ?? 1) - begin);
   const totals = timesOf(segments);
-  const told = totals.map(({ kind, ms }) => `${kind} ${duration(ms)}`).join(', ');
+  const summary = totals.map(({ kind, ms }) => `${kind} ${duration(ms)}`).join(', ');
   return (
     <figure className="strip">
       <figcaption>
         <strong>{label}</strong> <span className="quiet">{duration(whole)}</span>
       </figcaption>
-      <svg viewBox="0 0 1000 26" preserveAspectRatio="none" role="img" aria-label={`${label}: ${told}`}>
-        {visiblePieces(segments).map(({ kind, from, to, what }) => (
+      <svg viewBox="0 0 1000 26" preserveAspectRatio="none" role="img" aria-label={`${label}: ${summary}`}>
+        {visibleSegments(segments).map(({ kind, from, to, what }) => (
           <rect
             key={`${kind} ${from} ${to}`}
             className={`time-${kind}`}

@@ -4,18 +4,18 @@ type Message = Turn['messages'][number];
 
 /** What stands in the timeline of a job, in order: what was said, what was done, how it ended. */
 export type TimelineItem =
-  | { kind: 'asked'; key: string; turn: Turn }
+  | { kind: 'prompt'; key: string; turn: Turn }
   | { kind: 'message'; key: string; message: Message; isWaiting: boolean }
   | { kind: 'step'; key: string; step: Step }
   | { kind: 'outcome'; key: string };
 
-interface Place {
+interface StepKey {
   turn: number;
   step: number;
 }
 
 /** The name of a step in an address, and its id in the page. */
-export function anchorOf({ turn, step }: Place): string {
+export function anchorOf({ turn, step }: StepKey): string {
   return `step-${turn}-${step}`;
 }
 
@@ -30,7 +30,7 @@ export function timelineOf(turns: Turn[], steps: Step[], hasOutcome: boolean): T
       message,
       isWaiting: message.step === null,
     });
-    items.push({ kind: 'asked', key: `turn-${turn.turn}`, turn });
+    items.push({ kind: 'prompt', key: `turn-${turn.turn}`, turn });
     for (const step of ofTurns.get(turn.turn) ?? []) {
       for (const message of turn.messages) if (message.step === step.step) items.push(said(message));
       items.push({ kind: 'step', key: anchorOf(step), step });

@@ -6,7 +6,7 @@ import type { Step, ToolCall } from '../http/types.ts';
 import { count } from '../format.ts';
 import { beginning, plain } from '../plain.ts';
 import { useKeptState } from './kept-state.tsx';
-import type { JobRef } from './story.ts';
+import type { JobRef } from './job-queries.ts';
 
 interface ToolCallProps {
   job: JobRef;

@@ -33,10 +33,10 @@ const dayOf = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short',
 /** A plot over time, and the same as a table for who cannot see it. */
 export function Plot(props: PlotProps) {
   const { title, times, series, format, kind = 'lines', limit = noLimit, note, span = 'time' } = props;
-  const place = useRef<HTMLDivElement>(null);
+  const container = useRef<HTMLDivElement>(null);
   const scheme = useScheme();
   useEffect(() => {
-    const element = place.current;
+    const element = container.current;
     if (element === null) return undefined;
     const style = getComputedStyle(document.documentElement);
     const colour = (name: string) => resolved(element, style.getPropertyValue(name));
@@ -109,7 +109,7 @@ export function Plot(props: PlotProps) {
           {note !== undefined && <li>{note}</li>}
         </ul>
       </figcaption>
-      <div ref={place} aria-hidden="true" />
+      <div ref={container} aria-hidden="true" />
       <details className="hint">
         <summary>As a table</summary>
         <div className="table-scroll" tabIndex={0} role="group" aria-label={`${title}, as a table`}>

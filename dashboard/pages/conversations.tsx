@@ -114,7 +114,7 @@ function ConversationItem({ domain, conversation }: { domain: string; conversati
   return (
     <details className="conversation" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>
-        <span className="conversation-question asked">{plain(question ?? 'Conversation').slice(0, 300)}</span>
+        <span className="conversation-question reader-text">{plain(question ?? 'Conversation').slice(0, 300)}</span>
         <span className="conversation-marks">
           {unanswered > 0 && (
             <span className="badge badge-warn">
@@ -157,7 +157,7 @@ function ThreadView({ domain, threadId }: { domain: string; threadId: string }) 
             .flatMap(({ messages }) => messages)
             .map(({ id, role, content, sources, feedback }) =>
               role === 'user' ? (
-                <div key={id} className="said asked-now">
+                <div key={id} className="said current-question">
                   <p className="words">{plain(content)}</p>
                 </div>
               ) : (

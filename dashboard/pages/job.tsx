@@ -12,7 +12,7 @@ import { cost, plural, repositoryName, tokens } from '../format.ts';
 import { Conversation } from '../jobs/conversation.tsx';
 import { FollowUp } from '../jobs/follow-up.tsx';
 import { JobActions } from '../jobs/job-actions.tsx';
-import { jobQuery, stepsQuery, turnsQuery, useJobStory, type JobRef, type PhaseMark } from '../jobs/story.ts';
+import { jobQuery, stepsQuery, turnsQuery, useLiveJob, type JobRef, type PhaseMark } from '../jobs/job-queries.ts';
 import { segmentsOf, TimeStrip } from '../jobs/time-strip.tsx';
 import { plain } from '../plain.ts';
 import '../styles/job.css';
@@ -30,7 +30,7 @@ function JobView({ job: ref, onFurtherTurn }: { job: JobRef; onFurtherTurn(): vo
   const job = useQuery(jobQuery(ref));
   const turns = useQuery(turnsQuery(ref));
   const steps = useQuery(stepsQuery(ref));
-  const { connection, ...live } = useJobStory(ref);
+  const { connection, ...live } = useLiveJob(ref);
   const title = plain(job.data?.details.title ?? turns.data?.[0]?.prompt ?? 'Job').slice(0, 300);
   useEffect(() => {
     document.title = `${title.slice(0, 80)} · Docket`;

@@ -6,7 +6,7 @@ import { useEffect, useMemo, useRef } from 'react';
 import { ChatMessage, threadOf } from '../assistant/chat-message.tsx';
 import { PassageList } from '../assistant/passage-list.tsx';
 import { findPassages } from '../assistant/passages.ts';
-import { QuestionForm, type Asked } from '../assistant/question-form.tsx';
+import { QuestionForm, type QuestionDraft } from '../assistant/question-form.tsx';
 import { EmptyNote } from '../components/notes.tsx';
 import { useSession } from '../components/session.tsx';
 import { SiteChoice } from '../components/site-choice.tsx';
@@ -50,10 +50,10 @@ function Chat({ domain }: { domain: string }) {
     if (messages.length > 0) end.current?.scrollIntoView({ block: 'nearest' });
   }, [messages.length, status]);
   const isBusy = status === 'submitted' || status === 'streaming';
-  const ask = (asked: Asked) => {
+  const ask = (draft: QuestionDraft) => {
     const threadId = threadOf(messages.findLast(({ role }) => role === 'assistant'));
-    void sendMessage({ text: asked.question }, { body: bodyOf(asked, threadId) });
-    passages.mutate(asked.question);
+    void sendMessage({ text: draft.question }, { body: bodyOf(draft, threadId) });
+    passages.mutate(draft.question);
   };
   return (
     <div className="playground">
@@ -93,7 +93,7 @@ function Chat({ domain }: { domain: string }) {
   );
 }
 
-function bodyOf({ currentPath, context, isReader }: Asked, threadId: string | null) {
+function bodyOf({ currentPath, context, isReader }: QuestionDraft, threadId: string | null) {
   return {
     fp: isReader ? 'anonymous' : 'playground',
     ...(threadId === null ? {} : { threadId }),

@@ -28,7 +28,7 @@ function Text({ domain, path }: { domain: string; path: string }) {
   return (
     <>
       <div className="page-head">
-        <h1 className="asked">{plain(path)}</h1>
+        <h1 className="reader-text">{plain(path)}</h1>
         <Link className="button push" to="/playground" search={{ site: domain }}>
           Ask {domain}
         </Link>

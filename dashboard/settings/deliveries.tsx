@@ -14,7 +14,7 @@ import { queryClient } from '../queries.ts';
 interface DeliveriesProps {
   projectId: string;
   webhook: Webhook;
-  /** Told when a message is sent again; it may change the webhook's own state. */
+  /** Called when a message is sent again; it may change the webhook's own state. */
   onSent(): unknown;
 }
 

@@ -13,7 +13,7 @@ export interface PullRequestStanding {
 }
 
 /** The branch as a job's working copy follows it. */
-export interface FollowedBranch {
+export interface AdoptedBranch {
   /** The tree the working copy is to have from now on. */
   tree: string;
   /** Null when it is the tree of the base commit. */
@@ -26,7 +26,7 @@ export interface FollowedBranch {
   note?: string | null;
 }
 
-type BranchHead = NonNullable<FollowedBranch['head']>;
+type BranchHead = NonNullable<AdoptedBranch['head']>;
 
 export interface OpenPullRequest {
   /** Of the job. */
@@ -39,7 +39,7 @@ export interface OpenPullRequest {
 
 export interface JobBranchStore {
   /** In one transaction, while `effect` is still held with the fence; false says it is not. `result` ends the effect. */
-  follow(ref: TurnRef & { effect: string; fence: number; branch: FollowedBranch; result: unknown }): Promise<boolean>;
+  adopt(ref: TurnRef & { effect: string; fence: number; branch: AdoptedBranch; result: unknown }): Promise<boolean>;
   setPullRequestState(ref: PullRequestStanding & { jobId: string; prId: string }): Promise<void>;
   /** Ended jobs whose pull request was open when somebody looked last, for this process to look at now. */
   claimOpenPullRequests(options: { limit: number; everyMs: number }): Promise<OpenPullRequest[]>;
@@ -47,8 +47,8 @@ export interface JobBranchStore {
 
 /** What others did to the branch and the pull request of a job. */
 export function createJobBranchStore(pool: Pool): JobBranchStore {
-  async function follow(
-    ref: TurnRef & { effect: string; fence: number; branch: FollowedBranch; result: unknown },
+  async function adopt(
+    ref: TurnRef & { effect: string; fence: number; branch: AdoptedBranch; result: unknown },
   ): Promise<boolean> {
     const { jobId, turn, branch } = ref;
     return withTransaction(pool, async (client) => {
@@ -68,7 +68,7 @@ export function createJobBranchStore(pool: Pool): JobBranchStore {
   }
 
   return {
-    follow,
+    adopt,
 
     async setPullRequestState({ jobId, prId, state, draft }) {
       await pool.query(

@@ -2,8 +2,8 @@ import type { Pool } from 'pg';
 import type { StepRef } from '../../workflows/contract/job.ts';
 import { toStoredJson } from '../stored-text.ts';
 
-/** A piece of the text of a step that the model has not finished yet. */
-export interface TextPiece extends StepRef {
+/** A chunk of the text of a step that the model has not finished yet. */
+export interface TextChunk extends StepRef {
   /** Names the attempt: an older one appends nothing. */
   fence: number;
   offset: number;
@@ -14,13 +14,13 @@ export interface TextPiece extends StepRef {
 
 export interface WorkerEventStore {
   /** False when the attempt was overtaken, the step answered, or the turn ended. */
-  appendText(piece: TextPiece): Promise<boolean>;
+  appendText(chunk: TextChunk): Promise<boolean>;
 }
 
 /** The log of what happened to jobs, as the worker writes the text of a step into it. */
 export function createWorkerEventStore(pool: Pool): WorkerEventStore {
   /** Locks the step against the next attempt, so that no text comes behind that one's `step-start`. */
-  async function appendText({ jobId, turn, step, fence, offset, text, isRepeated }: TextPiece): Promise<boolean> {
+  async function appendText({ jobId, turn, step, fence, offset, text, isRepeated }: TextChunk): Promise<boolean> {
     const data = { attempt: fence, offset, text };
     const { rows } = await pool.query<{ isOurs: boolean }>({
       name: 'append-text',

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import type { StepRef, TokenUsage, TurnRef } from '../../workflows/contract/job.ts';
 import type { NewJobEvent } from '../jobs/event-types.ts';
-import { askedForMs } from './asked-steps.ts';
+import { modelCallLeaseMs } from './model-call-leases.ts';
 import { newestTree, ofBase } from '../jobs/job-statements.ts';
 import { withTransaction } from '../pool.ts';
 import { onlyRow } from '../rows.ts';
@@ -49,7 +49,7 @@ export interface StepRow {
   modelFailures: number;
 }
 
-type StepPlace = Pick<StepRef, 'turn' | 'step'>;
+type StepKey = Pick<StepRef, 'turn' | 'step'>;
 
 /** What an attempt stores of a model's answer; the events are appended in the same transaction. */
 export interface StepAnswer extends StepRef {
@@ -102,7 +102,7 @@ export interface StepStore {
   /** All steps of a job up to and with the turn, in order. */
   list(jobId: string, turn: number): Promise<StepRow[]>;
   /** Those between two. */
-  listBetween(jobId: string, range: { after: StepPlace; before: StepPlace }): Promise<StepRow[]>;
+  listBetween(jobId: string, range: { after: StepKey; before: StepKey }): Promise<StepRow[]>;
   /** The newest step of a turn that has an answer. */
   lastAnswered(ref: TurnRef): Promise<StepRow | null>;
   /** The newest tree of the job, null while nothing has changed since the base commit. */
@@ -116,8 +116,8 @@ const stepColumns = `
   cached_tokens::float8 as "cachedTokens", cost_micros::float8 as "costMicros", tool_results as "toolResults", tree,
   model_failures as "modelFailures"`;
 
-const claimStep = (askedUntil: string) => `
-  insert into job_steps (job_id, turn, step, fence, asked_until) values ($1, $2, $3, 1, ${askedUntil})
+const claimStep = (leaseUntil: string) => `
+  insert into job_steps (job_id, turn, step, fence, asked_until) values ($1, $2, $3, 1, ${leaseUntil})
   on conflict (job_id, turn, step) do update set fence = job_steps.fence + 1, asked_until = excluded.asked_until
   returning ${stepColumns}`;
 
@@ -138,7 +138,7 @@ export function createStepStore(pool: Pool): StepStore {
           when response is not null then '[]'
           else jsonb_build_array(jsonb_build_object('type', 'step-start', 'data', jsonb_build_object('attempt', fence)))
         end)`,
-      values: [jobId, turn, step, askedForMs],
+      values: [jobId, turn, step, modelCallLeaseMs],
     });
     return onlyRow(rows);
   }
@@ -216,7 +216,7 @@ export function createStepStore(pool: Pool): StepStore {
     return rows[0]?.failures ?? 0;
   }
 
-  async function listBetween(jobId: string, range: { after: StepPlace; before: StepPlace }): Promise<StepRow[]> {
+  async function listBetween(jobId: string, range: { after: StepKey; before: StepKey }): Promise<StepRow[]> {
     const { after, before } = range;
     const { rows } = await pool.query<StepRow>({
       name: 'list-steps',

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import { z } from 'zod';
-import { jobPieceSchema, type JobPiece } from './job-pieces.ts';
+import { bundleRecordSchema, type BundleRecord } from './bundle-schema.ts';
 
 /** The file is no bundle, or a damaged one; the message says which. */
 export class BundleFileError extends Error {
@@ -18,25 +18,25 @@ const endSchema = z.object({ pieces: z.number() });
 
 /** Writes pieces of a job as a bundle: gzip of JSON lines, a head and an end around them. Ends the target. */
 export async function writeBundle(
-  pieces: AsyncIterable<JobPiece>,
+  records: AsyncIterable<BundleRecord>,
   target: NodeJS.WritableStream,
   signal?: AbortSignal,
 ): Promise<void> {
-  await pipeline(Readable.from(linesOf(pieces)), createGzip(), target, { signal });
+  await pipeline(Readable.from(linesOf(records)), createGzip(), target, { signal });
 }
 
-async function* linesOf(pieces: AsyncIterable<JobPiece>): AsyncGenerator<string> {
+async function* linesOf(records: AsyncIterable<BundleRecord>): AsyncGenerator<string> {
   yield `${JSON.stringify({ format, version })}\n`;
   let count = 0;
-  for await (const piece of pieces) {
+  for await (const record of records) {
     count += 1;
-    yield `${JSON.stringify(piece)}\n`;
+    yield `${JSON.stringify(record)}\n`;
   }
   yield `${JSON.stringify({ pieces: count })}\n`;
 }
 
 /** Reads a bundle. Errors: BundleFileError, and those of the file system. */
-export async function* readBundle(path: string): AsyncGenerator<JobPiece> {
+export async function* readBundle(path: string): AsyncGenerator<BundleRecord> {
   let count = 0;
   let isFirst = true;
   for await (const line of linesIn(path)) {
@@ -45,7 +45,7 @@ export async function* readBundle(path: string): AsyncGenerator<JobPiece> {
     else if (endSchema.safeParse(json).data?.pieces === count) return;
     else {
       count += 1;
-      yield pieceOf(json);
+      yield recordOf(json);
     }
     isFirst = false;
   }
@@ -97,8 +97,8 @@ function checkHead(json: unknown): void {
     throw new BundleFileError('The bundle was made by a newer version of Docket; use that one to read it.');
 }
 
-function pieceOf(json: unknown): JobPiece {
-  const parsed = jobPieceSchema.safeParse(json);
+function recordOf(json: unknown): BundleRecord {
+  const parsed = bundleRecordSchema.safeParse(json);
   if (parsed.success) return parsed.data;
   throw new BundleFileError('The bundle holds something that this version of Docket cannot read.', {
     cause: parsed.error,

@@ -54,8 +54,8 @@ export function createJobEndings(pool: Pool): JobEndings {
     cancel(caller, jobId) {
       const failure = failureOf(FailureType.Cancelled);
       const message = `${failure.title}.`;
-      const told = JSON.stringify({ ...failure, message });
-      const values = [jobId, failure.category, message, told, caller.organizationId];
+      const events = JSON.stringify({ ...failure, message });
+      const values = [jobId, failure.category, message, events, caller.organizationId];
       return end(caller, cancelStatement, values, { action: 'job.cancel', subject: jobId });
     },
 

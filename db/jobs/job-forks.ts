@@ -64,7 +64,7 @@ export function createJobForkStore(pool: Pool): JobForkStore {
         // without one, the other job was deleted since it was read
         return earlier ?? { kind: 'unknown' };
       }
-      await copyRecords(client, request.id, source);
+      await copyHistory(client, request.id, source);
       await begin(client, request, at);
       const created = await readJob(client, caller, request.id);
       if (created === null) throw new Error('The job that was just written is not there.');
@@ -160,7 +160,7 @@ async function insertJob(client: PoolClient, request: NewFork, { at, tree }: Sou
 }
 
 /** What the conversation and the tree are made of. The steps were paid for by the other job: here they cost nothing. */
-async function copyRecords(client: PoolClient, id: string, { at, tree }: Source): Promise<void> {
+async function copyHistory(client: PoolClient, id: string, { at, tree }: Source): Promise<void> {
   const values = [id, at.jobId, at.turn, at.step];
   const upToStep = '(turn < $3 or (turn = $3 and step <= $4))';
   for (const statement of [
@@ -207,6 +207,6 @@ async function begin(client: PoolClient, { id, prompt }: NewFork, { turn }: Step
   }
   await client.query('insert into job_outbox (job_id, turn) values ($1, $2)', [id, turn]);
   const said = prompt === null ? [] : [messageEvent(prompt)];
-  const told = toStoredJson([...said, { type: 'phase', data: { phase: 'queued' } }]);
-  await client.query('select append_job_events($1, $2, null, $3)', [id, turn, told]);
+  const events = toStoredJson([...said, { type: 'phase', data: { phase: 'queued' } }]);
+  await client.query('select append_job_events($1, $2, null, $3)', [id, turn, events]);
 }

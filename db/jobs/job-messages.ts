@@ -59,10 +59,10 @@ export function createJobMessageStore(pool: Pool): JobMessageStore {
       const isActive = job.status === 'active';
       if (isActive && !(await hasRoom(client, job, message.prompt))) return { kind: 'full' };
       await keepKey(client, message);
-      const told = await (isActive ? join : begin)(client, job, message.prompt);
-      await writeAudit(client, caller, { action: 'job.message', subject: job.id, details: { turn: told.turn } });
+      const updated = await (isActive ? join : begin)(client, job, message.prompt);
+      await writeAudit(client, caller, { action: 'job.message', subject: job.id, details: { turn: updated.turn } });
       const allowance = message.counter === undefined ? null : await takeAllowance(client, message.counter);
-      return { kind: isActive ? 'joined' : 'began', job: told, allowance };
+      return { kind: isActive ? 'joined' : 'began', job: updated, allowance };
     });
   }
 
@@ -104,10 +104,10 @@ async function join(client: PoolClient, { id, turn }: JobRow, prompt: string): P
     [id, turn, toStoredText(prompt)],
   );
   const { rows } = await client.query<JobRow>(
-    `with told as (
+    `with updated as (
        update jobs set waiting_messages = waiting_messages + 1, updated_at = now() where id = $1 returning *
      )
-     select ${jobColumns} from told, append_job_events(told.id, told.turn, null, $2)`,
+     select ${jobColumns} from updated, append_job_events(updated.id, updated.turn, null, $2)`,
     [id, toStoredJson([messageEvent(prompt)])],
   );
   return onlyRow(rows);

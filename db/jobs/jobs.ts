@@ -109,11 +109,11 @@ export interface JobStore {
 export function createJobStore(pool: Pool): JobStore {
   const loader = createBatchLoader<JobKey, JobRow>({
     keyOf: ({ organizationId, projectId, id }) => `${organizationId} ${projectId} ${id}`,
-    async loadMany(asked) {
+    async loadMany(keys) {
       const values = [
-        asked.map((one) => one.organizationId),
-        asked.map((one) => one.projectId),
-        asked.map(({ id }) => id),
+        keys.map((one) => one.organizationId),
+        keys.map((one) => one.projectId),
+        keys.map(({ id }) => id),
       ];
       const { rows } = await pool.query<JobRow>({ ...findJobs, values });
       return rows;

@@ -4,7 +4,7 @@ import type { Pool, PoolClient } from 'pg';
 import { withTransaction } from '../pool.ts';
 import { randomText } from '../random-text.ts';
 
-/** A file as blocks of equal size; the pages of an SQLite file keep their places, so a small change changes few blocks. */
+/** A file as blocks of equal size; the pages of an SQLite file keep their positions, so a small change changes few blocks. */
 export interface StoredBlocks {
   hashes: Buffer[];
   sizeBytes: number;
@@ -127,7 +127,7 @@ async function writeBlocks(
 ): Promise<void> {
   const isCopied = former !== undefined && (await isCopiedTo(former.file, partial));
   const known = isCopied ? former.blocks : [];
-  const places = new Map(known.map((name, place) => [name, place]));
+  const positions = new Map(known.map((name, position) => [name, position]));
   await using previous = isCopied ? await open(former.file) : null;
   await using output = await open(partial, isCopied ? 'r+' : 'wx', 0o600);
   const moved = hashes
@@ -137,11 +137,11 @@ async function writeBlocks(
     const batch = moved.slice(start, start + batchBlocks);
     const blocks = await fetchBlocks(
       pool,
-      batch.filter(({ name }) => !places.has(name)).map(({ hash }) => hash),
+      batch.filter(({ name }) => !positions.has(name)).map(({ hash }) => hash),
     );
     for (const { name, position } of batch) {
-      const place = places.get(name);
-      const data = previous !== null && place !== undefined ? await readBlock(previous, place) : blocks.get(name);
+      const known = positions.get(name);
+      const data = previous !== null && known !== undefined ? await readBlock(previous, known) : blocks.get(name);
       if (data === undefined) throw new IndexGoneError('The version was replaced while it was being read.');
       await writeFully(output, data, position * blockSize);
     }

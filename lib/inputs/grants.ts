@@ -1,5 +1,5 @@
 import { authorityPattern, invisible, isSegment, isSuspicious } from './repository.ts';
-import { sshPlaceOf } from './ssh-keys.ts';
+import { sshServerOf } from './ssh-keys.ts';
 
 /**
  * Grants: what of the operator's an organization may use. The worker's own credential serves a hosted repository only under a
@@ -30,8 +30,8 @@ const defaultPorts: Readonly<Record<string, RegExp>> = { http: /:80$/, https: /:
 export function parseGrant(text: string): ParsedGrant {
   if (text === everything) return { ok: true, resource: everything };
   const isBelow = text.endsWith(below);
-  const place = isBelow ? placeBelow(text.slice(0, -below.length)) : placeOf(text);
-  if (place !== null) return { ok: true, resource: isBelow ? place + below : place };
+  const target = isBelow ? targetBelow(text.slice(0, -below.length)) : targetOf(text);
+  if (target !== null) return { ok: true, resource: isBelow ? target + below : target };
   const problem = `A grant must be https://host/owner/name, an absolute path, either of them cut short with "/*" at the end for everything below, or "*".`;
   return { ok: false, problem };
 }
@@ -39,10 +39,10 @@ export function parseGrant(text: string): ParsedGrant {
 /** Whether canonical resources cover the address of a hosted repository, or a path on this machine. */
 export function covers(resources: readonly string[], text: string): boolean {
   if (resources.includes(everything)) return true;
-  const place = placeOf(text);
-  if (place === null) return false;
+  const target = targetOf(text);
+  if (target === null) return false;
   return resources.some((resource) =>
-    resource.endsWith(below) ? place.startsWith(resource.slice(0, -1)) : place === resource,
+    resource.endsWith(below) ? target.startsWith(resource.slice(0, -1)) : target === resource,
   );
 }
 
@@ -50,22 +50,22 @@ export function covers(resources: readonly string[], text: string): boolean {
  * The address that a grant for a repository names: the path itself, or where the forge has it. A repository that is reached by
  * ssh lies at `forgeUrl`, or on the server under its own name.
  */
-export function grantPlaceOf(repository: string, forgeUrl: string | null): string {
-  const ssh = sshPlaceOf(repository);
+export function grantTargetOf(repository: string, forgeUrl: string | null): string {
+  const ssh = sshServerOf(repository);
   if (ssh === null) return repository;
   const root = forgeUrl ?? `https://${ssh.host.replace(/^(?:alt)?ssh\./, '')}`;
   return [root, ...repository.split('/').slice(3)].join('/');
 }
 
 /** One spelling for all that name the same; null for what names nothing. */
-function placeOf(text: string): string | null {
+function targetOf(text: string): string | null {
   if (text.startsWith('/')) return pathOf(text.replace(/\/$/, '')) || null;
   const url = urlOf(text.replace(/\/$/, '').replace(/\.git$/i, ''));
   return url !== null && url.segments.length >= 2 ? [url.root, ...url.segments].join('/') : null;
 }
 
 /** The same for what everything below is meant of: a whole server, or a whole machine, too. */
-function placeBelow(text: string): string | null {
+function targetBelow(text: string): string | null {
   if (text === '' || text.startsWith('/')) return pathOf(text);
   const url = urlOf(text);
   return url === null ? null : [url.root, ...url.segments].join('/');
@@ -90,8 +90,8 @@ function urlOf(text: string): { root: string; segments: string[] } | null {
 }
 
 /** Why an organization may not use the worker's credential for a hosted repository, and what helps. */
-export function noGrantForCredential(organizationId: string, place: string): string {
-  return `The organization has no grant to use the service's own credential for ${place}; give the project a token of its own, or ask the operator to run "docket org grant ${organizationId} ${place}".`;
+export function noGrantForCredential(organizationId: string, target: string): string {
+  return `The organization has no grant to use the service's own credential for ${target}; give the project a token of its own, or ask the operator to run "docket org grant ${organizationId} ${target}".`;
 }
 
 /** Why an organization may not use what lies on this machine: the same whether or not it exists. */
@@ -117,12 +117,12 @@ export function problemWithRepositories({
   needsCredential: boolean;
 }): string | null {
   for (const repository of repositories) {
-    const place = grantPlaceOf(repository, forgeUrl);
+    const target = grantTargetOf(repository, forgeUrl);
     const isLocal = repository.startsWith('/');
-    if (covers(resources, place) || !(isLocal || needsCredential)) continue;
+    if (covers(resources, target) || !(isLocal || needsCredential)) continue;
     return isLocal
       ? noGrantForPath(organizationId, 'repository', repository)
-      : noGrantForCredential(organizationId, place);
+      : noGrantForCredential(organizationId, target);
   }
   return null;
 }

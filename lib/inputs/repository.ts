@@ -56,10 +56,10 @@ export function parseRepository(text: string, rules: RepositoryRules): ParsedRep
   if (text.startsWith('/')) return parseLocal(text, localRoot);
   const [, filePath] = filePattern.exec(text) ?? [];
   if (filePath !== undefined) return parseFileUrl(filePath, localRoot);
-  const [, user, place, below = ''] = sshPattern.exec(text) ?? scpPattern.exec(text) ?? [];
-  if (user !== undefined && place !== undefined) {
+  const [, user, sshAuthority, below = ''] = sshPattern.exec(text) ?? scpPattern.exec(text) ?? [];
+  if (user !== undefined && sshAuthority !== undefined) {
     if (!mayUseSsh) return refused('is reached by ssh, which only a project does that has a key of its own');
-    return parseSsh({ user, authority: place, path: below }, allowedHosts);
+    return parseSsh({ user, authority: sshAuthority, path: below }, allowedHosts);
   }
   const [, authority, path] = httpsPattern.exec(text) ?? [];
   if (authority === undefined) return refused('must be an https:// address, such as https://github.com/owner/name');
@@ -71,9 +71,15 @@ function parseHttps(authority: string, path: string, allowedHosts: readonly stri
   const host = authority.toLowerCase();
   if (!authorityPattern.test(host)) return refused('has no valid host');
   if (!isListed(host, allowedHosts)) return refused(notAllowed(allowedHosts));
-  const place = parsePath(host, path);
-  if (typeof place === 'string') return refused(place);
-  return { ok: true, kind: 'https', repository: `https://${host}/${place.owner}/${place.name}`, host, ...place };
+  const names = parsePath(host, path);
+  if (typeof names === 'string') return refused(names);
+  return {
+    ok: true,
+    kind: 'https',
+    repository: `https://${host}/${names.owner}/${names.name}`,
+    host,
+    ...names,
+  };
 }
 
 /** A port that is no default has to be listed with its host, as it has for https. */
@@ -82,13 +88,13 @@ function parseSsh(
   allowedHosts: readonly string[],
 ): ParsedRepository {
   if (!userPattern.test(user)) return refused('has no valid user name');
-  const place = authority.toLowerCase().replace(/:22$/, '');
-  if (!authorityPattern.test(place)) return refused('has no valid host');
-  if (!isListed(place, allowedHosts)) return refused(notAllowed(allowedHosts));
-  const [host = ''] = place.split(':');
+  const server = authority.toLowerCase().replace(/:22$/, '');
+  if (!authorityPattern.test(server)) return refused('has no valid host');
+  if (!isListed(server, allowedHosts)) return refused(notAllowed(allowedHosts));
+  const [host = ''] = server.split(':');
   const names = parsePath(host, path);
   if (typeof names === 'string') return refused(names);
-  return { ok: true, kind: 'ssh', repository: `ssh://${user}@${place}/${names.owner}/${names.name}`, host, ...names };
+  return { ok: true, kind: 'ssh', repository: `ssh://${user}@${server}/${names.owner}/${names.name}`, host, ...names };
 }
 
 function isListed(host: string, allowedHosts: readonly string[]): boolean {

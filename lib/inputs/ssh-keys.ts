@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 /** How a project reaches its repositories by ssh: with a private key, and to servers whose keys it knows already. */
 
-export interface SshPlace {
+export interface SshServer {
   user: string;
   host: string;
   port: number;
@@ -46,13 +46,13 @@ export function hostKeyLinesOf(text: string): string[] {
 }
 
 /** Where an address for ssh leads; null for every other repository. */
-export function sshPlaceOf(repository: string): SshPlace | null {
+export function sshServerOf(repository: string): SshServer | null {
   const [, user, host, port = '22'] = placePattern.exec(repository) ?? [];
   return user === undefined || host === undefined ? null : { user, host, port: Number(port) };
 }
 
 /** The keys that a server may show, each as `type key`. */
-export function hostKeysOf({ host, port }: SshPlace, knownHosts: readonly string[]): string[] {
+export function hostKeysOf({ host, port }: SshServer, knownHosts: readonly string[]): string[] {
   const name = port === 22 ? host : `[${host}]:${port}`;
   return knownHosts.flatMap((line) => {
     const [hosts = '', type = '', key = ''] = line.split(' ');
@@ -71,12 +71,12 @@ export function problemWithSsh({
   knownHosts: readonly string[];
 }): string | null {
   for (const repository of repositories) {
-    const place = sshPlaceOf(repository);
-    if (place === null) continue;
+    const server = sshServerOf(repository);
+    if (server === null) continue;
     if (!hasKey) return 'A repository that is reached by ssh needs an ssh key of the project.';
-    if (hostKeysOf(place, knownHosts).length === 0) {
-      const scanned = place.port === 22 ? place.host : `-p ${place.port} ${place.host}`;
-      return `No host key of ${place.host} is known: give the project what "ssh-keyscan ${scanned}" prints, once it is compared with what the server's owner says.`;
+    if (hostKeysOf(server, knownHosts).length === 0) {
+      const scanned = server.port === 22 ? server.host : `-p ${server.port} ${server.host}`;
+      return `No host key of ${server.host} is known: give the project what "ssh-keyscan ${scanned}" prints, once it is compared with what the server's owner says.`;
     }
   }
   return null;

@@ -5,8 +5,8 @@ const knownPart = 12;
 const longEnoughForParts = 2 * knownPart;
 /** Parts of longer values, such as private keys, are no random text. */
 const tooLongForParts = 400;
-/** Of longer values, pieces from anywhere are looked for: see `createPieceSearch`. */
-export const longestTold = 100;
+/** Of longer values, pieces from anywhere are looked for: see `createFragmentSearch`. */
+export const longestPart = 100;
 
 /** One way in which a secret can be written, without what may stand between its characters. */
 export interface SecretForm {

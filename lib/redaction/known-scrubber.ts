@@ -1,6 +1,6 @@
 import { compact, formsOf, gap, type SecretForm } from './known-forms.ts';
 import { mark } from './mark.ts';
-import { createPieceSearch } from './secret-pieces.ts';
+import { createFragmentSearch } from './secret-fragments.ts';
 
 /** From, up to and without. */
 type Range = [number, number];
@@ -11,14 +11,14 @@ type Range = [number, number];
  */
 export function createKnownScrubber(secrets: readonly string[]): (text: string) => string {
   const forms = secrets.flatMap(formsOf);
-  const piecesIn = createPieceSearch(secrets);
+  const fragmentsIn = createFragmentSearch(secrets);
   return (text) => {
     const tight = compact(text);
     const inTight = tight.length === text.length ? [] : rangesOf(tight, forms);
     const ranges = [
       ...rangesOf(text, forms),
-      ...piecesIn(text),
-      ...(inTight.length === 0 ? [] : placedIn(text, inTight)),
+      ...fragmentsIn(text),
+      ...(inTight.length === 0 ? [] : positionedIn(text, inTight)),
     ];
     return ranges.length === 0 ? text : without(text, ranges);
   };
@@ -51,26 +51,26 @@ function grown(text: string, [from, to]: Range, { text: part, partOf }: SecretFo
 }
 
 /** Ranges of the compacted text as ranges of the text itself. */
-function placedIn(text: string, ranges: Range[]): Range[] {
-  const places: number[] = [];
+function positionedIn(text: string, ranges: Range[]): Range[] {
+  const positions: number[] = [];
   const nextGap = new RegExp(gap, 'y');
   for (let at = 0; at < text.length;) {
     nextGap.lastIndex = at;
     if (nextGap.test(text)) at = nextGap.lastIndex;
     else {
-      places.push(at);
+      positions.push(at);
       at += 1;
     }
   }
-  return ranges.map(([from, to]) => [places[from] ?? 0, (places[to - 1] ?? text.length - 1) + 1]);
+  return ranges.map(([from, to]) => [positions[from] ?? 0, (positions[to - 1] ?? text.length - 1) + 1]);
 }
 
 function without(text: string, ranges: Range[]): string {
-  const pieces: string[] = [];
+  const parts: string[] = [];
   let done = 0;
   for (const [from, to] of ranges.toSorted(([left], [right]) => left - right)) {
-    if (from >= done) pieces.push(text.slice(done, from), mark);
+    if (from >= done) parts.push(text.slice(done, from), mark);
     done = Math.max(done, to);
   }
-  return pieces.join('') + text.slice(done);
+  return parts.join('') + text.slice(done);
 }

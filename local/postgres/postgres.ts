@@ -8,8 +8,8 @@ import { findFreePort } from '../processes/ports.ts';
 import { endLeftoverServer } from './postgres-leftover.ts';
 import { findPostgresBinaries, postgresEnvironment } from './postgres-binaries.ts';
 import type { PostgresBinaries } from './postgres-binaries.ts';
-import { findPostgresPlace, giveTo } from './postgres-place.ts';
-import type { PostgresPlace } from './postgres-place.ts';
+import { findDataLocation, giveTo } from './data-location.ts';
+import type { DataLocation } from './data-location.ts';
 import { codeOf, messageOf, StartError } from '../start-error.ts';
 import { superviseProcess } from '../processes/supervised-process.ts';
 import type { ReadyCheck, SupervisedProcess, SupervisorHooks } from '../processes/supervised-process.ts';
@@ -45,10 +45,10 @@ export interface PostgresServer extends AsyncDisposable {
  */
 export async function startPostgres(options: PostgresOptions, hooks: SupervisorHooks): Promise<PostgresServer> {
   const { directory, isDurable = true, database = 'docket' } = options;
-  const place = await findPostgresPlace(directory);
-  const binaries = await findPostgresBinaries(place.account);
+  const location = await findDataLocation(directory);
+  const binaries = await findPostgresBinaries(location.account);
   const password = await readOrCreatePassword(directory);
-  await createCluster({ place, binaries, password, isDurable });
+  await createCluster({ location, binaries, password, isDurable });
   const port = await findFreePort(options.preferredPort);
   const urlOf = (name: string) => `postgres://${user}:${password}@127.0.0.1:${port}/${name}`;
 
@@ -56,14 +56,14 @@ export async function startPostgres(options: PostgresOptions, hooks: SupervisorH
     {
       name: 'PostgreSQL',
       command: join(binaries.directory, 'bin', 'postgres'),
-      args: ['-D', place.data, ...settingsOf(port, isDurable)],
+      args: ['-D', location.data, ...settingsOf(port, isDurable)],
       env: postgresEnvironment(binaries),
       cwd: '/',
-      account: place.account ?? undefined,
+      account: location.account ?? undefined,
       stopSignal: 'SIGINT',
       stopTimeoutMs: 2_500,
       startTimeoutMs: 120_000,
-      beforeStart: () => endLeftoverServer(place.data),
+      beforeStart: () => endLeftoverServer(location.data),
       untilReady: ({ signal }: ReadyCheck) => untilSuccess(() => ping(urlOf('postgres')), signal),
     },
     { attempts: 3, ...hooks },
@@ -78,7 +78,7 @@ export async function startPostgres(options: PostgresOptions, hooks: SupervisorH
     url: urlOf(database),
     port,
     process: supervised,
-    dataDirectory: place.data,
+    dataDirectory: location.data,
     [Symbol.asyncDispose]: () => supervised[Symbol.asyncDispose](),
   };
 }
@@ -108,29 +108,29 @@ async function readOrCreatePassword(directory: string): Promise<string> {
   return password;
 }
 
-/** Makes the data directory beside its final place and moves it there whole, so that a start that is cut off leaves none. */
+/** Makes the data directory beside its final location and moves it there whole, so that a start that is cut off leaves none. */
 async function createCluster(cluster: {
-  place: PostgresPlace;
+  location: DataLocation;
   binaries: PostgresBinaries;
   password: string;
   isDurable: boolean;
 }): Promise<void> {
-  const { place, binaries, password, isDurable } = cluster;
-  const version = await versionOf(place.data);
+  const { location, binaries, password, isDurable } = cluster;
+  const version = await versionOf(location.data);
   if (version === majorVersion) return;
   if (version !== null) {
     throw new StartError(
-      `The data in ${place.data} were written by PostgreSQL ${version}, this one is ${majorVersion}; move them away, or set DATABASE_URL to a PostgreSQL ${version} that serves them.`,
+      `The data in ${location.data} were written by PostgreSQL ${version}, this one is ${majorVersion}; move them away, or set DATABASE_URL to a PostgreSQL ${version} that serves them.`,
     );
   }
-  const half = `${place.data}.new`;
-  const passwordFile = `${place.data}.password`;
+  const half = `${location.data}.new`;
+  const passwordFile = `${location.data}.password`;
   try {
     await rm(half, { recursive: true, force: true });
     await mkdir(half, { recursive: true, mode: 0o700 });
-    await giveTo(half, place.account);
+    await giveTo(half, location.account);
     await writeFile(passwordFile, password, { mode: 0o600 });
-    await giveTo(passwordFile, place.account);
+    await giveTo(passwordFile, location.account);
     const args = [
       '-D',
       half,
@@ -144,12 +144,12 @@ async function createCluster(cluster: {
     ];
     await execute(join(binaries.directory, 'bin', 'initdb'), isDurable ? args : [...args, '--no-sync'], {
       env: postgresEnvironment(binaries),
-      cwd: dirname(place.data),
-      ...place.account,
+      cwd: dirname(location.data),
+      ...location.account,
     });
-    await rename(half, place.data);
+    await rename(half, location.data);
   } catch (cause) {
-    throw new StartError(`PostgreSQL's data directory cannot be created in ${place.data}: ${messageOf(cause)}`, {
+    throw new StartError(`PostgreSQL's data directory cannot be created in ${location.data}: ${messageOf(cause)}`, {
       cause,
     });
   } finally {

@@ -8,7 +8,7 @@ import type { ProcessSpec } from './supervised-process.ts';
 import { untilSuccess } from './until-success.ts';
 
 const checkout = resolve(import.meta.dirname, '../..');
-const followParent = pathToFileURL(join(import.meta.dirname, 'follow-parent.ts')).href;
+const exitWithParent = pathToFileURL(join(import.meta.dirname, 'exit-with-parent.ts')).href;
 const startTimeoutMs = 180_000;
 const indexMs = 60_000;
 /** Credentials of forges are the worker's alone. */
@@ -80,7 +80,7 @@ function nodeProcess(name: string, main: string, env: NodeJS.ProcessEnv): Omit<P
   return {
     name,
     command: process.execPath,
-    args: ['--import', followParent, join(checkout, main)],
+    args: ['--import', exitWithParent, join(checkout, main)],
     env,
     cwd: checkout,
     stopSignal: 'SIGTERM',

@@ -16,7 +16,7 @@ export interface StackChildren extends Disposable {
   hooksOf(name: ChildName): SupervisorHooks;
   pids(): LocalJson['pids'];
   /** Calls `write` now and after each change of a process id. */
-  follow(write: () => Promise<void>): Promise<void>;
+  onChange(write: () => Promise<void>): Promise<void>;
 }
 
 export interface ChildrenOptions {
@@ -75,7 +75,7 @@ export async function openChildren({ home, log, signal, isFresh }: ChildrenOptio
       postgres: record.pidOf('postgres'),
       temporal: record.pidOf('temporal'),
     }),
-    async follow(writer) {
+    async onChange(writer) {
       write = writer;
       await writeInTurn();
     },

@@ -45,8 +45,8 @@ function workOf({ requests }: Transcript): Work {
   for (const request of requests) {
     for (const [index, sentence] of parsePrompt(request.text).entries()) {
       if (sentence.commands === null) work.unknown.push(sentence.text);
-      for (const [place, command] of (sentence.commands ?? []).entries()) {
-        work.tasks.push({ id: `u${request.id}_s${index + 1}_c${place + 1}`, command });
+      for (const [position, command] of (sentence.commands ?? []).entries()) {
+        work.tasks.push({ id: `u${request.id}_s${index + 1}_c${position + 1}`, command });
       }
     }
   }

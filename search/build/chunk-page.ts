@@ -134,7 +134,7 @@ function isLeaf(sections: Section[], at: number, content: string): boolean {
 
 function splitLong(content: string, section: Section): Chunk[] {
   const { anchor, headings } = section;
-  const pieces: Chunk[] = [];
+  const parts: Chunk[] = [];
   let start = section.start;
   let nextBreak = 0;
   while (section.end - start > longestChunk) {
@@ -145,11 +145,11 @@ function splitLong(content: string, section: Section): Chunk[] {
       if (at > start && at < section.end) cut = at;
     }
     if (cut === start) cut = cutWithin(content, start);
-    pieces.push(trimmed(content, { start, end: cut, anchor, headings }));
+    parts.push(trimmed(content, { start, end: cut, anchor, headings }));
     start = cut;
   }
-  pieces.push(trimmed(content, { start, end: section.end, anchor, headings }));
-  return pieces.filter((piece, at) => piece.end > piece.start || (at === 0 && pieces.length === 1));
+  parts.push(trimmed(content, { start, end: section.end, anchor, headings }));
+  return parts.filter((part, at) => part.end > part.start || (at === 0 && parts.length === 1));
 }
 
 /** Inside one long paragraph: after a line, else after a word, else anywhere that leaves letters whole. */

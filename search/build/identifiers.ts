@@ -33,12 +33,12 @@ export function findIdentifiers(text: string, { inCode }: { inCode: boolean }): 
 }
 
 function identifierOf(text: string): Identifier {
-  const pieces = text.match(humps) ?? [];
+  const parts = text.match(humps) ?? [];
   const isNumber = /^[\d.]+$/.test(text);
   return {
     text,
     whole: isNumber ? text : termOf(text.replace(/[._$-]/g, '')),
-    parts: pieces.length > 1 && !isNumber ? pieces.map((piece) => termOf(piece)).filter((part) => part !== '') : [],
+    parts: parts.length > 1 && !isNumber ? parts.map((part) => termOf(part)).filter((part) => part !== '') : [],
     flag: text.startsWith('-') ? text.toLowerCase().slice(0, 48) : null,
   };
 }

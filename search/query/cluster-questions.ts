@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { fold, questionWords, termsOf } from '../build/words.ts';
 
-export interface AskedQuestion {
+export interface ReaderQuestion {
   text: string;
   askedAt: Date;
 }
@@ -50,10 +50,10 @@ interface Cluster {
  * clusters. Each question goes to the most similar older cluster, by the cluster's oldest question. The work grows with the
  * number of questions alone, whatever words they share.
  */
-export function clusterQuestions(asked: AskedQuestion[]): QuestionCluster[] {
+export function clusterQuestions(questions: ReaderQuestion[]): QuestionCluster[] {
   const clusters: Cluster[] = [];
   const clustersByTerm = new Map<string, number[]>();
-  for (const { question, terms } of withTerms(distinct(asked))) {
+  for (const { question, terms } of withTerms(distinct(questions))) {
     const near = nearest(terms, clusters, clustersByTerm);
     if (near !== undefined) {
       near.questions.push(question);
@@ -134,9 +134,9 @@ function idOf(key: string): string {
 }
 
 /** Oldest first. */
-function distinct(asked: AskedQuestion[]): DistinctQuestion[] {
+function distinct(questions: ReaderQuestion[]): DistinctQuestion[] {
   const known = new Map<string, DistinctQuestion>();
-  const inOrder = asked.toSorted(
+  const inOrder = questions.toSorted(
     (one, other) => Number(one.askedAt) - Number(other.askedAt) || (one.text < other.text ? -1 : 1),
   );
   for (const { text, askedAt } of inOrder) {

@@ -1,9 +1,9 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { clusterQuestions, keyOfQuestion, type AskedQuestion } from './cluster-questions.ts';
+import { clusterQuestions, keyOfQuestion, type ReaderQuestion } from './cluster-questions.ts';
 
 /** What the thread is given. */
 export interface ClusterTask {
-  asked: AskedQuestion[];
+  asked: ReaderQuestion[];
   /** Until when a question counts as taken care of, by its key. */
   coveredUntil: Map<string, Date>;
   mostClusters: number;

@@ -138,9 +138,9 @@ function readField(values: Int32Array, { occurrences, filter }: Lookup, size: nu
     if (found === undefined) continue;
     matched++;
     for (const { at, strength, part } of found) {
-      let places = positions[at] ?? nowhere;
-      if (places === nowhere) positions[at] = places = [];
-      if (places.length < mostPositions) places.push(position);
+      let found = positions[at] ?? nowhere;
+      if (found === nowhere) positions[at] = found = [];
+      if (found.length < mostPositions) found.push(position);
       if (part >= 0) {
         seen ??= Array.from({ length: size }, () => new Set());
         parts[at] = seen[at]?.add(part).size ?? 0;

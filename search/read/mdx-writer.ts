@@ -1,4 +1,4 @@
-/** What a line inside tags is placed by. */
+/** What a line inside tags is indented by. */
 interface Container {
   /** Where its text begins in the Markdown: 0, or deeper when its tag stands in an item of a list. */
   indent: number;
@@ -27,26 +27,26 @@ export function createMdxWriter() {
   const innermost = () => open.at(-1)?.container ?? root;
 
   /** The indentation of something that begins at `at` in the source. */
-  function place(container: Container, at: number): number {
+  function indentOf(container: Container, at: number): number {
     if (container.list === null || at <= container.list) return container.indent;
     return Math.min(deepestIndent, container.indent + at - container.list);
   }
 
-  function add(piece: string): void {
+  function add(content: string): void {
     if (!hasText) {
-      const blank = /^[ \t]*/.exec(piece)?.[0].length ?? 0;
+      const blank = /^[ \t]*/.exec(content)?.[0].length ?? 0;
       indent += blank;
-      hasText = blank < piece.length;
+      hasText = blank < content.length;
       if (hasText) owner ??= innermost();
     }
-    line += piece;
+    line += content;
   }
 
   function endLine(): void {
     const container = owner ?? innermost();
     const content = line.slice(indent);
     afterTag = content === '' && (hadTag || afterTag);
-    if (!afterTag || lines.at(-1) !== '') lines.push(afterTag ? '' : placed(container, content));
+    if (!afterTag || lines.at(-1) !== '') lines.push(afterTag ? '' : indented(container, content));
     afterBlank = content === '';
     line = '';
     owner = null;
@@ -55,20 +55,20 @@ export function createMdxWriter() {
     hadTag = false;
   }
 
-  function placed(container: Container, content: string): string {
+  function indented(container: Container, content: string): string {
     if (content === '') return container === root ? line : '';
     const isHeading = /^#{1,6}[ \t]/.test(content);
     if (isHeading) container.list = null;
     else if (listItem.test(content)) container.list ??= container === root ? 0 : indent;
     else if (afterBlank && container.list !== null && indent <= container.list) container.list = null;
     if (isHeading) return content;
-    return container === root ? line : ' '.repeat(place(container, indent)) + content;
+    return container === root ? line : ' '.repeat(indentOf(container, indent)) + content;
   }
 
   function text(value: string): void {
-    for (const [at, piece] of value.split('\n').entries()) {
+    for (const [at, content] of value.split('\n').entries()) {
       if (at > 0) endLine();
-      add(piece);
+      add(content);
     }
   }
 
@@ -82,7 +82,7 @@ export function createMdxWriter() {
       const container = owner;
       const inner = hasText
         ? innermost()
-        : { indent: container === root && container.list === null ? 0 : place(container, indent), list: null };
+        : { indent: container === root && container.list === null ? 0 : indentOf(container, indent), list: null };
       if (shown !== '') text(shown);
       if (kind === 'open' && open.length < deepestNesting) open.push({ name, container: inner });
       if (kind === 'close') {
@@ -97,7 +97,7 @@ export function createMdxWriter() {
       const container = innermost();
       if (fence === null) {
         if (afterBlank && container.list !== null && before <= container.list) container.list = null;
-        fence = { before, after: place(container, before), isKept: container === root };
+        fence = { before, after: indentOf(container, before), isKept: container === root };
         lines.push(fence.isKept ? value : ' '.repeat(fence.after) + value.slice(before));
         return;
       }

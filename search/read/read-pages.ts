@@ -8,7 +8,7 @@ import type { Navigation } from './navigation.ts';
 import { readOperations } from './openapi.ts';
 import type { Operation } from './openapi.ts';
 import { pathOf } from './paths.ts';
-import { placePage } from './place-page.ts';
+import { applyNavigation } from './apply-navigation.ts';
 import type { PageMetadata, SourcePage } from './source-page.ts';
 import { usesSnippets, withSnippets } from '../query/snippets.ts';
 import type { SourceFile } from './source-file.ts';
@@ -119,7 +119,7 @@ function readPage(file: SourceFile, { files, navigation, apis, documented }: Sur
   const boost = typeof values.boost === 'number' ? values.boost : null;
   const isDeprecated = isOld || operation?.isDeprecated === true;
   const page = { path, content, metadata, isHidden, isDeprecated, boost, values };
-  const placed = placePage(page, { navigation, key: pathOf(file.path), isOperation: false });
+  const placed = applyNavigation(page, { navigation, key: pathOf(file.path), isOperation: false });
   const isAlone = values.openapi === undefined && !(isMdx && usesSnippets(body));
   return isAlone && file.name !== undefined ? { ...placed, source: { file: file.path, name: file.name } } : placed;
 }
@@ -147,7 +147,7 @@ function operationPages(
       const metadata = { title, ...(description && { description }), ...(tags && { tags }) };
       const content = [lead, details].filter(Boolean).join('\n\n');
       const page = { path: `${folder}/${name}`, content, metadata, isHidden, isDeprecated, boost: null, values: {} };
-      return placePage(page, { navigation, key: `${operation.method} ${operation.route}`, isOperation: true });
+      return applyNavigation(page, { navigation, key: `${operation.method} ${operation.route}`, isOperation: true });
     });
 }
 

@@ -4,8 +4,8 @@ import { createJobEndings } from '../../db/jobs/job-endings.ts';
 import { createJobEventStore } from '../../db/jobs/job-events.ts';
 import { createJobHistoryStore } from '../../db/jobs/job-histories.ts';
 import { createJobMessageStore, type NewMessage } from '../../db/jobs/job-messages.ts';
-import { createJobRecordStore } from '../../db/jobs/job-records.ts';
-import { createJobStoryStore } from '../../db/jobs/job-story.ts';
+import { createJobBundleStore } from '../../db/jobs/job-bundle.ts';
+import { createJobTimelineStore } from '../../db/jobs/job-timeline.ts';
 import type { TurnRef } from '../../workflows/contract/job.ts';
 
 /** What the operator does with a job, in the organization that it is of. */
@@ -22,10 +22,10 @@ export function asOperator(pool: Pool) {
     archive: async (jobId: string) => createJobEndings(pool).archive(await of(jobId), jobId),
     events: async (jobId: string, page = { after: 0, limit: 10_000 }) =>
       createJobEventStore(pool).read(await of(jobId), jobId, page),
-    latestPatch: async (jobId: string) => createJobStoryStore(pool).latestPatch(await of(jobId), jobId),
+    latestPatch: async (jobId: string) => createJobTimelineStore(pool).latestPatch(await of(jobId), jobId),
     history: async (ref: TurnRef) => createJobHistoryStore(pool).find(await of(ref.jobId), ref),
     async *record(jobId: string) {
-      yield* createJobRecordStore(pool).read(await of(jobId), jobId);
+      yield* createJobBundleStore(pool).read(await of(jobId), jobId);
     },
   };
 }

@@ -12,7 +12,7 @@ import { createLocalForge } from '../../activities/forges/local-forge.ts';
 import { createWorkspaces } from '../../activities/workspaces/workspaces.ts';
 import { createActivities, type ActivityDeps } from '../../activities/index.ts';
 import { createKnownSecrets } from '../../lib/redaction/known-secrets.ts';
-import { createAskedSteps } from '../../db/for-worker/asked-steps.ts';
+import { createModelCallLeases } from '../../db/for-worker/model-call-leases.ts';
 import { createIdleJobs } from '../../db/for-worker/idle-jobs.ts';
 import { createBudgetStore } from '../../db/for-worker/budgets.ts';
 import { createGrantStore } from '../../db/organizations/grants.ts';
@@ -197,7 +197,7 @@ function depsOf(
     endings: createIdleEndings(pool),
     idleJobs: createIdleJobs(pool),
     steps: createStepStore(pool),
-    asked: createAskedSteps(pool),
+    leases: createModelCallLeases(pool),
     events: createWorkerEventStore(pool),
     effects: createEffectStore(pool),
     projects: createProjectReader(pool),

@@ -47,9 +47,9 @@ export function createClosedExecutionReader({
   }
 }
 
-async function unlessUnknown<Answer>(asked: Promise<Answer>): Promise<Answer | null> {
+async function unlessUnknown<Answer>(answer: Promise<Answer>): Promise<Answer | null> {
   try {
-    return await asked;
+    return await answer;
   } catch (error) {
     // fetchHistory throws the bare error of the service
     if (error instanceof WorkflowNotFoundError || isNotFound(error)) return null;

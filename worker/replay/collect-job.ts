@@ -1,30 +1,30 @@
-import type { JobPiece, PieceOf } from '../../db/jobs/job-pieces.ts';
+import type { BundleRecord, BundleRecordOf } from '../../db/jobs/bundle-schema.ts';
 
 /** What was read of a job, in order. */
 export interface CollectedJob {
-  job: PieceOf<'job'>;
-  turns: PieceOf<'turn'>[];
-  messages: PieceOf<'message'>[];
-  notes: PieceOf<'note'>[];
-  compactions: PieceOf<'compaction'>[];
-  effects: PieceOf<'effect'>[];
-  events: PieceOf<'event'>[];
-  exports: PieceOf<'export'>[];
-  histories: PieceOf<'history'>[];
-  steps: PieceOf<'step'>[];
+  job: BundleRecordOf<'job'>;
+  turns: BundleRecordOf<'turn'>[];
+  messages: BundleRecordOf<'message'>[];
+  notes: BundleRecordOf<'note'>[];
+  compactions: BundleRecordOf<'compaction'>[];
+  effects: BundleRecordOf<'effect'>[];
+  events: BundleRecordOf<'event'>[];
+  exports: BundleRecordOf<'export'>[];
+  histories: BundleRecordOf<'history'>[];
+  steps: BundleRecordOf<'step'>[];
 }
 
 /** Gathers the pieces of a job, without its snapshots; null when there are none. */
-export async function collectJob(pieces: AsyncIterable<JobPiece>): Promise<CollectedJob | null> {
+export async function collectJob(records: AsyncIterable<BundleRecord>): Promise<CollectedJob | null> {
   let collected: CollectedJob | null = null;
-  for await (const piece of pieces) {
-    if (collected !== null) note(collected, piece);
-    else if (piece.piece === 'job') collected = emptyOf(piece);
+  for await (const record of records) {
+    if (collected !== null) note(collected, record);
+    else if (record.piece === 'job') collected = emptyOf(record);
   }
   return collected;
 }
 
-function emptyOf(job: PieceOf<'job'>): CollectedJob {
+function emptyOf(job: BundleRecordOf<'job'>): CollectedJob {
   return {
     job,
     turns: [],
@@ -39,32 +39,32 @@ function emptyOf(job: PieceOf<'job'>): CollectedJob {
   };
 }
 
-function note(job: CollectedJob, piece: JobPiece): void {
-  switch (piece.piece) {
+function note(job: CollectedJob, record: BundleRecord): void {
+  switch (record.piece) {
     case 'job':
       return;
     case 'turn':
-      return void job.turns.push(piece);
+      return void job.turns.push(record);
     case 'message':
-      return void job.messages.push(piece);
+      return void job.messages.push(record);
     case 'note':
-      return void job.notes.push(piece);
+      return void job.notes.push(record);
     case 'compaction':
-      return void job.compactions.push(piece);
+      return void job.compactions.push(record);
     case 'effect':
-      return void job.effects.push(piece);
+      return void job.effects.push(record);
     case 'event':
-      return void job.events.push(piece);
+      return void job.events.push(record);
     case 'export':
-      return void job.exports.push(piece);
+      return void job.exports.push(record);
     case 'history':
-      return void job.histories.push(piece);
+      return void job.histories.push(record);
     case 'step':
-      return void job.steps.push(piece);
+      return void job.steps.push(record);
     case 'snapshot':
     case 'pack':
       return;
     default:
-      piece satisfies never;
+      record satisfies never;
   }
 }

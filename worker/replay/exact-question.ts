@@ -28,16 +28,16 @@ export function exactQuestionOf(job: CollectedJob, { turn, step }: { turn: numbe
   const model = job.job.model;
   const system = systemPrompt(guidanceOf(job));
   const { notes, compactions } = job;
-  const steps = job.steps.map((piece) => rowOf(job.job.id, piece));
+  const steps = job.steps.map((record) => rowOf(job.job.id, record));
   const messages = conversationOf(transcriptAt({ prompts: promptsOf(job), steps, notes, compactions }, { turn, step }));
   const stored = job.steps.find((at) => at.turn === turn && at.step === step)?.requestHash ?? null;
   const run = createRunTool({ maxSeconds: 1 });
   // the last call that a limit allows can only finish
   const offered = [Object.keys(createToolset()), Object.keys(createToolset({ run })), ['finish']];
-  const asked = offered.find((tools) => requestHashOf({ model, system, messages, tools }) === stored);
-  const question = { model, system, messages, tools: asked ?? Object.keys(createToolset()) };
+  const offeredTools = offered.find((tools) => requestHashOf({ model, system, messages, tools }) === stored);
+  const question = { model, system, messages, tools: offeredTools ?? Object.keys(createToolset()) };
   if (stored === null) return { ...question, match: 'unknown' };
-  return { ...question, match: asked === undefined ? 'different' : 'exact' };
+  return { ...question, match: offeredTools === undefined ? 'different' : 'exact' };
 }
 
 function guidanceOf({ effects }: CollectedJob): string | null {
@@ -52,7 +52,7 @@ function promptsOf({ turns, messages }: CollectedJob): Prompt[] {
   return said.map(({ turn, step, prompt }) => ({ turn, step, prompt }));
 }
 
-function rowOf(jobId: string, piece: CollectedJob['steps'][number]): StepRow {
-  const { inputTokens, outputTokens } = piece;
-  return { ...piece, jobId, usage: { inputTokens, outputTokens } };
+function rowOf(jobId: string, record: CollectedJob['steps'][number]): StepRow {
+  const { inputTokens, outputTokens } = record;
+  return { ...record, jobId, usage: { inputTokens, outputTokens } };
 }

@@ -70,7 +70,7 @@ function apart(regions: FoundRegion[]): FoundRegion[] {
 
 function replaceRegions(text: string, found: FoundRegions): { text: string; changes: Change[] } {
   const lineEndingAt = lineEndingsIn(text);
-  const pieces: string[] = [];
+  const parts: string[] = [];
   const changes: Change[] = [];
   let from = 0;
   let line = 1;
@@ -80,11 +80,11 @@ function replaceRegions(text: string, found: FoundRegions): { text: string; chan
     line += newlinesIn(before);
     changes.push({ line, lineCount: newlinesIn(replacement) + 1 });
     line += newlinesIn(replacement);
-    pieces.push(before, replacement);
+    parts.push(before, replacement);
     from = end;
   }
-  pieces.push(text.slice(from));
-  const result = pieces.join('');
+  parts.push(text.slice(from));
+  const result = parts.join('');
   const losesFinalNewline = text.endsWith('\n') && result !== '' && !result.endsWith('\n');
   return { text: losesFinalNewline ? result + lineEndingAt(text.length) : result, changes };
 }

@@ -1,20 +1,20 @@
 /**
- * Every place, up to a limit, where a sequence stands in another one, places that overlap too. Takes time linear in
+ * Every place, up to a limit, where a sequence stands in another one, positions that overlap too. Takes time linear in
  * both, which a search that starts over at each place does not.
  */
 export function occurrencesOf<Item>(sought: ArrayLike<Item>, within: ArrayLike<Item>, limit: number): number[] {
   const fallback = fallbackOf(sought);
-  const places: number[] = [];
+  const positions: number[] = [];
   let matched = 0;
   for (let at = 0; at < within.length; at += 1) {
     while (matched > 0 && within[at] !== sought[matched]) matched = fallback[matched - 1] ?? 0;
     if (within[at] === sought[matched]) matched += 1;
     if (matched < sought.length) continue;
-    places.push(at - matched + 1);
-    if (places.length === limit) break;
+    positions.push(at - matched + 1);
+    if (positions.length === limit) break;
     matched = fallback[matched - 1] ?? 0;
   }
-  return places;
+  return positions;
 }
 
 /** For each beginning of a sequence the length of the longest shorter beginning it ends with. */

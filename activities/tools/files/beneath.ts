@@ -102,8 +102,8 @@ export async function resolveLinks(root: string, path: AgentPath): Promise<Agent
       continue;
     }
     if (isGitName(name)) throw new ToolProblem(`${path.shown} leads into .git, which is out of reach.`);
-    const place = join(realRoot, ...done, name);
-    const target = await linkTarget(place, path);
+    const resolved = join(realRoot, ...done, name);
+    const target = await linkTarget(resolved, path);
     if (target === null) {
       done.push(name);
       continue;
@@ -140,10 +140,10 @@ function checkRegular(stat: Stats, shown: string): void {
   throw new ToolProblem(`${shown} is not a regular file (a pipe, a socket or a device).`);
 }
 
-async function linkTarget(place: string, path: AgentPath): Promise<string | null> {
+async function linkTarget(resolved: string, path: AgentPath): Promise<string | null> {
   try {
-    const stat = await lstat(place);
-    return stat.isSymbolicLink() ? await readlink(place) : null;
+    const stat = await lstat(resolved);
+    return stat.isSymbolicLink() ? await readlink(resolved) : null;
   } catch (error) {
     // What was a link a moment ago is none any more.
     if (errorCodeOf(error) === 'EINVAL') return null;

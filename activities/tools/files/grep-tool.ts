@@ -96,9 +96,9 @@ function compilePattern(pattern: string, { ignoreCase, literal }: { ignoreCase: 
 }
 
 async function searchPath(search: Search, { root, signal }: ToolContext, start: AgentPath): Promise<void> {
-  const place = await resolveLinks(root, start);
-  if (place.parts.length > 0) {
-    const { parent, name } = splitPath(place);
+  const resolved = await resolveLinks(root, start);
+  if (resolved.parts.length > 0) {
+    const { parent, name } = splitPath(resolved);
     await using folder = await openFolder(root, parent);
     if (!(await statIn(folder, name))?.isDirectory()) {
       await searchFile(search, { folder, name, path: start.parts.join('/') });

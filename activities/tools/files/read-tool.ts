@@ -24,16 +24,16 @@ export const readTool = defineTool({
   inputSchema,
   isReadOnly: true,
   async run({ path, offset = 1, limit = MAX_LINES }, { root }) {
-    const place = parseAgentPath(path);
-    const bytes = await readThroughLinks(root, place);
+    const target = parseAgentPath(path);
+    const bytes = await readThroughLinks(root, target);
     const file = decodeText(bytes);
-    if (file === null) throw new ToolProblem(`${place.shown} is a binary file (${sizeText(bytes.length)}).`);
+    if (file === null) throw new ToolProblem(`${target.shown} is a binary file (${sizeText(bytes.length)}).`);
     const lines = linesOf(file.text);
-    const heading = `${place.shown} (${headingOf(file, { bytes, lines: lines.length })})`;
+    const heading = `${target.shown} (${headingOf(file, { bytes, lines: lines.length })})`;
     if (lines.length === 0) return `${heading}\nThe file is empty.`;
     if (offset > lines.length) {
       throw new ToolProblem(
-        `${place.shown} has only ${countText(lines.length, 'line')}; offset ${offset} is past its end.`,
+        `${target.shown} has only ${countText(lines.length, 'line')}; offset ${offset} is past its end.`,
       );
     }
     return `${heading}\n${windowOf(lines, offset, Math.min(limit, MAX_LINES))}`;

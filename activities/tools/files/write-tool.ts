@@ -24,9 +24,9 @@ export const writeTool = defineTool({
   inputSchema,
   isReadOnly: false,
   async run({ path, content, etag }, { root }) {
-    const place = parseAgentPath(path);
-    const { shown } = place;
-    const { parent, name } = splitPath(place);
+    const target = parseAgentPath(path);
+    const { shown } = target;
+    const { parent, name } = splitPath(target);
     await using folder = await openFolder(root, parent, { create: true });
     const before = (await statIn(folder, name)) === null ? null : await readIn(folder, name, shown);
     checkEtag({ shown, etag, bytes: before?.bytes ?? null });
@@ -35,7 +35,7 @@ export const writeTool = defineTool({
     await putFile(folder, { name, shown, bytes, replaces: before?.stat ?? null });
     const lines = text === '' ? 0 : text.replace(/\n$/, '').split('\n').length;
     const verb = before === null ? 'Created' : 'Replaced';
-    const note = parseNote(place, { before: before === null ? null : before.bytes.toString('utf8'), after: text });
+    const note = parseNote(target, { before: before === null ? null : before.bytes.toString('utf8'), after: text });
     return `${verb} ${shown} (${countText(lines, 'line')}, etag ${etagOf(bytes)}).${note}`;
   },
 });

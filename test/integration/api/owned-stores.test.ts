@@ -7,7 +7,7 @@ import { createApiStores, type ApiStores } from '../../../api/stores.ts';
 import type { Owner } from '../../../db/caller.ts';
 import { testPepper } from '../../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { createOwner, plantRows, receiver, type Owner as Scene } from './owner.ts';
+import { createOwner, insertForeignRows, receiver, type Owner as Scene } from './owner.ts';
 import { neverGiven, rowsWith } from './rows-of-owner.ts';
 import { serveApi, type ServedApi } from './serve.ts';
 
@@ -90,13 +90,13 @@ const calls: Record<Named<true>, (asked: Asked) => unknown> = {
   'lists.listChanged': (a) => a.stores.lists.listChanged(a.as, { after: { updatedMicros: '0', id: '' }, limit }),
   'histories.find': (a) => a.stores.histories.find(a.as, step(a)),
   'histories.read': (a) => a.stores.histories.read(a.as, { ...step(a), run: 1 }),
-  'records.read': (a) => all(a.stores.records.read(a.as, id(a, 'job'))),
-  'story.turns': (a) => a.stores.story.turns(a.as, id(a, 'job'), { after: 0, limit }),
-  'story.steps': (a) => a.stores.story.steps(a.as, id(a, 'job'), { after: { turn: 0, step: 0 }, limit }),
-  'story.step': (a) => a.stores.story.step(a.as, step(a)),
-  'story.patchAt': (a) => a.stores.story.patchAt(a.as, step(a)),
-  'story.latestPatch': (a) => a.stores.story.latestPatch(a.as, id(a, 'job')),
-  'story.changeOf': (a) => a.stores.story.changeOf(a.as, step(a)),
+  'bundles.read': (a) => all(a.stores.bundles.read(a.as, id(a, 'job'))),
+  'timeline.turns': (a) => a.stores.timeline.turns(a.as, id(a, 'job'), { after: 0, limit }),
+  'timeline.steps': (a) => a.stores.timeline.steps(a.as, id(a, 'job'), { after: { turn: 0, step: 0 }, limit }),
+  'timeline.step': (a) => a.stores.timeline.step(a.as, step(a)),
+  'timeline.patchAt': (a) => a.stores.timeline.patchAt(a.as, step(a)),
+  'timeline.latestPatch': (a) => a.stores.timeline.latestPatch(a.as, id(a, 'job')),
+  'timeline.changeOf': (a) => a.stores.timeline.changeOf(a.as, step(a)),
   'forks.fork': (a) =>
     a.stores.forks.fork(a.as, { id: 'job_fork', from: step(a), model: null, prompt: 'x', idempotency }),
   'messages.send': (a) => a.stores.messages.send(a.as, { jobId: id(a, 'job'), prompt: 'x', idempotency }),
@@ -264,7 +264,7 @@ it('finds and changes nothing of another organization, in any query of the API',
   const as = { organizationId: theirs.organizationId, keyId: theirs.ids['keys']!, sessionId: 'ses_x', person: null };
   const secretIds = Object.values(ours.ids).filter((known) => known.length > 8 && known !== ours.ids['sites']);
   const missing = Object.fromEntries(Object.entries(ours.ids).map(([kind, known]) => [kind, neverGiven(known)]));
-  await plantRows(pool, ours);
+  await insertForeignRows(pool, ours);
   const before = await rowsWith(pool, secretIds);
   const isLast = (name: string) => Number(name === 'erasure.organization');
   const found: string[] = [];

@@ -77,7 +77,7 @@ export async function createOwner(pool: Pool, api: ServedApi): Promise<Owner> {
 }
 
 /** What an organization comes to have without asking the API for it. */
-export async function plantRows(pool: Pool, { ids, organizationId }: Owner): Promise<void> {
+export async function insertForeignRows(pool: Pool, { ids, organizationId }: Owner): Promise<void> {
   await pool.query(`update jobs set idempotency_key = 'known', request_hash = 'h' where id = $1`, [ids['job']]);
   await pool.query(
     `insert into job_snapshots (job_id, tree, commit, base_commit, pack, patch, changed_files)

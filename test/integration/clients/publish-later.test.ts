@@ -54,8 +54,8 @@ describe.each(['local', 'github'] as const)('publish of a later turn to a %s rep
       const at = { ...access(url, credential), jobId: 'job', baseCommit: commit, branch: 'docket/job-edit' };
       for (const attempt of [
         () => publish(two, { published: first }),
-        () => test.workspaces.follow({ ...at, snapshot: two, published: first, asBase: false }),
-        () => test.workspaces.follow({ ...at, snapshot: one, published: first, asBase: true }),
+        () => test.workspaces.mergeUpstream({ ...at, snapshot: two, published: first, asBase: false }),
+        () => test.workspaces.mergeUpstream({ ...at, snapshot: one, published: first, asBase: true }),
       ]) {
         test.calls.length = 0;
         await expect(attempt()).rejects.toMatchObject({ kind: 'too-large' });

@@ -71,7 +71,7 @@ describe.each(['local', 'github'] as const)('publish to a %s repository', (forge
     await scene(forge, async ({ test, url, credential, commit, repository, snapshot, publish }) => {
       const first = await publish(await snapshot('one\n'));
       await repository.commit({ 'theirs.txt': 'x' }, { branch: 'docket/job-edit' });
-      const followed = await test.workspaces.follow({
+      const followed = await test.workspaces.mergeUpstream({
         ...access(url, credential),
         jobId: 'job',
         baseCommit: commit,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createErasure } from '../../../db/organizations/erasure.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { ofNobody, plantRows, readSchema, rowsWith, type Schema } from '../../support/planted-rows.ts';
+import { ofNobody, insertForeignRows, readSchema, rowsWith, type Schema } from '../../support/foreign-rows.ts';
 
 let database: TestDatabase;
 let schema: Schema;
@@ -9,7 +9,7 @@ let other: Record<string, string[]>;
 beforeAll(async () => {
   database = await createTestDatabase();
   schema = await readSchema(database.pool);
-  await plantRows(database.pool, schema, 'otherword');
+  await insertForeignRows(database.pool, schema, 'otherword');
   other = await rowsWith(database.pool, schema, 'otherword');
 });
 afterAll(() => database?.[Symbol.asyncDispose]());
@@ -21,7 +21,7 @@ it('every table is filled by the planted rows, so that a new one is deleted from
 });
 
 it('deleting a job leaves nothing of it but the audit log and the cancel of its execution', async () => {
-  const organizationId = await plantRows(database.pool, schema, 'jobword');
+  const organizationId = await insertForeignRows(database.pool, schema, 'jobword');
   await database.pool.query(`delete from job_cancels where job_id = 'jobword jobs.id'`);
   await database.pool.query(`update jobs set status = 'active' where id = 'jobword jobs.id'`);
   const erasure = createErasure(database.pool);
@@ -38,7 +38,7 @@ it('deleting a job leaves nothing of it but the audit log and the cancel of its 
 });
 
 it('deleting a project leaves nothing of it and its jobs', async () => {
-  const organizationId = await plantRows(database.pool, schema, 'projectword');
+  const organizationId = await insertForeignRows(database.pool, schema, 'projectword');
   expect(await createErasure(database.pool).project(caller(organizationId), 'projectword projects.id')).toBe(true);
   const left = Object.keys(await rowsWith(database.pool, schema, 'projectword'));
   expect(left.filter((table) => schema.below('projects').has(table))).toEqual([]);
@@ -47,7 +47,7 @@ it('deleting a project leaves nothing of it and its jobs', async () => {
 });
 
 it('deleting an organization leaves nothing of it but the entry that says so', async () => {
-  const organizationId = await plantRows(database.pool, schema, 'goneword');
+  const organizationId = await insertForeignRows(database.pool, schema, 'goneword');
   const erasure = createErasure(database.pool);
   expect(await erasure.organization(caller(organizationId))).toBe(true);
   const {

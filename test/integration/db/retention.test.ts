@@ -9,7 +9,7 @@ import { createRetentionStore, type Retention } from '../../../db/for-worker/ret
 import { storeSnapshot } from '../../../db/for-worker/snapshots.ts';
 import { buildJob, buildKey, buildProject, buildSite } from '../../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { readSchema } from '../../support/planted-rows.ts';
+import { readSchema } from '../../support/foreign-rows.ts';
 import { serveApi } from '../api/serve.ts';
 
 let database: TestDatabase;

@@ -6,7 +6,7 @@ import { jobWorkflowId } from '../../../workflows/contract/messages.ts';
 import { buildKey } from '../../support/build.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
-import { readSchema, rowsWith } from '../../support/planted-rows.ts';
+import { readSchema, rowsWith } from '../../support/foreign-rows.ts';
 import { startScriptedModelServer } from '../../support/scripted-model-server.ts';
 import { startTestWorker } from '../../support/worker.ts';
 import { serveApi } from '../api/serve.ts';

@@ -19,7 +19,14 @@ function writing(path: string) {
   ];
 }
 
-it.each(['workspaces.follow', 'branches.follow', 'publish', 'ensurePullRequest', 'setPublished', 'take'] as const)(
+it.each([
+  'workspaces.mergeUpstream',
+  'branches.adopt',
+  'publish',
+  'ensurePullRequest',
+  'setPublished',
+  'take',
+] as const)(
   'a further turn whose attempt dies after %s leaves one more commit and loses nothing that others pushed',
   async (call) => {
     await using repository = await createTestRepository();
@@ -40,10 +47,10 @@ it.each(['workspaces.follow', 'branches.follow', 'publish', 'ensurePullRequest',
       change: ({ workspaces, branches, forges, jobs, messages }) => ({
         workspaces: {
           ...workspaces,
-          follow: losing('workspaces.follow', workspaces.follow),
+          mergeUpstream: losing('workspaces.mergeUpstream', workspaces.mergeUpstream),
           publish: losing('publish', workspaces.publish),
         },
-        branches: { ...branches, follow: losing('branches.follow', branches.follow) },
+        branches: { ...branches, adopt: losing('branches.adopt', branches.adopt) },
         jobs: { ...jobs, setPublished: losing('setPublished', jobs.setPublished) },
         messages: { ...messages, take: losing('take', messages.take) },
         forges: {

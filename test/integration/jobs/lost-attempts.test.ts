@@ -36,12 +36,12 @@ async function loseSight(first: ScriptedReply, ...further: ScriptedReply[]) {
       database,
       modelUrl: model.baseUrl,
       temporalAddress: `127.0.0.1:${line.port}`,
-      change: ({ asked }) => ({
-        asked: {
-          ...asked,
-          isAsked(ref) {
+      change: ({ leases }) => ({
+        leases: {
+          ...leases,
+          isInFlight(ref) {
             looks += 1;
-            return asked.isAsked(ref);
+            return leases.isInFlight(ref);
           },
         },
       }),

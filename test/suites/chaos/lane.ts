@@ -42,7 +42,7 @@ export interface Lane extends AsyncDisposable {
 }
 
 const checkout = resolve(import.meta.dirname, '../../..');
-const followParent = pathToFileURL(join(checkout, 'local/processes/follow-parent.ts')).href;
+const exitWithParent = pathToFileURL(join(checkout, 'local/processes/exit-with-parent.ts')).href;
 
 export async function startLane(options: LaneOptions): Promise<Lane> {
   const { servers, name, workers: workerCount = 1, entries = {}, env = {} } = options;
@@ -80,7 +80,7 @@ export async function startLane(options: LaneOptions): Promise<Lane> {
   const specOf = (member: Member, program: string, more: NodeJS.ProcessEnv): Omit<ProcessSpec, 'untilReady'> => ({
     name: member.name,
     command: process.execPath,
-    args: [...(options.nodeArgs ?? []), '--import', followParent, join(checkout, program)],
+    args: [...(options.nodeArgs ?? []), '--import', exitWithParent, join(checkout, program)],
     env: { ...shared, ...more },
     cwd: checkout,
     stopSignal: 'SIGTERM',

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 
 const execute = promisify(execFile);
 const checkout = resolve(import.meta.dirname, '../../..');
-const followParent = pathToFileURL(join(checkout, 'local/processes/follow-parent.ts')).href;
+const exitWithParent = pathToFileURL(join(checkout, 'local/processes/exit-with-parent.ts')).href;
 
 const programs = { unshare: 'util-linux', nsenter: 'util-linux', ip: 'iproute2', ss: 'iproute2', tc: 'iproute2' };
 /** Where an ordinary account may not look for programs. */
@@ -54,7 +54,7 @@ export async function problemWithNetworks(): Promise<string | null> {
  * outside, and nothing is left when it ends, however that goes. Answers its exit code.
  */
 export async function runInOwnNetwork(suite: string, args: string[]): Promise<number> {
-  const program = [process.execPath, '--import', followParent, join(import.meta.dirname, 'main.ts'), suite, ...args];
+  const program = [process.execPath, '--import', exitWithParent, join(import.meta.dirname, 'main.ts'), suite, ...args];
   const [command, ...rest] = unshared(program);
   const own = { ...env, [marker]: '1', DOCKET_SUPERVISOR_PID: String(process.pid) };
   const child = spawn(command, rest, { env: own, stdio: 'inherit' });

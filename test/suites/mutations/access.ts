@@ -34,7 +34,7 @@ export const accessMutations: Mutation[] = [
   },
   {
     name: 'authentication names nobody as the holder of an answer',
-    file: 'api/access/gate.ts',
+    file: 'api/access/request-access.ts',
     find: 'openAnswers.admit(request, caller);',
     replace: '',
     ...endedAccess,

@@ -5,7 +5,7 @@ const described = { project: 'unit', tests: ['api/bounded-lists'] } as const;
 const openAnswers = { project: 'unit', tests: ['api/http/open-answers'] } as const;
 const eventLoop = { project: 'unit', tests: ['lib/threads/watch-event-loop', 'lib/threads/hold-watch'] } as const;
 const money = { project: 'integration', tests: ['jobs/money'] } as const;
-const asked = { project: 'integration', tests: ['db/asked-steps'] } as const;
+const asked = { project: 'integration', tests: ['db/model-call-leases'] } as const;
 const loop = { project: 'integration', tests: ['models/event-loop'] } as const;
 const threads = { project: 'integration', tests: ['db/threads'] } as const;
 
@@ -62,29 +62,29 @@ export const boundMutations: Mutation[] = [
   },
   {
     name: 'a page of steps has any size',
-    file: 'db/jobs/job-story.ts',
+    file: 'db/jobs/job-timeline.ts',
     find: 'where bytes - own < ${pageBytes}',
     replace: '',
     ...lists,
   },
   {
     name: 'a page that was cut is taken for the last',
-    file: 'db/jobs/job-story.ts',
+    file: 'db/jobs/job-timeline.ts',
     find: ' || (rows.at(-1)?.bytes ?? 0) >= pageBytes',
     replace: '',
     ...lists,
   },
   {
     name: 'a page of steps has whole outputs',
-    file: 'db/jobs/job-story.ts',
+    file: 'db/jobs/job-timeline.ts',
     find: "'output', ${cut(\"result ->> 'output'\", part)}",
     replace: "'output', result ->> 'output'",
     ...lists,
   },
   {
     name: 'a step shows all its tool calls',
-    file: 'db/jobs/job-story.ts',
-    find: 'order by position limit ${mostOfStory}',
+    file: 'db/jobs/job-timeline.ts',
+    find: 'order by position limit ${largestTimelinePage}',
     replace: 'order by position',
     ...lists,
   },
@@ -282,7 +282,7 @@ export const boundMutations: Mutation[] = [
   },
   {
     name: 'a call whose worker was killed costs nothing',
-    file: 'db/for-worker/asked-steps.ts',
+    file: 'db/for-worker/model-call-leases.ts',
     find: 'asked_micros as lost from job_steps',
     replace: '0::bigint as lost from job_steps',
     ...asked,

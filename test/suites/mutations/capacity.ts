@@ -41,7 +41,7 @@ export const capacityMutations: Mutation[] = [
   },
   {
     name: 'authentication names nobody as the holder of connections',
-    file: 'api/access/gate.ts',
+    file: 'api/access/request-access.ts',
     find: 'holders.name(caller.organizationId);',
     replace: '',
     ...fairDatabase,

@@ -67,8 +67,8 @@ export const mutations: Mutation[] = [
   {
     name: 'a grant for a folder covers what only begins like it',
     file: 'lib/inputs/grants.ts',
-    find: 'place.startsWith(resource.slice(0, -1))',
-    replace: 'place.startsWith(resource.slice(0, -2))',
+    find: 'target.startsWith(resource.slice(0, -1))',
+    replace: 'target.startsWith(resource.slice(0, -2))',
     ...grants,
   },
   {
@@ -88,8 +88,8 @@ export const mutations: Mutation[] = [
   {
     name: "the worker's credential needs no grant",
     file: 'activities/job/granted-access.ts',
-    find: 'covers(resources, place) ? null : noGrantForCredential(owner.organizationId, place)',
-    replace: 'resources.length < 0 ? noGrantForCredential(owner.organizationId, place) : null',
+    find: 'covers(resources, target) ? null : noGrantForCredential(owner.organizationId, target)',
+    replace: 'resources.length < 0 ? noGrantForCredential(owner.organizationId, target) : null',
     ...access,
   },
   {
@@ -109,21 +109,21 @@ export const mutations: Mutation[] = [
   {
     name: 'one granted place of a repository is enough',
     file: 'activities/job/granted-access.ts',
-    find: 'places?.every((place)',
-    replace: 'places?.some((place)',
+    find: 'paths?.every((target)',
+    replace: 'paths?.some((target)',
     ...access,
   },
   {
     name: 'a symbolic link leads from a granted place',
-    file: 'activities/forges/local-place.ts',
-    find: 'const places = [path, place];',
-    replace: 'const places = [path];',
+    file: 'activities/forges/real-paths.ts',
+    find: 'const paths = [path, realPath];',
+    replace: 'const paths = [path];',
     ...access,
   },
   {
     name: 'git finds objects outside of a granted repository',
-    file: 'activities/forges/local-place.ts',
-    find: 'places.push(lead);',
+    file: 'activities/forges/real-paths.ts',
+    find: 'paths.push(lead);',
     replace: 'void 0;',
     ...access,
   },

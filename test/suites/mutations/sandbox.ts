@@ -30,8 +30,8 @@ export const sandboxMutations: Mutation[] = [
   {
     name: 'the disk of a job outlives its working copy',
     file: 'activities/workspaces/job-directory.ts',
-    find: 'await removeJobFolder(place);',
-    replace: 'void [removeJobFolder, place];',
+    find: 'await removeJobFolder(removed);',
+    replace: 'void [removeJobFolder, removed];',
     ...disks,
   },
   {

@@ -121,7 +121,7 @@ describe('an attempt for a turn', () => {
     ['was not told of its end', { notFound: true }],
     ['took it for dead', { timedOut: true }],
   ])('of which the engine %s', (_, details) => {
-    const scope = { turn: { jobId: 'job', turn: 1 }, outlivesEngine: true };
+    const scope = { turn: { jobId: 'job', turn: 1 }, outlivesHeartbeat: true };
 
     it('goes on when it outlives the engine', async () => {
       const controller = new AbortController();
@@ -134,7 +134,7 @@ describe('an attempt for a turn', () => {
     });
 
     it('ends when it does not, or was cancelled as well', async () => {
-      for (const [outlivesEngine, cancelRequested] of [
+      for (const [outlivesHeartbeat, cancelRequested] of [
         [false, false],
         [true, true],
       ]) {
@@ -143,7 +143,11 @@ describe('an attempt for a turn', () => {
           controller.abort(new CancelledFailure('NOT_FOUND'));
           return signal.aborted;
         };
-        const options = { scope: { ...scope, outlivesEngine }, controller, details: { ...details, cancelRequested } };
+        const options = {
+          scope: { ...scope, outlivesHeartbeat },
+          controller,
+          details: { ...details, cancelRequested },
+        };
         expect((await runBody(work, options)).outcome).toEqual({ status: 'fulfilled', value: true });
       }
     });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { segmentsOf, visiblePieces } from '../../../dashboard/jobs/time-strip.tsx';
+import { segmentsOf, visibleSegments } from '../../../dashboard/jobs/time-strip.tsx';
 import type { Step, Turn } from '../../../dashboard/http/types.ts';
 
 const at = (second: number) => new Date(Date.UTC(2026, 10, 21, 10) + second * 1000).toISOString();
@@ -67,7 +67,7 @@ it('joins pieces that are too short to be seen, and loses no time', () => {
     return step(number + 1, [begin, begin + 0.006, begin + 0.01]);
   });
   const segments = segmentsOf(turn, steps, [], 0);
-  const pieces = visiblePieces(segments);
+  const pieces = visibleSegments(segments);
   expect(segments.length).toBeGreaterThan(3_000);
   expect(pieces.length).toBeLessThan(500);
   expect(pieces.at(-1)?.to).toBe(segments.at(-1)?.to);

@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
-import { printStory } from '../../../cli/replay/print-story.ts';
-import type { JobStory, StepStory } from '../../../worker/replay/job-story.ts';
+import { printJobReport } from '../../../cli/replay/print-story.ts';
+import type { JobReport, StepReport } from '../../../worker/replay/job-report.ts';
 
 const step = {
   turn: 1,
@@ -21,9 +21,9 @@ const step = {
   inputTokens: 1,
   outputTokens: 1,
   costMicros: 0,
-} satisfies StepStory;
+} satisfies StepReport;
 
-function printed(steps: StepStory[], message: string): string {
+function printed(steps: StepReport[], message: string): string {
   const spoken = vi.spyOn(console, 'log').mockImplementation(() => undefined);
   try {
     const turn = {
@@ -39,7 +39,7 @@ function printed(steps: StepStory[], message: string): string {
       steps,
     };
     const job = { id: 'job_1', status: 'completed', model: 'm', repository: '/r', prLink: null, forkedFrom: null };
-    printStory({ job, turns: [turn] } as unknown as JobStory, 'job_1');
+    printJobReport({ job, turns: [turn] } as unknown as JobReport, 'job_1');
     return spoken.mock.calls.map(([line]) => `${String(line)}\n`).join('');
   } finally {
     spoken.mockRestore();

@@ -1,6 +1,6 @@
 import { createWriteStream } from 'node:fs';
 import { writeBundle } from '../../../../db/jobs/bundle-file.ts';
-import type { JobPiece } from '../../../../db/jobs/job-pieces.ts';
+import type { BundleRecord } from '../../../../db/jobs/bundle-schema.ts';
 import { recordedTurn, type RecordedRuns } from './record-runs.ts';
 
 /** Writes the bundle of a job of so many steps, each of which reads one file and every third of which changes one. */
@@ -8,7 +8,7 @@ export async function writeJobBundle(
   path: string,
   { steps, runs }: { steps: number; runs: RecordedRuns },
 ): Promise<void> {
-  await writeBundle(piecesOf(steps, runs), createWriteStream(path));
+  await writeBundle(chunksOf(steps, runs), createWriteStream(path));
 }
 
 const filesOfJob = 20;
@@ -17,7 +17,7 @@ const baseCommit = '0'.repeat(40);
 const treeOf = (step: number) => (step < 3 ? null : String(step - (step % 3)).padStart(40, '0'));
 const timeOf = (step: number) => new Date(1_767_225_600_000 + step * 1_000).toISOString();
 
-async function* piecesOf(steps: number, runs: RecordedRuns): AsyncGenerator<JobPiece> {
+async function* chunksOf(steps: number, runs: RecordedRuns): AsyncGenerator<BundleRecord> {
   const [createdAt, endedAt] = [timeOf(0), timeOf(steps + 1)];
   const { jobId, turn } = recordedTurn;
   yield {
@@ -71,7 +71,7 @@ async function* piecesOf(steps: number, runs: RecordedRuns): AsyncGenerator<JobP
   }
 }
 
-function stepOf(step: number): JobPiece {
+function stepOf(step: number): BundleRecord {
   const call = { toolCallId: `call_${step}`, toolName: 'read', input: { path: `src/file-${step}.ts` } };
   return {
     piece: 'step',
@@ -102,7 +102,7 @@ function stepOf(step: number): JobPiece {
   };
 }
 
-function* snapshotOf(step: number): Generator<JobPiece> {
+function* snapshotOf(step: number): Generator<BundleRecord> {
   const tree = String(step).padStart(40, '0');
   const changedFiles = Math.min(step / 3, filesOfJob);
   const patch = Array.from({ length: changedFiles }, (_, file) => patchOf(file, lastChange(file, step))).join('');

@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { readBundle, writeBundle } from '../../../../db/jobs/bundle-file.ts';
-import type { JobPiece } from '../../../../db/jobs/job-pieces.ts';
+import type { BundleRecord } from '../../../../db/jobs/bundle-schema.ts';
 
 async function inFolder<Value>(use: (file: string) => Promise<Value>): Promise<Value> {
   const folder = await mkdtemp(join(tmpdir(), 'bundle-file-'));
@@ -18,15 +18,15 @@ async function inFolder<Value>(use: (file: string) => Promise<Value>): Promise<V
   }
 }
 
-async function piecesOf(file: string): Promise<JobPiece[]> {
-  const pieces: JobPiece[] = [];
+async function piecesOf(file: string): Promise<BundleRecord[]> {
+  const pieces: BundleRecord[] = [];
   for await (const piece of readBundle(file)) pieces.push(piece);
   return pieces;
 }
 
 it('reads what was written, with long lines and odd ones', () =>
   inFolder(async (file) => {
-    const pieces: JobPiece[] = ['\n', 'ä'.repeat(100_000), '\u0001'.repeat(2_000_000), ''].map((patch) => ({
+    const pieces: BundleRecord[] = ['\n', 'ä'.repeat(100_000), '\u0001'.repeat(2_000_000), ''].map((patch) => ({
       piece: 'snapshot',
       tree: 't',
       commit: 'c',

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { covers, grantPlaceOf, parseGrant } from '../../../../lib/inputs/grants.ts';
+import { covers, grantTargetOf, parseGrant } from '../../../../lib/inputs/grants.ts';
 import { parseRepository } from '../../../../lib/inputs/repository.ts';
 import { propertyRuns } from '../../../support/property-runs.ts';
 
@@ -126,10 +126,10 @@ describe('covers', () => {
 });
 
 it('names a repository that is reached by ssh as its forge does', () => {
-  expect(grantPlaceOf('ssh://git@github.com/acme/docs', null)).toBe('https://github.com/acme/docs');
-  expect(grantPlaceOf('ssh://git@ssh.github.com/acme/docs', null)).toBe('https://github.com/acme/docs');
-  expect(grantPlaceOf('ssh://git@git.test:2222/a/b', 'http://git.test:3000')).toBe('http://git.test:3000/a/b');
-  expect(grantPlaceOf('/srv/git/lamp.git', null)).toBe('/srv/git/lamp.git');
+  expect(grantTargetOf('ssh://git@github.com/acme/docs', null)).toBe('https://github.com/acme/docs');
+  expect(grantTargetOf('ssh://git@ssh.github.com/acme/docs', null)).toBe('https://github.com/acme/docs');
+  expect(grantTargetOf('ssh://git@git.test:2222/a/b', 'http://git.test:3000')).toBe('http://git.test:3000/a/b');
+  expect(grantTargetOf('/srv/git/lamp.git', null)).toBe('/srv/git/lamp.git');
 });
 
 const names = fc.constantFrom(

@@ -5,7 +5,7 @@ import {
   hostKeysOf,
   problemWithSsh,
   sshKeySchema,
-  sshPlaceOf,
+  sshServerOf,
 } from '../../../../lib/inputs/ssh-keys.ts';
 import { createKeyPair } from '../../../support/ssh/ssh-server.ts';
 
@@ -51,7 +51,7 @@ describe('a host key', () => {
 
   it('belongs to one port of one host', () => {
     const known = [`git.example.com,other.example ssh-ed25519 ${bytes}`, `[git.example.com]:2222 ssh-rsa ${bytes}`];
-    const keysOf = (url: string) => hostKeysOf(sshPlaceOf(url)!, known);
+    const keysOf = (url: string) => hostKeysOf(sshServerOf(url)!, known);
     expect(keysOf('ssh://git@git.example.com/a/b')).toEqual([`ssh-ed25519 ${bytes}`]);
     expect(keysOf('ssh://git@git.example.com:2222/a/b')).toEqual([`ssh-rsa ${bytes}`]);
     expect(keysOf('ssh://git@git.example.com:2223/a/b')).toEqual([]);

@@ -43,20 +43,20 @@ describe.each(Object.entries(kinds))('a private key, %s,', (kind, create) => {
   });
 
   it('is taken out line by line, in all its forms', () => {
-    const longestTold = (text: string) =>
+    const longestLeft = (text: string) =>
       Math.max(
         ...redact(`(${text})`)
           .split(/[()]|\[redacted\]/)
           .map(({ length }) => length),
       );
-    expect(longestTold(secret)).toBe(0);
+    expect(longestLeft(secret)).toBe(0);
     expect(lines.length > 0 || secret.length < 64).toBe(true);
     for (const line of lines) {
       expect(redact(`(${line})`)).toBe(`(${mark})`);
       expect(redact(Array.from(line).toReversed().join(''))).toBe(mark);
       expect(redact(Buffer.from(line).toString('hex'))).toBe(mark);
       for (const coded of [encodeURIComponent(line), ...['', 'x', 'xy'].map((before) => btoa(before + line))])
-        expect(longestTold(coded)).toBeLessThanOrEqual(harmless);
+        expect(longestLeft(coded)).toBeLessThanOrEqual(harmless);
     }
   });
 });

@@ -176,7 +176,7 @@ it('takes a dead process that nobody has collected for gone', async () => {
 it('lets a child end when its supervisor is killed, but not what that child starts itself', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'docket-follow-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  const follow = pathToFileURL(resolve(import.meta.dirname, '../../../../local/processes/follow-parent.ts')).href;
+  const follow = pathToFileURL(resolve(import.meta.dirname, '../../../../local/processes/exit-with-parent.ts')).href;
   await writeFile(
     join(folder, 'supervisor.mjs'),
     `import { spawn } from 'node:child_process';

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { clusterQuestions, keyOfQuestion, type AskedQuestion } from '../../../../search/query/cluster-questions.ts';
+import { clusterQuestions, keyOfQuestion, type ReaderQuestion } from '../../../../search/query/cluster-questions.ts';
 
-const asked = (...texts: string[]): AskedQuestion[] =>
+const asked = (...texts: string[]): ReaderQuestion[] =>
   texts.map((text, minute) => ({ text, askedAt: new Date(Date.UTC(2026, 0, 1, 0, minute)) }));
 
-const shown = (questions: AskedQuestion[]) =>
+const shown = (questions: ReaderQuestion[]) =>
   clusterQuestions(questions).map(({ questions }) => questions.map(({ text, count }) => `${text} ×${count}`));
 
 it('puts questions together that share most of their words, and counts the same ones', () => {

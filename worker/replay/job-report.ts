@@ -8,7 +8,7 @@ import { filesOfPatch, type ChangedFile } from './patch-files.ts';
 import type { ReplayVerdict } from './replay-history.ts';
 
 /** What happened in a step; times in milliseconds, null where nothing tells. */
-export interface StepStory {
+export interface StepReport {
   turn: number;
   step: number;
   /** The step was another job's: this one is a fork of it. */
@@ -38,7 +38,7 @@ export type TurnReplay =
   | { verdict: ReplayVerdict; runs: number; buildIds: string[] }
   | { verdict: null; reason: string };
 
-export interface TurnStory {
+export interface TurnReport {
   turn: number;
   prompt: string;
   status: string;
@@ -46,24 +46,24 @@ export interface TurnStory {
   startedAt: string;
   endedAt: string | null;
   replay: TurnReplay;
-  steps: StepStory[];
+  steps: StepReport[];
   failure: (Failure & { message: string | null }) | null;
   message: string | null;
 }
 
-export interface JobStory {
+export interface JobReport {
   job: CollectedJob['job'];
-  turns: TurnStory[];
+  turns: TurnReport[];
 }
 
 /** Tells a job from what is kept of it; `prepareBundle` answers the path of today’s workflow code. Null runs nothing again. Errors: BundleFileError. */
-export async function tellJob(job: CollectedJob, prepareBundle: (() => Promise<string>) | null): Promise<JobStory> {
-  const turns: TurnStory[] = [];
+export async function reportJob(job: CollectedJob, prepareBundle: (() => Promise<string>) | null): Promise<JobReport> {
+  const turns: TurnReport[] = [];
   // all are read before anything is begun that has to end
   const unpacked = new Map<number, History[]>();
   for (const { turn } of job.turns) unpacked.set(turn, await readRuns(job, turn));
   const bundle = prepareBundle === null ? null : await prepareBundle();
-  for (const [turn, runs] of unpacked) turns.push(await tellTurn(job, { turn, runs, bundle }));
+  for (const [turn, runs] of unpacked) turns.push(await reportTurn(job, { turn, runs, bundle }));
   return { job: job.job, turns };
 }
 
@@ -78,10 +78,10 @@ async function readRuns(job: CollectedJob, turn: number): Promise<History[]> {
   }
 }
 
-async function tellTurn(
+async function reportTurn(
   job: CollectedJob,
   { turn, runs, bundle }: { turn: number; runs: History[]; bundle: string | null },
-): Promise<TurnStory> {
+): Promise<TurnReport> {
   const times = stepTimesOf(runs);
   const { prompt, status, createdAt, endedAt } = job.turns.find((one) => one.turn === turn) ?? { ...missingTurn };
   const forked = job.job.forkedFrom;
@@ -93,7 +93,7 @@ async function tellTurn(
     startedAt: createdAt,
     endedAt,
     replay: await replayTurn(job, { turn, runs, bundle }),
-    steps: job.steps.filter((step) => step.turn === turn).map((step) => tellStep(job, step, times.get(step.step))),
+    steps: job.steps.filter((step) => step.turn === turn).map((step) => reportStep(job, step, times.get(step.step))),
     ...endOf(job, turn),
   };
 }
@@ -129,8 +129,12 @@ function whyNoHistory({ job }: CollectedJob, turn: number, state: string | undef
   }
 }
 
-function tellStep(job: CollectedJob, piece: CollectedJob['steps'][number], times: StepTimes | undefined): StepStory {
-  const { turn, step, response, inputTokens, outputTokens, costMicros } = piece;
+function reportStep(
+  job: CollectedJob,
+  record: CollectedJob['steps'][number],
+  times: StepTimes | undefined,
+): StepReport {
+  const { turn, step, response, inputTokens, outputTokens, costMicros } = record;
   const forked = job.job.forkedFrom;
   const isCopied = forked !== null && (turn < forked.turn || (turn === forked.turn && step <= forked.step));
   return {
@@ -140,13 +144,13 @@ function tellStep(job: CollectedJob, piece: CollectedJob['steps'][number], times
     said: job.messages.filter((said) => said.turn === turn && said.step === step).map(({ prompt }) => prompt),
     text: response?.text ?? '',
     toolCalls: response?.toolCalls.map(({ toolCallId, toolName, input }) => ({ toolCallId, toolName, input })) ?? [],
-    toolResults: piece.toolResults,
-    files: filesOfPatch(piece.patch ?? ''),
-    ...durationsOf(piece, times),
+    toolResults: record.toolResults,
+    files: filesOfPatch(record.patch ?? ''),
+    ...durationsOf(record, times),
     attempts: { model: times?.model?.attempts ?? 0, tools: times?.tools?.attempts ?? 0 },
     lastFailures: [times?.model?.lastFailure, times?.tools?.lastFailure].flatMap((failure) => failure ?? []),
-    modelFailures: piece.modelFailures,
-    finishReason: piece.finishReason,
+    modelFailures: record.modelFailures,
+    finishReason: record.finishReason,
     inputTokens,
     outputTokens,
     costMicros,
@@ -156,7 +160,7 @@ function tellStep(job: CollectedJob, piece: CollectedJob['steps'][number], times
 function durationsOf(
   { startedAt, answeredAt, endedAt }: CollectedJob['steps'][number],
   times: StepTimes | undefined,
-): Pick<StepStory, 'modelMs' | 'toolsMs' | 'waitingMs'> {
+): Pick<StepReport, 'modelMs' | 'toolsMs' | 'waitingMs'> {
   if (times?.model === null || times?.model === undefined) {
     const between = (from: string | null, to: string | null) =>
       from === null || to === null ? null : Date.parse(to) - Date.parse(from);
@@ -173,7 +177,7 @@ function durationsOf(
 }
 
 /** How a turn ended, as it was told then; titles and remedies are today's. */
-function endOf({ job, events }: CollectedJob, turn: number): Pick<TurnStory, 'failure' | 'message'> {
+function endOf({ job, events }: CollectedJob, turn: number): Pick<TurnReport, 'failure' | 'message'> {
   const event = events.findLast((one) => one.turn === turn && (one.type === 'failure' || one.type === 'finish'));
   const message = typeof event?.data['message'] === 'string' ? event.data['message'] : null;
   const isNewest = turn === job.turn;

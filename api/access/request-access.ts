@@ -25,7 +25,7 @@ import { createVerifyKey, type VerifyKey } from './verify-key.ts';
 export type Admission = { [Key in keyof Callers]: (ctx: AppContext) => Callers[Key] | Promise<Callers[Key]> };
 
 /** What every router needs to let a request in. */
-export interface Gate {
+export interface RequestAccess {
   authenticate: Authenticate;
   admit: Admission;
   verifyKey: VerifyKey;
@@ -38,7 +38,7 @@ export interface Gate {
   addressOf: (request: IncomingMessage) => string;
 }
 
-export interface GateDeps {
+export interface RequestAccessDeps {
   config: Pick<ApiConfig, 'http' | 'keyPepper' | 'rateLimits'>;
   stores: Pick<ApiStores, 'rateLimits'>;
   service: Pick<ServiceStores, 'signedIn'>;
@@ -50,7 +50,16 @@ export interface GateDeps {
 }
 
 /** Keys, sessions and limits, shared by all routers. */
-export function createGate({ config, stores, service, log, verifier, holders, openAnswers, keyUses }: GateDeps): Gate {
+export function createRequestAccess({
+  config,
+  stores,
+  service,
+  log,
+  verifier,
+  holders,
+  openAnswers,
+  keyUses,
+}: RequestAccessDeps): RequestAccess {
   const addressOf = createAddressReader({ trustedProxies: config.http.trustedProxies });
   const limiter = createRateLimiter({
     store: stores.rateLimits,

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import type { Owner } from '../caller.ts';
-import type { JobPiece, PieceOf } from './job-pieces.ts';
+import type { BundleRecord, BundleRecordOf } from './bundle-schema.ts';
 
 /** Events of one statement, and steps, which may have 1 MB of change each. */
 const page = 50;
@@ -50,28 +50,28 @@ const stepsStatement = `
          to_json(ended_at) as "endedAt"
   from job_steps where job_id = $1 and (turn, step) > ($2, $3) order by turn, step limit $4`;
 
-export interface JobRecordStore {
+export interface JobBundleStore {
   /**
    * What is kept of a job, a page at a time; nothing when there is no such job. Snapshots come last, so that each tree that was
    * named before is there. It holds what the model was told and said, and the changed content of the repository; keys and
    * tokens are in none of the tables.
    */
-  read(owner: Owner, jobId: string): AsyncGenerator<JobPiece>;
+  read(owner: Owner, jobId: string): AsyncGenerator<BundleRecord>;
 }
 
 /** Everything about a job, for whoever wants to know why it ended as it did. */
-export function createJobRecordStore(pool: Pool): JobRecordStore {
+export function createJobBundleStore(pool: Pool): JobBundleStore {
   return { read: (owner, jobId) => readJobRecord(pool, owner, jobId) };
 }
 
-async function* readJobRecord(pool: Pool, { organizationId }: Owner, jobId: string): AsyncGenerator<JobPiece> {
-  const { rows } = await pool.query<JobPiece>(jobStatement, [jobId, organizationId]);
+async function* readJobRecord(pool: Pool, { organizationId }: Owner, jobId: string): AsyncGenerator<BundleRecord> {
+  const { rows } = await pool.query<BundleRecord>(jobStatement, [jobId, organizationId]);
   if (rows.length === 0) return;
   yield* rows;
-  for (const statement of smallStatements) yield* (await pool.query<JobPiece>(statement, [jobId])).rows;
+  for (const statement of smallStatements) yield* (await pool.query<BundleRecord>(statement, [jobId])).rows;
   yield* readHistories(pool, jobId);
   for (let after = 0; ;) {
-    const { rows: events } = await pool.query<PieceOf<'event'>>(eventsStatement, [jobId, after, page]);
+    const { rows: events } = await pool.query<BundleRecordOf<'event'>>(eventsStatement, [jobId, after, page]);
     yield* events;
     const last = events.at(-1);
     if (last === undefined || events.length < page) break;
@@ -79,7 +79,7 @@ async function* readJobRecord(pool: Pool, { organizationId }: Owner, jobId: stri
   }
   for (let after = { turn: 0, step: 0 }; ;) {
     const values = [jobId, after.turn, after.step, stepPage];
-    const { rows: steps } = await pool.query<PieceOf<'step'>>(stepsStatement, values);
+    const { rows: steps } = await pool.query<BundleRecordOf<'step'>>(stepsStatement, values);
     yield* steps;
     const last = steps.at(-1);
     if (last === undefined || steps.length < stepPage) break;
@@ -88,13 +88,12 @@ async function* readJobRecord(pool: Pool, { organizationId }: Owner, jobId: stri
   yield* readSnapshots(pool, jobId);
 }
 
-async function* readHistories(pool: Pool, jobId: string): AsyncGenerator<PieceOf<'history'>> {
+async function* readHistories(pool: Pool, jobId: string): AsyncGenerator<BundleRecordOf<'history'>> {
   for (let after = { turn: 0, run: 0 }; ;) {
-    const { rows } = await pool.query<Omit<PieceOf<'history'>, 'history'> & { history: Buffer }>(historyStatement, [
-      jobId,
-      after.turn,
-      after.run,
-    ]);
+    const { rows } = await pool.query<Omit<BundleRecordOf<'history'>, 'history'> & { history: Buffer }>(
+      historyStatement,
+      [jobId, after.turn, after.run],
+    );
     const [row] = rows;
     if (row === undefined) return;
     yield { ...row, history: row.history.toString('base64') };
@@ -102,13 +101,13 @@ async function* readHistories(pool: Pool, jobId: string): AsyncGenerator<PieceOf
   }
 }
 
-async function* readSnapshots(pool: Pool, jobId: string): AsyncGenerator<JobPiece> {
+async function* readSnapshots(pool: Pool, jobId: string): AsyncGenerator<BundleRecord> {
   const trees = await pool.query<{ tree: string; bytes: number }>(
     'select tree, length(pack) as bytes from job_snapshots where job_id = $1 order by created_at, tree',
     [jobId],
   );
   for (const { tree, bytes } of trees.rows) {
-    const { rows } = await pool.query<PieceOf<'snapshot'>>(
+    const { rows } = await pool.query<BundleRecordOf<'snapshot'>>(
       `select 'snapshot' as piece, tree, commit, base_commit as "baseCommit", patch, changed_files as "changedFiles",
               removed_at is not null as "isRemoved"
        from job_snapshots where job_id = $1 and tree = $2`,

@@ -19,32 +19,32 @@ export const deleteTool = defineTool({
   }),
   isReadOnly: false,
   async run({ path, recursive }, { root, signal }) {
-    const place = parseAgentPath(path);
-    const { parent, name } = splitPath(place);
+    const target = parseAgentPath(path);
+    const { parent, name } = splitPath(target);
     await using folder = await openFolder(root, parent);
     const stat = await statIn(folder, name);
-    if (stat === null) throw new ToolProblem(`${place.shown} does not exist.`);
+    if (stat === null) throw new ToolProblem(`${target.shown} does not exist.`);
     try {
       if (!stat.isDirectory()) {
         await unlink(folder.at(name));
-        return `Deleted ${place.shown}.`;
+        return `Deleted ${target.shown}.`;
       }
       if (!recursive)
-        throw new ToolProblem(`${place.shown} is a folder; set recursive to delete it with everything in it.`);
+        throw new ToolProblem(`${target.shown} is a folder; set recursive to delete it with everything in it.`);
       let files = 0;
       const visit = async ({ kind }: { kind: string }) => {
         if (kind !== 'folder') files += 1;
         return files <= MAX_DELETED;
       };
-      if ((await walkTree({ root, start: place, signal, visit })) !== 'complete') {
+      if ((await walkTree({ root, start: target, signal, visit })) !== 'complete') {
         throw new ToolProblem(
-          `${place.shown} holds more than one call deletes (${MAX_DELETED} files); nothing was deleted.`,
+          `${target.shown} holds more than one call deletes (${MAX_DELETED} files); nothing was deleted.`,
         );
       }
-      await deleteFolder(folder, name, place.shown);
-      return `Deleted ${place.shown} with ${countText(files, 'file')}.`;
+      await deleteFolder(folder, name, target.shown);
+      return `Deleted ${target.shown} with ${countText(files, 'file')}.`;
     } catch (error) {
-      throw problemOf(error, place.shown);
+      throw problemOf(error, target.shown);
     }
   },
 });

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ReplyRow, ReplyStore } from '../../db/sites/replies.ts';
 import type { StreamOutput } from '../http/stream-output.ts';
 
-export interface FollowOptions {
+export interface ReplayOptions {
   replies: ReplyStore;
   reply: ReplyRow;
   output: StreamOutput;
@@ -19,7 +19,7 @@ export interface FollowOptions {
  * Sends a recorded reply from its first byte and follows it to its end, from any process. A reply whose writer died is ended
  * here, once for all that follow it.
  */
-export async function followReply(options: FollowOptions): Promise<void> {
+export async function replayReply(options: ReplayOptions): Promise<void> {
   const { replies, reply, output } = options;
   let position = 0;
   while (!output.gone.aborted) {

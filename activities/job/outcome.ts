@@ -2,13 +2,13 @@ import type { WorkerJobStore } from '../../db/for-worker/jobs.ts';
 import type { JobOutcome, TurnRef } from '../../workflows/contract/job.ts';
 import type { Attempt } from '../attempt.ts';
 
-export interface RecordActivityDeps {
+export interface OutcomeActivityDeps {
   jobs: Pick<WorkerJobStore, 'finish' | 'get' | 'setPhase'>;
   attempt: Attempt;
   redact(text: string): string;
 }
 
-export function createRecordActivities({ jobs, attempt, redact }: RecordActivityDeps) {
+export function createOutcomeActivities({ jobs, attempt, redact }: OutcomeActivityDeps) {
   return {
     /**
      * Safe to run twice: a turn ends once, whatever comes later changes nothing. Answers whether the turn goes on instead,

@@ -2,7 +2,7 @@ import { listOf, textOf } from './front-matter.ts';
 import type { Navigation } from './navigation.ts';
 import type { PageMetadata, SourcePage } from './source-page.ts';
 
-export interface UnplacedPage {
+export interface ParsedPage {
   path: string;
   content: string;
   metadata: PageMetadata;
@@ -21,8 +21,8 @@ const deprecatedBoost = 0.25;
 const looseBoost = 0.5;
 
 /** What a page does not say of itself comes from its place in the navigation, where it stands below `key`. */
-export function placePage(
-  page: UnplacedPage,
+export function applyNavigation(
+  page: ParsedPage,
   { navigation, key, isOperation }: { navigation: Navigation; key: string; isOperation: boolean },
 ): SourcePage {
   const { path, content, metadata, values } = page;

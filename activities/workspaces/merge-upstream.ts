@@ -2,7 +2,7 @@ import { fetchHead, remoteHead, treeOf, type BranchRequest } from './branch-head
 import type { Git } from '../git/git.ts';
 import { mergeTreesYielding } from './merge-trees.ts';
 
-export interface FollowRequest extends BranchRequest {
+export interface UpstreamRequest extends BranchRequest {
   branch: string;
   /** The job's own tree. */
   tree: string;
@@ -10,7 +10,7 @@ export interface FollowRequest extends BranchRequest {
   known: { commit: string; tree: string };
 }
 
-export interface FollowedHead {
+export interface UpstreamMerge {
   commit: string;
   headTree: string;
   /** The job's tree with what others did to the branch. */
@@ -20,7 +20,7 @@ export interface FollowedHead {
 }
 
 /** Looks what a branch holds by now and joins it with the job's own change; null when the branch is gone. */
-export async function followBranch(git: Git, request: FollowRequest): Promise<FollowedHead | null> {
+export async function mergeUpstream(git: Git, request: UpstreamRequest): Promise<UpstreamMerge | null> {
   const { job, known, tree, limits, signal } = request;
   const ref = `refs/heads/${request.branch}`;
   const commit = await remoteHead(git, request, ref);

@@ -4,7 +4,7 @@ import type { JobEventStore } from '../../db/jobs/job-events.ts';
 import { presentJobEvent } from './present-job-event.ts';
 import type { StreamOutput } from '../http/stream-output.ts';
 
-export interface FollowJobEventsOptions {
+export interface StreamJobEventsOptions {
   owner: Owner;
   jobId: string;
   /** The number of the last event that the watcher has. */
@@ -21,7 +21,7 @@ export interface FollowJobEventsOptions {
 const pageSize = 50;
 
 /** Sends a job's events as they are appended, each once and in order, until its turn has ended and no other began. */
-export async function followJobEvents(options: FollowJobEventsOptions): Promise<void> {
+export async function streamJobEvents(options: StreamJobEventsOptions): Promise<void> {
   const { owner, jobId, events, bell, output, stopping, lookEveryMs } = options;
   const signal = AbortSignal.any([output.gone, stopping]);
   let { after } = options;

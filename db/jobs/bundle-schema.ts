@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
-/** Everything that is kept of a job, piece by piece: what a bundle holds a line of, and what a replay reads. */
+/** Everything that is kept of a job, record by record: what a bundle holds a line of, and what a replay reads. */
 
-const place = { turn: z.number(), step: z.number() };
+const stepKey = { turn: z.number(), step: z.number() };
 const text = z.string();
 const time = z.string();
 
@@ -13,7 +13,7 @@ const toolCallSchema = z.object({
   invalid: text.optional(),
 });
 
-const jobPiece = z.object({
+const jobRecord = z.object({
   piece: z.literal('job'),
   id: text,
   projectId: text,
@@ -31,14 +31,14 @@ const jobPiece = z.object({
   headCommit: text.nullable(),
   prLink: text.nullable(),
   failureCategory: text.nullable(),
-  forkedFrom: z.object({ jobId: text, ...place }).nullable(),
+  forkedFrom: z.object({ jobId: text, ...stepKey }).nullable(),
   recordsRemovedAt: time.nullable(),
   createdAt: time,
   endedAt: time.nullable(),
   archivedAt: time.nullable(),
 });
 
-const turnPiece = z.object({
+const turnRecord = z.object({
   piece: z.literal('turn'),
   turn: z.number(),
   prompt: text,
@@ -51,7 +51,7 @@ const turnPiece = z.object({
   endedAt: time.nullable(),
 });
 
-const messagePiece = z.object({
+const messageRecord = z.object({
   piece: z.literal('message'),
   turn: z.number(),
   position: z.number(),
@@ -61,9 +61,9 @@ const messagePiece = z.object({
   createdAt: time,
 });
 
-const notePiece = z.object({
+const noteRecord = z.object({
   piece: z.literal('note'),
-  ...place,
+  ...stepKey,
   kind: z.union([
     z.enum(['nudge', 'calls-left', 'last-call', 'overruled']),
     z.templateLiteral(['guidance:', z.string()]),
@@ -71,9 +71,9 @@ const notePiece = z.object({
   text,
 });
 
-const compactionPiece = z.object({
+const compactionRecord = z.object({
   piece: z.literal('compaction'),
-  ...place,
+  ...stepKey,
   uptoTurn: z.number(),
   uptoStep: z.number(),
   summary: text,
@@ -86,7 +86,7 @@ const compactionPiece = z.object({
   tree: text.nullable(),
 });
 
-const effectPiece = z.object({
+const effectRecord = z.object({
   piece: z.literal('effect'),
   turn: z.number(),
   effect: text,
@@ -96,7 +96,7 @@ const effectPiece = z.object({
 });
 
 /** Without those of the type `text`: the whole text is in the step. */
-const eventPiece = z.object({
+const eventRecord = z.object({
   piece: z.literal('event'),
   seq: z.number(),
   turn: z.number(),
@@ -106,14 +106,14 @@ const eventPiece = z.object({
   createdAt: time,
 });
 
-const exportPiece = z.object({
+const exportRecord = z.object({
   piece: z.literal('export'),
   turn: z.number(),
   state: z.enum(['waiting', 'exported', 'lost', 'removed']),
   isWhole: z.boolean(),
 });
 
-const historyPiece = z.object({
+const historyRecord = z.object({
   piece: z.literal('history'),
   turn: z.number(),
   run: z.number(),
@@ -124,9 +124,9 @@ const historyPiece = z.object({
   history: text,
 });
 
-const stepPiece = z.object({
+const stepRecord = z.object({
   piece: z.literal('step'),
-  ...place,
+  ...stepKey,
   fence: z.number(),
   requestHash: text.nullable(),
   response: z.object({ content: z.array(z.unknown()), text, toolCalls: z.array(toolCallSchema) }).nullable(),
@@ -145,7 +145,7 @@ const stepPiece = z.object({
   endedAt: time.nullable(),
 });
 
-const snapshotPiece = z.object({
+const snapshotRecord = z.object({
   piece: z.literal('snapshot'),
   tree: text,
   commit: text,
@@ -157,22 +157,22 @@ const snapshotPiece = z.object({
 });
 
 /** A part of the snapshot before it, in base64; thin: relative to the base commit. */
-const packPiece = z.object({ piece: z.literal('pack'), tree: text, data: text });
+const packRecord = z.object({ piece: z.literal('pack'), tree: text, data: text });
 
-export const jobPieceSchema = z.discriminatedUnion('piece', [
-  jobPiece,
-  turnPiece,
-  messagePiece,
-  notePiece,
-  compactionPiece,
-  effectPiece,
-  eventPiece,
-  exportPiece,
-  historyPiece,
-  stepPiece,
-  snapshotPiece,
-  packPiece,
+export const bundleRecordSchema = z.discriminatedUnion('piece', [
+  jobRecord,
+  turnRecord,
+  messageRecord,
+  noteRecord,
+  compactionRecord,
+  effectRecord,
+  eventRecord,
+  exportRecord,
+  historyRecord,
+  stepRecord,
+  snapshotRecord,
+  packRecord,
 ]);
 
-export type JobPiece = z.infer<typeof jobPieceSchema>;
-export type PieceOf<Name extends JobPiece['piece']> = Extract<JobPiece, { piece: Name }>;
+export type BundleRecord = z.infer<typeof bundleRecordSchema>;
+export type BundleRecordOf<Name extends BundleRecord['piece']> = Extract<BundleRecord, { piece: Name }>;

@@ -2,9 +2,9 @@ import type { Pool } from 'pg';
 import type { StepRef } from '../../workflows/contract/job.ts';
 
 /** How long a step counts as asked for after an attempt said so: shorter than the engine takes to begin another attempt. */
-export const askedForMs = 1_500;
+export const modelCallLeaseMs = 1_500;
 
-export interface AskedSteps {
+export interface ModelCallLeases {
   /**
    * Says, directly before the request is sent, what the call costs if its answer never comes. A call of the step that was under
    * way before counts as lost. False: another attempt has the step; nothing may be sent.
@@ -13,11 +13,11 @@ export interface AskedSteps {
   /** Says that the call has ended without an answer, and what it cost. */
   lose(call: StepRef & { fence: number; micros: number }): Promise<void>;
   /** Whether an attempt is asking the model for the step, as far as is known. */
-  isAsked(ref: StepRef): Promise<boolean>;
+  isInFlight(ref: StepRef): Promise<boolean>;
   /** Says that attempts of this process are still asking. */
-  stillAsked(refs: StepRef[]): Promise<void>;
+  renew(refs: StepRef[]): Promise<void>;
   /** Says that an attempt has stopped; nothing when a newer one has begun. */
-  endAsked(held: StepRef & { fence: number }): Promise<void>;
+  release(held: StepRef & { fence: number }): Promise<void>;
 }
 
 /** Counts what was lost into the job and its project, as an answer that is stored does. */
@@ -32,7 +32,7 @@ const countLost = `
   )`;
 
 /** Who asks a model right now. An attempt that the engine lost sight of goes on, and another one leaves the asking to it. */
-export function createAskedSteps(pool: Pool): AskedSteps {
+export function createModelCallLeases(pool: Pool): ModelCallLeases {
   return {
     async begin({ jobId, turn, step, fence, micros }) {
       const { rowCount } = await pool.query({
@@ -65,7 +65,7 @@ export function createAskedSteps(pool: Pool): AskedSteps {
       });
     },
 
-    async isAsked({ jobId, turn, step }) {
+    async isInFlight({ jobId, turn, step }) {
       const { rowCount } = await pool.query(
         `select from job_steps
          where job_id = $1 and turn = $2 and step = $3 and response is null and asked_until > now()`,
@@ -74,9 +74,9 @@ export function createAskedSteps(pool: Pool): AskedSteps {
       return rowCount === 1;
     },
 
-    async stillAsked(refs) {
+    async renew(refs) {
       await pool.query({
-        name: 'still-asked',
+        name: 'renew-model-calls',
         text: `
           update job_steps set asked_until = now() + $4::float8 * interval '1 millisecond'
           from unnest($1::text[], $2::integer[], $3::integer[]) as asked (job_id, turn, step)
@@ -86,12 +86,12 @@ export function createAskedSteps(pool: Pool): AskedSteps {
           refs.map(({ jobId }) => jobId),
           refs.map(({ turn }) => turn),
           refs.map(({ step }) => step),
-          askedForMs,
+          modelCallLeaseMs,
         ],
       });
     },
 
-    async endAsked({ jobId, turn, step, fence }) {
+    async release({ jobId, turn, step, fence }) {
       await pool.query(
         'update job_steps set asked_until = null where job_id = $1 and turn = $2 and step = $3 and fence = $4',
         [jobId, turn, step, fence],

@@ -1,4 +1,4 @@
-import type { ToldStep, ToldTurn } from '../../db/jobs/job-story.ts';
+import type { TimelineStep, TimelineTurn } from '../../db/jobs/job-timeline.ts';
 import type { PublicStep, PublicTurns } from './job-story-schemas.ts';
 
 /** The public form of a turn, field by field. */
@@ -9,7 +9,7 @@ export function presentTurn({
   createdAt,
   endedAt,
   messages,
-}: ToldTurn): PublicTurns['turns'][number] {
+}: TimelineTurn): PublicTurns['turns'][number] {
   return {
     turn,
     prompt,
@@ -25,7 +25,7 @@ export function presentTurn({
 }
 
 /** The public form of a step, field by field. */
-export function presentStep(row: ToldStep): PublicStep {
+export function presentStep(row: TimelineStep): PublicStep {
   return {
     turn: row.turn,
     step: row.step,

@@ -1,11 +1,11 @@
-import { sshPlaceOf } from '../../lib/inputs/ssh-keys.ts';
+import { sshServerOf } from '../../lib/inputs/ssh-keys.ts';
 import { ForgeError } from './forge.ts';
 
 /**
  * Splits the address of a repository below a server's `root` into its owner (which may have several parts) and its name. The
  * root may itself lie below a path. Throws ForgeError when the repository lies elsewhere.
  */
-export function repositoryPlace(repository: string, { root, forge }: { root: string; forge: string }) {
+export function repositoryPath(repository: string, { root, forge }: { root: string; forge: string }) {
   const base = new URL(`${root.replace(/\/+$/, '')}/`);
   const below = pathBySsh(repository, base) ?? pathByHttp(repository, base);
   if (below !== null) {
@@ -38,7 +38,7 @@ function pathByHttp(repository: string, base: URL): string | null {
 
 /** Servers have ssh under their own name, on whatever port, or under one below it, such as `ssh.github.com`. */
 function pathBySsh(repository: string, base: URL): string | null {
-  const place = sshPlaceOf(repository);
-  if (place === null || (place.host !== base.hostname && !place.host.endsWith(`.${base.hostname}`))) return null;
+  const server = sshServerOf(repository);
+  if (server === null || (server.host !== base.hostname && !server.host.endsWith(`.${base.hostname}`))) return null;
   return repository.split('/').slice(3).join('/');
 }

@@ -88,7 +88,7 @@ function meantFor(word: string): Record<string, unknown> {
 export const ofNobody = ['workers'];
 
 /** A row in every table, each text of which holds the word, all of one organization. Answers the organization's id. */
-export async function plantRows(pool: Pool, schema: Schema, word: string): Promise<string> {
+export async function insertForeignRows(pool: Pool, schema: Schema, word: string): Promise<string> {
   const meant = meantFor(word);
   const known = new Map<string, unknown>();
   const client = await pool.connect();

@@ -8,13 +8,13 @@ import type { EncryptionKey } from '../../lib/encryption/keys.ts';
 /** Keys by how often the engine needs each. */
 export type KeyCounts = Map<string, number>;
 
-export interface EngineKeys {
+export interface TemporalKeys {
   resealedSchedules: number;
   schedules: KeyCounts;
   openExecutions: KeyCounts;
 }
 
-export interface EngineKeysOptions {
+export interface TemporalKeysOptions {
   temporal: TemporalSettings;
   encryptionKeys: readonly EncryptionKey[];
   scheduleIds: readonly string[];
@@ -27,7 +27,7 @@ const fetchedAtOnce = 10;
  * Writes schedules anew whose arguments are not sealed under the first key, and looks which keys the engine still needs: those
  * of schedules, and those of executions that are open. Null when Temporal does not answer.
  */
-export async function resealEngine(options: EngineKeysOptions): Promise<EngineKeys | null> {
+export async function resealTemporal(options: TemporalKeysOptions): Promise<TemporalKeys | null> {
   const { temporal, encryptionKeys, scheduleIds } = options;
   let connection: Connection;
   try {

@@ -5,7 +5,7 @@ import type { JobListStore } from '../../db/jobs/job-lists.ts';
 import { presentListedJob } from './present-listed-job.ts';
 import type { StreamOutput } from '../http/stream-output.ts';
 
-export interface FollowJobChangesOptions {
+export interface StreamJobChangesOptions {
   owner: Owner;
   projectId?: string;
   /** Changes after this moment are sent, in microseconds. */
@@ -25,7 +25,7 @@ const overlapMicros = 10_000_000n;
 const pageSize = 200;
 
 /** Sends each job that was made or changed, as it is then, until the reader leaves or the process stops. */
-export async function followJobChanges(options: FollowJobChangesOptions): Promise<void> {
+export async function streamJobChanges(options: StreamJobChangesOptions): Promise<void> {
   const { owner, projectId, lists, bell, output, stopping } = options;
   const signal = AbortSignal.any([output.gone, stopping]);
   /** What was sent of late: id → time of the change. */

@@ -1,12 +1,12 @@
-import { base64Cores, longestTold } from './known-forms.ts';
+import { base64Cores, longestPart } from './known-forms.ts';
 
 /** A line of a private key, in whatever form, is longer. */
-const shortestPiece = 40;
+const shortestFragment = 40;
 /** Half of a piece: wherever one is cut out of a form, it holds one block of that form whole. */
-const blockLength = shortestPiece / 2;
+const blockLength = shortestFragment / 2;
 /** Forms of one secret share blocks; a block that comes more often is no random text. */
 const mostAlike = 4;
-const runs = new RegExp(`[A-Za-z0-9+/=_%-]{${shortestPiece},}`, 'g');
+const runs = new RegExp(`[A-Za-z0-9+/=_%-]{${shortestFragment},}`, 'g');
 
 /** A part of one of the forms that is looked for. */
 interface Block {
@@ -21,9 +21,9 @@ type Range = [number, number];
  * Makes what finds pieces of private keys and of what else is as long: a line of one tells too much, and it is no beginning or end
  * that the whole could be known by. Its cost does not grow with the number of secrets.
  */
-export function createPieceSearch(secrets: readonly string[]): (text: string) => Range[] {
+export function createFragmentSearch(secrets: readonly string[]): (text: string) => Range[] {
   const blocks = new Map<string, Block[]>();
-  for (const form of secrets.filter(({ length }) => length > longestTold).flatMap(formsOfLong)) {
+  for (const form of secrets.filter(({ length }) => length > longestPart).flatMap(formsOfLong)) {
     for (let at = 0; at + blockLength <= form.length; at += blockLength) {
       const text = form.slice(at, at + blockLength);
       const others = blocks.get(text);
@@ -40,7 +40,7 @@ export function createPieceSearch(secrets: readonly string[]): (text: string) =>
         // forms have pieces in common: each of them is tried, and they may overlap
         for (const block of blocks.get(run.slice(at, at + blockLength)) ?? []) {
           const [from, to] = grown(run, at, block);
-          if (to - from >= shortestPiece) ranges.push([index + from, index + to]);
+          if (to - from >= shortestFragment) ranges.push([index + from, index + to]);
         }
       }
     }
@@ -51,8 +51,8 @@ export function createPieceSearch(secrets: readonly string[]): (text: string) =>
 /** What the text and the form have in common around a block; further away is for other blocks to find. */
 function grown(run: string, begin: number, { form, at }: Block): Range {
   const [most, room] = [
-    Math.min(begin, at, shortestPiece),
-    Math.min(run.length - begin, form.length - at, 2 * shortestPiece),
+    Math.min(begin, at, shortestFragment),
+    Math.min(run.length - begin, form.length - at, 2 * shortestFragment),
   ];
   let before = 0;
   while (before < most && run[begin - before - 1] === form[at - before - 1]) before += 1;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createJobStoryStore } from '../../../db/jobs/job-story.ts';
+import { createJobTimelineStore } from '../../../db/jobs/job-timeline.ts';
 import type { JobRow } from '../../../db/jobs/jobs.ts';
 import { collectJob } from '../../../worker/replay/collect-job.ts';
-import { tellJob } from '../../../worker/replay/job-story.ts';
+import { reportJob } from '../../../worker/replay/job-report.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { createTestRepository, type TestRepository } from '../../support/git-repository.ts';
 import { startScriptedModelServer, type ScriptedModelServer } from '../../support/scripted-model-server.ts';
@@ -37,9 +37,9 @@ async function scene(work: (scene: Scene) => Promise<void>): Promise<void> {
 /** What the second turn's steps have changed, as a replay tells it and as the API does. */
 async function changesOf(jobId: string): Promise<{ told: string[][]; differ: boolean[] }> {
   const collected = await collectJob(asOperator(database.pool).record(jobId));
-  const { turns } = await tellJob(collected!, null);
+  const { turns } = await reportJob(collected!, null);
   const steps = turns[1]!.steps;
-  const story = createJobStoryStore(database.pool);
+  const story = createJobTimelineStore(database.pool);
   const operator = await asOperator(database.pool).of(jobId);
   return {
     told: steps.map(({ files }) => files.map(({ change, path }) => `${change} ${path}`)),

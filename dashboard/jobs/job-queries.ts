@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
 import { useReducer, useRef } from 'react';
 import { answerOf, api } from '../http/client.ts';
-import { useStream, type Connection, type StreamEvent } from '../http/follow.ts';
+import { useStream, type Connection, type StreamEvent } from '../http/event-stream.ts';
 import type { JobEvent, Step, Turn } from '../http/types.ts';
 import { queryClient } from '../queries.ts';
 
@@ -71,24 +71,24 @@ export interface PhaseMark {
 }
 
 /** What only the events tell: words that are being spoken, and when phases began. */
-export interface LiveStory {
+export interface LiveOutput {
   words: Map<string, { attempt: number; text: string }>;
   phases: PhaseMark[];
 }
 
-export function placeOf({ turn, step }: { turn: number; step: number }): string {
+export function stepKeyOf({ turn, step }: { turn: number; step: number }): string {
   return `${turn}.${step}`;
 }
 
-function withEvents(story: LiveStory, events: JobEvent[]): LiveStory {
-  let words = story.words;
+function withEvents(live: LiveOutput, events: JobEvent[]): LiveOutput {
+  let words = live.words;
   const marks: PhaseMark[] = [];
   for (const { type, turn, step, data, createdAt } of events) {
     if (type === 'phase' && typeof data['phase'] === 'string') {
       marks.push({ turn, phase: data['phase'], at: Date.parse(createdAt) });
     }
     if (step === null) continue;
-    const key = placeOf({ turn, step });
+    const key = stepKeyOf({ turn, step });
     const { attempt, offset, text } = data;
     // a further attempt takes the words before it back; those of steps before it stand where they are kept
     if (type === 'step-start' && typeof attempt === 'number') words = new Map([[key, { attempt, text: '' }]]);
@@ -98,12 +98,12 @@ function withEvents(story: LiveStory, events: JobEvent[]): LiveStory {
       words = new Map([[key, { attempt, text: before + text }]]);
     }
   }
-  return { words, phases: marks.length === 0 ? story.phases : [...story.phases, ...marks] };
+  return { words, phases: marks.length === 0 ? live.phases : [...live.phases, ...marks] };
 }
 
 /** Follows a job from its first event. What the events announce is read from where it is kept. */
-export function useJobStory(ref: JobRef): LiveStory & { connection: Connection } {
-  const [story, add] = useReducer(withEvents, { words: new Map(), phases: [] });
+export function useLiveJob(ref: JobRef): LiveOutput & { connection: Connection } {
+  const [live, add] = useReducer(withEvents, { words: new Map(), phases: [] });
   const waiting = useRef<ReturnType<typeof setTimeout> | null>(null);
   const take = (events: StreamEvent[]) => {
     const parsed = events.flatMap(({ data }) => (data === '' ? [] : [parseEvent(data)]));
@@ -116,7 +116,7 @@ export function useJobStory(ref: JobRef): LiveStory & { connection: Connection }
     }, 150);
   };
   const connection = useStream(`/v2/agent/${ref.projectId}/job/${ref.id}/events`, take);
-  return { ...story, connection };
+  return { ...live, connection };
 }
 
 function parseEvent(data: string): JobEvent {

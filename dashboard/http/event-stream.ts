@@ -9,7 +9,7 @@ export interface StreamEvent {
 
 export type Connection = 'connecting' | 'live' | 'lost' | 'ended';
 
-interface Following {
+interface ReadOptions {
   url: string;
   lastId: string | null;
   signal: AbortSignal;
@@ -18,7 +18,7 @@ interface Following {
 }
 
 /** Reads an event stream until it says that it has ended (204), and comes back behind the last event when it was cut off. */
-async function follow({ url, lastId, signal, onEvents, onConnection }: Following): Promise<void> {
+async function readEvents({ url, lastId, signal, onEvents, onConnection }: ReadOptions): Promise<void> {
   let last = lastId;
   let failures = 0;
   while (!signal.aborted) {
@@ -88,7 +88,7 @@ export function useStream(
   const [connection, setConnection] = useState<Connection>('connecting');
   const take = useEffectEvent(onEvents);
   const begin = useEffectEvent((target: string, signal: AbortSignal) =>
-    follow({ url: target, lastId, signal, onEvents: take, onConnection: setConnection }),
+    readEvents({ url: target, lastId, signal, onEvents: take, onConnection: setConnection }),
   );
   useEffect(() => {
     if (url === null) return undefined;

@@ -5,7 +5,7 @@ import type { Owner } from '../caller.ts';
 import { isJobOf, newestTree, ofBase } from './job-statements.ts';
 
 /** What somebody said to a job while a turn was under way. */
-export interface ToldMessage {
+export interface TimelineMessage {
   position: number;
   /** The step that was the first to read it; null while it waits. */
   step: number | null;
@@ -13,17 +13,17 @@ export interface ToldMessage {
   createdAt: string;
 }
 
-export interface ToldTurn {
+export interface TimelineTurn {
   turn: number;
   prompt: string;
   status: 'active' | 'completed' | 'failed';
   createdAt: Date;
   endedAt: Date | null;
-  messages: ToldMessage[];
+  messages: TimelineMessage[];
 }
 
 /** A call of a tool with its result; in a list long inputs and outputs are cut. */
-export interface ToldCall {
+export interface TimelineCall {
   toolCallId: string;
   toolName: string;
   /** Of one that is cut, the beginning of its JSON. */
@@ -35,7 +35,7 @@ export interface ToldCall {
   isError: boolean;
 }
 
-export interface ToldStep {
+export interface TimelineStep {
   turn: number;
   step: number;
   /** How many attempts of workers took the step: calls of the model, batches of tools and what a killed one left. */
@@ -43,7 +43,7 @@ export interface ToldStep {
   modelFailures: number;
   /** The model's words; null while there is no answer. */
   text: string | null;
-  toolCalls: ToldCall[];
+  toolCalls: TimelineCall[];
   finishReason: string | null;
   inputTokens: number;
   outputTokens: number;
@@ -57,28 +57,28 @@ export interface ToldStep {
   endedAt: Date | null;
 }
 
-export interface StoryPage<Row> {
+export interface TimelinePage<Row> {
   rows: Row[];
   /** Whether others may follow: the page is full, by number or by size. */
   isFull: boolean;
 }
 
 /** The turns, or the steps, of one page, and the tool calls that are shown of one step. */
-export const mostOfStory = 100;
+export const largestTimelinePage = 100;
 /** At this size a page ends, in bytes of the database's own text; it has one row at least. */
 const pageBytes = 2_000_000;
 /** In a list, longer texts, inputs and outputs are cut. */
 const longestText = 20_000;
 const longestPart = 4_000;
 
-type Place = Pick<StepRef, 'turn' | 'step'>;
+type StepKey = Pick<StepRef, 'turn' | 'step'>;
 
-export interface JobStoryStore {
+export interface JobTimelineStore {
   /** What was asked, in order: each turn with what was said while it was under way. */
-  turns(owner: Owner, jobId: string, page: { after: number; limit: number }): Promise<StoryPage<ToldTurn>>;
+  turns(owner: Owner, jobId: string, page: { after: number; limit: number }): Promise<TimelinePage<TimelineTurn>>;
   /** The steps behind a place, in order, with what is long of them cut. */
-  steps(owner: Owner, jobId: string, page: { after: Place; limit: number }): Promise<StoryPage<ToldStep>>;
-  step(owner: Owner, ref: StepRef): Promise<ToldStep | null>;
+  steps(owner: Owner, jobId: string, page: { after: StepKey; limit: number }): Promise<TimelinePage<TimelineStep>>;
+  step(owner: Owner, ref: StepRef): Promise<TimelineStep | null>;
   /** The change of the job as it stood behind a step, as a patch against the base commit; null when there was none. */
   patchAt(owner: Owner, ref: StepRef): Promise<string | null>;
   /** The newest patch (`text/x-diff`) of a job; null when it changed nothing. */
@@ -112,7 +112,7 @@ const stepColumns = ({ text, part }: { text: number; part: number } | { text: nu
       'isError', coalesce(result -> 'isError', 'false')) order by position)
     from (
       select call, position from jsonb_array_elements(steps.response -> 'toolCalls') with ordinality as calls (call, position)
-      order by position limit ${mostOfStory}
+      order by position limit ${largestTimelinePage}
     ) as calls left join jsonb_array_elements(steps.tool_results) as result on result -> 'toolCallId' = call -> 'toolCallId'
   ), '[]') as "toolCalls", steps.finish_reason as "finishReason",
   steps.input_tokens::float8 as "inputTokens", steps.output_tokens::float8 as "outputTokens",
@@ -151,16 +151,16 @@ const inPages = ({ rows, order, size }: { rows: string; order: string; size: str
     select *, (sum(${size}) over (order by ${order}))::float8 as bytes, (${size})::float8 as own from (${rows}) as rows
   ) as sized where bytes - own < ${pageBytes} order by ${order}`;
 
-function pageOf<Row extends object>(rows: (Row & Sized)[], limit: number): StoryPage<Row> {
+function pageOf<Row extends object>(rows: (Row & Sized)[], limit: number): TimelinePage<Row> {
   return { rows, isFull: rows.length >= limit || (rows.at(-1)?.bytes ?? 0) >= pageBytes };
 }
 
 /** What happened in a job, for people who look at it. */
-export function createJobStoryStore(pool: Pool): JobStoryStore {
+export function createJobTimelineStore(pool: Pool): JobTimelineStore {
   return {
     async turns({ organizationId }, jobId, { after, limit }) {
-      const { rows } = await pool.query<ToldTurn & Sized>({
-        name: 'job-story-turns',
+      const { rows } = await pool.query<TimelineTurn & Sized>({
+        name: 'job-timeline-turns',
         text: inPages({
           order: 'turn',
           rows: `
@@ -179,8 +179,8 @@ export function createJobStoryStore(pool: Pool): JobStoryStore {
     },
 
     async steps({ organizationId }, jobId, { after, limit }) {
-      const { rows } = await pool.query<ToldStep & Sized>({
-        name: 'job-story-steps',
+      const { rows } = await pool.query<TimelineStep & Sized>({
+        name: 'job-timeline-steps',
         text: inPages({
           order: 'turn, step',
           rows: `select ${stepColumns({ text: longestText, part: longestPart })} from ${stepTables}
@@ -194,8 +194,8 @@ export function createJobStoryStore(pool: Pool): JobStoryStore {
     },
 
     async step({ organizationId }, { jobId, turn, step }) {
-      const { rows } = await pool.query<ToldStep>({
-        name: 'job-story-step',
+      const { rows } = await pool.query<TimelineStep>({
+        name: 'job-timeline-step',
         text: `select ${stepColumns({ text: null, part: null })} from ${stepTables}
                where steps.job_id = $1 and steps.turn = $2 and steps.step = $3 and ${isJobOf('$1', '$4')}`,
         values: [jobId, turn, step, organizationId],
@@ -205,7 +205,7 @@ export function createJobStoryStore(pool: Pool): JobStoryStore {
 
     async patchAt({ organizationId }, { jobId, turn, step }) {
       const { rows } = await pool.query<{ patch: string; isRemoved: boolean }>({
-        name: 'job-story-patch',
+        name: 'job-timeline-patch',
         text: `
           select patch, removed_at is not null as "isRemoved" from job_snapshots where job_id = $1 and ${isJobOf('$1', '$4')} and tree = (
             select tree from job_steps

@@ -6,37 +6,37 @@ const entries = ['.git', 'objects', 'refs', 'packed-refs', '.git/objects', '.git
 const largestLink = 4_096;
 
 /**
- * The places on this machine that reading a folder of a directory reads, as paths below `root`: the directory as it is named,
+ * The paths on this machine that reading a folder of a directory reads, as paths below `root`: the directory as it is named,
  * where its symbolic links lead, and whatever lies elsewhere. Null when one does not exist, or lies outside of the root.
  */
-export async function placesOfDirectory(directory: string, folder: string, root: string): Promise<string[] | null> {
-  return placesOf(directory, [join(directory, folder)], root);
+export async function realPathsOfDirectory(directory: string, folder: string, root: string): Promise<string[] | null> {
+  return realPathsOf(directory, [join(directory, folder)], root);
 }
 
 /** The same for a repository: git may find its parts elsewhere, too. */
-export async function placesOfRepository(path: string, root: string): Promise<string[] | null> {
+export async function realPathsOfRepository(path: string, root: string): Promise<string[] | null> {
   const link = await linkOf(join(path, '.git'));
   const leads = entries.map((entry) => join(path, entry));
   const found: string[] = link === null ? [] : [resolve(path, link)];
   for (const lead of leads) if (await exists(lead)) found.push(lead);
-  return placesOf(path, found, root);
+  return realPathsOf(path, found, root);
 }
 
-async function placesOf(path: string, parts: string[], root: string): Promise<string[] | null> {
+async function realPathsOf(path: string, parts: string[], root: string): Promise<string[] | null> {
   // git would go on to look for `path.git`
-  const place = await placeOf(path, root);
-  if (place === null) return null;
-  const places = [path, place];
+  const realPath = await realPathOf(path, root);
+  if (realPath === null) return null;
+  const paths = [path, realPath];
   for (const part of parts) {
-    const lead = await placeOf(part, root);
+    const lead = await realPathOf(part, root);
     if (lead === null) return null;
-    if (lead !== place && !lead.startsWith(`${place}/`)) places.push(lead);
+    if (lead !== realPath && !lead.startsWith(`${realPath}/`)) paths.push(lead);
   }
-  return places;
+  return paths;
 }
 
 /** Null also for a link that leads nowhere. */
-async function placeOf(path: string, root: string): Promise<string | null> {
+async function realPathOf(path: string, root: string): Promise<string | null> {
   const [real, realRoot] = await Promise.all([realOrNull(path), realOrNull(root)]);
   if (real === null || realRoot === null) return null;
   const below = relative(realRoot, real);

@@ -9,9 +9,9 @@ import { codeOf, StartError } from '../start-error.ts';
 
 const execute = promisify(execFile);
 const preferredAccounts = ['postgres', 'nobody', 'daemon'];
-const placesOfRoot = '/var/lib/docket';
+const rootDataFolder = '/var/lib/docket';
 
-export interface PostgresPlace {
+export interface DataLocation {
   /** The data directory. */
   data: string;
   /** Who the server runs as; null: as this process. */
@@ -23,7 +23,7 @@ export interface PostgresPlace {
  * run PostgreSQL: another account does, and where it cannot enter `directory`, the data lies below `/var/lib/docket`,
  * and `directory/elsewhere` says where.
  */
-export async function findPostgresPlace(directory: string): Promise<PostgresPlace> {
+export async function findDataLocation(directory: string): Promise<DataLocation> {
   await mkdir(directory, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 });
   const inside = join(await realpath(directory), 'data');
   if (process.getuid?.() !== 0) return { data: inside, account: null };
@@ -39,32 +39,32 @@ export async function findPostgresPlace(directory: string): Promise<PostgresPlac
   }
   const account = await findAccount();
   if (elsewhere === null && (await canEnter(dirname(inside), account))) return { data: inside, account };
-  return { data: elsewhere ?? (await placeOutside(directory)), account };
+  return { data: elsewhere ?? (await locationOutside(directory)), account };
 }
 
-async function placeOutside(directory: string): Promise<string> {
+async function locationOutside(directory: string): Promise<string> {
   const name = createHash('sha256')
     .update(await realpath(directory))
     .digest('hex')
     .slice(0, 16);
-  const place = join(placesOfRoot, name);
-  for (const folder of [placesOfRoot, place]) {
-    if (folder === place) await keepAside(place);
+  const outside = join(rootDataFolder, name);
+  for (const folder of [rootDataFolder, outside]) {
+    if (folder === outside) await keepAside(outside);
     await mkdir(folder, { recursive: true });
     await chmod(folder, 0o755);
   }
-  const data = join(place, 'data');
+  const data = join(outside, 'data');
   await writeFile(join(directory, 'elsewhere'), data, { mode: 0o600 });
   return data;
 }
 
 /** What lies there belonged to a home of the same path that has been deleted: one such generation is kept. */
-async function keepAside(place: string): Promise<void> {
-  const previous = `${place}.previous`;
-  if ((await ownerOf(place)) === null) return;
-  await endLeftoverServer(join(place, 'data'));
+async function keepAside(outside: string): Promise<void> {
+  const previous = `${outside}.previous`;
+  if ((await ownerOf(outside)) === null) return;
+  await endLeftoverServer(join(outside, 'data'));
   await rm(previous, { recursive: true, force: true });
-  await rename(place, previous);
+  await rename(outside, previous);
 }
 
 /** The first account, other than root, that this process may run programs as. In a container not every account is mapped. */

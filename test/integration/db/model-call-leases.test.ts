@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createAskedSteps } from '../../../db/for-worker/asked-steps.ts';
+import { createModelCallLeases } from '../../../db/for-worker/model-call-leases.ts';
 import { createStepStore } from '../../../db/for-worker/steps.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { seedJob } from './seed.ts';
@@ -13,48 +13,48 @@ afterAll(() => database[Symbol.asyncDispose]());
 const scene = async () => {
   const { pool } = database;
   const ref = { ...(await seedJob(pool)), step: 1 };
-  return { ref, asked: createAskedSteps(pool), steps: createStepStore(pool) };
+  return { ref, leases: createModelCallLeases(pool), steps: createStepStore(pool) };
 };
 
 const passTime = () => database.pool.query("update job_steps set asked_until = asked_until - interval '1 minute'");
 
-it('a step is asked for from its claim until its answer is stored', async () => {
-  const { ref, asked, steps } = await scene();
-  expect(await asked.isAsked(ref)).toBe(false);
+it('a step is leases for from its claim until its answer is stored', async () => {
+  const { ref, leases, steps } = await scene();
+  expect(await leases.isInFlight(ref)).toBe(false);
   await steps.claimAnswer(ref);
-  expect(await asked.isAsked(ref)).toBe(true);
+  expect(await leases.isInFlight(ref)).toBe(true);
   const response = { content: [], text: '', toolCalls: [] };
   const usage = { inputTokens: 1, outputTokens: 1 };
   await steps.storeResponse({ ...ref, requestHash: 'h', response, finishReason: 'stop', usage, costMicros: null });
-  expect(await asked.isAsked(ref)).toBe(false);
+  expect(await leases.isInFlight(ref)).toBe(false);
 });
 
-it('a step is asked for only as long as somebody says so', async () => {
-  const { ref, asked, steps } = await scene();
+it('a step is leases for only as long as somebody says so', async () => {
+  const { ref, leases, steps } = await scene();
   const other = { ...(await seedJob(database.pool)), step: 4 };
   for (const step of [ref, other]) await steps.claimAnswer(step);
   await passTime();
-  expect(await asked.isAsked(ref)).toBe(false);
-  await asked.stillAsked([ref, other]);
-  expect([await asked.isAsked(ref), await asked.isAsked(other)]).toEqual([true, true]);
+  expect(await leases.isInFlight(ref)).toBe(false);
+  await leases.renew([ref, other]);
+  expect([await leases.isInFlight(ref), await leases.isInFlight(other)]).toEqual([true, true]);
 });
 
 it('an attempt that stops ends what it said, and nothing of a newer one', async () => {
-  const { ref, asked, steps } = await scene();
+  const { ref, leases, steps } = await scene();
   const { fence } = await steps.claimAnswer(ref);
   const newer = await steps.claimAnswer(ref);
-  await asked.endAsked({ ...ref, fence });
-  expect(await asked.isAsked(ref)).toBe(true);
-  await asked.endAsked({ ...ref, fence: newer.fence });
-  expect(await asked.isAsked(ref)).toBe(false);
+  await leases.release({ ...ref, fence });
+  expect(await leases.isInFlight(ref)).toBe(true);
+  await leases.release({ ...ref, fence: newer.fence });
+  expect(await leases.isInFlight(ref)).toBe(false);
 });
 
 it('counts a call whose attempt was killed once another one is begun, and none twice', async () => {
-  const { ref, asked, steps } = await scene();
+  const { ref, leases, steps } = await scene();
   const { pool } = database;
   const costOf = async () => {
     const { rows } = await pool.query(
-      `select jobs.cost_micros::int as job, lost_micros::int as lost, asked_micros::int as asked,
+      `select jobs.cost_micros::int as job, lost_micros::int as lost, asked_micros::int as leases,
               (select sum(cost_micros)::int from project_spending as spent where spent.project_id = jobs.project_id) as day
        from job_steps join jobs on jobs.id = job_id where job_id = $1`,
       [ref.jobId],
@@ -62,22 +62,22 @@ it('counts a call whose attempt was killed once another one is begun, and none t
     return rows[0];
   };
   const killed = await steps.claimAnswer(ref);
-  expect(await asked.begin({ ...ref, fence: killed.fence, micros: 70 })).toBe(true);
-  expect(await costOf()).toEqual({ job: 0, lost: 0, asked: 70, day: null });
+  expect(await leases.begin({ ...ref, fence: killed.fence, micros: 70 })).toBe(true);
+  expect(await costOf()).toEqual({ job: 0, lost: 0, leases: 70, day: null });
 
   const { fence } = await steps.claimAnswer(ref);
-  expect(await asked.begin({ ...ref, fence: killed.fence, micros: 70 })).toBe(false);
-  expect(await asked.begin({ ...ref, fence, micros: 80 })).toBe(true);
-  expect(await costOf()).toEqual({ job: 70, lost: 70, asked: 80, day: 70 });
-  await asked.lose({ ...ref, fence: killed.fence, micros: 1_000 });
-  await asked.lose({ ...ref, fence, micros: 85 });
-  await asked.lose({ ...ref, fence, micros: 85 });
-  expect(await costOf()).toEqual({ job: 155, lost: 155, asked: 0, day: 155 });
+  expect(await leases.begin({ ...ref, fence: killed.fence, micros: 70 })).toBe(false);
+  expect(await leases.begin({ ...ref, fence, micros: 80 })).toBe(true);
+  expect(await costOf()).toEqual({ job: 70, lost: 70, leases: 80, day: 70 });
+  await leases.lose({ ...ref, fence: killed.fence, micros: 1_000 });
+  await leases.lose({ ...ref, fence, micros: 85 });
+  await leases.lose({ ...ref, fence, micros: 85 });
+  expect(await costOf()).toEqual({ job: 155, lost: 155, leases: 0, day: 155 });
 
-  await asked.begin({ ...ref, fence, micros: 80 });
+  await leases.begin({ ...ref, fence, micros: 80 });
   const response = { content: [], text: '', toolCalls: [] };
   const usage = { inputTokens: 1, outputTokens: 1 };
   await steps.storeResponse({ ...ref, requestHash: 'h', response, finishReason: 'stop', usage, costMicros: 100 });
-  await asked.lose({ ...ref, fence, micros: 80 });
-  expect(await costOf()).toEqual({ job: 255, lost: 155, asked: 0, day: 255 });
+  await leases.lose({ ...ref, fence, micros: 80 });
+  expect(await costOf()).toEqual({ job: 255, lost: 155, leases: 0, day: 255 });
 });

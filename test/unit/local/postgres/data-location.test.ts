@@ -2,7 +2,7 @@ import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { canEnter } from '../../../../local/postgres/postgres-place.ts';
+import { canEnter } from '../../../../local/postgres/data-location.ts';
 
 it('lets an account enter a folder only when every folder above lets it pass', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'docket-place-'));
