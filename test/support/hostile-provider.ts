@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 /** Answers of a provider that means ill, by name: the body of a stream, or of an error. Run by name, it serves them at `/<name>/…`. */
 export const hostileAnswers = {
   'a text in one frame': () => [chunk({ content: words(590_000) })],
-  'a text in frames of a few characters': () => Array.from({ length: 6_000 }, () => chunk({ content: 'lorem ipsu' })),
+  'a text in frames of a few characters': () => Array.from({ length: 20_000 }, () => chunk({ content: 'lorem ipsu' })),
   'a text of line breaks': () => [chunk({ content: 'a\n'.repeat(290_000) })],
   'reasoning in one frame': () => [chunk({ reasoning_content: words(590_000) })],
   'arguments in one frame': () => [call(JSON.stringify({ path: 'a', content: words(500_000) }))],
@@ -13,13 +13,16 @@ export const hostileAnswers = {
     callPart('"}'),
   ],
   'arguments of many values': () => [call(`{${Array.from({ length: 6_000 }, (_, at) => `"k${at}":{}`).join()}}`)],
-  'arguments of very many values': () => [call(`{${Array.from({ length: 90_000 }, (_, at) => `"k${at}":{}`).join()}}`)],
+  'arguments of very many values': () => [call(`{${Array.from({ length: 40_000 }, (_, at) => `"k${at}":{}`).join()}}`)],
   'arguments of many values in pieces': () => [
     call('['),
     ...Array.from({ length: 3_000 }, () => callPart('{"a":{}},'.repeat(20))),
     callPart('0]'),
   ],
   'arguments that nest deep': () => [call('['.repeat(250_000) + ']'.repeat(250_000))],
+  'a frame of many values': () => [
+    `data: ${JSON.stringify({ id: 'a', choices: Array.from({ length: 300_000 }, () => ({})) })}\n\n`,
+  ],
   'many calls': () => Array.from({ length: 3_000 }, (_, index) => call('{"path":"a"}', index)),
   'no line': () => ['x'.repeat(64e6)],
   'long comments': () => Array.from({ length: 60 }, () => `: ${'x'.repeat(1e6)}\n`),

@@ -221,7 +221,7 @@ export const boundMutations: Mutation[] = [
     name: 'the end of an answer is read in one go',
     file: 'activities/model/ask-model.ts',
     find: 'const [answer] = await steps;',
-    replace: 'const [answer] = await result.steps;',
+    replace: 'const [answer] = await steps;\n      await result.text;',
     ...loop,
   },
   {
