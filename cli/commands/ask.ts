@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { CommandError } from '../command-error.ts';
-import { streamOf } from '../http/api.ts';
+import { streamOf, whole } from '../http/api.ts';
 import { messagesIn } from '../http/events.ts';
 import { connect, type CommandContext } from './context.ts';
 import { isJson, plain, print } from './output.ts';
@@ -34,7 +34,7 @@ export function addAskCommand(program: Command, context: CommandContext): void {
         parseAs: 'stream',
       });
       const write = isJson(command) ? () => {} : (text: string) => process.stdout.write(plain(text));
-      const { answer, sources } = await readAnswer(await streamOf(call), write);
+      const { answer, sources } = await whole(readAnswer(await streamOf(call), write));
       if (isJson(command)) return print(JSON.stringify({ answer, sources }, null, 2));
       print(answer.endsWith('\n') ? '' : '\n');
       if (sources.length > 0) print(['Sources:', ...sources.map(({ title, url }) => `  ${title}  ${url}`)].join('\n'));

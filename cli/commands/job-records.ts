@@ -7,7 +7,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
 import { CommandError } from '../command-error.ts';
-import { streamOf, type Api } from '../http/api.ts';
+import { streamOf, whole, type Api } from '../http/api.ts';
 import { connect, type CommandContext, type ReplayOptions } from './context.ts';
 import type { JobRef } from './job-watch.ts';
 import { jobOf, onJob } from './on-job.ts';
@@ -62,7 +62,7 @@ async function download(api: Api, path: JobRef, file: string): Promise<void> {
   const half = `${file}.${randomUUID()}`;
   await onFile(file, async () => {
     try {
-      await pipeline(Readable.from(stream), createWriteStream(half, { mode: 0o600, flags: 'wx' }));
+      await whole(pipeline(Readable.from(stream), createWriteStream(half, { mode: 0o600, flags: 'wx' })));
       await rename(half, file);
     } finally {
       await rm(half, { force: true });

@@ -64,6 +64,16 @@ export async function streamOf(call: Unread | Promise<Unread>) {
   throw new ApiProblem(response.status, error);
 }
 
+/** Waits for what reads a stream. A connection that breaks off is a TypeError of fetch. */
+export async function whole<T>(reading: Promise<T>): Promise<T> {
+  try {
+    return await reading;
+  } catch (cause) {
+    if (!(cause instanceof TypeError)) throw cause;
+    throw new UnreachableError('The connection to Docket broke off. Run the command again.', { cause });
+  }
+}
+
 /** Reads a list to its end, page by page. */
 export async function everyItem<Page extends { nextCursor: string | null }, Item>(
   read: (query: { cursor?: string; limit: number }) => Promise<Page>,

@@ -52,7 +52,7 @@ describe('docket job', () => {
     await expect(served.docket('job', 'show', job.id)).rejects.toThrow('There is no job');
   });
 
-  it('downloads a bundle whole, or leaves no file', async () => {
+  it('downloads a bundle', async () => {
     const job = await buildJob(served.database.pool, await newProject());
     const folder = await mkdtemp(join(tmpdir(), 'docket-bundle-'));
     onTestFinished(() => rm(folder, { recursive: true }));
@@ -79,13 +79,17 @@ describe('docket job', () => {
   });
 });
 
-describe('docket job watch', () => {
+describe('a service whose connections break off', () => {
+  type Answer = (response: ServerResponse) => void;
   const key = `svc_${'A'.repeat(61)}`;
   const event = (seq: number, type: string, data: object) =>
     `id: ${seq}\nevent: ${type}\ndata: ${JSON.stringify({ seq, turn: 1, step: 1, type, createdAt: '2026-01-01T00:00:00Z', data })}\n\n`;
 
-  /** A service whose stream of events is what the test scripts; its connections break off as it says. */
-  async function watch(status: string, answers: ((response: ServerResponse) => void)[], ...more: string[]) {
+  const watch = (status: string, answers: Answer[], ...more: string[]) =>
+    docketOn(status, answers, ['job', 'watch', 'job_1', ...more]);
+
+  /** Runs a command on a service that streams what the test scripts, over connections that break off as it says. */
+  async function docketOn(status: string, answers: Answer[], args: string[]) {
     const lastIds: (string | undefined)[] = [];
     const job = {
       id: 'job_1',
@@ -99,7 +103,7 @@ describe('docket job watch', () => {
       },
     };
     function answer({ url = '', headers }: IncomingMessage, response: ServerResponse): void {
-      if (!url.includes('/events'))
+      if (!/\/(?:events|bundle)$/.test(url))
         return void response
           .setHeader('Content-Type', 'application/json')
           .end(JSON.stringify(url.includes('/v1/jobs') ? { jobs: [job], nextCursor: null } : job));
@@ -116,7 +120,7 @@ describe('docket job watch', () => {
       DOCKET_URL: `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`,
       DOCKET_API_KEY: key,
     };
-    const result = await runDocket(['job', 'watch', 'job_1', ...more], env);
+    const result = await runDocket(args, env);
     return { ...result, lastIds };
   }
 
@@ -162,6 +166,20 @@ describe('docket job watch', () => {
       { id: 'job_1', status: 'failed' },
     ]);
     expect({ error, code }).toEqual({ error: 'It broke. Try again.\n', code: 3 });
+  });
+
+  it('keeps no half of a bundle whose connection breaks off', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'docket-bundle-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const half = (response: ServerResponse) => {
+      response.writeHead(200, { 'Content-Type': 'application/gzip' });
+      response.write('half of it', () => response.destroy());
+    };
+    const file = join(folder, 'one.gz');
+    const { out, error, code } = await docketOn('active', [half], ['job', 'bundle', 'job_1', '--output', file]);
+    expect({ out, code }).toEqual({ out: '', code: 1 });
+    expect(error).toBe('The connection to Docket broke off. Run the command again.\n');
+    expect(await readdir(folder)).toEqual([]);
   });
 
   it('ends at a refusal', async () => {
