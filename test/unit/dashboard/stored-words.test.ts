@@ -3,6 +3,7 @@ import { createElement, type ReactNode } from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { expect, it, vi } from 'vitest';
 import { MarkdownText } from '../../../dashboard/components/markdown-text.tsx';
+import { propertyRuns } from '../../support/property-runs.ts';
 import { createRandom } from '../../suites/chaos/random.ts';
 import { brokenDocument } from '../../suites/fuzz/links/documents.ts';
 
@@ -19,7 +20,7 @@ const hostile = [
   '<form action="https://evil.example"><button>x</button></form>',
 ];
 const random = createRandom(7);
-const texts = [...hostile, ...Array.from({ length: 1_000 }, () => brokenDocument(random))];
+const texts = [...hostile, ...Array.from({ length: propertyRuns(1_000) }, () => brokenDocument(random))];
 
 function elementsOf(markup: ReactNode): Element[] {
   const found: Element[] = [];
