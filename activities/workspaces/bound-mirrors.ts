@@ -5,9 +5,9 @@ import { tryLock } from './file-lock.ts';
 import { readBase } from './job-directory.ts';
 import { mirrorNameOf } from './mirrors.ts';
 
-/** A mirror that was used within this time stays. */
+/** Mirrors used within this time are never removed. */
 const keepUsedMs = 10 * 60_000;
-/** One that was not used for so long goes, also where there is room: its repository may be nobody's any more. */
+/** Mirrors unused for this long are removed even when there is room: the repository may be abandoned. */
 const forgetMs = 30 * 24 * 60 * 60_000;
 
 interface StoredMirror {
@@ -17,8 +17,9 @@ interface StoredMirror {
 }
 
 /**
- * Removes the mirrors that were not used for longest, until the others fit on the disk and none is forgotten. One that a working copy
- * borrows from stays; one that is needed again is fetched anew. Answers how many it removed.
+ * Removes the least recently used mirrors until the rest fit within the limit, and every mirror unused for `forgetMs`.
+ * Leaves mirrors that a working copy borrows objects from. A removed mirror is fetched again when it is needed. Returns
+ * the number of mirrors removed.
  */
 export async function boundMirrors(directory: string, limitBytes: number): Promise<number> {
   const stored = await listMirrors(join(directory, 'mirrors'));
@@ -51,7 +52,10 @@ async function borrowedMirrors(jobs: string): Promise<Set<string>> {
   return new Set(bases.flatMap((base) => (base === null ? [] : [mirrorNameOf(base)])));
 }
 
-/** Out of the way first, so that nobody meets it half deleted; what a kill leaves in the trash is swept from there. */
+/**
+ * Moves the mirror to the trash before deleting it, so that no process sees it half deleted. If the worker is killed,
+ * the trash sweep deletes the remainder.
+ */
 async function removeMirror(directory: string, { name, usedAtMs }: StoredMirror): Promise<boolean> {
   const lock = tryLock(join(directory, 'locks', `mirror-${name}.lock`));
   if (lock === null) return false;

@@ -8,17 +8,17 @@ interface JobAccess extends RepositoryAccess {
 }
 
 export interface BranchRequest extends JobAccess {
-  /** What the tree of the branch may be at most. */
+  /** Limits for the tree of the branch. */
   limits: TreeLimits;
 }
 
-/** The commit a branch of the remote is at, null when there is none. */
+/** Returns the head commit of a remote branch, or null if the branch does not exist. */
 export async function remoteHead(git: Git, request: JobAccess, ref: string): Promise<string | null> {
   const { refs } = await listRemote(git, { gitDir: request.job.gitDir, access: request, names: [ref] });
   return refs.get(ref) ?? null;
 }
 
-/** Brings the commits of a branch into the job's git directory. */
+/** Fetches the commits of a branch into the job's git directory. */
 export async function fetchHead(git: Git, request: BranchRequest, ref: string): Promise<void> {
   await git.run({
     gitDir: request.job.gitDir,
@@ -37,7 +37,7 @@ export async function fetchHead(git: Git, request: BranchRequest, ref: string): 
   });
 }
 
-/** The tree of a commit that the job's git directory has. */
+/** Returns the tree of a commit that is present in the job's git directory. */
 export async function treeOf(git: Git, { job, signal }: BranchRequest, commit: string): Promise<string> {
   const args = ['rev-parse', '--verify', '--quiet', `${commit}^{tree}`];
   const { stdout } = await git.run({ gitDir: job.gitDir, args, signal });

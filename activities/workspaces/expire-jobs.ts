@@ -7,7 +7,7 @@ import { removeJobFolder } from './job-disks.ts';
 const removedAtOnce = 20;
 const trashAfterMs = 60 * 60_000;
 
-/** Removes working copies that nobody has used for a while, a few at a time, and what a killed removal left. */
+/** Removes expired working copies, a few at a time, and the leftovers of interrupted removals. */
 export async function expireJobs(directory: string, keepMs: number): Promise<void> {
   const oldest = Date.now() - keepMs;
   const expired = await olderThan(join(directory, 'jobs'), oldest);
@@ -20,12 +20,15 @@ export async function expireJobs(directory: string, keepMs: number): Promise<voi
   }
 }
 
-/** The names of the working copies that are there. */
+/** Returns the names of all working copies. */
 export async function listJobs(directory: string): Promise<string[]> {
   return readdir(join(directory, 'jobs')).catch(() => []);
 }
 
-/** Removes a working copy, unless somebody works in it or `mayGo` says no once nobody can begin to. */
+/**
+ * Removes a working copy unless it is locked. Calls `mayGo` while holding the lock and leaves the copy in place if it
+ * returns false.
+ */
 export async function discardIfFree(directory: string, name: string, mayGo: () => Promise<boolean>): Promise<boolean> {
   const root = join(directory, 'jobs', name);
   const job: JobDirectory = {

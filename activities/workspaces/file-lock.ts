@@ -4,16 +4,16 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import { GitError } from '../git/git-error.ts';
 
-/** A lock between all processes of a machine. The kernel gives it back when its owner dies. */
+/** A lock shared by all processes on the machine. The kernel releases it when its owner dies. */
 export interface FileLock {
-  /** Gives the lock back; `remove` takes the file away with it. */
+  /** Releases the lock; `remove` also deletes the lock file. */
   release(options?: { remove?: boolean }): Promise<void>;
 }
 
 const shortestWaitMs = 5;
 const longestWaitMs = 100;
 
-/** Takes the lock of a file, waiting for whoever holds it. Errors: GitError `aborted`. */
+/** Acquires the lock on a file, waiting until it is free. Errors: GitError `aborted`. */
 export async function acquireLock(path: string, signal: AbortSignal): Promise<FileLock> {
   for (let waitMs = shortestWaitMs; ; waitMs = Math.min(waitMs * 2, longestWaitMs)) {
     if (signal.aborted) throw new GitError('aborted');
@@ -23,14 +23,14 @@ export async function acquireLock(path: string, signal: AbortSignal): Promise<Fi
   }
 }
 
-/** Takes the lock if it is free; null when someone holds it. */
+/** Acquires the lock if it is free; returns null if it is held. */
 export function tryLock(path: string): FileLock | null {
   createOnce(path);
   const before = identityOf(path);
   const database = lockDatabase(path);
   if (database === null) return null;
   if (before === null || before !== identityOf(path)) {
-    // The holder before removed the file: this lock would exclude nobody
+    // The previous holder removed the file: this lock would exclude no other process
     database.close();
     return null;
   }
@@ -43,7 +43,9 @@ export function tryLock(path: string): FileLock | null {
   };
 }
 
-/** An exclusive transaction that writes nothing: SQLite's lock on the file, without a file beside it. */
+/**
+ * Opens an exclusive transaction that writes nothing. It holds SQLite's lock on the file and creates no journal file.
+ */
 function lockDatabase(path: string): DatabaseSync | null {
   const database = new DatabaseSync(path, { timeout: 0 });
   try {
@@ -60,7 +62,9 @@ function isBusy(error: unknown): boolean {
   return error instanceof Error && 'errcode' in error && error.errcode === 5;
 }
 
-/** Never opens a file that exists: closing it again would give back the locks that this process holds on it. */
+/**
+ * Creates the file but never opens an existing one: closing it would release the locks that this process holds on it.
+ */
 function createOnce(path: string): void {
   try {
     closeSync(openSync(path, 'wx', 0o600));

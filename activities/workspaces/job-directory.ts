@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { removeJobFolder } from './job-disks.ts';
 
-/** Where a job's files lie: the tree an agent works in, and git's own directory outside of it. */
+/** Paths of a job's files: the tree an agent works in, and the git directory outside of it. */
 export interface JobDirectory {
   root: string;
   tree: string;
@@ -28,11 +28,11 @@ const baseSchema = z.object({
 const indexPrefix = 'index.';
 const nextIndex = 'next-index';
 
-/** Takes every rule of a repository away: files are kept and compared byte by byte. */
+/** Overrides all attributes of a repository, so that files are stored and compared byte for byte. */
 const attributes = '* -text !eol !diff !filter !ident !working-tree-encoding !merge\n';
 const config = '[core]\n  repositoryFormatVersion = 0\n  bare = false\n';
 
-/** The paths of a job; an id that is no plain name is replaced by its digest. */
+/** Returns the paths of a job. A job id that is not a plain name is replaced by its digest. */
 export function jobDirectoryOf(directory: string, jobId: string): JobDirectory {
   const isPlain = /^[A-Za-z0-9_-]{1,100}$/.test(jobId);
   const name = isPlain ? jobId : `${createHash('sha256').update(jobId).digest('hex')}.id`;
@@ -45,7 +45,7 @@ export function jobDirectoryOf(directory: string, jobId: string): JobDirectory {
   };
 }
 
-/** Makes an empty job directory that borrows the objects of the mirror. */
+/** Creates an empty job directory that borrows objects from the mirror. */
 export async function createJobDirectory(job: JobDirectory, { mirror }: { mirror: string }): Promise<void> {
   await mkdir(job.tree, { recursive: true, mode: 0o700 });
   await mkdir(join(job.gitDir, 'objects', 'info'), { recursive: true });
@@ -65,7 +65,7 @@ export async function readBase(job: Pick<JobDirectory, 'root'>): Promise<JobBase
   }
 }
 
-/** Written last: a directory without it was left half made. */
+/** Writes the base file. It is written last: a directory without it is incomplete. */
 export async function writeBase(job: JobDirectory, base: JobBase): Promise<void> {
   const half = join(job.root, `base.${randomUUID()}`);
   await writeFile(half, JSON.stringify(base));
@@ -73,8 +73,8 @@ export async function writeBase(job: JobDirectory, base: JobBase): Promise<void>
 }
 
 /**
- * The tree whose index lies in the directory. The index is named after its tree, so that a kill between two writes never
- * leaves one that is taken for another.
+ * Returns the tree whose index is in the directory. The index is named after its tree, so that a kill between two
+ * writes never leaves an index that is mistaken for another.
  */
 export async function indexedTree(job: JobDirectory): Promise<string | null> {
   const names = await readdir(job.gitDir);
@@ -89,7 +89,7 @@ export function nextIndexPath(job: JobDirectory): string {
   return join(job.gitDir, nextIndex);
 }
 
-/** Makes the next index the only one. */
+/** Promotes the next index and deletes all others. */
 export async function adoptNextIndex(job: JobDirectory, tree: string): Promise<void> {
   await rename(nextIndexPath(job), indexPath(job, tree));
   for (const name of await readdir(job.gitDir)) {
@@ -98,12 +98,12 @@ export async function adoptNextIndex(job: JobDirectory, tree: string): Promise<v
   }
 }
 
-/** Whether a git process may still be writing here, or was killed while it was. */
+/** Reports whether a git process may still be writing here, or was killed while writing. */
 export async function hasLeftovers(job: JobDirectory): Promise<boolean> {
   return (await readdir(job.gitDir)).some((name) => name.endsWith('.lock'));
 }
 
-/** Moves a job's directory out of the way before it is deleted, so that nobody meets it half deleted. */
+/** Moves a job's directory to the trash before deleting it, so that no process sees it half deleted. */
 export async function discardJobDirectory(directory: string, job: JobDirectory): Promise<void> {
   const trash = join(directory, 'trash');
   await mkdir(trash, { recursive: true, mode: 0o700 });

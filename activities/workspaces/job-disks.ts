@@ -7,19 +7,22 @@ import { GitError } from '../git/git-error.ts';
 import { hasOwnDisk } from './own-disk.ts';
 import { removeTree } from './remove-tree.ts';
 
-/** Content of a tree, by which its disk is sized. */
+/** Content of a tree; determines the size of its disk. */
 export interface TreeSize {
   bytes: number;
   files: number;
 }
 
-/** Gives each job's tree a file system of its own and of a fixed size: the kernel refuses what goes beyond it. */
+/** Provides each job's tree with its own fixed-size file system: the kernel refuses writes beyond that size. */
 export interface JobDisks {
-  /** Replaces a tree that has no disk, or too small a one, by an empty disk with room for `size` and for what commands add. */
+  /**
+   * Ensures that the tree has a disk with room for `size` and for what commands add. A tree with no disk, or with one
+   * that is too small, is replaced by an empty disk.
+   */
   provide(tree: string, size: TreeSize): Promise<void>;
 }
 
-/** Why trees cannot have disks here, in one sentence that says what to do about it. */
+/** Thrown when trees cannot have disks here; the message is one sentence that says what to do about it. */
 export class NoJobDisksError extends Error {
   override name = 'NoJobDisksError';
 }
@@ -28,17 +31,21 @@ const execute = promisify(execFile);
 const env = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' };
 const blockBytes = 4096;
 const inodeBytes = 256;
-/** Maps of blocks and inodes, and the folders of a tree. */
+/** Room for block and inode bitmaps and for the folders of a tree. */
 const overheadFactor = 1.02;
 const leastBytes = 1 << 20;
 /** No journal: a tree is rebuilt from its snapshot after a crash of the machine. */
 const mkfsOptions = ['-q', '-F', '-b', String(blockBytes), '-I', String(inodeBytes), '-m', '0', '-O', '^has_journal'];
-/** Without discard, as the blocks of the image stay allocated: a write to a tree cannot fail for the disk below it. */
+/**
+ * Mounts without discard, so that the blocks of the image stay allocated: a write to a tree cannot fail because the
+ * underlying disk is full.
+ */
 const mountOptions = 'loop,nosuid,nodev,noatime,nodiscard,noinit_itable';
 
 /**
- * Makes disks that hold a tree and `growthBytes` more. Each is an ext4 file system in a fully allocated file next to the tree, which
- * has no name once it is mounted: unmounting frees it. Throws NoJobDisksError where a probe of all this fails.
+ * Returns a provider of disks that hold a tree and `growthBytes` more. Each disk is an ext4 file system in a fully
+ * allocated file next to the tree. The file is unlinked once it is mounted, so unmounting frees its space. Throws
+ * NoJobDisksError if a probe of this setup fails.
  */
 export async function openJobDisks(directory: string, { growthBytes }: { growthBytes: number }): Promise<JobDisks> {
   const scratch = join(directory, 'trash', randomUUID());
@@ -68,15 +75,15 @@ export async function openJobDisks(directory: string, { growthBytes }: { growthB
   };
 }
 
-/** Removes a job's folder with the disk of its tree. */
+/** Removes a job's folder and the disk of its tree. */
 export async function removeJobFolder(folder: string): Promise<void> {
   await removeDisk(join(folder, 'tree'));
   await removeTree(folder);
 }
 
-/** Also a disk that another worker has mounted, before it was killed. */
+/** Unmounts the tree's disk, including one that another worker mounted before it was killed. */
 async function removeDisk(tree: string): Promise<void> {
-  // lazily: a command of another job may have a copy of the mount until it ends
+  // lazily: a command of another job may hold a copy of the mount until it ends
   if (hasOwnDisk(tree)) await execute('umount', ['--lazy', tree], { env });
 }
 

@@ -22,17 +22,21 @@ interface SnapshotRequest {
 
 const addTimeoutMs = 10 * 60_000;
 const maxPackBytes = 256 * 1024 * 1024;
-/** Of the change of a job against its base commit, and of that of one step. */
+/** Longest stored patch of a job against its base commit, and of one step, in bytes. */
 const maxJobPatchBytes = 20 * 1024 * 1024;
 const maxStepPatchBytes = 1024 * 1024;
 
-/** The tree of a working copy; where it differs from the one before, a snapshot of it and the patch between the two. */
+/**
+ * Tree of a working copy. If it differs from the previous tree, also a snapshot of it and the patch between the two.
+ */
 export type TakenSnapshot = { tree: string } & (
   | { snapshot: Snapshot; patch: string }
   | { snapshot: null; patch: null }
 );
 
-/** Takes the job's tree as it stands. The index takes part only once everything has been read. */
+/**
+ * Takes a snapshot of the job's current tree. The new index replaces the old one only after everything has been read.
+ */
 export async function takeSnapshot(
   git: Git,
   { job, base, sinceTree, signal }: SnapshotRequest,
@@ -41,7 +45,7 @@ export async function takeSnapshot(
   const before = await indexedTree(job);
   if (before === null) throw new GitError('corrupt', { detail: 'The index of the working copy is missing.' });
   await rm(nextIndexPath(job), { force: true });
-  // A link keeps the index's time, by which git tells entries it has to look into
+  // A hard link preserves the index's mtime, which git uses to decide which entries to re-read
   await link(indexPath(job, before), nextIndexPath(job));
   const onTree = { gitDir: job.gitDir, workTree: job.tree, env: { GIT_INDEX_FILE: nextIndexPath(job) }, signal };
   await git.run({ ...onTree, args: ['add', '--all', '--no-warn-embedded-repo'], timeoutMs: addTimeoutMs });
@@ -58,7 +62,7 @@ export async function takeSnapshot(
   return { tree, snapshot, patch };
 }
 
-/** A tree whose objects the job's git directory has, as a snapshot relative to the base commit. */
+/** Describes a tree whose objects are in the job's git directory as a snapshot relative to the base commit. */
 export async function describeTree(
   git: Git,
   { job, base, tree, signal }: { job: JobDirectory; base: JobBase; tree: string; signal: AbortSignal },
@@ -89,7 +93,7 @@ interface Change {
   extra?: string[];
 }
 
-/** A change as a patch, or as a list of files where the patch is too large. */
+/** Returns a change as a patch, or as a list of files if the patch is too large. */
 async function patchOf(
   git: Git,
   { job, from, tree, signal, maxBytes, extra = [] }: Change,
@@ -121,7 +125,10 @@ async function patchOf(
   return { patch: `${heading}${textOf(names.stdout)}`, changedFiles: countOf(names.stdout, '\n') };
 }
 
-/** A patch as it is stored. Counts in the bytes: a pattern would hold the event loop on 20 MB of text. */
+/**
+ * Returns a patch as it is stored, with its number of changed files. Counts in the raw bytes: a regular expression
+ * would block the event loop on 20 MB of text.
+ */
 export function describePatch(bytes: Buffer): { patch: string; changedFiles: number } {
   const heading = 'diff --git ';
   const isFirst = bytes.subarray(0, heading.length).equals(Buffer.from(heading));

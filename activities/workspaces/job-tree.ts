@@ -28,7 +28,7 @@ export interface JobTreeDeps {
   mirrors: Mirrors;
   directory: string;
   limits: TreeLimits;
-  /** Null: trees lie on the disk of the worker. */
+  /** Null stores trees on the worker's disk. */
   disks: JobDisks | null;
 }
 
@@ -40,7 +40,7 @@ export interface JobTreeRequest extends RepositoryAccess {
 
 const checkoutTimeoutMs = 10 * 60_000;
 
-/** Runs `work`; a damaged copy of the repository is thrown away and everything is tried once more from the remote. */
+/** Runs `work`. If it finds a damaged copy of the repository, discards the copy and retries once from the remote. */
 export async function rebuildingOnce<Result>(
   { mirrors, directory }: JobTreeDeps,
   { job, ...mirror }: JobTreeRequest,
@@ -56,7 +56,7 @@ export async function rebuildingOnce<Result>(
   }
 }
 
-/** Makes git's directory of the job ready: its base commit is there, and so are the objects of the snapshot. */
+/** Prepares the job's git directory, so that it has the base commit and the objects of the snapshot. */
 export async function ensureObjects(deps: JobTreeDeps, request: JobTreeRequest): Promise<JobBase> {
   const { job, baseCommit, snapshot, signal } = request;
   if (!deps.mirrors.isUsable(request)) await deps.mirrors.ensureCommit(request, baseCommit);
@@ -88,7 +88,10 @@ async function startOver(deps: JobTreeDeps, request: JobTreeRequest): Promise<Jo
   return base;
 }
 
-/** Makes the job's tree equal to the snapshot, or to the base commit; a tree that is equal already is only checked. */
+/**
+ * Makes the job's tree equal to the snapshot, or to the base commit if there is none. A tree that already matches is
+ * only verified.
+ */
 export async function ensureTree(deps: JobTreeDeps, request: JobTreeRequest): Promise<JobBase> {
   const { job, snapshot, signal } = request;
   const base = await ensureObjects(deps, request);
@@ -102,7 +105,7 @@ export async function ensureTree(deps: JobTreeDeps, request: JobTreeRequest): Pr
     await deps.disks?.provide(job.tree, size);
   }
   await rm(nextIndexPath(job), { force: true });
-  // A link keeps the index's time, by which git tells entries it has to look into
+  // A hard link preserves the index's mtime, which git uses to decide which entries to re-read
   if (present !== null) await link(indexPath(job, present), nextIndexPath(job));
   if (present !== null) await removeForeignEntries(job.tree, signal);
   const call = {

@@ -9,7 +9,7 @@ export interface BranchMerge {
   repository: string;
   head: string;
   base: string;
-  /** Of the merge commit; with the date it makes the commit the same in every attempt. */
+  /** Message of the merge commit. Message and date are fixed so that every attempt produces the same commit. */
   message: string;
   date: Date;
   signal: AbortSignal;
@@ -18,8 +18,8 @@ export interface BranchMerge {
 export type MergedBranch = { kind: 'merged'; commit: string } | { kind: 'refused'; problem: string };
 
 /**
- * Brings one branch of a local repository into another by a merge commit. A second run finds it merged. What contradicts
- * is refused and changes nothing.
+ * Merges one branch of a local repository into another with a merge commit. Idempotent: a second run finds the branch
+ * already merged. A conflict is refused and leaves the repository unchanged.
  */
 export async function mergeBranch(
   git: Git,
@@ -43,7 +43,7 @@ async function prepareGitDir(gitDir: string): Promise<void> {
   await mkdir(join(gitDir, 'info'));
   await writeFile(join(gitDir, 'HEAD'), 'ref: refs/heads/docket\n');
   await writeFile(join(gitDir, 'config'), '[core]\n  repositoryFormatVersion = 0\n  bare = true\n');
-  // the branches' own rules for merging are not followed
+  // ignore the merge attributes that the branches define
   await writeFile(join(gitDir, 'info', 'attributes'), '* !merge !diff -text\n');
 }
 
@@ -76,7 +76,7 @@ async function mergeIn(
   const isAncestor = { gitDir, args: ['merge-base', '--is-ancestor', head, base], acceptedExitCodes: [1], signal };
   if ((await git.run(isAncestor)).exitCode === 0) return { kind: 'merged', commit: base };
 
-  // they come from outside: nothing lists them before
+  // both come from outside: their trees have not been checked yet
   for (const one of [head, base]) await checkTree(git, { gitDir, tree: one, limits, signal });
   const common = { gitDir, args: ['merge-base', base, head], acceptedExitCodes: [1], signal };
   if ((await git.run(common)).exitCode === 1) {

@@ -8,7 +8,7 @@ import { checkTree, type TreeLimits } from './tree-limits.ts';
 
 export interface MergeRequest {
   job: JobDirectory;
-  /** What both sides began with. */
+  /** Common base of both sides. */
   base: string;
   ours: string;
   theirs: string;
@@ -25,7 +25,10 @@ const identity = {
   GIT_COMMITTER_DATE: '@946684800 +0000',
 };
 
-/** The tree with both changes. Its objects are in the job's git directory. Throws `rejected` where they contradict. */
+/**
+ * Returns a tree with both changes; its objects are in the job's git directory. Throws GitError `rejected` if the
+ * changes conflict.
+ */
 export async function mergeTrees(git: Git, request: MergeRequest): Promise<string> {
   const { tree, conflicts } = await merge(git, request);
   if (conflicts.length === 0) return tree;
@@ -36,8 +39,8 @@ export async function mergeTrees(git: Git, request: MergeRequest): Promise<strin
 }
 
 /**
- * The same, with their version of each file in which the changes contradict: `overruled` names those files. Where more than
- * single files contradict, such as a file and a folder, all of it is theirs.
+ * Merges like `mergeTrees`, but resolves each conflicting file to their version and lists it in `overruled`. If a
+ * conflict is not limited to single files, such as a file against a folder, their whole tree wins.
  */
 export async function mergeTreesYielding(
   git: Git,
@@ -48,7 +51,7 @@ export async function mergeTreesYielding(
   const { job, base, ours, theirs, signal } = request;
   const listed = await Promise.all([base, ours, theirs].map((side) => entriesOf(git, request, side)));
   const known = new Set(listed.flatMap((entries) => [...entries.keys()]));
-  // git invents names for what it cannot put in its place
+  // git invents names for entries that it cannot place at their own path
   if (!conflicts.every((path) => known.has(path))) return { tree: theirs, overruled: conflicts };
   const entries = listed.at(-1);
   const index = join(job.gitDir, `yield-${randomUUID()}`);
@@ -64,7 +67,7 @@ export async function mergeTreesYielding(
   }
 }
 
-/** Mode, type and object of each file of a tree, by its path. */
+/** Returns the mode, type and object of each file of a tree, by path. */
 async function entriesOf(git: Git, { job, signal }: MergeRequest, tree: string): Promise<Map<string, string>> {
   const args = ['ls-tree', '-r', '-z', '--full-tree', tree];
   const { stdout } = await git.run({ gitDir: job.gitDir, args, signal });
@@ -72,13 +75,13 @@ async function entriesOf(git: Git, { job, signal }: MergeRequest, tree: string):
   return new Map(entries.map((entry) => [entry.slice(entry.indexOf('\t') + 1), entry.slice(0, entry.indexOf('\t'))]));
 }
 
-/** The tree as git leaves it, and the files in which the changes contradict. */
+/** Returns the tree as git merges it, and the files with conflicts. */
 async function merge(
   git: Git,
   { job, base, ours, theirs, limits, signal }: MergeRequest,
 ): Promise<{ tree: string; conflicts: string[] }> {
   const { gitDir } = job;
-  // it comes from outside: nothing lists it before
+  // it comes from outside: its tree has not been checked yet
   await checkTree(git, { gitDir, tree: theirs, limits, signal });
   if (base === ours || ours === theirs) return { tree: theirs, conflicts: [] };
   if (base === theirs) return { tree: ours, conflicts: [] };
@@ -86,7 +89,7 @@ async function merge(
     const args = ['commit-tree', tree, ...parents.flatMap((parent) => ['-p', parent]), '-m', 'Merge'];
     return (await git.run({ gitDir, args, env: identity, signal })).stdout.toString().trim();
   };
-  // git merges commits: these three exist for it alone
+  // git merges commits only: these three exist for this merge
   const begin = await commit(base, []);
   const sides = [await commit(ours, [begin]), await commit(theirs, [begin])];
   const args = ['merge-tree', '--write-tree', '--no-messages', '--name-only', '-z', ...sides];

@@ -6,20 +6,20 @@ export interface UpstreamRequest extends BranchRequest {
   branch: string;
   /** The job's own tree. */
   tree: string;
-  /** What the branch held when the job's tree was last equal to it. */
+  /** Commit and tree of the branch when it last matched the job's tree. */
   known: { commit: string; tree: string };
 }
 
 export interface UpstreamMerge {
   commit: string;
   headTree: string;
-  /** The job's tree with what others did to the branch. */
+  /** The job's tree with upstream changes merged in. */
   tree: string;
-  /** Files that are as others have them, though the job had changed the same places. */
+  /** Files resolved to the upstream version, although the job had changed the same lines. */
   overruled: string[];
 }
 
-/** Looks what a branch holds by now and joins it with the job's own change; null when the branch is gone. */
+/** Fetches the current head of a branch and merges it with the job's own change. Returns null if the branch is gone. */
 export async function mergeUpstream(git: Git, request: UpstreamRequest): Promise<UpstreamMerge | null> {
   const { job, known, tree, limits, signal } = request;
   const ref = `refs/heads/${request.branch}`;

@@ -8,25 +8,25 @@ import { acquireLock } from './file-lock.ts';
 import { defaultTreeLimits } from './tree-limits.ts';
 import { checkRefs, remoteCall, uploadPackOf, type RepositoryAccess } from '../git/remote.ts';
 
-/** Whose copy of which repository. */
+/** Organization and repository that identify a mirror. */
 export type MirrorOf = Pick<RepositoryAccess, 'organizationId' | 'repository'>;
 
 /**
- * One bare copy of each repository per organization and worker machine; objects are only ever added to it. None serves an
- * organization with what another one was allowed to read.
+ * One bare copy of each repository per organization and worker machine. Objects are only ever added to it. A mirror is
+ * never shared between organizations, so that no organization can read what only another one may.
  */
 export interface Mirrors {
   directoryOf(mirror: MirrorOf): string;
-  /** Whether the mirror is there and nobody has found it damaged. */
+  /** Reports whether the mirror exists and has not been marked as damaged. */
   isUsable(mirror: MirrorOf): boolean;
-  /** Makes the mirror if there is none, without asking the remote. */
+  /** Creates the mirror if it does not exist, without contacting the remote. */
   ensure(access: RepositoryAccess): Promise<string>;
   has(access: RepositoryAccess, commit: string): Promise<boolean>;
-  /** Brings branches and tags up to date; a damaged mirror is built anew. */
+  /** Updates branches and tags; rebuilds a damaged mirror. */
   refresh(access: RepositoryAccess): Promise<void>;
-  /** Makes sure that the commit is in the mirror, by asking the remote only when it is not. */
+  /** Ensures that the mirror has the commit; contacts the remote only if it does not. */
   ensureCommit(access: RepositoryAccess, commit: string): Promise<void>;
-  /** Says that the mirror was found damaged: the next use builds it anew. */
+  /** Marks the mirror as damaged, so that the next use rebuilds it. */
   suspect(mirror: MirrorOf): Promise<void>;
 }
 
@@ -35,12 +35,12 @@ const packsBeforeRepack = 40;
 const repackTimeoutMs = 15 * 60_000;
 const abandonedAfterMs = 24 * 60 * 60_000;
 
-/** The name of a mirror and of its lock. */
+/** Returns the name that a mirror and its lock share. */
 export function mirrorNameOf({ organizationId, repository }: MirrorOf): string {
   return createHash('sha256').update(`${organizationId} ${repository}`).digest('hex').slice(0, 32);
 }
 
-/** Makes the store of mirrors below a directory that several processes may share. */
+/** Creates the store of mirrors in a directory that several processes may share. */
 export function createMirrors({
   git,
   directory,
@@ -108,7 +108,7 @@ export function createMirrors({
     });
   }
 
-  /** Running readers find the same objects under the same path afterwards. */
+  /** Replaces the mirror in place: running readers find the same objects under the same path afterwards. */
   async function rebuild(access: RepositoryAccess): Promise<void> {
     const gitDir = directoryOf(access);
     const half = `${gitDir}.${randomUUID()}`;
@@ -138,7 +138,7 @@ export function createMirrors({
     await keepHouse(gitDir, access.signal);
   }
 
-  /** Joins many small packs, losing nothing, and removes what killed fetches left behind. */
+  /** Repacks many small packs without losing objects, and removes the leftovers of killed fetches. */
   async function keepHouse(gitDir: string, signal: AbortSignal): Promise<void> {
     const packs = join(gitDir, 'objects', 'pack');
     const names = await readdir(packs);
@@ -163,7 +163,7 @@ export function createMirrors({
     return (await git.run({ gitDir, args, acceptedExitCodes: [1, 128], signal })).exitCode === 0;
   }
 
-  /** Those that were not used for longest go first when there is no more room. */
+  /** Records that the mirror is in use: the least recently used mirrors are removed first. */
   async function markUsed(mirror: MirrorOf): Promise<void> {
     const now = new Date();
     await utimes(join(directoryOf(mirror), 'HEAD'), now, now).catch(() => undefined);
@@ -176,7 +176,7 @@ export function createMirrors({
       if (await has(access, commit)) return;
       await refreshLocked(access);
       if (await has(access, commit)) return;
-      // No branch holds it any more; most servers still give a commit that is asked for by its id
+      // No branch contains it any more; most servers still serve a commit that is requested by its id
       await fetch(directoryOf(access), access, [`+${commit}:refs/docket/${commit}`]);
       if (!(await has(access, commit))) throw new GitError('ref-not-found');
     });

@@ -2,8 +2,9 @@ import type { Git } from '../git/git.ts';
 import type { JobDirectory } from './job-directory.ts';
 
 /**
- * The paths at which a tree differs from every one of `from`: the base before anything was published; the branch while it goes
- * on, as what people added is not the job's and taking that back is; both where the base is another one by now.
+ * Returns the paths at which a tree differs from every tree in `from`. Pass the base before anything has been
+ * published. Pass the published tree while the job continues on the same branch: what people added there is not the
+ * job's change, but reverting it is. Pass both if the base has changed since.
  */
 export async function ownPaths(
   git: Git,

@@ -8,7 +8,7 @@ import { mergeTrees } from './merge-trees.ts';
 import { receivePackOf, remoteCall, type RepositoryAccess } from '../git/remote.ts';
 import type { TreeLimits } from './tree-limits.ts';
 
-/** The one commit that a job's first turn makes on the base commit. */
+/** The commit that a job's first turn creates on top of the base commit. */
 export interface FirstCommit extends RepositoryAccess {
   job: JobDirectory;
   branch: string;
@@ -20,7 +20,7 @@ export interface FirstCommit extends RepositoryAccess {
 
 export interface PublishRequest extends FirstCommit {
   limits: TreeLimits;
-  /** What an earlier turn left in the branch; null before the first one. */
+  /** Commit and tree that an earlier turn published; null before the first one. */
   published: { commit: string; tree: string } | null;
   beforePush(): Promise<void>;
 }
@@ -28,16 +28,16 @@ export interface PublishRequest extends FirstCommit {
 const jobTrailer = /^Agent-Job: .+$/gm;
 
 const mostTries = 3;
-/** What a push that was stopped on this side may take to arrive on the other. */
+/** Time that a push stopped on this side may still take to reach the remote. */
 const latePushMs = 1_000;
 
 export interface PublishedBranch {
   commit: string;
-  /** The tree of the commit: the job's, joined with what others did to the branch. */
+  /** Tree of the commit: the job's, merged with what others did to the branch. */
   tree: string;
 }
 
-/** Commits a tree whose objects the job's git directory has, and brings the branch to that commit exactly once. */
+/** Commits a tree whose objects are in the job's git directory, and moves the branch to that commit exactly once. */
 export async function publishBranch(git: Git, request: PublishRequest): Promise<PublishedBranch> {
   const ref = refOf(request.branch);
   if (request.published !== null) return addToBranch(git, request, { ref, published: request.published });
@@ -45,8 +45,8 @@ export async function publishBranch(git: Git, request: PublishRequest): Promise<
 }
 
 /**
- * Takes back a branch that `publishBranch` made, or was about to make when it was stopped, unless somebody has pushed to it
- * since. Answers whether there was one.
+ * Deletes a branch that `publishBranch` created, or was about to create when it was stopped, unless others have pushed
+ * to it since. Returns whether there was one.
  */
 export async function withdrawBranch(git: Git, request: FirstCommit): Promise<boolean> {
   const ref = refOf(request.branch);
@@ -63,7 +63,7 @@ export async function withdrawBranch(git: Git, request: FirstCommit): Promise<bo
   return false;
 }
 
-/** One commit on the base commit. */
+/** Publishes one commit on top of the base commit. */
 async function makeBranch(git: Git, request: PublishRequest, ref: string): Promise<string> {
   const commit = await commitTree(git, request, { tree: request.tree, parent: request.baseCommit });
   const head = await remoteHead(git, request, ref);
@@ -72,12 +72,15 @@ async function makeBranch(git: Git, request: PublishRequest, ref: string): Promi
   await request.beforePush();
   const refused = await push(git, request, { ref, commit, lease });
   if (refused === null) return commit;
-  // Another attempt of the same push may have been first
+  // Another attempt may have pushed the same commit first
   if (refused.kind === 'stale' && (await remoteHead(git, request, ref)) === commit) return commit;
   throw refused;
 }
 
-/** One more commit on what the branch holds now. A change that the branch has already, from whomever, is not made again. */
+/**
+ * Adds a commit to the current head of the branch. Skips a change that the branch already has, regardless of its
+ * author.
+ */
 async function addToBranch(
   git: Git,
   request: PublishRequest,
@@ -129,7 +132,7 @@ async function commitTree(
   return stdout.toString().trim();
 }
 
-/** What the branch must still be at when the push arrives: nothing, or an earlier commit of this job. */
+/** Returns what the branch must still be at when the push arrives: nothing, or an earlier commit of this job. */
 async function leaseOf(
   git: Git,
   request: PublishRequest,
@@ -156,8 +159,9 @@ async function readCommit(
 }
 
 /**
- * Pushes with a lease, without a commit deletes; answers how the remote refused the branch, null when it took it. Git ends
- * in the same way when the connection is lost, which tells nothing of the branch: that is thrown, as any failure of git.
+ * Pushes with a lease; an empty `commit` deletes the branch. Returns the remote's refusal, or null if the remote
+ * accepted the push. Git also exits with 1 when the connection is lost, which reveals nothing about the branch: that
+ * case throws, like any other git failure.
  */
 async function push(
   git: Git,

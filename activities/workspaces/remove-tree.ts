@@ -2,11 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Bytes of a path from which on its folder is brought nearer: the system takes 4,096, and a name may have 255. */
+/**
+ * Path length in bytes above which a folder is moved closer to the root. The system accepts 4,096 bytes, and a name may
+ * have 255.
+ */
 const longPath = 2_000;
 const separator = Buffer.from('/');
 
-/** Removes a folder of ours and all in it, also folders within folders beyond the length that a path may have. */
+/** Removes one of our folders with everything in it, including folders nested deeper than the longest path allowed. */
 export async function removeTree(root: string): Promise<void> {
   try {
     await rm(root, { recursive: true, force: true });
@@ -17,7 +20,7 @@ export async function removeTree(root: string): Promise<void> {
   }
 }
 
-/** Moves what lies deep right below the root, so that a path leads to everything. */
+/** Moves deeply nested folders directly below the root, so that every entry has a usable path. */
 async function flatten(root: string): Promise<void> {
   const pending = [Buffer.from(root)];
   for (let folder = pending.pop(); folder !== undefined; folder = pending.pop()) {

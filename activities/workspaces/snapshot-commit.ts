@@ -5,12 +5,12 @@ import { promisify } from 'node:util';
 import { deflate } from 'node:zlib';
 
 const compress = promisify(deflate);
-/** The same tree on the same base is the same commit on every worker. */
+/** Fixed identity and date: the same tree on the same base is the same commit on every worker. */
 const who = 'Docket <docket@localhost> 946684800 +0000';
 
 /**
- * Writes the commit of a snapshot into a git directory as `git commit-tree` does, and answers its id: a process of git's own would
- * cost a step some 3 ms of CPU. A kill leaves it whole or not there.
+ * Writes the commit of a snapshot into a git directory as `git commit-tree` does, and returns its id. A separate git
+ * process would cost each step about 3 ms of CPU. The write is atomic: after a kill the commit is complete or absent.
  */
 export async function writeSnapshotCommit(
   gitDir: string,
@@ -21,7 +21,7 @@ export async function writeSnapshotCommit(
   const id = createHash('sha1').update(object).digest('hex');
   const objects = join(gitDir, 'objects');
   await mkdir(join(objects, id.slice(0, 2)), { recursive: true });
-  // git removes what is left of this name
+  // git cleans up leftover files with this prefix
   const half = join(objects, `tmp_obj_${randomUUID()}`);
   await writeFile(half, await compress(object), { mode: 0o444 });
   await rename(half, join(objects, id.slice(0, 2), id.slice(2)));

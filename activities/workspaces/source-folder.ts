@@ -6,19 +6,19 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Git } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
 
-/** A text file of a documentation folder, by its path below it with forward slashes; UTF-8. */
+/** A UTF-8 text file of a documentation folder. Its path is relative to the folder and has forward slashes. */
 export interface FolderFile {
   path: string;
-  /** Names the content: equal names, equal contents. */
+  /** Identifies the content: equal names mean equal contents. */
   name: string;
-  /** Null where the reader knows the file already. */
+  /** Null if the reader already knows the file. */
   content: Uint8Array | null;
 }
 
-/** Whether a reader knows the content of a file. */
+/** Reports whether a reader already knows the content of a file. */
 export type IsKnownFile = (file: { path: string; name: string }) => boolean;
 
-/** The folder cannot be read as a site's source; `message` is a sentence for the owner of the site. */
+/** Thrown when the folder cannot be read as a site's source; `message` is a sentence for the owner of the site. */
 export class SourceFolderError extends Error {
   override name = 'SourceFolderError';
 }
@@ -26,10 +26,12 @@ export class SourceFolderError extends Error {
 const mostFiles = 50_000;
 const largestFile = 10 * 1024 * 1024;
 const largestFolder = 500 * 1024 * 1024;
-/** Git's list of a folder, some 100 bytes a file. A tree of a few objects can list as billions. */
+/**
+ * Largest git listing of a folder, in bytes: about 100 per file. A tree of a few objects can list billions of files.
+ */
 const largestList = 32 * 1024 * 1024;
 const mostEntries = 500_000;
-/** Listed between two turns of the event loop. */
+/** Entries parsed between two turns of the event loop. */
 const entriesPerTurn = 2_000;
 const filesPerBatch = 5_000;
 const bytesPerBatch = 32 * 1024 * 1024;
@@ -42,7 +44,10 @@ interface Blob {
   size: number;
 }
 
-/** Identifies the content of a folder at a commit: git's id of its tree. Null when the commit has no such folder. */
+/**
+ * Returns git's tree id of a folder at a commit, which identifies its content. Returns null if the commit has no such
+ * folder.
+ */
 export async function folderRevision(
   git: Git,
   { gitDir, commit, path, signal }: { gitDir: string; commit: string; path: string; signal: AbortSignal },
@@ -58,8 +63,8 @@ export async function folderRevision(
 }
 
 /**
- * Lists the text files of a folder and reads those that are not known from git's objects, without a checkout.
- * Errors: GitError, SourceFolderError.
+ * Lists the text files of a folder and reads the unknown ones from git's objects, without a checkout. Errors: GitError,
+ * SourceFolderError.
  */
 export async function readGitFolder(
   git: Git,
@@ -96,7 +101,7 @@ export async function readGitFolder(
   return files;
 }
 
-/** The pages of a list; others have their turn now and then. */
+/** Parses the pages of a listing; yields to the event loop regularly. */
 async function blobsIn(list: Buffer, signal: AbortSignal): Promise<Blob[]> {
   const blobs: Blob[] = [];
   let entries = 0;
@@ -138,8 +143,8 @@ function tooManyEntries(): SourceFolderError {
 }
 
 /**
- * Reads the text files of a directory on this machine that lies below `root`; each is named after its content. Symbolic links
- * are not followed. Errors: SourceFolderError.
+ * Reads the text files of a directory on this machine below `root`; each is named after its content. Does not follow
+ * symbolic links. Errors: SourceFolderError.
  */
 export async function readDirectory({
   directory,
@@ -182,14 +187,14 @@ export async function readDirectory({
   }
 }
 
-/** Null for what is no regular file, or grew too large since it was listed. */
+/** Returns null if the file is not regular, or has grown too large since it was listed. */
 async function readRegularFile(file: string): Promise<Uint8Array | null> {
   await using handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   const stats = await handle.stat();
   return stats.isFile() && stats.size <= largestFile ? await handle.readFile() : null;
 }
 
-/** Null for what went away, or became a symbolic link, since it was listed. */
+/** Returns null if the path has disappeared, or become a symbolic link, since it was listed. */
 async function existing<Result>(path: string, read: () => Promise<Result>): Promise<Result | null> {
   try {
     return await read();

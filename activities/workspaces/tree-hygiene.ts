@@ -6,24 +6,30 @@ import { GitError } from '../git/git-error.ts';
 import { removeTree } from './remove-tree.ts';
 import { longestPath } from './tree-limits.ts';
 
-/** Characters that HFS+ ignores in names: with them in between, `.git` is still `.git`. */
+/** Characters that HFS+ ignores in names: a name with them can still mean `.git`. */
 const ignoredByHfs = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g;
 const separator = Buffer.from('/');
 const directoriesAtOnce = 16;
 
-/** Whether git takes a name for `.git`: in other letters, with trailing blanks or dots, as a short name, or behind a backslash. */
+/**
+ * Reports whether git treats a name as `.git`: in another case, with trailing spaces or dots, as a short name, or after
+ * a backslash.
+ */
 export function isGitName(name: string): boolean {
   return partsOf(name).some((part) => /^(?:\.git|git~1)[ .]*(?:$|:)/is.test(part));
 }
 
-/** Whether git refuses a symlink of this name. */
+/** Reports whether git refuses a symlink with this name. */
 export function isModulesName(name: string): boolean {
   return partsOf(name).some(
     (part) => /^(?:\.gitmodules|gitmod~[1-4])[ .]*(?:$|:)/is.test(part) || shortModulesName.test(part),
   );
 }
 
-/** The short name of `.gitmodules` that a full folder gives: eight characters, the fewer letters the more digits. */
+/**
+ * Short name of `.gitmodules` in a folder with many similar names: eight characters, with more digits the fewer
+ * letters.
+ */
 const shortModulesName = /^(?=.{8}[ .]*(?:$|:))(?:gi7eb[a-f0-9]|gi7eb|gi7e|gi7|gi|g)?~[1-9]\d*[ .]*(?:$|:)/is;
 
 function partsOf(name: string): string[] {
@@ -38,8 +44,8 @@ function isForeign(entry: Dirent<Buffer<ArrayBuffer>>): boolean {
 }
 
 /**
- * Removes from a tree what git must never meet there: repositories inside it, under any spelling, everything that is neither a
- * file nor a directory nor a symlink, and folders deeper than a path may be long. Follows no symlink.
+ * Removes what git must never see in a tree: nested repositories under any spelling of `.git`, anything that is not a
+ * file, directory or symlink, and folders deeper than the longest path allowed. Does not follow symlinks.
  */
 export async function removeForeignEntries(root: string, signal: AbortSignal): Promise<void> {
   const pending = [Buffer.from(root)];
@@ -52,7 +58,7 @@ export async function removeForeignEntries(root: string, signal: AbortSignal): P
   }
 }
 
-/** Cleans one directory and answers the ones inside it. */
+/** Cleans one directory and returns its subdirectories. */
 async function cleanDirectory(
   directory: Buffer<ArrayBuffer>,
   { root, longest }: { root: string; longest: number },
@@ -70,7 +76,10 @@ async function cleanDirectory(
   return below;
 }
 
-/** From a place near the root, which is foreign itself: what a kill leaves there is met again. */
+/**
+ * Removes a folder after moving it directly below the root, to a name that is foreign itself: if the worker is killed,
+ * the next run finds the leftovers.
+ */
 async function removeFolder(path: Buffer, root: string): Promise<void> {
   const near = join(root, `.git:${randomUUID()}`);
   await rename(path, near);

@@ -2,25 +2,25 @@ import type { Git } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
 import type { TreeSize } from './job-disks.ts';
 
-/** What a working copy may be at most. */
+/** Limits of a working copy. */
 export interface TreeLimits {
   bytes: number;
   files: number;
-  /** Folders within folders, the file included. */
+  /** Longest chain of nested folders, including the file. */
   depth: number;
 }
 
 export const defaultTreeLimits: TreeLimits = { bytes: 2e9, files: 200_000, depth: 100 };
 
-/** What most file systems take as a path below a folder of ours. */
+/** Longest path below one of our folders, in bytes, that most file systems accept. */
 export const longestPath = 3_500;
-/** The listing of one file, but for its path. */
+/** Bytes of a listed file without its path. */
 const bytesOfEntry = 64;
 const usualPath = 200;
 
 /**
- * Checks what a tree would become on the disk before any of it is written: a few hundred bytes of objects can stand for any
- * number of files. Answers its size. Throws GitError `too-large` that names the limit.
+ * Checks the size of a tree before any of it is written to disk: a few hundred bytes of objects can expand to any
+ * number of files. Returns the size. Throws GitError `too-large` that names the limit.
  */
 export async function checkTree(
   git: Git,

@@ -22,7 +22,7 @@ import { defaultTreeLimits, type TreeLimits } from './tree-limits.ts';
 
 export type { RepositoryAccess } from '../git/remote.ts';
 
-/** A checkout an activity works in: a plain tree without `.git`; git's own directory lies elsewhere. */
+/** A checkout that an activity works in: a plain tree without `.git`. Git's own directory is elsewhere. */
 export interface Workspace {
   /** Absolute path of the tree. */
   path: string;
@@ -30,28 +30,28 @@ export interface Workspace {
 }
 
 /**
- * Working copies of jobs. A working copy is data: any worker rebuilds it from its own mirror and a snapshot's pack.
- * Errors: GitError.
+ * Manages the working copies of jobs. A working copy is disposable: any worker can rebuild it from its own mirror and a
+ * snapshot's pack. Errors: GitError.
  */
 export interface Workspaces extends CommitReader {
-  /** Resolves a ref (null: the default branch) on the remote, refreshing the mirror. */
+  /** Resolves a ref on the remote (null for the default branch) and refreshes the mirror. */
   resolve(access: RepositoryAccess & { ref: string | null }): Promise<{ branch: string; commit: string }>;
   /**
-   * Makes the job's tree equal to `snapshot` (or to the base commit when null) and answers it, exclusively until
-   * `release`. Half-written files of a killed batch are gone afterwards; a warm, equal tree is only checked.
+   * Makes the job's tree equal to `snapshot` (or to the base commit when null) and returns it, locked until `release`.
+   * Discards half-written files of a killed batch. A warm tree that already matches is only verified.
    */
   open(
     access: RepositoryAccess & { jobId: string; baseCommit: string; snapshot: Snapshot | null },
   ): Promise<Workspace & { release(): Promise<void> }>;
-  /** The tree as it stands now, with the pack relative to the base commit, and what has changed since `sinceTree`. */
+  /** Returns the current tree, with its pack relative to the base commit and the changes since `sinceTree`. */
   snapshot(
     jobId: string,
     options: { baseCommit: string; sinceTree: string | null; signal: AbortSignal },
   ): Promise<TakenSnapshot>;
   /**
-   * Commits the tree of a snapshot on top of the base commit, or of what the branch holds since an earlier turn, and pushes
-   * it to `branch`, with --force-with-lease. Same input, same commit id, so a second push is a no-op. `beforePush` runs
-   * immediately before each push and may throw. Answers the snapshot of what was published.
+   * Commits the tree of a snapshot on top of the base commit, or of the branch's head after an earlier turn, and pushes
+   * it to `branch` with --force-with-lease. The same input produces the same commit id, so a second push is a no-op.
+   * `beforePush` runs immediately before each push and may throw. Returns the snapshot of what was published.
    */
   publish(
     access: RepositoryAccess & {
@@ -61,16 +61,19 @@ export interface Workspaces extends CommitReader {
       snapshot: Snapshot;
       message: string;
       author: { name: string; email: string; date: Date };
-      /** What the job has published so far, if anything; the branch must be new or ours otherwise. */
+      /** What the job has published so far, if anything. Otherwise the branch must be new or ours. */
       published: { commit: string; snapshot: Snapshot } | null;
-      /** Whether the branch is the one that holds what was published. */
+      /** True if `branch` is the branch that holds what was published. */
       isFurther?: boolean;
-      /** Gets the paths of the job's own changes before anything is pushed, and may throw. */
+      /** Receives the paths of the job's own changes before anything is pushed, and may throw. */
       checkPaths?(paths: string[]): void;
       beforePush(): Promise<void>;
     },
   ): Promise<{ commit: string; snapshot: Snapshot }>;
-  /** Takes back what `publish` pushed, or was about to, when nothing had been published before and nobody has pushed since. */
+  /**
+   * Deletes the branch that `publish` pushed, or was about to push, if nothing had been published before and others
+   * have not pushed since.
+   */
   withdraw(
     access: RepositoryAccess & {
       jobId: string;
@@ -82,9 +85,10 @@ export interface Workspaces extends CommitReader {
     },
   ): Promise<boolean>;
   /**
-   * Joins the job's own change with what others did to a branch since it was `published`; null when the branch is gone. With
-   * `asBase` the head of the branch is the new base commit. Where the changes contradict, the files are theirs (`overruled`).
-   * Answers the snapshots of the joined tree and, where it is another, of the head; null for what is known already.
+   * Merges the job's own change with what others did to a branch since it was `published`. Returns null if the branch
+   * is gone. With `asBase`, the head of the branch becomes the new base commit. Conflicting files are resolved to their
+   * version (`overruled`). Also returns the snapshot of the merged tree and, if it differs, of the head; each is null
+   * if it is already known.
    */
   mergeUpstream(
     access: RepositoryAccess & {
@@ -99,11 +103,14 @@ export interface Workspaces extends CommitReader {
   /** Removes the job's tree. */
   remove(jobId: string): Promise<void>;
   /**
-   * Removes the working copies of jobs that have ended (`endedAmong` tells which of the ids), and those unused for long. What
-   * is in use stays. Answers how many jobs that have ended were tidied away.
+   * Removes the working copies of ended jobs (`endedAmong` returns which of the ids have ended), and those unused for
+   * `keepMs`. Leaves those in use. Returns the number of ended jobs whose copies were removed.
    */
   removeEnded(endedAmong: (jobIds: string[]) => Promise<string[]>): Promise<number>;
-  /** Removes the mirrors unused for longest until all of them fit `limitBytes`; answers how many. What is in use stays. */
+  /**
+   * Removes the least recently used mirrors until the rest fit within `limitBytes`, leaving those in use. Returns the
+   * number removed.
+   */
   boundMirrors(limitBytes: number): Promise<number>;
 }
 
@@ -111,10 +118,10 @@ export interface WorkspacesOptions {
   git: Git;
   /** Holds mirrors and working copies; several processes may share it. */
   directory: string;
-  /** Working copies unused for longer are removed; they come back from their snapshot when they are needed. */
+  /** Working copies unused for longer are removed; they are rebuilt from their snapshot when needed. */
   keepMs?: number;
   limits?: TreeLimits;
-  /** Gives each tree a disk of its own. */
+  /** Provides each tree with its own disk. */
   disks?: JobDisks | null;
 }
 
@@ -125,7 +132,7 @@ interface OpenJob {
 
 const defaultKeepMs = 3 * 24 * 60 * 60_000;
 
-/** Makes the working copies below a directory. */
+/** Creates the manager of the working copies in a directory. */
 export function createWorkspaces({
   git,
   directory,
@@ -178,7 +185,7 @@ export function createWorkspaces({
     }
   };
 
-  /** Runs `work` with the objects of both snapshots in the job's git directory, exclusively. */
+  /** Runs `work` under the job's lock, with the objects of both snapshots in its git directory. */
   async function withObjects<Result>(
     request: RepositoryAccess & { jobId: string; baseCommit: string },
     { own, published }: { own: Snapshot | null; published: Snapshot | null },
@@ -284,7 +291,7 @@ export function createWorkspaces({
   };
 }
 
-/** Failures of the file system leave as GitError too. */
+/** Wraps `work` so that file system errors are also thrown as GitError. */
 function translated<Arguments extends unknown[], Result>(
   work: (...values: Arguments) => Promise<Result>,
 ): (...values: Arguments) => Promise<Result> {
