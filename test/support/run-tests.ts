@@ -117,7 +117,8 @@ async function measureAgain(tests: TestResult[], env: NodeJS.ProcessEnv): Promis
   const files = new Set(tests.map(({ file }) => file));
   const before = contention();
   const results = await runVitest([...files, '--no-file-parallelism', ...quick, `-t=^(${names.join('|')})$`], env);
-  const allowedMs = limitMs * Math.max(before, contention());
+  // processors differ: a machine of CI may need half as much again
+  const allowedMs = limitMs * 1.5 * Math.max(before, contention());
   return (results ?? []).filter((test) => test.status === 'failed' || (test.isOver && test.durationMs > allowedMs));
 }
 
@@ -143,7 +144,7 @@ async function main(set: string, filters: string[]): Promise<void> {
     if (status === 'passed') passed += 1;
     if (status === 'failed') failures.push(`${file} ${name}`);
   }
-  const over = (results ?? []).filter(({ isOver }) => isOver);
+  const over = set === 'all' ? [] : (results ?? []).filter(({ isOver }) => isOver);
   for (const { file, name, status, durationMs } of over.length > 0 ? await measureAgain(over, env) : []) {
     passed -= 1;
     const why =
