@@ -18,7 +18,7 @@ describe.skipIf(binary === null)(
     let gitea: Gitea;
     let model: ScriptedModelServer;
     let stack: TestStack;
-    let project: { id: string; forge: string; hasCredential: boolean };
+    let project: { id: string; forge: string; hasForgeToken: boolean };
     /** Of somebody who may write one repository and nothing else. */
     let token: string;
     let jobId: string;
@@ -111,7 +111,7 @@ describe.skipIf(binary === null)(
     };
 
     it('is made by the command line', () => {
-      expect(project).toMatchObject({ forge: 'gitea', hasCredential: true });
+      expect(project).toMatchObject({ forge: 'gitea', hasForgeToken: true });
     });
 
     it('ends in a branch and a pull request', async () => {

@@ -237,7 +237,7 @@ it(
       const ask = (json: object, id = job.id) => more.ask(`/v2/agent/${job.projectId}/job/${id}/fork`, { key, json });
       expect(await ask({ step: 2 })).toMatchObject({
         status: 409,
-        body: { error: expect.stringContaining('send a prompt') },
+        body: { error: expect.stringContaining('Send a prompt') },
       });
       expect(await ask({ step: 2, prompt: 'And two' })).toMatchObject({ status: 201 });
       expect(await ask({ step: 3 })).toMatchObject({
