@@ -67,7 +67,7 @@ describe.runIf(chromiumPath !== null)('the dashboard', () => {
     await page.getByRole('button', { name: 'Start job' }).click();
     await untilStatus(page, 'failed');
     await page.getByRole('heading', { name: 'The branch or commit does not exist in the repository' }).waitFor();
-    await page.getByText('Name an existing branch').waitFor();
+    await page.getByText('Set source.ref to an existing branch').waitFor();
 
     const id = await startJob(page, 'Create one.md with "1". Create two.md with "2"');
     await untilStatus(page, 'completed');

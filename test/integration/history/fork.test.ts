@@ -227,7 +227,7 @@ it(
       expect(api.created.count).toBe(1);
       expect(await post({ step: 1, turn: 9 })).toMatchObject({
         status: 409,
-        body: { error: expect.stringContaining('no step of it') },
+        body: { error: expect.stringContaining('none has ended yet') },
       });
       expect(await post({ step: 1 }, once)).toMatchObject({ status: 200, body: { id: created.body.id } });
       expect(await post({ step: 1, prompt: 'x' }, once)).toMatchObject({ status: 409 });
@@ -242,7 +242,7 @@ it(
       expect(await ask({ step: 2, prompt: 'And two' })).toMatchObject({ status: 201 });
       expect(await ask({ step: 3 })).toMatchObject({
         status: 409,
-        body: { error: expect.stringContaining('ended is 2') },
+        body: { error: expect.stringContaining('the last one is 2') },
       });
       expect(await ask({ step: 0 })).toMatchObject({ status: 400 });
       expect(await ask({ step: 1, model: 'nobody/x' })).toMatchObject({ status: 400 });
@@ -254,7 +254,7 @@ it(
         details: { forkedFrom: { jobId: job.id, turn: 1, step: 1 } },
       });
       const refused = await runDocket(['job', 'fork', job.id, '--step', '9'], env);
-      expect(refused).toMatchObject({ code: 1, error: expect.stringContaining('ended is 2') });
+      expect(refused).toMatchObject({ code: 1, error: expect.stringContaining('the last one is 2') });
       for (const [option, value, words] of [
         ['--model', 'nobody/x', 'model'],
         ['--prompt', ' ', 'must not be blank'],
