@@ -70,10 +70,7 @@ export interface Workspaces extends CommitReader {
       beforePush(): Promise<void>;
     },
   ): Promise<{ commit: string; snapshot: Snapshot }>;
-  /**
-   * Deletes the branch that `publish` pushed, or was about to push, if nothing had been published before and others
-   * have not pushed since.
-   */
+  /** Deletes the branch of a first `publish`, if nobody else has pushed to it since. */
   withdraw(
     access: RepositoryAccess & {
       jobId: string;
@@ -107,10 +104,7 @@ export interface Workspaces extends CommitReader {
    * `keepMs`. Leaves those in use. Returns the number of ended jobs whose copies were removed.
    */
   removeEnded(endedAmong: (jobIds: string[]) => Promise<string[]>): Promise<number>;
-  /**
-   * Removes the least recently used mirrors until the rest fit within `limitBytes`, leaving those in use. Returns the
-   * number removed.
-   */
+  /** Removes the least recently used idle mirrors until the rest fit within `limitBytes`. Returns the number removed. */
   boundMirrors(limitBytes: number): Promise<number>;
 }
 
