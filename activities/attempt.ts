@@ -93,12 +93,12 @@ export function createAttempt(options: AttemptOptions): Attempt {
 
 /** Another attempt owns the work now. Not final: should this attempt be the newest after all, its retry goes on. */
 export function takenOver(): ApplicationFailure {
-  return ApplicationFailure.retryable('Another attempt took this step over.', FailureType.Superseded);
+  return ApplicationFailure.retryable('Another attempt took over this step.', FailureType.Superseded);
 }
 
 /** Ends this attempt only: the next one begins at once, on a worker that stays. */
 function handedBack(): ApplicationFailure {
-  const message = 'The worker is about to go and hands this back.';
+  const message = 'The worker is shutting down and hands this back.';
   const category = ApplicationFailureCategory.BENIGN;
   return ApplicationFailure.create({ message, type: FailureType.Superseded, nextRetryDelay: 1, category });
 }

@@ -59,7 +59,8 @@ export async function runApiProcess({ config, log, signal, instrument = uninstru
   const temporal = createTemporalClient({
     settings: config.temporal,
     encryptionKeys: config.encryptionKeys,
-    onFailure: (error) => log.warn({ err: error }, 'the credentials for Temporal cannot be read; the ones before stay'),
+    onFailure: (error) =>
+      log.warn({ err: error }, 'the Temporal credentials cannot be read; keeping the previous ones'),
   });
   cleanup.defer(() => temporal.close());
   const client = instrument('client', temporal.client);

@@ -31,7 +31,7 @@ function reasonOf(error: unknown): string {
 }
 
 const lastLog = () => createLogger({ level: 'info', redact });
-onUncaught((error) => lastLog().fatal({ err: error }, 'The API ended: nothing caught an error.'));
+onUncaught((error) => lastLog().fatal({ err: error }, 'The API exited on an uncaught error.'));
 // where compiled code is kept (NODE_COMPILE_CACHE), by now and not at the end, which a killed process does not come to
 flushCompileCache();
 try {

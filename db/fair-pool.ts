@@ -73,7 +73,7 @@ export class FairPool extends Pool {
     const waiter: Waiter = { holder, grant: resolve };
     const timer = setTimeout(() => {
       this.#waiting.delete(waiter);
-      reject(new ConnectionShareError('The organization has its share of the connections.'));
+      reject(new ConnectionShareError('The organization already uses its share of database connections.'));
     }, this.#waitMs);
     this.#waiting.add(waiter);
     return promise.finally(() => clearTimeout(timer));

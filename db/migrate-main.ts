@@ -3,7 +3,7 @@ import { isStoreDown } from './store-down.ts';
 
 async function main(databaseUrl: string | undefined): Promise<void> {
   if (databaseUrl === undefined || databaseUrl === '') {
-    fail('DATABASE_URL is not set: give the address of the PostgreSQL database to migrate.');
+    fail('DATABASE_URL is not set. Set it to the PostgreSQL database to migrate.');
     return;
   }
   try {

@@ -20,7 +20,7 @@ export function encodeCursor({ createdMicros, id }: PageCursor): string {
 export function decodeCursor(text: string): PageCursor {
   const [, createdMicros, id] = pattern.exec(Buffer.from(text, 'base64url').toString('latin1')) ?? [];
   if (createdMicros === undefined || id === undefined || encodeCursor({ createdMicros, id }) !== text) {
-    throw new InvalidCursorError('The cursor is not one that a page gave; leave it out to begin with the newest.');
+    throw new InvalidCursorError('The cursor does not come from a page. Omit it to start with the newest.');
   }
   return { createdMicros, id };
 }

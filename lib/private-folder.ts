@@ -16,7 +16,7 @@ export function makePrivateFolder(path: string): string {
   const found = lstatSync(path);
   const isOwn = process.getuid === undefined || (found.uid === process.getuid() && (found.mode & 0o002) === 0);
   if (!found.isDirectory() || !isOwn)
-    throw new Error(`${path} is not a folder of this account alone; remove it, or choose another folder.`);
+    throw new Error(`${path} is not private to this account. Remove it, or choose another folder.`);
   chmodSync(path, 0o700);
   return path;
 }

@@ -44,7 +44,7 @@ export async function askQuestion(
       const part = eventSchema.parse(JSON.parse(event.slice('data: '.length)));
       if (part.type === 'text-delta') process.stdout.write(part.delta ?? '');
       if (part.type === 'source-url') sources.push(`${part.title ?? ''} (${part.url ?? ''})`);
-      if (part.type === 'error') throw new Error(`The answer broke off: ${part.errorText ?? ''}`);
+      if (part.type === 'error') throw new Error(`The answer ended early: ${part.errorText ?? ''}`);
     }
   }
   console.log(`\n\nSources:\n${sources.map((source) => `  - ${source}`).join('\n')}`);

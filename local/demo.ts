@@ -51,6 +51,6 @@ using interruption = catchInterruption(() => process.exit(1));
 try {
   await main(interruption.signal);
 } catch (error) {
-  console.error(interruption.signal.aborted ? 'Interrupted; everything is stopped.' : messageOf(error));
+  console.error(interruption.signal.aborted ? 'Interrupted; everything has stopped.' : messageOf(error));
   process.exitCode = 1;
 }

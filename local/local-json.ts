@@ -40,7 +40,7 @@ export async function readLocalJson(home: string): Promise<LocalJson | null> {
   } catch (cause) {
     if (codeOf(cause) === 'ENOENT') return null;
     throw new StartError(
-      `${file} cannot be read (${reasonOf(cause)}); correct it, or delete it and new keys are made at the next start.`,
+      `${file} cannot be read (${reasonOf(cause)}). Correct it, or delete it to get new keys at the next start.`,
       { cause },
     );
   }

@@ -154,7 +154,7 @@ async function provisionOnce(
     const provisioned = await provision({ pool, ...options });
     const keyId = parseKey(provisioned.adminKey)?.id ?? '';
     const owner = await createOrganizationDirectory(pool).ownerOfKey(keyId);
-    if (owner === null) throw new Error('The admin key that was just provisioned is not there.');
+    if (owner === null) throw new Error('The admin key that was just created is missing.');
     const sessions = createSessionStore(pool, options.keyPepper);
     return { provisioned, signInLink: await sessions.createLink(operatorOf(owner), { keyId }) };
   } finally {

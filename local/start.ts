@@ -46,7 +46,7 @@ function describe({ localJson, signInUrl }: Stack, home: string, elapsedMs: numb
 
 function watchAndRestart(stack: Stack): Disposable {
   return watchSources(checkout, (target) => {
-    console.log(`The code of the ${target} has changed; it is started again`);
+    console.log(`The code of the ${target} has changed; restarting it`);
     stack[target].restart().catch(say);
   });
 }

@@ -85,7 +85,7 @@ export function parsePrices(text: string): PriceOverrides {
   const parsed = overridesSchema.safeParse(jsonOf(json));
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
-  throw new Error(`does not fit at ${JSON.stringify(issue?.path.join(' ') ?? '')}: ${issue?.message ?? ''}`);
+  throw new Error(`is invalid at ${JSON.stringify(issue?.path.join(' ') ?? '')}: ${issue?.message ?? ''}`);
 }
 
 function readText(path: string): string {

@@ -34,7 +34,7 @@ export async function fetchFromProvider(...[input, init]: Parameters<typeof fetc
         const piece = bytes.subarray(at, at + bytesPerTurn);
         left -= piece.length;
         if (left < 0 || (isStream && !fitsLine(piece)))
-          return controller.error(new Error('The answer of the model provider is too long.'));
+          return controller.error(new Error("The model provider's response is too long."));
         controller.enqueue(piece);
         await nextTurn();
       }

@@ -53,18 +53,18 @@ export function createModelRegistry(settings: ModelSettings): ModelRegistry & Em
     const slash = name.indexOf('/');
     const model = name.slice(slash + 1);
     if (slash < 1 || model.trim() === '' || name.length > longestName) {
-      return `A model is named provider/model, for example anthropic/claude-sonnet-4-5 or offline/editor; ${quoted(name)} is not.`;
+      return `A model name has the form provider/model, such as anthropic/claude-sonnet-4-5 or offline/editor; ${quoted(name)} does not.`;
     }
     if (!modelPattern.test(model)) {
-      return `The name of a model consists of letters, digits and the signs . _ : @ + ~ -, in parts with "/" between them; ${quoted(model)} does not.`;
+      return `A model name consists of letters, digits and . _ : @ + ~ -, in parts separated by "/"; ${quoted(model)} does not.`;
     }
     const provider = providers.get(name.slice(0, slash));
     if (provider === undefined) {
-      return `There is no model provider ${quoted(name.slice(0, slash))}; there are ${[...providers.keys()].join(', ')}.`;
+      return `There is no model provider ${quoted(name.slice(0, slash))}. The providers are ${[...providers.keys()].join(', ')}.`;
     }
     if (provider.missing !== null) return `The model ${quoted(name)} needs ${provider.missing} to be set.`;
     if (provider.models !== undefined && !provider.models.includes(model)) {
-      return `There is no model ${quoted(name)}; the provider has ${provider.models.join(' and ')}.`;
+      return `There is no model ${quoted(name)}. The provider has ${provider.models.join(' and ')}.`;
     }
     return { provider, model };
   }

@@ -22,19 +22,18 @@ const databaseTimeoutMs = 2_000;
 /** Answers `GET /healthz` while the process lives, `GET /readyz` with 200 while it takes work, 503 otherwise, and `GET /metrics`. */
 export async function serveHealth({ port, isPolling, checkDatabase, metrics }: HealthDeps): Promise<Health> {
   async function problem(): Promise<string | null> {
-    if (!isPolling()) return 'The worker takes no work: it is starting, about to go, or cannot reach Temporal.';
+    if (!isPolling()) return 'The worker accepts no work: it is starting, shutting down, or cannot reach Temporal.';
     const isUp = checkDatabase().then(
       () => true,
       () => false,
     );
     const isAnswering = await Promise.race([isUp, wait(databaseTimeoutMs, false, { ref: false })]);
-    return isAnswering ? null : 'The database does not answer.';
+    return isAnswering ? null : 'The database does not respond.';
   }
 
   async function answer(path: string): Promise<[status: number, body: object]> {
     if (path === '/healthz') return [200, { status: 'ok' }];
-    if (path !== '/readyz')
-      return [404, { error: 'There is nothing at this address; there are /healthz, /readyz and /metrics.' }];
+    if (path !== '/readyz') return [404, { error: 'Not found. The endpoints are /healthz, /readyz and /metrics.' }];
     const error = await problem();
     return error === null ? [200, { status: 'ok' }] : [503, { error }];
   }

@@ -14,7 +14,7 @@ export async function runMain(): Promise<void> {
   const say = (said: object) =>
     process.stderr.write(`${createLineScrubber(redact)(JSON.stringify({ level: 60, ...said }))}\n`);
   onUncaught((error) =>
-    createLogger({ level: 'info', redact }).fatal({ err: error }, 'The worker ended: nothing caught an error.'),
+    createLogger({ level: 'info', redact }).fatal({ err: error }, 'The worker exited on an uncaught error.'),
   );
   try {
     const config = readConfig(process.env);

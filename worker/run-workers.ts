@@ -32,7 +32,7 @@ export async function runWorkers(deps: WorkerRunDeps): Promise<void> {
       waitMs = firstWaitMs;
     } catch (error) {
       if (signal.aborted) return;
-      log.warn({ err: error, waitMs }, 'not connected to Temporal; trying again');
+      log.warn({ err: error, waitMs }, 'not connected to Temporal; retrying');
       await delay(waitMs, undefined, { signal }).catch(() => undefined);
       waitMs = Math.min(waitMs * 2, longestWaitMs);
     }
@@ -48,9 +48,10 @@ export async function runWorkers(deps: WorkerRunDeps): Promise<void> {
         connection = await connect();
         for (const worker of workers) worker.connection = connection;
         await previous.close();
-        log.info('connected to Temporal with new credentials');
+        log.info('reconnected to Temporal with new credentials');
       };
-      const onFailure = (error: unknown) => log.warn({ err: error }, 'new credentials for Temporal do not connect');
+      const onFailure = (error: unknown) =>
+        log.warn({ err: error }, 'cannot connect to Temporal with the new credentials');
       using _changes = credentials.onChange(() => {
         reconnecting = reconnecting.then(reconnect).catch(onFailure);
       });

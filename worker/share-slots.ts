@@ -34,7 +34,7 @@ export function shareSlots(slots: number): ActivityInterceptorsFactory {
 
 function slotsTaken(): ApplicationFailure {
   return ApplicationFailure.create({
-    message: 'The organization has its share of the slots of this worker.',
+    message: "The organization already uses its share of this worker's slots.",
     type: FailureType.Superseded,
     nextRetryDelay: randomInt(waitMs.least, waitMs.most),
     category: ApplicationFailureCategory.BENIGN,

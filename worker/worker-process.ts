@@ -97,7 +97,7 @@ export async function runWorkerProcess(wiring: WorkerProcess): Promise<void> {
   const credentials = resources.use(
     openTemporalCredentials(config.temporal, {
       onFailure: (error) =>
-        log.warn({ err: error }, 'the credentials for Temporal cannot be read; the ones before stay'),
+        log.warn({ err: error }, 'the Temporal credentials cannot be read; keeping the previous ones'),
     }),
   );
   const learnApiKey = ({ apiKey }: TemporalCredentials) => void (apiKey !== undefined && secrets.add(apiKey));
@@ -157,9 +157,9 @@ export async function runWorkerProcess(wiring: WorkerProcess): Promise<void> {
 }
 
 const unlimitedMemory =
-  'No memory control group can be made here: the memory of commands is counted every 100 ms instead. docs/sandbox.md explains it.';
+  'No memory control group can be created here, so the memory of commands is measured every 100 ms instead; see docs/sandbox.md.';
 const measuredDisk =
-  'DOCKET_JOB_DISK_MB is not set: what commands add to a working copy is measured, not limited by the kernel. docs/sandbox.md explains it.';
+  'DOCKET_JOB_DISK_MB is not set, so the disk use of commands is measured, not limited by the kernel; see docs/sandbox.md.';
 
 /** Without a sandbox agents run no commands; the log says what to do about it. */
 async function openCommands(

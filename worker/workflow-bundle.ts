@@ -43,7 +43,7 @@ export async function prepareWorkflowBundle(options: WorkflowBundleOptions = {})
       failures.push(error);
     }
   }
-  throw new BundleError('The workflow code could not be bundled.', { cause: new AggregateError(failures) });
+  throw new BundleError('The workflow bundle could not be built.', { cause: new AggregateError(failures) });
 }
 
 async function hashOfSources(failureConverterPath: string | undefined): Promise<string> {

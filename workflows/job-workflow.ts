@@ -55,7 +55,10 @@ async function withWorkKept({ jobId, turn, limits }: JobInput, failed: FailedOut
     return { ...failed, ...(await keepWork({ jobId, turn, category: failed.category, message })) };
   } catch (error) {
     if (!(error instanceof TemporalFailure)) throw error;
-    return { ...failed, message: `${message} No pull request could be made of what it changed; its diff has it.` };
+    return {
+      ...failed,
+      message: `${message} No pull request could be opened for its changes; the job's diff has them.`,
+    };
   }
 }
 

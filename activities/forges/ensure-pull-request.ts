@@ -44,7 +44,7 @@ async function ensured(
   const other = await requests.find(draft);
   if (other !== null) return updated(requests, other, draft);
   // Its list may lag behind what it refuses: another attempt finds it
-  throw new ForgeError('unavailable', `${requests.forge} has a pull request for the branch and does not list it yet.`);
+  throw new ForgeError('unavailable', `${requests.forge} has a pull request for the branch but does not list it yet.`);
 }
 
 async function updated(

@@ -21,22 +21,22 @@ export function failureOfAnswer(answer: ForgeAnswer): ForgeError {
   if (isRateLimit(answer)) {
     const retryAfterMs = Math.min(waitOf(headers) ?? defaultLimitWaitMs, longestWaitMs);
     const minutes = Math.ceil(retryAfterMs / 60_000);
-    const message = `${forge} limits the requests of this credential; it takes more in ${minutes} min.`;
+    const message = `${forge} rate-limits this credential; requests are accepted again in ${minutes} min.`;
     return new ForgeError('rate-limited', message, { retryAfterMs });
   }
   if (status === 401) {
-    const remedy = 'give the project a valid token, or the worker, and start the job again';
-    return new ForgeError('authentication', `${forge} refused the credential; ${remedy}.`);
+    const remedy = 'give the project or the worker a valid token, then retry the job';
+    return new ForgeError('authentication', `${forge} rejected the credential; ${remedy}.`);
   }
   if (status === 403) {
-    const needs = 'it needs to read and write contents and pull requests';
+    const needs = 'it needs read and write access to contents and pull requests';
     return new ForgeError('authentication', `The ${forge} credential may not do this; ${needs}.`);
   }
   if (status === 404 || status === 410) {
-    return new ForgeError('not-found', `${forge} has no such repository, or the credential may not see it.`);
+    return new ForgeError('not-found', `The repository does not exist on ${forge}, or the credential cannot see it.`);
   }
   if (status >= 300 && status < 400) {
-    const remedy = 'create a project with its new address';
+    const remedy = 'create a project with the new address';
     return new ForgeError('not-found', `The repository has moved to another address on ${forge}; ${remedy}.`);
   }
   if (status >= 500 || status === 408) {
@@ -44,7 +44,7 @@ export function failureOfAnswer(answer: ForgeAnswer): ForgeError {
     const retryAfterMs = waitMs === null ? undefined : Math.min(waitMs, longestWaitMs);
     return new ForgeError('unavailable', `${forge} answered ${status}.`, { retryAfterMs });
   }
-  return new ForgeError('rejected', `${forge} refused the request with status ${status}.`);
+  return new ForgeError('rejected', `${forge} rejected the request with status ${status}.`);
 }
 
 function isRateLimit({ status, headers, message = '' }: ForgeAnswer): boolean {

@@ -57,8 +57,8 @@ export async function sendToForge(request: ForgeRequest): Promise<ForgeResponse>
 
 /** What it means that a forge lies where the worker may not connect to. */
 export function leadsToPrivateAddress(forge: string): ForgeError {
-  const remedy = 'add its host to DOCKET_PRIVATE_HOSTS of the worker if that is meant';
-  return new ForgeError('not-found', `The address of ${forge} leads to a private network; ${remedy}.`);
+  const remedy = "if that is intended, add its host to the worker's DOCKET_PRIVATE_HOSTS";
+  return new ForgeError('not-found', `The address of ${forge} resolves to a private network; ${remedy}.`);
 }
 
 async function dataOf(response: Response): Promise<unknown> {

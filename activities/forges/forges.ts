@@ -42,7 +42,7 @@ const revokeTimeoutMs = 5_000;
 const names: Record<HostedKind, string> = { github: 'GitHub', gitlab: 'GitLab', gitea: 'Gitea' };
 const remedies: Record<HostedKind, string> = {
   github: 'set GITHUB_TOKEN (and GITHUB_API_URL for an Enterprise server)',
-  gitlab: 'set GITLAB_TOKEN (and GITLAB_URL for a server of your own)',
+  gitlab: 'set GITLAB_TOKEN (and GITLAB_URL for a self-managed server)',
   gitea: 'set GITEA_TOKEN and GITEA_URL',
 };
 
@@ -69,7 +69,7 @@ export function createForges({ local, egress = createEgress(), ...servers }: For
       }
       throw new ForgeError(
         'authentication',
-        `The worker has no token for this ${names[kind]} server; ${remedies[kind]}, or give the project a token, and start the job again.`,
+        `The worker has no token for this ${names[kind]} server; ${remedies[kind]}, or give the project a token, then retry the job.`,
       );
     },
     credentialOf(repository, { refusal }) {
@@ -140,7 +140,7 @@ function serves(url: string, { forgeUrl, repository }: ForgeProject): boolean {
 function urlOf({ forgeUrl, repository }: ForgeProject): string {
   const server = forgeUrl === null ? sshServerOf(repository) : null;
   const url = server === null ? URL.parse(forgeUrl ?? repository) : URL.parse(`https://${server.host}`);
-  if (url === null) throw new ForgeError('not-found', 'The repository of the project lies on no forge.');
+  if (url === null) throw new ForgeError('not-found', "The project's repository is not on a forge.");
   return forgeUrl === null ? url.origin : trimmed(forgeUrl);
 }
 

@@ -44,7 +44,7 @@ export function createGiteaForge({ token, url, pageSize = 50, egress = createEgr
   function requestOf(repository: string, signal: AbortSignal, { method = 'GET', path, body }: Call) {
     const { owner, name } = repositoryPath(repository, { root, forge });
     if (owner.includes('/'))
-      throw new ForgeError('not-found', 'The address of the repository is not one of Gitea: owner and name.');
+      throw new ForgeError('not-found', 'The repository address is not a Gitea address with an owner and a name.');
     return {
       forge,
       method,
@@ -121,10 +121,10 @@ export function createGiteaForge({ token, url, pageSize = 50, egress = createEgr
     const isThere = async (name: string) =>
       (await found(repository, signal, `/branches/${encodeURIComponent(name)}`)) !== null;
     if (!(await isThere(base)))
-      return new ForgeError('rejected', 'Gitea refused the pull request: its base branch does not exist.');
+      return new ForgeError('rejected', 'Gitea rejected the pull request: its base branch does not exist.');
     if (!(await isThere(head)))
-      return new ForgeError('rejected', 'Gitea refused the pull request: its branch does not exist.');
-    const needs = 'it needs to read and write contents and pull requests';
+      return new ForgeError('rejected', 'Gitea rejected the pull request: its branch does not exist.');
+    const needs = 'it needs read and write access to contents and pull requests';
     return new ForgeError('authentication', `The Gitea credential may not do this; ${needs}.`);
   }
 
@@ -138,18 +138,18 @@ export function createGiteaForge({ token, url, pageSize = 50, egress = createEgr
         // a label it does not have is dropped without a word
         const has = new Set(parsed(labelsSchema, data).map(({ name }) => name));
         const missing = labels.filter((label) => !has.has(label));
-        if (missing.length > 0) notes.push(`Gitea has no label ${missing.join(', ')}.`);
+        if (missing.length > 0) notes.push(`Gitea has no label named ${missing.join(', ')}.`);
       };
-      notes.push(...(await tryMark(`Gitea did not take the labels ${labels.join(', ')}.`, add)));
+      notes.push(...(await tryMark(`Gitea did not accept the labels ${labels.join(', ')}.`, add)));
     }
     if (assignees.length > 0) {
       const change = () => sent(repository, signal, { method: 'PATCH', path: `/pulls/${id}`, body: { assignees } });
-      notes.push(...(await tryMark(`Gitea did not take the assignees ${assignees.join(', ')}.`, change)));
+      notes.push(...(await tryMark(`Gitea did not accept the assignees ${assignees.join(', ')}.`, change)));
     }
     for (const reviewer of reviewers) {
       const path = `/pulls/${id}/requested_reviewers`;
       const change = () => sent(repository, signal, { method: 'POST', path, body: { reviewers: [reviewer] } });
-      notes.push(...(await tryMark(`Gitea did not take the reviewer ${reviewer}.`, change)));
+      notes.push(...(await tryMark(`Gitea did not accept the reviewer ${reviewer}.`, change)));
     }
     return notes;
   }
@@ -184,7 +184,7 @@ export function createGiteaForge({ token, url, pageSize = 50, egress = createEgr
 function parsed<Value>(schema: z.ZodType<Value>, data: unknown): Value {
   const result = schema.safeParse(data);
   if (result.success) return result.data;
-  throw new ForgeError('unavailable', 'Gitea answered with something that is no pull request.');
+  throw new ForgeError('unavailable', "Gitea's response is not a pull request.");
 }
 
 function presented(pullRequest: z.infer<typeof pullRequestSchema>): FoundPullRequest {

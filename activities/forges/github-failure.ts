@@ -66,11 +66,11 @@ export function isWithoutDrafts(error: unknown): boolean {
 function refusalOf({ response }: Failure): string | null {
   const errors = response?.data.errors ?? [];
   if (errors.some(({ message }) => /no commits between/i.test(message))) {
-    return 'GitHub refused the pull request: the branch holds no change against its base.';
+    return 'GitHub rejected the pull request: the branch has no changes against its base.';
   }
   if (errors.some(({ field }) => field === 'base'))
-    return 'GitHub refused the pull request: its base branch does not exist.';
+    return 'GitHub rejected the pull request: its base branch does not exist.';
   if (errors.some(({ field }) => field === 'head'))
-    return 'GitHub refused the pull request: its branch does not exist.';
+    return 'GitHub rejected the pull request: its branch does not exist.';
   return null;
 }

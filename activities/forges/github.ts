@@ -37,7 +37,7 @@ export function createGithubForge({ credential, apiUrl, egress = createEgress() 
   const repositoryOf = (repository: string): GithubRepository => {
     const { owner, name } = repositoryPath(repository, { root, forge });
     if (!owner.includes('/')) return { owner, repo: name };
-    throw new ForgeError('not-found', 'The address of the repository is not one of GitHub: owner and name.');
+    throw new ForgeError('not-found', 'The repository address is not a GitHub address with an owner and a name.');
   };
 
   /** A refused credential that can be renewed is renewed once; GitHub did nothing of what it refused. */
@@ -68,7 +68,7 @@ export function createGithubForge({ credential, apiUrl, egress = createEgress() 
     } catch (error) {
       throw githubFailureOf(error, signal);
     }
-    throw new ForgeError('unavailable', 'GitHub answered with something that is no pull request.');
+    throw new ForgeError('unavailable', "GitHub's response is not a pull request.");
   }
 
   async function create(draft: PullRequestDraft): Promise<FoundPullRequest | null> {
@@ -122,14 +122,14 @@ export function createGithubForge({ credential, apiUrl, egress = createEgress() 
         (target: GithubRepository): Call =>
         (octokit, request) =>
           octokit.rest.issues.addLabels({ ...target, issue_number: number, labels: [...labels], request });
-      notes.push(...(await tryMark(`GitHub did not take the labels ${labels.join(', ')}.`, () => change(set))));
+      notes.push(...(await tryMark(`GitHub did not accept the labels ${labels.join(', ')}.`, () => change(set))));
     }
     if (assignees.length > 0) {
       const set =
         (target: GithubRepository): Call =>
         (octokit, request) =>
           octokit.rest.issues.addAssignees({ ...target, issue_number: number, assignees: [...assignees], request });
-      notes.push(...(await tryMark(`GitHub did not take the assignees ${assignees.join(', ')}.`, () => change(set))));
+      notes.push(...(await tryMark(`GitHub did not accept the assignees ${assignees.join(', ')}.`, () => change(set))));
     }
     // one by one: GitHub refuses all of them for one that may not review
     for (const reviewer of reviewers) {
@@ -137,7 +137,7 @@ export function createGithubForge({ credential, apiUrl, egress = createEgress() 
         (target: GithubRepository): Call =>
         (octokit, request) =>
           octokit.rest.pulls.requestReviewers({ ...target, pull_number: number, reviewers: [reviewer], request });
-      notes.push(...(await tryMark(`GitHub did not take the reviewer ${reviewer}.`, () => change(set))));
+      notes.push(...(await tryMark(`GitHub did not accept the reviewer ${reviewer}.`, () => change(set))));
     }
     return notes;
   }

@@ -51,7 +51,7 @@ const bodySchema = z.union([z.record(z.string(), z.unknown()), pageOf(z.record(z
 function bodyOf(data: unknown) {
   const result = bodySchema.safeParse(data);
   if (result.success) return result.data;
-  throw new ForgeError('unavailable', 'GitLab answered with something that is no answer of its API.');
+  throw new ForgeError('unavailable', "GitLab's response did not come from its API.");
 }
 
 function refusalOf(status: number, headers: ForgeHeaders, data: unknown): GitlabRefusal {

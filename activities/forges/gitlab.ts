@@ -91,9 +91,9 @@ export function createGitlabForge({ token, url, egress = createEgress() }: Gitla
       }
     };
     if (!(await isThere(base)))
-      return new ForgeError('rejected', 'GitLab refused the merge request: its base branch does not exist.');
+      return new ForgeError('rejected', 'GitLab rejected the merge request: its base branch does not exist.');
     if (!(await isThere(head)))
-      return new ForgeError('rejected', 'GitLab refused the merge request: its branch does not exist.');
+      return new ForgeError('rejected', 'GitLab rejected the merge request: its branch does not exist.');
     return null;
   }
 
@@ -116,7 +116,7 @@ export function createGitlabForge({ token, url, egress = createEgress() }: Gitla
     if (marks.labels.length > 0) {
       const names = marks.labels.join(',');
       const change = () => mergeRequests.edit(projectId, Number(id), { addLabels: names });
-      notes.push(...(await tryMark(`GitLab did not take the labels ${marks.labels.join(', ')}.`, change)));
+      notes.push(...(await tryMark(`GitLab did not accept the labels ${marks.labels.join(', ')}.`, change)));
     }
     for (const kind of ['assignees', 'reviewers'] as const) {
       if (marks[kind].length === 0) continue;
@@ -125,7 +125,7 @@ export function createGitlabForge({ token, url, egress = createEgress() }: Gitla
       if (ids.length === 0) continue;
       const people = kind === 'assignees' ? { assigneeIds: ids } : { reviewerIds: ids };
       const change = () => mergeRequests.edit(projectId, Number(id), people);
-      notes.push(...(await tryMark(`GitLab did not take the ${kind} ${marks[kind].join(', ')}.`, change)));
+      notes.push(...(await tryMark(`GitLab did not accept the ${kind} ${marks[kind].join(', ')}.`, change)));
     }
     return notes;
   }
@@ -161,7 +161,7 @@ export function createGitlabForge({ token, url, egress = createEgress() }: Gitla
 function parsed<Value>(schema: z.ZodType<Value>, data: unknown): Value {
   const result = schema.safeParse(data);
   if (result.success) return result.data;
-  throw new ForgeError('unavailable', 'GitLab answered with something that is no merge request.');
+  throw new ForgeError('unavailable', "GitLab's response is not a merge request.");
 }
 
 function presented(mergeRequest: z.infer<typeof mergeRequestSchema>): FoundPullRequest {

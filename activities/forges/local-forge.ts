@@ -13,7 +13,7 @@ export function createLocalForge({
   return {
     credential: () => null,
     async ensurePullRequest({ repository, head, base, title, body, draft, signal, beforeEffect }) {
-      if (signal.aborted) throw new ForgeError('aborted', 'The pull request was not made: the job was stopped.');
+      if (signal.aborted) throw new ForgeError('aborted', 'The pull request was not opened: the job was stopped.');
       const existing = await pullRequests.findByHead(repository, head);
       const isCurrent = existing !== null && existing.title === title && existing.body === body;
       if (!isCurrent) await beforeEffect();

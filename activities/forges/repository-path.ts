@@ -15,7 +15,7 @@ export function repositoryPath(repository: string, { root, forge }: { root: stri
     if (parts.length > 0 && name !== '' && parts.every((part) => part !== ''))
       return { owner: parts.join('/'), name, path };
   }
-  throw new ForgeError('not-found', `The repository does not lie on the ${forge} server that the project names.`);
+  throw new ForgeError('not-found', `The repository is not on the ${forge} server that the project names.`);
 }
 
 /** Whether a repository lies below a server's address, by https. */

@@ -19,7 +19,7 @@ export function credentialConfig(credential: GitCredential | null): string[] {
 export function credentialText(credential: GitCredential | null, token: string | null): string | null {
   if (credential === null || token === null) return null;
   if (/[\r\n\0]/.test(`${credential.username}${token}`)) {
-    throw new GitError('authentication', { message: 'The credential of the forge holds a line break; set it again.' });
+    throw new GitError('authentication', { message: 'The forge credential contains a line break. Set it again.' });
   }
   return `username=${credential.username}\npassword=${token}\n`;
 }

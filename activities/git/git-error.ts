@@ -15,17 +15,17 @@ export type GitErrorKind =
   | 'other';
 
 const sentences: Record<GitErrorKind, string> = {
-  unreachable: 'The server of the repository did not answer git.',
-  'not-found': 'The repository does not exist, or the credential may not see it.',
-  authentication: 'The server of the repository refused the credential.',
+  unreachable: "The repository's server did not respond to git.",
+  'not-found': 'The repository does not exist, or the credential cannot see it.',
+  authentication: "The repository's server rejected the credential.",
   'ref-not-found': 'The branch or commit does not exist in the repository.',
-  rejected: 'The server of the repository refused the push.',
-  stale: 'The branch holds commits that this job did not make; it was left as it is.',
-  'too-large': 'The repository is larger than this worker takes.',
+  rejected: "The repository's server rejected the push.",
+  stale: 'The branch has commits that this job did not make, so it was left unchanged.',
+  'too-large': 'The repository is larger than this worker allows.',
   'out-of-memory':
-    'git needs more memory for the repository than it may have; raise DOCKET_GIT_MEMORY_MB of the worker if it is to take it.',
-  'disk-full': 'The disk of the worker is full.',
-  corrupt: 'The copy of the repository on the worker is damaged.',
+    "git needs more memory for the repository than its limit. To allow it, raise the worker's DOCKET_GIT_MEMORY_MB.",
+  'disk-full': "The worker's disk is full.",
+  corrupt: "The worker's copy of the repository is damaged.",
   timeout: 'git did not finish in time.',
   aborted: 'git was stopped.',
   other: 'git failed.',

@@ -49,17 +49,17 @@ export function gitFailureOf({ stderr, secrets, isSsh = false }: FailedGit): Git
   const ofSsh = isSsh ? sshFailureOf(stderr, detail) : null;
   if (ofSsh !== null) return ofSsh;
   if (/requested URL returned error: 30[1278]|unable to update url base/i.test(own)) {
-    const remedy = 'create a project with its new address';
+    const remedy = 'create a project with the new address';
     return new GitError('not-found', { message: `The repository has moved to another address; ${remedy}.`, detail });
   }
   if (/requested URL returned error: 403/i.test(own)) {
-    if (/archived/i.test(said)) return rejected('The repository is archived; nothing can be pushed to it.', detail);
-    const message = 'The credential may not do this in the repository; it needs to read and write contents.';
+    if (/archived/i.test(said)) return rejected('The repository is archived and accepts no pushes.', detail);
+    const message = 'The credential lacks permission for this repository; it needs read and write access to contents.';
     return new GitError('authentication', { message, detail });
   }
   if (/^error: invalid path '/m.test(own)) {
-    const message = 'The repository holds a path that git does not check out, as its name can be taken for .git.';
-    return new GitError('other', { message: `${message} Rename it there.`, detail });
+    const message = 'The repository has a path that git refuses to check out because its name resembles .git.';
+    return new GitError('other', { message: `${message} Rename it in the repository.`, detail });
   }
   const kind = signs.find(({ pattern }) => pattern.test(own))?.kind ?? 'other';
   return new GitError(kind, { detail });
@@ -84,8 +84,8 @@ export function pushFailureOf({ reason, stderr }: { reason: string; stderr: stri
   const detail = redact(words.slice(0, mostStderr), []).slice(0, mostDetail);
   if (standsInTheWay.test(words)) {
     const message =
-      'The server refused the push: the name of another branch is a folder of the new one’s, or below it.';
-    return rejected(`${message} Rename that branch and start the job again.`, detail);
+      "The server rejected the push: another branch's name is a prefix of the new one, or the other way round.";
+    return rejected(`${message} Rename that branch, then retry the job.`, detail);
   }
   if (/stale info|fetch first|non-fast-forward|already exists|cannot lock ref/i.test(reason) || movedRef.test(words)) {
     return new GitError('stale', { detail });
@@ -93,18 +93,18 @@ export function pushFailureOf({ reason, stderr }: { reason: string; stderr: stri
   if (/failed to report status/i.test(reason)) return new GitError('unreachable', { detail });
   if (/workflow/i.test(reason) || /refusing to allow .+ workflow/i.test(words)) {
     return rejected(
-      'The server of the repository refused a change of workflow files: the credential lacks the permission for workflows.',
+      "The repository's server rejected a change of workflow files: the credential lacks the workflow permission.",
       detail,
     );
   }
   if (/protected branch|GH006|GH013|rule violations/i.test(words)) {
-    return rejected('The server of the repository refused the push: the branch is protected.', detail);
+    return rejected("The repository's server rejected the push: the branch is protected.", detail);
   }
   if (/permission|denied|not allowed|prohibited/i.test(words)) {
-    return rejected('The server of the repository refused the push: the credential may not write this branch.', detail);
+    return rejected("The repository's server rejected the push: the credential cannot write to this branch.", detail);
   }
   if (/hook declined/i.test(reason)) {
-    return rejected('The server of the repository refused the push: one of its hooks declined it.', detail);
+    return rejected("The repository's server rejected the push: one of its hooks declined it.", detail);
   }
   return new GitError('rejected', { detail });
 }

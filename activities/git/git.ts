@@ -110,7 +110,7 @@ export function createGit(options: GitOptions): Git {
     const program = { file: gitBinary, cwd: home, env: gitEnvironment({ home, transports: [] }) };
     isPinnable ??= isAtLeast(await readVersion(program), oldestVersion);
     if (!isPinnable) {
-      const message = `git ${oldestVersion.join('.')} or newer is needed to reach repositories; install it on the worker.`;
+      const message = `git ${oldestVersion.join('.')} or newer is required; install it on the worker.`;
       throw new GitError('other', { message });
     }
     return pinRemote({ egress, signal }, remote);
@@ -155,7 +155,7 @@ export function createGit(options: GitOptions): Git {
   async function runBySsh(call: GitCall): Promise<GitResult> {
     const { credential = null, remote: repository = '', signal } = call;
     if (credential === null || !('privateKey' in credential)) {
-      const message = 'The project has no ssh key; give it one with --ssh-key and start the job again.';
+      const message = 'The project has no ssh key. Give it one with --ssh-key, then retry the job.';
       throw new GitError('authentication', { message });
     }
     const { host, port } = serverOf(repository);
@@ -226,19 +226,19 @@ function isNetwork(transport: Transport): boolean {
 function tookTooLong({ timeoutMs }: TransferLimits): GitError {
   const minutes = Math.round(timeoutMs / 60_000);
   return new GitError('timeout', {
-    message: `The exchange with the repository took longer than ${minutes} minutes; raise DOCKET_CLONE_MINUTES of the worker if it needs them.`,
+    message: `Fetching or pushing took longer than ${minutes} minutes. To allow more, raise the worker's DOCKET_CLONE_MINUTES.`,
   });
 }
 
 function saidTooMuch(): GitError {
-  const message = 'The repository or its change has more than git can list in 64 MB; change fewer files at once.';
+  const message = 'The list of files in the repository or change is larger than 64 MB. Change fewer files at once.';
   return new GitError('too-large', { message });
 }
 
 function broughtTooMuch({ bytes }: TransferLimits, { detail }: GitError): GitError {
   const megabytes = Math.floor(bytes / 1e6);
   return new GitError('too-large', {
-    message: `The repository brings more than ${megabytes} MB; raise DOCKET_REPOSITORY_MB of the worker if it is to take it.`,
+    message: `The repository is larger than ${megabytes} MB. To allow it, raise the worker's DOCKET_REPOSITORY_MB.`,
     detail,
   });
 }
@@ -249,7 +249,7 @@ async function started(start: (call: ProcessCall) => Promise<ProcessOutcome>, ca
   } catch (error) {
     if (!existsSync(call.cwd)) throw new GitError('corrupt', { detail: 'A directory of the working copy is missing.' });
     if (error instanceof ProcessHostError)
-      throw new GitError('other', { message: 'git was ended by something outside.', cause: error });
+      throw new GitError('other', { message: 'git was killed by another process.', cause: error });
     throw cannotBeStarted(error);
   }
 }

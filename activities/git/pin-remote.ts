@@ -31,7 +31,7 @@ export async function checkedAddresses(
     if (!(cause instanceof PrivateAddressError)) throw new GitError('unreachable', { cause });
     throw new GitError('not-found', {
       message:
-        'The host of the repository leads to a private network; add it to DOCKET_PRIVATE_HOSTS of the worker if that is meant.',
+        "The repository's host resolves to a private network. If that is intended, add it to the worker's DOCKET_PRIVATE_HOSTS.",
       cause,
     });
   }

@@ -64,7 +64,7 @@ function wayTo(repository: string): keyof typeof transportsOf {
   if (isAbsolute(repository)) return 'file';
   if (/^https?:\/\/[^\s@]+$/i.test(repository)) return 'http';
   if (sshServerOf(repository) !== null && !/\s/.test(repository)) return 'ssh';
-  throw new GitError('not-found', { message: 'The address of the repository is not one that git may use.' });
+  throw new GitError('not-found', { message: 'git may not use this repository address.' });
 }
 
 /**

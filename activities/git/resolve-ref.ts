@@ -30,7 +30,7 @@ export async function resolveRef(
 
   if (name === null) {
     const commit = refs.get('HEAD');
-    if (commit === undefined) throw refNotFound('The repository has no commit on its default branch yet.');
+    if (commit === undefined) throw refNotFound("The repository's default branch has no commits yet.");
     await mirrors.ensureCommit(access, commit);
     return {
       branch: defaultBranch ?? (await branchHolding({ git, mirrors }, access, { commit, preferred: null })),
@@ -57,7 +57,7 @@ async function resolveCommit(deps: ResolveDeps, access: RepositoryAccess, commit
   const gitDir = deps.mirrors.directoryOf(access);
   await deps.mirrors.refresh(access);
   if (!(await deps.mirrors.has(access, commit)))
-    throw refNotFound('The repository has no such commit on a branch or tag.');
+    throw refNotFound('The repository has no branch or tag that contains this commit.');
   const { defaultBranch } = await listRemote(deps.git, { gitDir, access, names: ['HEAD'] });
   return { branch: await branchHolding(deps, access, { commit, preferred: defaultBranch }), commit };
 }
@@ -74,13 +74,13 @@ async function branchHolding(
     signal: access.signal,
   });
   const holders = stdout.toString().split('\n').filter(Boolean);
-  if (holders.length === 0) throw refNotFound('The repository has no such commit on a branch or tag.');
+  if (holders.length === 0) throw refNotFound('The repository has no branch or tag that contains this commit.');
   const branches = holders
     .filter((name) => name.startsWith('refs/heads/'))
     .map((name) => name.slice('refs/heads/'.length));
   const liked = [preferred, 'main', 'master'].find((name) => name !== null && branches.includes(name));
   const branch = liked ?? branches[0] ?? preferred;
-  if (branch === null) throw refNotFound('The repository has no branch that a pull request could go to.');
+  if (branch === null) throw refNotFound('The repository has no branch to open a pull request against.');
   return branch;
 }
 

@@ -14,25 +14,25 @@ export function sshFailureOf(stderr: string, detail: string): GitError | null {
   if (/Host key verification failed|REMOTE HOST IDENTIFICATION HAS CHANGED|host key is known for/i.test(stderr)) {
     return fails(
       'authentication',
-      'The server of the repository showed a host key that the project does not know; compare it with what its owner says and set it anew with --ssh-known-hosts.',
+      "The repository's server presented an unknown host key. Compare it with the key that its owner publishes, then set it with --ssh-known-hosts.",
     );
   }
   if (/^Load key ".*": /m.test(stderr))
-    return fails('authentication', 'ssh cannot read the ssh key of the project; set it again.');
+    return fails('authentication', "ssh cannot read the project's ssh key. Set it again.");
   if (/: Permission denied \(/i.test(stderr))
-    return fails('authentication', 'The server of the repository refused the ssh key of the project.');
+    return fails('authentication', "The repository's server rejected the project's ssh key.");
   if (
     /marked as read.only|(?:not authori[sz]ed|no) (?:for |to )?(?:write|push)|denied to (?:deploy key|push)/i.test(
       stderr,
     )
   )
-    return fails('rejected', 'The server of the repository refused the push: the ssh key may not write.');
+    return fails('rejected', "The repository's server rejected the push: the ssh key has no write access.");
   if (
     /^(?:ERROR|Gitea|Forgejo|remote)?:? ?.*(?:repository not found|could not be found|cannot find repository|not authori[sz]ed to (?:read|access))/im.test(
       stderr,
     )
   )
-    return fails('not-found', 'The repository does not exist, or the ssh key may not see it.');
+    return fails('not-found', 'The repository does not exist, or the ssh key cannot see it.');
   if (/^(?:ssh: |kex_exchange_identification|Connection (?:closed|reset|to .* (?:closed|timed out)))/im.test(stderr))
     return fails('unreachable');
   return null;

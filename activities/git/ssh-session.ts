@@ -41,7 +41,7 @@ export async function openSshSession(request: SshRequest): Promise<SshSession> {
   const server = serverOf(repository);
   const hostKeys = hostKeysOf(server, credential.knownHosts);
   if (hostKeys.length === 0) {
-    const message = `The project knows no host key of ${server.host}; give it the server's with --ssh-known-hosts and start the job again.`;
+    const message = `The project has no host key for ${server.host}. Set it with --ssh-known-hosts, then retry the job.`;
     throw new GitError('authentication', { message });
   }
   await checkProgram(request.path);

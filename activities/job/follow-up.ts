@@ -84,5 +84,5 @@ function overruledNote(paths: string[]): string | null {
   if (paths.length === 0) return null;
   const named = paths.slice(0, mostNamed).map(showPath).join(', ');
   const more = paths.length > mostNamed ? ` and ${paths.length - mostNamed} more files` : '';
-  return `Since your last turn, others changed the branch in the same places as you in ${named}${more}. What you had changed there was not published, and the working copy has their version now. Read it before you go on.`;
+  return `Since your last turn, others changed the same lines as you in ${named}${more}. Your changes there were not published, and the working copy now has their version. Read it before you continue.`;
 }

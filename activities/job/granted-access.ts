@@ -122,7 +122,7 @@ export function createGrantedAccess(deps: GrantedAccessDeps): GrantedAccess {
     async checkDirectory(owner, directory, folder) {
       if (roots.directories === null) {
         throw new SourceFolderError(
-          'This worker reads no directories: set DOCKET_SITE_DIRECTORIES to the folder that holds them.',
+          'This worker reads no directories. Set DOCKET_SITE_DIRECTORIES to the folder that holds them.',
         );
       }
       if (await mayUse(owner, await realPathsOfDirectory(directory, folder, roots.directories))) return;

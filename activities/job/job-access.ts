@@ -70,7 +70,7 @@ export function createJobAccess(deps: JobAccessDeps): JobAccess {
 }
 
 function gone(): ApplicationFailure {
-  return ApplicationFailure.nonRetryable('The project is gone.', FailureType.Internal);
+  return ApplicationFailure.nonRetryable('The project was deleted.', FailureType.Internal);
 }
 
 function isCurrent(job: JobRow, ref: TurnRef): boolean {

@@ -49,7 +49,7 @@ const argumentLimits = { deepest: 100, mostValues: 5_000 };
 const mostCalls = 100;
 /** More are no answer to anything. */
 const mostCallsSent = 1_000;
-const tooManyCalls = `Not run: an answer may have ${mostCalls} calls. Go on with the results of the others.`;
+const tooManyCalls = `Not run: an answer may have at most ${mostCalls} calls. Continue with the results of the others.`;
 
 /** Makes the one place that calls a job's model: one request, no retries of its own. Errors: ModelCallError, UnknownModelError. */
 export function createAskModel({ models, timeoutMs = 9 * 60_000 }: AskModelDeps) {
@@ -100,7 +100,7 @@ export function createAskModel({ models, timeoutMs = 9 * 60_000 }: AskModelDeps)
         if (streamed > longestAnswer || called > mostCallsSent) throw tooLong();
         if (part.type === 'text-delta') onText?.(part.text);
         if (part.type === 'error') throw part.error;
-        if (part.type === 'abort') throw new UnusableAnswerError('The answer broke off.');
+        if (part.type === 'abort') throw new UnusableAnswerError('The answer ended early.');
       }
       const [answer] = await steps;
       if (answer === undefined) throw new UnusableAnswerError('The answer was empty.');
@@ -132,7 +132,7 @@ export function createAskModel({ models, timeoutMs = 9 * 60_000 }: AskModelDeps)
       };
     } catch (error) {
       if (refusal !== null) throw refusal;
-      throw new ModelCallError('The call of the model failed.', { cause: error, receivedCharacters: streamed });
+      throw new ModelCallError('The model call failed.', { cause: error, receivedCharacters: streamed });
     } finally {
       over.abort(); // a stream that is left goes on otherwise
     }
@@ -149,7 +149,7 @@ function reportedUsage({ inputTokens, outputTokens, inputTokenDetails }: Languag
 }
 
 function tooLong(): UnusableAnswerError {
-  return new UnusableAnswerError('The answer is longer than a model gives.');
+  return new UnusableAnswerError('The answer exceeds the longest accepted one.');
 }
 
 /** How many characters of a request the model reads. */

@@ -75,7 +75,7 @@ export function createCompaction(deps: CompactionDeps) {
     call: PaidCall,
     replaced: StepRow[],
   ): Promise<Pick<NewCompaction, 'summary' | 'usage' | 'costMicros'>> {
-    const own = `No summary could be made. The last calls were:\n${stepLines(replaced.slice(-20), 200)}`;
+    const own = `No summary could be written. The last calls were:\n${stepLines(replaced.slice(-20), 200)}`;
     try {
       const { response, details } = await askPaid(call);
       const usage = {
@@ -109,14 +109,14 @@ function tailOf(steps: StepRow[], window: number): number {
 /** Whether a call has had its compaction, or has nothing to compact. */
 function tooLong(): ApplicationFailure {
   return ApplicationFailure.nonRetryable(
-    'The conversation does not fit into the context window of the model, also without its older part.',
+    "The conversation does not fit in the model's context window, even without its older part.",
     FailureType.ModelRefused,
   );
 }
 
 function spiral(): ApplicationFailure {
   return ApplicationFailure.nonRetryable(
-    `The agent was stopped because it filled the context window of its model ${mostWithoutChange + 1} times without changing a file.`,
+    `The agent was stopped because it filled its model's context window ${mostWithoutChange + 1} times without changing a file.`,
     FailureType.NoProgress,
   );
 }

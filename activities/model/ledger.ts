@@ -43,7 +43,7 @@ export function ledgerText({ read, changed, todo }: Ledger): string {
   const files = Object.entries(read);
   if (files.length > 0) {
     const lines = files.map(([path, etag]) => (etag === null ? `- ${path}` : `- ${path} (etag ${etag})`));
-    parts.push(`Files read so far; their text is not here any more, read again what you need:\n${lines.join('\n')}`);
+    parts.push(`Files read so far (their text is no longer here; read again what you need):\n${lines.join('\n')}`);
   }
   if (todo.length > 0)
     parts.push(`The todo list:\n${todo.map(({ text, done }) => `[${done ? 'x' : ' '}] ${text}`).join('\n')}`);

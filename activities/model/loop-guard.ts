@@ -17,7 +17,7 @@ export function findLoop(steps: StepRow[]): Loop | null {
 
 /** What is said to an agent once, before it is stopped. */
 export function nudgeOf(loop: Loop): string {
-  return `${seen[loop]} Doing it again will not help. Try something else, or call finish and say what stands in the way.`;
+  return `${seen[loop]} Repeating it will not help. Try something else, or call finish and say what blocks you.`;
 }
 
 const seen: Record<Loop, string> = {

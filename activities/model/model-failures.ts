@@ -61,12 +61,12 @@ function codesOf(error: unknown): string {
 export function verdictOfModelFailure({ cause }: ModelCallError): Verdict {
   if (cause instanceof DeclinedAnswerError) return refused('The model declined to work on the task.');
   if (!APICallError.isInstance(cause))
-    return unavailable('The model provider broke off or answered something unusable.');
+    return unavailable("The model provider's response ended early or could not be used.");
   const { statusCode } = cause;
   if (statusCode === undefined) return unavailable('The model provider could not be reached.');
   if (finalStatuses.has(statusCode))
     return refused(`The model provider rejected the request with status ${statusCode}.`);
-  if (statusCode < 400) return unavailable('The model provider answered something unusable.');
+  if (statusCode < 400) return unavailable("The model provider's response could not be used.");
   return {
     ...unavailable(`The model provider answered with status ${statusCode}.`),
     retryAfterMs: retryAfterOf(cause),

@@ -114,19 +114,19 @@ interface Holding {
 function spent({ scope, spentMicros, budgetMicros }: Extract<Admission, { kind: 'spent' }>): ApplicationFailure {
   const [used, limit] = [dollarsOf(spentMicros), dollarsOf(budgetMicros)];
   const messages = {
-    job: `The agent was stopped at its limit of ${limit} (the job budget of the project, or DOCKET_MAX_JOB_DOLLARS); it used ${used}.`,
-    day: `The agent was stopped because the project has spent ${used} today (UTC) of the ${limit} that it may a day (its daily budget, or DOCKET_MAX_PROJECT_DOLLARS_PER_DAY): none of its jobs goes on before 00:00 UTC, unless it may spend more.`,
-    organization: `The agent was stopped because the organization has spent ${used} today (UTC) of the ${limit} that its jobs and answers may cost a day (DOCKET_MAX_ORGANIZATION_DOLLARS_PER_DAY): none of its jobs goes on before 00:00 UTC, unless it may spend more.`,
+    job: `The agent was stopped at its budget of ${limit} (the project's budget per turn, or DOCKET_MAX_JOB_DOLLARS); it used ${used}.`,
+    day: `The agent was stopped because the project has spent ${used} of its ${limit} today (UTC; its budget per day, or DOCKET_MAX_PROJECT_DOLLARS_PER_DAY). Its jobs continue after 00:00 UTC, or when the budget is raised.`,
+    organization: `The agent was stopped because the organization has spent ${used} of its ${limit} today (UTC; DOCKET_MAX_ORGANIZATION_DOLLARS_PER_DAY covers jobs and answers). Its jobs continue after 00:00 UTC, or when the budget is raised.`,
   };
   return ApplicationFailure.nonRetryable(messages[scope], FailureType.BudgetLimit);
 }
 
 function unpriced(model: string): ApplicationFailure {
-  const message = `The cost of the model ${model} cannot be limited because its price is not known; name it in DOCKET_MODEL_PRICES, or lift the limit on money.`;
+  const message = `The cost of the model ${model} cannot be limited because its price is unknown. Add it to DOCKET_MODEL_PRICES, or remove the budget.`;
   return ApplicationFailure.nonRetryable(message, FailureType.BudgetLimit);
 }
 
 function busy(): ApplicationFailure {
-  const message = 'Calls of other jobs may use up what the project may spend today; this one waits for them.';
+  const message = "Model calls of other jobs may use up today's budget of the project; this call waits for them.";
   return ApplicationFailure.retryable(message, FailureType.BudgetLimit);
 }

@@ -118,8 +118,8 @@ function addNote(messages: ModelMessage[], note: JobNote | undefined): void {
 function compactedText({ summary, ledger }: Compaction): string {
   const kept = ledgerText(ledger);
   return [
-    'The conversation so far has been replaced by notes. What was asked stands above in full; go on from here.',
-    `What you noted:\n${summary}`,
+    'The conversation so far has been replaced by notes. The task is quoted in full above; continue from here.',
+    `Your notes:\n${summary}`,
     ...(kept === '' ? [] : [kept]),
   ].join('\n\n');
 }
@@ -148,7 +148,7 @@ function maskedOutput({ toolName, input }: ToolCall, output: string): string {
   const what = typeof path === 'string' ? `${toolName} of ${path.slice(0, 200)}` : toolName;
   const etag = /\betag [0-9a-f]{6,64}\b/.exec(output.slice(0, 500))?.[0];
   const known = etag === undefined ? '' : `, ${etag}`;
-  return `[${output.length} characters of an earlier ${what}${known} left out; make the same call again if you need them]`;
+  return `[${output.length} characters of an earlier ${what}${known} omitted; make the same call again if you need them]`;
 }
 
 function isLarge(steps: StepRow[]): boolean {

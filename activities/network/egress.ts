@@ -41,8 +41,7 @@ export function createEgress({ privateHosts = [], resolve }: EgressOptions = {})
     if (isAllowedHost(url, privateHosts)) return anyLookup;
     const literal = literalOf(url);
     // an address is connected to without asking the lookup
-    if (literal !== null && !isPublicAddress(literal))
-      throw new PrivateAddressError('The address of the host is a private one.');
+    if (literal !== null && !isPublicAddress(literal)) throw new PrivateAddressError('The host has a private address.');
     return publicLookup;
   }
 

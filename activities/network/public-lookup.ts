@@ -37,7 +37,7 @@ function createCheckedLookup(resolve: Resolve, mayBeReached: (address: string) =
         return;
       }
       if (!addresses.every(({ address }) => mayBeReached(address))) {
-        callback(new PrivateAddressError('The host name leads to a private address.'), '', 0);
+        callback(new PrivateAddressError('The host name resolves to a private address.'), '', 0);
         return;
       }
       if (options.all === true) callback(null, addresses);

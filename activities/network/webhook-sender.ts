@@ -101,12 +101,12 @@ const certificateCode = /^(?:CERT_|ERR_TLS_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|
 
 function sentenceOf(error: unknown): string {
   if (error instanceof PrivateAddressError) {
-    return 'The host name of the webhook leads to a private address, which is not allowed here.';
+    return "The webhook's host resolves to a private address, which is not allowed.";
   }
   const code = codeOf(error);
-  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'The host name of the webhook could not be resolved.';
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return "The webhook's host could not be resolved.";
   if (code === 'ECONNREFUSED') return 'The receiver refused the connection.';
-  if (certificateCode.test(code)) return `The certificate of the receiver is not valid (${code}).`;
+  if (certificateCode.test(code)) return `The receiver's certificate is not valid (${code}).`;
   return `The connection to the receiver failed${code === '' ? '' : ` (${code})`}.`;
 }
 

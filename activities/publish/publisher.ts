@@ -225,7 +225,7 @@ export function createPublisher(deps: PublisherDeps): Publisher {
       const problems = paths.map((path) => rules.problemWith(path)).filter((problem) => problem !== null);
       const [first] = problems;
       if (first === undefined) return;
-      const more = problems.length === 1 ? '' : ` ${problems.length - 1} more of its changes are not allowed.`;
+      const more = problems.length === 1 ? '' : ` ${problems.length - 1} more changes are not allowed.`;
       const sentence = `Nothing was pushed: ${first}${more}`;
       throw ApplicationFailure.nonRetryable(redact(sentence), FailureType.PathNotAllowed);
     };
@@ -281,7 +281,7 @@ export function createPublisher(deps: PublisherDeps): Publisher {
   }
 }
 
-const leftUndone = 'The agent says that a part of the task is not done.';
+const leftUndone = 'The agent reports that part of the task is not done.';
 
 function incompleteOf(unfinished: string | null, check: JobCheck | null): string | null {
   const isChecked = check === null || check.result === 'passed';

@@ -34,7 +34,7 @@ export function summaryOf(step: StepRow | null): Summary {
 /** A title in one line; from the prompt when the agent gave none. */
 export function titleOf(text: string): string {
   const line = text.replaceAll(/[\s\p{Cc}\p{Cf}]+/gu, ' ').trim();
-  return capped(line === '' ? 'Change by an agent' : line, maxTitle);
+  return capped(line === '' ? 'Changes by an agent' : line, maxTitle);
 }
 
 /** A new branch of a job; stable over attempts because it derives from the turn and what its agent said. */
@@ -86,7 +86,7 @@ export function bodyOf({ jobId, prompts, message, checked, unfinished, template 
     quoted(task),
     ...followUpSections,
     '## Change',
-    message === '' ? 'The agent gave no summary.' : inactiveMarkdown(message),
+    message === '' ? 'The agent wrote no summary.' : inactiveMarkdown(message),
     ...(checked == null ? [] : ['## Checked', withoutComments(checked)]),
     ...templatePart(template ?? ''),
     `<!-- docket-job: ${jobId} -->`,

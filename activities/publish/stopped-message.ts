@@ -15,7 +15,7 @@ export function stoppedMessage({ message, published, usage }: StoppedWork): stri
   return [parts.join(' '), summary.message].filter((part) => part !== '').join('\n\n');
 }
 
-const goOn = 'A message to the job goes on from there, with limits of its own.';
+const goOn = 'A follow-up message continues from there with new limits.';
 
 function usedSentence({ steps, inputTokens, outputTokens, costMicros }: TurnUsage): string {
   const cost = costMicros === null ? 'at a price that is not known' : `for ${dollarsOf(costMicros)}`;
@@ -24,8 +24,8 @@ function usedSentence({ steps, inputTokens, outputTokens, costMicros }: TurnUsag
 
 function workSentence(prLink: string | null, isChanged: boolean): string {
   if (prLink === null) return 'It changed nothing.';
-  if (!isChanged) return `It added nothing to the pull request ${prLink}.`;
-  return `What it has done so far is in the pull request ${prLink}.`;
+  if (!isChanged) return `It did not change the pull request ${prLink}.`;
+  return `Its work so far is in the pull request ${prLink}.`;
 }
 
 /** An amount in US dollars, with as many digits as small ones need. */

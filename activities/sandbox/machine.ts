@@ -63,7 +63,7 @@ async function uidsOfMachine(): Promise<{ first: number; count: number }> {
     ranges.some(([inside = 0, , length = 0]) => inside <= first && first + count <= inside + length);
   const found = [ownUids, fewUids].find(has);
   if (found === undefined)
-    throw new NoSandboxError('there are no user ids to run it under; run the worker as an ordinary user');
+    throw new NoSandboxError('there are no user ids to run it as; run the worker as an ordinary user');
   return found;
 }
 

@@ -21,7 +21,10 @@ export function parseRunHosts(text: string): ParsedRunHosts {
   const hosts = entries.filter((entry) => entry !== '');
   const wrong = hosts.find((host) => !isName(host));
   if (wrong === undefined) return { ok: true, hosts: [...new Set(hosts)] };
-  return { ok: false, problem: 'must be names of hosts (host or host:port), comma separated, without * and addresses' };
+  return {
+    ok: false,
+    problem: 'must be host names (host or host:port), separated by commas, without * and IP addresses',
+  };
 }
 
 function isName(entry: string): boolean {

@@ -62,9 +62,9 @@ function problemOf(error: unknown): string {
   if (error instanceof NoSandboxError) return `${sentence} ${error.message}.`;
   const said = error instanceof SandboxError ? error.message : '';
   if (/userns|user namespace|uid map|Operation not permitted|Permission denied|No space left|proc/i.test(said)) {
-    return `${sentence} this system does not let the worker make user namespaces; allow them (docs/sandbox.md has the requirements).`;
+    return `${sentence} this system does not let the worker create user namespaces; allow them (see docs/sandbox.md).`;
   }
   return `${sentence} bubblewrap did not start; run "bwrap --unshare-all --ro-bind / / true" to see why.`;
 }
 
-const sentence = 'Commands cannot be run here:';
+const sentence = 'Commands cannot run here:';

@@ -102,7 +102,7 @@ export function serveProxy(
     const target = `${host.slice(0, 100)}:${port}`;
     if (!isRunHost(hosts, host, port)) {
       if (refused.size < mostListed) refused.add(target);
-      throw new Refusal(403, `Commands do not reach ${target}; they reach ${hosts.join(', ')}.`);
+      throw new Refusal(403, `Commands cannot reach ${target}, only ${hosts.join(', ')}.`);
     }
     if (reaching >= limits.connections) {
       isCrowded = true;
@@ -117,7 +117,7 @@ export function serveProxy(
       reaching -= 1;
       if (!(error instanceof PrivateAddressError)) throw new Refusal(502, `${target} cannot be reached.`);
       if (refused.size < mostListed) refused.add(`${target} (a private address)`);
-      throw new Refusal(403, `${target} leads to a private address.`);
+      throw new Refusal(403, `${target} resolves to a private address.`);
     }
   }
 
@@ -143,7 +143,7 @@ export function serveProxy(
   async function forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
     try {
       const url = URL.parse(request.url ?? '');
-      if (url?.protocol !== 'http:') throw new Refusal(403, 'A proxy is asked for http:// addresses, or by CONNECT.');
+      if (url?.protocol !== 'http:') throw new Refusal(403, 'Send the proxy an http:// address or CONNECT.');
       const socket = hold(await reach(targetOf(url)));
       const answer = await ask(request, url, socket);
       response.writeHead(answer.statusCode ?? 502, withoutHops(answer));
@@ -166,8 +166,8 @@ export function serveProxy(
 
   return {
     notes() {
-      const unreached = `The network does not lead to ${[...refused].join(', ')}: commands reach ${hosts.join(', ')} only.`;
-      const spent = 'The network was closed: more was sent or received than one command may.';
+      const unreached = `The network does not reach ${[...refused].join(', ')}: commands can reach only ${hosts.join(', ')}.`;
+      const spent = 'The network was closed: the command exceeded its limit of bytes sent and received.';
       const crowded = `The network refused connections: no more than ${limits.connections} may be open at once.`;
       return [...(refused.size > 0 ? [unreached] : []), ...(isSpent ? [spent] : []), ...(isCrowded ? [crowded] : [])];
     },
@@ -178,7 +178,7 @@ export function serveProxy(
 /** The host and port of an address, in the one spelling that the parser leaves. Throws Refusal. */
 function targetOf(url: URL | null): Target {
   if (url === null || url.hostname === '' || url.username !== '' || url.password !== '')
-    throw new Refusal(403, 'The name of the host cannot be read.');
+    throw new Refusal(403, 'The host name is malformed.');
   return { host: url.hostname, port: Number(url.port || (url.protocol === 'https:' ? 443 : 80)) };
 }
 

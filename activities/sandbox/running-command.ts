@@ -107,7 +107,7 @@ export class RunningCommand {
       throw new SandboxError(`The sandbox did not come up: ${this.#problem().head.toString('utf8').slice(0, 500)}`);
     }
     if (this.#stopped === null && this.#network !== null && this.#proxy === null && this.#exitCode === noNetworkCode)
-      throw new SandboxError('The way of the sandbox to the network did not come up.');
+      throw new SandboxError("The sandbox's network proxy did not start.");
     const exitCode = stopped === null ? this.#exitCode : null;
     return { exitCode, stopped, output: this.#output(), notes: this.#proxy?.notes() ?? [], durationMs };
   }
@@ -142,7 +142,7 @@ export class RunningCommand {
     if (firstPid === null) return;
     const giveUpAt = performance.now() + endMs;
     while (await isAlive(firstPid)) {
-      if (performance.now() > giveUpAt) throw new SandboxError('The processes of a command did not end.');
+      if (performance.now() > giveUpAt) throw new SandboxError("The command's processes did not exit.");
       await sleep(1);
     }
   }

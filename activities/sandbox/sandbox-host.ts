@@ -22,7 +22,7 @@ interface Waiting {
 }
 
 const program = join(import.meta.dirname, 'sandbox-host-main.ts');
-const ended = 'The process that runs commands has ended.';
+const ended = 'The process that runs commands has exited.';
 
 /**
  * Opens the sandbox in a small process, which has nothing of the worker but the PATH: starting a command halts whoever starts it
@@ -115,8 +115,7 @@ export async function openSandboxHost(options: HostedOptions): Promise<HostedSan
     return { sandbox: null, problem: opened.problem, [Symbol.dispose]: () => undefined };
   } catch (error) {
     if (!(error instanceof SandboxError)) throw error;
-    const problem =
-      'Commands cannot be run here: the process that runs them did not start; the log of the worker says why.';
+    const problem = "Commands cannot run here: the process that runs them did not start. The worker's log says why.";
     return { sandbox: null, problem, [Symbol.dispose]: () => undefined };
   }
 }

@@ -80,7 +80,7 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
       if (root === null) await mendTree(tree);
       call.signal.throwIfAborted();
       if (end.exitCode !== 0 && end.stopped === null && isDiskFull(tree))
-        throw new WorkerDiskFullError('The disk of the worker is full.');
+        throw new WorkerDiskFullError("The worker's disk is full.");
       return end;
     },
   };

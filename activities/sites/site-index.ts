@@ -50,7 +50,7 @@ export function createSiteActivities(deps: SiteActivityDeps) {
     async buildSiteIndex({ siteId, request }: BuildSiteInput): Promise<IndexSiteOutcome> {
       return attempt(scope, async (signal) => {
         const site = await sites.get(siteId);
-        if (site === null) throw unreadable('The site does not exist any more.');
+        if (site === null) throw unreadable('The site no longer exists.');
         try {
           const outcome = await publishIndex(site, signal);
           await answer(siteId, request);
@@ -84,7 +84,7 @@ export function createSiteActivities(deps: SiteActivityDeps) {
     const file = join(build.folder, 'index.sqlite');
     const previousFile = await previousOf(site, current, build.folder);
     const built = await buildFrom(source, site, { file, previousFile, signal });
-    if (built === 'no-pages') throw unreadable('The folder of the site holds no Markdown, MDX or OpenAPI pages.');
+    if (built === 'no-pages') throw unreadable("The site's folder has no Markdown, MDX or OpenAPI pages.");
     signal.throwIfAborted();
     const { changedPages, ...index } = built;
     const { revision } = source;

@@ -103,8 +103,8 @@ function isCommand(input: unknown, command: string): boolean {
 function refusal({ command, text }: CheckTry, triesLeft: number): string {
   const left = triesLeft === 1 ? 'once more' : `${triesLeft} more times`;
   return (
-    `The work is not ended: the project's check command did not pass.\n$ ${command}\n${text}\n` +
-    `Correct what it says, or what it shows to be wrong, then finish again; this can be tried ${left}.`
+    `The work is not finished: the project's check command did not pass.\n$ ${command}\n${text}\n` +
+    `Fix what it reports, then call finish again; ${left} left.`
   );
 }
 

@@ -24,8 +24,8 @@ export async function checkOf(
 ): Promise<CheckReport> {
   const notes = await context.notes(ref.jobId, ref.turn);
   const isUnable = notes.some(({ turn, kind }) => turn === ref.turn && kind === 'no-commands');
-  const reason = isUnable ? 'No command can be run on the worker.' : null;
-  if (command === null) return { text: reason === null ? null : `${reason} Nothing was tested.`, check: null };
+  const reason = isUnable ? 'The worker cannot run commands.' : null;
+  if (command === null) return { text: reason === null ? null : `${reason} No tests were run.`, check: null };
   const result = await readCheck(effects, ref, { tree, command });
   const end = result === null ? 'not-run' : result.passed ? 'passed' : 'failed';
   return { text: checkedText(command, result, reason), check: { command, result: end } };

@@ -54,5 +54,5 @@ export function headAndTail(
   const begin = head.slice(0, head.lastIndexOf('\n') + 1) || head;
   const end = tail.slice(tail.indexOf('\n') + 1) || tail;
   const left = text.length - begin.length - end.length;
-  return `${begin.replace(/\n?$/, '\n')}[… ${left} characters left out …]\n${end}`;
+  return `${begin.replace(/\n?$/, '\n')}[… ${left} characters omitted …]\n${end}`;
 }

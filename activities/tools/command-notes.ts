@@ -15,13 +15,13 @@ export function commandNoteOf(
   if (commands === null) return null;
   if (commands.problem !== null) {
     if (!mayRun && checkCommand === null) return null;
-    const text = 'No command can be run in this job, so nothing can be tested. Say in finish what is not checked.';
+    const text = 'Commands are not available in this job, so nothing can be tested. Say in finish what is unchecked.';
     return { kind: 'no-commands', text, notice: commands.problem };
   }
   if (checkCommand === null) return null;
   const text =
-    'When you call finish, this command is run on your work, and the work is done when it succeeds. ' +
-    `Make sure before that it will.\n$ ${checkCommand}`;
+    'When you call finish, this command runs on your work, and the work is done when it succeeds. ' +
+    `Make sure first that it will.\n$ ${checkCommand}`;
   return { kind: 'check', text };
 }
 
@@ -50,7 +50,7 @@ export function createFinishReminder({ steps, effects, context, access, commands
       ({ kind, turn, step }) => kind === 'call-finish' && turn === ref.turn && step <= ref.step,
     );
     if (told.length >= mostChecks) return false;
-    const text = 'Your work is not checked yet. Call finish when it is done: the check command is run then.';
+    const text = 'Your work is not checked yet. Call finish when it is done; the check command runs then.';
     await context.addNote({ jobId: job.id, turn: ref.turn, step: ref.step + 1, kind: 'call-finish', text });
     return true;
   };

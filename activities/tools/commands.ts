@@ -42,7 +42,7 @@ export function createCommandRunner(sandbox: Sandbox | null, context: CommandCon
 /** The results of a batch whose changes were taken back. */
 export function takenBack(results: ToolResult[], isReadOnly: (toolName: string) => boolean): ToolResult[] {
   const note =
-    'Taken back: a command of this answer wrote more to the disk than it may, so no change of its calls was kept.';
+    'Undone: a command of this answer exceeded its disk limit, so the changes of all its calls were discarded.';
   return results.map((result) => {
     if (isReadOnly(result.toolName) && result.toolName !== 'finish') return result;
     return { ...result, output: `${result.output}\n[${note}]`, isError: true };

@@ -36,5 +36,5 @@ export function inputProblem(error: z.ZodError): string {
   const parts = error.issues.slice(0, 5).map(({ path, message }) => {
     return path.length === 0 ? message : `${path.join('.')}: ${message}`;
   });
-  return `The input does not fit: ${parts.join('; ')}.`;
+  return `The input is invalid: ${parts.join('; ')}.`;
 }

@@ -20,7 +20,7 @@ export function createPathRules({
   return {
     problemWith(path) {
       if (!mayChangeWorkflows && touchesWorkflows(path)) {
-        return `${showPath(path)} is run by the forge itself, and this project does not let jobs change it.`;
+        return `${showPath(path)} is run by the forge, and this project does not let jobs change it.`;
       }
       if (isAllowed.length === 0 || isAllowed.some((fits) => fits(path))) return null;
       return `${showPath(path)} may not be changed: this project lets jobs change only ${allowedPaths.join(', ')}.`;

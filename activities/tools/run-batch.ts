@@ -81,7 +81,7 @@ function resultOf({ toolCallId, toolName }: ToolCall, output: ToolOutput | undef
 }
 
 function refusedFinish(failed: number): ToolOutput {
-  const text = `The work is not ended: ${countText(failed, 'call')} beside finish failed. Look at the results, then finish again.`;
+  const text = `The work is not finished: ${countText(failed, 'call')} beside finish failed. Look at the results, then call finish again.`;
   return { text, isError: true };
 }
 

@@ -23,10 +23,10 @@ export function createRunTool({ maxSeconds, hosts = [] }: RunToolOptions): Agent
         'nothing else. There is no .git and no terminal; ';
   return defineTool({
     description:
-      'Runs a shell command at the root of the repository and answers with what it said and its exit code: tests, builds, ' +
+      'Runs a shell command at the root of the repository and returns its output and exit code: tests, builds, ' +
       `linters, scripts. ${network}` +
       'only the repository and /tmp can be written, and /tmp ' +
-      'is empty at each call. What the repository ignores may be gone at the next call. Processes end with the command.',
+      'is empty at each call. Ignored files may be gone at the next call. Processes end with the command.',
     inputSchema: z.object({
       command: z
         .string()
@@ -39,7 +39,7 @@ export function createRunTool({ maxSeconds, hosts = [] }: RunToolOptions): Agent
     isReadOnly: false,
     async run({ command, seconds }, { runCommand }) {
       const end = (await runCommand?.(command, seconds * 1_000)) ?? null;
-      if (end === null) throw new ToolProblem('The commands of this answer have used up their time; call it again.');
+      if (end === null) throw new ToolProblem('The commands of this answer have used up their time. Call it again.');
       const text = describeEnd(end);
       if (end.exitCode === 0) return text;
       throw new ToolProblem(text);
@@ -60,7 +60,7 @@ function shownOutput({ head, tail, omitted }: CommandEnd['output']): string {
   if (omitted === 0) return headAndTail(cleanOutput(Buffer.concat([head, tail])), shown).trimEnd();
   const begin = cleanOutput(head).slice(0, shown.headLength);
   const end = cleanOutput(tail).slice(-shown.tailLength);
-  return `${begin}\n[… the middle of ${head.length + tail.length + omitted} bytes left out …]\n${end}`.trimEnd();
+  return `${begin}\n[… the middle of ${head.length + tail.length + omitted} bytes omitted …]\n${end}`.trimEnd();
 }
 
 const stops: Record<NonNullable<CommandEnd['stopped']>, string> = {

@@ -8,7 +8,7 @@ export function cappedOutput(text: string): string {
   const clean = text.toWellFormed().replaceAll('\0', '\ufffd');
   if (Buffer.byteLength(clean) <= MAX_OUTPUT_BYTES) return clean;
   const kept = cutToBytes(clean, MAX_OUTPUT_BYTES - NOTE_BYTES);
-  return `${kept}\n[The answer is cut here: ${Buffer.byteLength(clean)} bytes are more than ${MAX_OUTPUT_BYTES}.]`;
+  return `${kept}\n[The answer is cut here: its ${Buffer.byteLength(clean)} bytes exceed ${MAX_OUTPUT_BYTES}.]`;
 }
 
 /** The beginning of a text that fits, never ending inside a character. */

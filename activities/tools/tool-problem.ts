@@ -17,7 +17,7 @@ export function problemOf(error: unknown, shown: string): unknown {
 function sentenceFor(code: string | null, shown: string): string | null {
   switch (code) {
     case 'ENOENT':
-      return `${shown} does not exist. Use list or glob to see which files there are.`;
+      return `${shown} does not exist. Use list or glob to see which files exist.`;
     case 'ENOTDIR':
       return `${shown} cannot exist: a part of that path is a file, not a folder.`;
     case 'EISDIR':
@@ -28,7 +28,7 @@ function sentenceFor(code: string | null, shown: string): string | null {
       return `${shown} is not a regular file.`;
     case 'EACCES':
     case 'EPERM':
-      return `${shown} may not be accessed.`;
+      return `${shown} cannot be accessed (permission denied).`;
     case 'ENAMETOOLONG':
       return `${shown} is too long for a path.`;
     case 'EEXIST':

@@ -145,5 +145,5 @@ function finishOf(calls: ToolCall[], results: ToolResult[]): FinishCall | null {
 }
 
 function unanswered(): ApplicationFailure {
-  return ApplicationFailure.nonRetryable('The answer of the model is not in the database.', FailureType.Internal);
+  return ApplicationFailure.nonRetryable("The model's answer is not in the database.", FailureType.Internal);
 }

@@ -5,11 +5,11 @@ export const todoSchema = z.object({
   items: z
     .array(z.object({ text: z.string().min(1).max(500), done: z.boolean() }))
     .max(100)
-    .describe('The whole list as it is from now on'),
+    .describe('The complete new list'),
 });
 
 export const todoTool = defineTool({
-  description: 'Writes down the steps of the work and which of them are done. Give the whole list each time.',
+  description: 'Records the steps of the work and which of them are done. Give the complete list each time.',
   inputSchema: todoSchema,
   isReadOnly: true,
   async run({ items }) {
@@ -24,24 +24,24 @@ export const finishSchema = z.object({
     .trim()
     .min(1)
     .max(200)
-    .describe('What was done, in one line: it becomes the title of the pull request'),
+    .describe('What was done, in one line; becomes the title of the pull request'),
   summary: z
     .string()
     .max(20_000)
-    .describe('What was done and why, in Markdown: it becomes the text of the pull request'),
+    .describe('What was done and why, in Markdown; becomes the description of the pull request'),
   checked: z
     .string()
     .max(2_000)
     .optional()
-    .describe('How you made sure that it is right, and what came of it; leave it out when you checked nothing'),
-  complete: z.boolean().optional().describe('false when a part of the task is left to do; then name it in the summary'),
+    .describe('How you verified the change, and the result; omit it if you verified nothing'),
+  complete: z.boolean().optional().describe('false if part of the task remains; then name it in the summary'),
 });
 
 export const finishTool = defineTool({
-  description: 'Ends the work. Call it once, when everything is done, or when nothing can be done; then say why.',
+  description: 'Finishes the work. Call it once, when everything is done, or when nothing can be done; then say why.',
   inputSchema: finishSchema,
   isReadOnly: true,
   async run() {
-    return 'The work is ended.';
+    return 'The work is finished.';
   },
 });

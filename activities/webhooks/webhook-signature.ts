@@ -18,6 +18,6 @@ export function signWebhook({ id, timestamp, body }: SignedMessage, secrets: rea
 
 function digestOf(content: string, secret: string): string {
   const key = webhookKeyOf(secret);
-  if (key === null) throw new TypeError('A stored webhook secret is not one.');
+  if (key === null) throw new TypeError('A stored webhook secret is malformed.');
   return createHmac('sha256', key).update(content).digest('base64');
 }

@@ -82,7 +82,7 @@ export function createWebhookActivities(deps: WebhookActivityDeps) {
 
 function problemWith(statusCode: number): string {
   if (statusCode >= 300 && statusCode < 400) {
-    return `The receiver answered with a redirect (${statusCode}), which is not followed; give the webhook the address it leads to.`;
+    return `The receiver responded with a redirect (${statusCode}), which is not followed. Set the webhook's URL to its target.`;
   }
-  return `The receiver answered ${statusCode}; a status from 200 to 299 takes the message.`;
+  return `The receiver responded with ${statusCode}; a status from 200 to 299 acknowledges the message.`;
 }

@@ -53,7 +53,7 @@ export async function openJobDisks(directory: string, { growthBytes }: { growthB
   try {
     await mkdir(scratch, { recursive: true, mode: 0o700 });
     await makeDisk(tree, { bytes: leastBytes, inodes: 16 });
-    if (await holds(tree, (await capacityOf(tree)) + 1)) throw new Error('the disk took more than its size');
+    if (await holds(tree, (await capacityOf(tree)) + 1)) throw new Error('the disk exceeded its size');
   } catch (cause) {
     throw new NoJobDisksError(
       'DOCKET_JOB_DISK_MB is set, but this worker cannot mount disks of jobs; run it as root with loop devices, e2fsprogs and a work directory that can allocate files, or unset it.',
@@ -101,7 +101,7 @@ async function makeDisk(tree: string, { bytes, inodes }: { bytes: number; inodes
     await chmod(tree, 0o700);
   } catch (cause) {
     if (/No space left/.test(String(cause))) throw new GitError('disk-full', { cause });
-    throw new GitError('other', { message: 'The disk of a job could not be made.', cause });
+    throw new GitError('other', { message: "The job's disk could not be created.", cause });
   } finally {
     await rm(image, { force: true });
   }

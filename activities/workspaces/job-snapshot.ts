@@ -78,7 +78,7 @@ export async function describeTree(
     signal,
   });
   if (packed.truncated)
-    throw new GitError('other', { message: 'The change is larger than 256 MB and cannot be kept.' });
+    throw new GitError('other', { message: 'The change is larger than 256 MB and cannot be stored.' });
   const change = { job, from: baseCommit, tree, signal, maxBytes: maxJobPatchBytes, extra: ['--binary'] };
   return { tree, commit, baseCommit, pack: packed.stdout, ...(await patchOf(git, change)) };
 }

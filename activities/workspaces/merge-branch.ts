@@ -81,7 +81,7 @@ async function mergeIn(
   const common = { gitDir, args: ['merge-base', base, head], acceptedExitCodes: [1], signal };
   if ((await git.run(common)).exitCode === 1) {
     return refused(
-      `The branch and ${merge.base} have no commit in common. Close the pull request, and ask for the change in a new job.`,
+      `The branch and ${merge.base} have no common commit. Close the pull request and request the change in a new job.`,
     );
   }
   const tree = await git.run({
@@ -92,7 +92,7 @@ async function mergeIn(
   });
   if (tree.exitCode === 1) {
     return refused(
-      `The branch changes the same lines as ${merge.base}. Send the job a message that asks for the conflict to be resolved, or merge by hand.`,
+      `The branch changes the same lines as ${merge.base}. Send the job a message to resolve the conflict, or merge by hand.`,
     );
   }
   const commit = await commitMerge(git, gitDir, { merge, tree: tree.stdout.toString().trim(), parents: [base, head] });
@@ -110,7 +110,7 @@ async function mergeIn(
     ...remoteCall(access),
   });
   if (exitCode === 0) return { kind: 'merged', commit };
-  return refused(`The branch ${merge.base} moved, or its repository refused the merge; try again.`);
+  return refused(`The branch ${merge.base} moved, or its repository rejected the merge. Try again.`);
 }
 
 async function commitMerge(

@@ -34,7 +34,7 @@ export async function mergeTrees(git: Git, request: MergeRequest): Promise<strin
   if (conflicts.length === 0) return tree;
   throw new GitError('rejected', {
     message:
-      'Somebody changed the branch in the same places as the agent, so the changes cannot be put together; the branch was left as it is. A message lets the agent go on from what the branch holds now.',
+      'Others changed the same lines of the branch as the agent, so the changes cannot be merged and the branch was left unchanged. Send a follow-up message to let the agent continue from the current branch.',
   });
 }
 

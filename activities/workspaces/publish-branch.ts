@@ -101,14 +101,13 @@ async function addToBranch(
     if (refused.kind !== 'stale') throw refused;
   }
   throw new GitError('rejected', {
-    message:
-      'Somebody else pushed to the branch each time the agent was about to (three tries); send the message again.',
+    message: "Others pushed to the branch during each of the agent's three attempts to push. Send the message again.",
   });
 }
 
 function refOf(branch: string): string {
   if (!/^[A-Za-z0-9_][A-Za-z0-9._/-]*$/.test(branch) || /\.\.|\/\/|\/\.|\.lock(?:\/|$)|[./]$/.test(branch)) {
-    throw new GitError('rejected', { message: 'The name of the branch is not one that git accepts.' });
+    throw new GitError('rejected', { message: 'git does not accept this branch name.' });
   }
   return `refs/heads/${branch}`;
 }

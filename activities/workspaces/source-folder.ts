@@ -211,23 +211,23 @@ async function existing<Result>(path: string, read: () => Promise<Result>): Prom
 async function checkedDirectory(directory: string, root: string | null): Promise<string> {
   if (root === null) {
     throw new SourceFolderError(
-      'This worker reads no directories: set DOCKET_SITE_DIRECTORIES to the folder that holds them.',
+      'This worker reads no directories. Set DOCKET_SITE_DIRECTORIES to the folder that holds them.',
     );
   }
   try {
     const [top, allowed] = await Promise.all([realpath(directory), realpath(root)]);
     if (top === allowed || top.startsWith(allowed.endsWith(sep) ? allowed : allowed + sep)) return top;
   } catch (cause) {
-    throw new SourceFolderError('The directory of the site does not exist or cannot be entered by the worker.', {
+    throw new SourceFolderError("The site's directory does not exist, or the worker cannot enter it.", {
       cause,
     });
   }
-  throw new SourceFolderError('The directory of the site lies outside DOCKET_SITE_DIRECTORIES of the worker.');
+  throw new SourceFolderError("The site's directory is outside the worker's DOCKET_SITE_DIRECTORIES.");
 }
 
 function checkLimits(files: { size: number }[]): void {
   if (files.length > mostFiles) throw new SourceFolderError(`The folder holds more than ${mostFiles} pages.`);
   if (files.reduce((sum, { size }) => sum + size, 0) > largestFolder) {
-    throw new SourceFolderError(`The pages of the folder are larger than ${largestFolder / 1024 / 1024} MB together.`);
+    throw new SourceFolderError(`The pages of the folder are larger than ${largestFolder / 1024 / 1024} MB in total.`);
   }
 }

@@ -40,15 +40,15 @@ export async function checkTree(
     files += 1;
     bytes += Number(/ +(\d+)$/.exec(entry.slice(0, entry.indexOf('\t')))?.[1] ?? 0);
     if (path.split('/').length > limits.depth || path.length > longestPath)
-      throw tooLarge(`holds a path of more than ${limits.depth} levels or ${longestPath} bytes`, 'DEPTH');
+      throw tooLarge(`has a path of more than ${limits.depth} levels or ${longestPath} bytes`, 'DEPTH');
   }
-  if (listed.truncated || files > limits.files) throw tooLarge(`holds more than ${limits.files} files`, 'FILES');
-  if (bytes > limits.bytes) throw tooLarge(`takes more than ${Math.floor(limits.bytes / 1e6)} MB on the disk`, 'MB');
+  if (listed.truncated || files > limits.files) throw tooLarge(`has more than ${limits.files} files`, 'FILES');
+  if (bytes > limits.bytes) throw tooLarge(`takes more than ${Math.floor(limits.bytes / 1e6)} MB on disk`, 'MB');
   return { bytes, files };
 }
 
 export function tooLarge(what: string, setting: 'DEPTH' | 'FILES' | 'MB'): GitError {
   return new GitError('too-large', {
-    message: `The repository ${what}; raise DOCKET_REPOSITORY_${setting} of the worker if it is to take it.`,
+    message: `The repository ${what}. To allow it, raise the worker's DOCKET_REPOSITORY_${setting}.`,
   });
 }

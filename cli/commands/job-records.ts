@@ -78,6 +78,6 @@ async function onFile<Result>(file: string, work: () => Promise<Result>): Promis
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
     if (!fileProblems.has(code)) throw cause;
-    throw new CommandError(`The file ${JSON.stringify(file)} cannot be used (${code}); name another.`, { cause });
+    throw new CommandError(`The file ${JSON.stringify(file)} cannot be used (${code}). Name another file.`, { cause });
   }
 }

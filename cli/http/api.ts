@@ -70,7 +70,7 @@ export async function whole<T>(reading: Promise<T>): Promise<T> {
     return await reading;
   } catch (cause) {
     if (!(cause instanceof TypeError)) throw cause;
-    throw new UnreachableError('The connection to Docket broke off. Run the command again.', { cause });
+    throw new UnreachableError('The connection to Docket was lost. Run the command again.', { cause });
   }
 }
 

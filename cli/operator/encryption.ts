@@ -42,7 +42,7 @@ export function addEncryptionCommands(program: Command, withOperator: WithOperat
 async function rotate({ pool, encryptionKeys, temporal }: OperatorContext): Promise<KeyState[]> {
   const [first] = encryptionKeys;
   if (first === undefined) {
-    throw new CommandError('DOCKET_ENCRYPTION_KEYS is not set; there is no key to seal with.');
+    throw new CommandError('DOCKET_ENCRYPTION_KEYS is not set, so there is no key to encrypt with.');
   }
   const sealedValues = createSealedValueStore(pool, createSecretBox(encryptionKeys));
   const unopened = await sealedValues.countUnopened();
@@ -62,7 +62,8 @@ async function rotate({ pool, encryptionKeys, temporal }: OperatorContext): Prom
   // looked at last: an execution that ends meanwhile is counted here if not there
   const waiting = await sealedValues.countWaitingHistories();
   console.error(`Sealed anew: ${resealed} secrets, ${temporalKeys?.resealedSchedules ?? 0} schedules.`);
-  if (temporalKeys === null) console.error('Temporal does not answer: what it needs is not known. Run this again.');
+  if (temporalKeys === null)
+    console.error('Temporal does not respond, so the keys that it needs are unknown. Run this again.');
 
   const counts = await sealedValues.count();
   const configured = encryptionKeys.map(({ id }) => id);

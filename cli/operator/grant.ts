@@ -61,9 +61,7 @@ export function addGrantCommands(group: Command, withOperator: WithOperator): vo
 function resourceOf({ localRoot }: OperatorContext, text: string): string {
   const isRelative = text !== '*' && !text.startsWith('/') && !text.includes(':');
   if (isRelative && localRoot === null)
-    throw new CommandError(
-      'There is no DOCKET_LOCAL_REPOSITORIES that a relative path could lie below; name it in full.',
-    );
+    throw new CommandError('DOCKET_LOCAL_REPOSITORIES is not set, so the path must be absolute.');
   const parsed = parseGrant(isRelative && localRoot !== null ? join(localRoot, text) : text);
   if (!parsed.ok) throw new CommandError(parsed.problem);
   return parsed.resource;

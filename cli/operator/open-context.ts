@@ -59,10 +59,10 @@ export const withOperator: WithOperator = async (work) => {
     return await work({ pool, ...context });
   } catch (error) {
     if (isStoreDown(error)) {
-      throw new CommandError('The database cannot be reached; is "npm start" running?', { cause: error });
+      throw new CommandError('The database cannot be reached. Is "npm start" running?', { cause: error });
     }
     if (codeOf(error) !== undefinedTable) throw error;
-    throw new CommandError('The database has no tables yet; run "npm run db:migrate" first.', { cause: error });
+    throw new CommandError('The database has no tables yet. Run "npm run db:migrate" first.', { cause: error });
   } finally {
     await pool.end();
   }

@@ -6,5 +6,5 @@ import type { OperatorContext } from './context.ts';
 export async function organizationOf({ pool }: OperatorContext, id: string): Promise<OrganizationRow> {
   const organization = await createOrganizationStore(pool).get({ organizationId: id });
   if (organization !== null) return organization;
-  throw new CommandError(`There is no organization ${JSON.stringify(id)}; "docket org list" shows those that exist.`);
+  throw new CommandError(`There is no organization ${JSON.stringify(id)}; "docket org list" lists them.`);
 }

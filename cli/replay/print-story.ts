@@ -54,7 +54,7 @@ function replayLines(replay: TurnReplay): string[] {
   const { verdict, runs } = replay;
   if (verdict.matches) {
     const inRuns = runs === 1 ? '' : ` in ${runs} runs`;
-    return [`history: ${verdict.events} events${inRuns}; today's workflow code takes the same decisions`];
+    return [`history: ${verdict.events} events${inRuns}; today's workflow code makes the same decisions`];
   }
   const events = verdict.events.map(
     ({ id, type, subject }) => `event ${id} (${type}${subject === null ? '' : ` ${subject}`})`,

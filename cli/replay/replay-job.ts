@@ -15,7 +15,7 @@ import { printJobReport } from './print-story.ts';
 export const replayBundle: ReplayBundle = async ({ file, name }, { json, step, turn }) => {
   const isJson = json === true;
   const collected = await collectJob(readBundle(file));
-  if (collected === null) throw new CommandError('The bundle holds no job.');
+  if (collected === null) throw new CommandError('The bundle contains no job.');
   if (turn !== undefined && !collected.turns.some((one) => one.turn === turn)) {
     throw new CommandError(`The job has no turn ${turn}; it has turns 1 to ${collected.job.turn}.`);
   }

@@ -56,8 +56,8 @@ const mostFailingDays = 5;
 /** A row of failures is broken by a success, or when nothing was tried for so long; above the longest wait. */
 const longestPauseDays = 2;
 
-const goneReason = 'The receiver answered 410 (gone): it wants no more messages.';
-const failingReason = `Every attempt has failed for ${mostFailingDays} days; mend the receiver, then enable the webhook.`;
+const goneReason = 'The receiver responded with 410 (Gone), which ends the subscription.';
+const failingReason = `Every attempt has failed for ${mostFailingDays} days. Fix the receiver, then enable the webhook.`;
 const disabledError = 'The webhook was disabled before the message could be delivered.';
 
 /** What the execution of a delivery reads and writes. */

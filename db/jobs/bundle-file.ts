@@ -12,7 +12,7 @@ export class BundleFileError extends Error {
 
 const format = 'docket-job-bundle';
 const version = 1;
-const cutOff = 'The bundle is cut off; download it again.';
+const cutOff = 'The bundle is truncated. Download it again.';
 const headSchema = z.object({ format: z.literal(format), version: z.number() });
 const endSchema = z.object({ pieces: z.number() });
 
@@ -49,7 +49,7 @@ export async function* readBundle(path: string): AsyncGenerator<BundleRecord> {
     }
     isFirst = false;
   }
-  throw new BundleFileError(isFirst ? 'The file is not a bundle of a job.' : cutOff);
+  throw new BundleFileError(isFirst ? 'The file is not a job bundle.' : cutOff);
 }
 
 /** The patch of a step has 20 MB at most, and its JSON six times as much. */
@@ -63,7 +63,7 @@ async function* linesIn(path: string): AsyncGenerator<string> {
     for await (const text of file.pipe(unpacked).setEncoding('utf8')) {
       const [end = '', ...lines] = text.split('\n');
       rest += end;
-      if (rest.length > longestLine) throw new BundleFileError('The file is not a bundle of a job.');
+      if (rest.length > longestLine) throw new BundleFileError('The file is not a job bundle.');
       for (const line of lines) {
         yield rest;
         rest = line;
@@ -79,7 +79,7 @@ async function* linesIn(path: string): AsyncGenerator<string> {
 function fileErrorOf(error: unknown): unknown {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   if (code === 'Z_BUF_ERROR') return new BundleFileError(cutOff, { cause: error });
-  return code.startsWith('Z_') ? new BundleFileError('The file is not a bundle of a job.', { cause: error }) : error;
+  return code.startsWith('Z_') ? new BundleFileError('The file is not a job bundle.', { cause: error }) : error;
 }
 
 function parseLine(line: string): unknown {
@@ -92,15 +92,15 @@ function parseLine(line: string): unknown {
 
 function checkHead(json: unknown): void {
   const head = headSchema.safeParse(json);
-  if (!head.success) throw new BundleFileError('The file is not a bundle of a job.');
+  if (!head.success) throw new BundleFileError('The file is not a job bundle.');
   if (head.data.version > version)
-    throw new BundleFileError('The bundle was made by a newer version of Docket; use that one to read it.');
+    throw new BundleFileError('The bundle was made by a newer version of Docket. Use that version to read it.');
 }
 
 function recordOf(json: unknown): BundleRecord {
   const parsed = bundleRecordSchema.safeParse(json);
   if (parsed.success) return parsed.data;
-  throw new BundleFileError('The bundle holds something that this version of Docket cannot read.', {
+  throw new BundleFileError('The bundle contains something that this version of Docket cannot read.', {
     cause: parsed.error,
   });
 }

@@ -4,7 +4,7 @@ export class SnapshotRemovedError extends Error {
 
   constructor() {
     super(
-      'The files of this step are not kept any more, to make room; those of the newest step and of the end of each turn are kept longest.',
+      'The files of this step were deleted to free space. Those of the newest step and of the end of each turn are kept longest.',
     );
   }
 }

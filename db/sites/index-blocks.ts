@@ -159,7 +159,7 @@ async function fetchBlocks(pool: Pool, hashes: Buffer[]): Promise<Map<string, Bu
     [hashes],
   );
   if (!rows.every(({ hash, data }) => hashOf(data).equals(hash)))
-    throw new Error('A stored block of the index is not what its hash says; index the site again.');
+    throw new Error('A stored block of the index does not match its hash. Re-index the site.');
   return new Map(rows.map(({ hash, data }) => [nameOf(hash), data]));
 }
 

@@ -48,7 +48,7 @@ export function createCipher(keys: readonly EncryptionKey[]): Cipher {
     open({ keyId, bytes }, owner) {
       const secret = byId.get(keyId);
       if (secret === undefined) {
-        throw new SealedError(keyId, `The encryption key ${keyId} is missing; add it to DOCKET_ENCRYPTION_KEYS.`);
+        throw new SealedError(keyId, `The encryption key ${keyId} is missing. Add it to DOCKET_ENCRYPTION_KEYS.`);
       }
       try {
         const nonce = bytes.subarray(0, nonceBytes);
@@ -59,7 +59,7 @@ export function createCipher(keys: readonly EncryptionKey[]): Cipher {
       } catch (cause) {
         throw new SealedError(
           keyId,
-          `A value sealed under the encryption key ${keyId} does not open: the key has another value than then, or the value was changed.`,
+          `A value encrypted with the key ${keyId} cannot be decrypted: the key or the value has changed since.`,
           { cause },
         );
       }

@@ -59,7 +59,7 @@ export const checkCommandSchema = z
 export const forgeTokenSchema = z
   .string()
   .trim()
-  .regex(/^[\x21-\x7e]{6,1000}$/, 'must hold the token and nothing else: 6 to 1000 characters without blanks');
+  .regex(/^[\x21-\x7e]{6,1000}$/, 'must be only the token: 6 to 1000 characters without spaces');
 
 /** The identifier of a site in addresses. */
 export const domainSchema = z
@@ -73,7 +73,7 @@ export const folderSchema = z
   .transform((text, context) => {
     const parts = text.split('/').filter((part) => part !== '' && part !== '.');
     if (!parts.includes('..') && !parts.includes('.git')) return parts.join('/');
-    context.addIssue('must be a folder below the repository or directory');
+    context.addIssue('must be a folder inside the repository or directory');
     return z.NEVER;
   });
 

@@ -32,7 +32,7 @@ export function parseGrant(text: string): ParsedGrant {
   const isBelow = text.endsWith(below);
   const target = isBelow ? targetBelow(text.slice(0, -below.length)) : targetOf(text);
   if (target !== null) return { ok: true, resource: isBelow ? target + below : target };
-  const problem = `A grant must be https://host/owner/name, an absolute path, either of them cut short with "/*" at the end for everything below, or "*".`;
+  const problem = `A grant must be https://host/owner/name, an absolute path, a prefix of either that ends with "/*", or "*".`;
   return { ok: false, problem };
 }
 
@@ -91,12 +91,12 @@ function urlOf(text: string): { root: string; segments: string[] } | null {
 
 /** Why an organization may not use the worker's credential for a hosted repository, and what helps. */
 export function noGrantForCredential(organizationId: string, target: string): string {
-  return `The organization has no grant to use the service's own credential for ${target}; give the project a token of its own, or ask the operator to run "docket org grant ${organizationId} ${target}".`;
+  return `The organization has no grant to use the service's credential for ${target}. Give the project its own token, or ask the operator to run "docket org grant ${organizationId} ${target}".`;
 }
 
 /** Why an organization may not use what lies on this machine: the same whether or not it exists. */
 export function noGrantForPath(organizationId: string, kind: 'repository' | 'directory', path: string): string {
-  return `There is no ${kind} ${path} that the organization may use; if there should be, ask the operator to run "docket org grant ${organizationId} ${path}".`;
+  return `There is no ${kind} ${path} that the organization may use. If there should be, ask the operator to run "docket org grant ${organizationId} ${path}".`;
 }
 
 /**
@@ -142,7 +142,7 @@ export function problemWithToken(
   const isKept = before.hasCredential && !isTokenGiven;
   const isElsewhere = before.forgeUrl !== after.forgeUrl || hostOf(before.repository) !== hostOf(after.repository);
   return isKept && isElsewhere
-    ? 'The project has a token for the forge it names; give it the token of the new one together with the address.'
+    ? "The project's token is for its current forge. Set the token of the new forge together with its address."
     : null;
 }
 

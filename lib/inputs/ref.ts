@@ -11,7 +11,7 @@ export function parseRef(text: string): ParsedRef {
 }
 
 function problemOf(text: string): string | null {
-  if (text.trim() === '') return 'is empty; leave it out to use the default branch';
+  if (text.trim() === '') return 'is empty; omit it to use the default branch';
   if (text.length > longestRef) return `is longer than ${longestRef} characters`;
   if (!text.isWellFormed()) return 'holds broken Unicode';
   if (forbiddenCharacters.test(text)) return 'holds a space, a control character or one of ~ ^ : ? * [ ] \\';

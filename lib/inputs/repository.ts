@@ -58,7 +58,7 @@ export function parseRepository(text: string, rules: RepositoryRules): ParsedRep
   if (filePath !== undefined) return parseFileUrl(filePath, localRoot);
   const [, user, sshAuthority, below = ''] = sshPattern.exec(text) ?? scpPattern.exec(text) ?? [];
   if (user !== undefined && sshAuthority !== undefined) {
-    if (!mayUseSsh) return refused('is reached by ssh, which only a project does that has a key of its own');
+    if (!mayUseSsh) return refused('uses ssh, which needs a project with its own ssh key');
     return parseSsh({ user, authority: sshAuthority, path: below }, allowedHosts);
   }
   const [, authority, path] = httpsPattern.exec(text) ?? [];
@@ -67,7 +67,7 @@ export function parseRepository(text: string, rules: RepositoryRules): ParsedRep
 }
 
 function parseHttps(authority: string, path: string, allowedHosts: readonly string[]): ParsedRepository {
-  if (authority.includes('@')) return refused('must not hold a user name or password');
+  if (authority.includes('@')) return refused('must not contain a user name or password');
   const host = authority.toLowerCase();
   if (!authorityPattern.test(host)) return refused('has no valid host');
   if (!isListed(host, allowedHosts)) return refused(notAllowed(allowedHosts));
@@ -107,13 +107,13 @@ function notAllowed(allowedHosts: readonly string[]): string {
 
 /** Owner and name, or what is wrong with the path. */
 function parsePath(host: string, path: string): { owner: string; name: string } | string {
-  if (/[?#]/.test(path)) return 'must not hold "?" or "#"';
+  if (/[?#]/.test(path)) return 'must not contain "?" or "#"';
   const segments = path.replace(/\/$/, '').split('/');
   const name = (segments.pop() ?? '').replace(/\.git$/i, '');
   if (segments.length === 0) return `needs an owner and a name, such as https://${host}/owner/name`;
   if (host === 'github.com' && segments.length > 1)
-    return 'must be https://github.com/owner/name without anything behind it';
-  if (![...segments, name].every(isSegment)) return 'has a path that no repository can have';
+    return 'must be https://github.com/owner/name with nothing after it';
+  if (![...segments, name].every(isSegment)) return 'has a path that is not valid for a repository';
   return { owner: segments.join('/'), name };
 }
 
@@ -123,9 +123,9 @@ export function isSegment(segment: string): boolean {
 }
 
 function parseFileUrl(encoded: string, localRoot: string | null): ParsedRepository {
-  if (/[?#]/.test(encoded)) return refused('must not hold "?" or "#"');
+  if (/[?#]/.test(encoded)) return refused('must not contain "?" or "#"');
   const path = decoded(encoded);
-  if (path === null || invisible.test(path)) return refused('is no valid file:// address');
+  if (path === null || invisible.test(path)) return refused('is not a valid file:// address');
   return parseLocal(path, localRoot);
 }
 
@@ -150,7 +150,7 @@ function parseLocal(text: string, localRoot: string | null): ParsedRepository {
   if (path.split('/').slice(1).some(isSuspicious))
     return refused('must be the file:// address of a plain absolute path without ".", ".." or "//"');
   if (!path.startsWith(`${localRoot.replace(/\/+$/, '')}/`))
-    return refused('lies outside the folder for repositories on this machine');
+    return refused('is outside the folder for repositories on this machine');
   return { ok: true, kind: 'local', repository: path, path };
 }
 

@@ -23,7 +23,7 @@ export const sshKeySchema = z
     const lines = text.replaceAll('\r\n', '\n').trim();
     const [, label = '', body = ''] = keyPattern.exec(lines) ?? [];
     if (/ENCRYPTED/.test(lines) || isLocked(label, body))
-      context.addIssue('must be a key without a passphrase: nobody is there to type it');
+      context.addIssue('must be a key without a passphrase, because the worker cannot type one');
     else if (body === '')
       context.addIssue('must be a private key as ssh-keygen writes it (-----BEGIN … PRIVATE KEY-----)');
     else return `${lines}\n`;
@@ -73,10 +73,10 @@ export function problemWithSsh({
   for (const repository of repositories) {
     const server = sshServerOf(repository);
     if (server === null) continue;
-    if (!hasKey) return 'A repository that is reached by ssh needs an ssh key of the project.';
+    if (!hasKey) return 'A repository reached by ssh needs a project with an ssh key.';
     if (hostKeysOf(server, knownHosts).length === 0) {
       const scanned = server.port === 22 ? server.host : `-p ${server.port} ${server.host}`;
-      return `No host key of ${server.host} is known: give the project what "ssh-keyscan ${scanned}" prints, once it is compared with what the server's owner says.`;
+      return `No host key for ${server.host} is known. Set the project's known hosts to the output of "ssh-keyscan ${scanned}", after comparing it with the keys that the server's owner publishes.`;
     }
   }
   return null;

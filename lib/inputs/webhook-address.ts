@@ -13,11 +13,11 @@ export function parseWebhookAddress(text: string, allowedHosts: readonly string[
   if (!URL.canParse(text)) return refused('must be an https:// address');
   const url = new URL(text);
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return refused('must be an https:// address');
-  if (url.username !== '' || url.password !== '') return refused('must not hold a user name or password');
-  if (url.hash !== '') return refused('must not hold a fragment');
+  if (url.username !== '' || url.password !== '') return refused('must not contain a user name or password');
+  if (url.hash !== '') return refused('must not contain a fragment');
   if (!isAllowedHost(url, allowedHosts)) {
     if (url.protocol !== 'https:') return refused('must be an https:// address');
-    if (isPrivateName(url.hostname)) return refused('leads to a private address');
+    if (isPrivateName(url.hostname)) return refused('resolves to a private address');
   }
   return { ok: true, url: url.href };
 }

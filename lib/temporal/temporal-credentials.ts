@@ -83,7 +83,7 @@ export function readTemporalCredentials(settings: TemporalSettings): TemporalCre
   const apiKey = settings.apiKey ?? readPem('TEMPORAL_API_KEY_PATH', files.apiKey)?.toString('utf8').trim();
   if (apiKey !== undefined && !/^[\x21-\x7e]+$/.test(apiKey))
     throw new ConfigError(
-      `${files.apiKey === null ? 'TEMPORAL_API_KEY' : 'TEMPORAL_API_KEY_PATH'} must hold one word without spaces.`,
+      `${files.apiKey === null ? 'TEMPORAL_API_KEY' : 'TEMPORAL_API_KEY_PATH'} must contain one word without spaces.`,
     );
   if (!isTls) return { tls: false, apiKey };
   const tls = {

@@ -30,7 +30,7 @@ export function createHoldWatch<Task>({
 }): HoldWatch<Task> {
   const holds = new Histogram({
     name: `${prefix}_event_loop_hold_seconds`,
-    help: 'Processor time of what held the event loop for more than 50 ms.',
+    help: 'CPU time of tasks that blocked the event loop for more than 50 ms.',
     buckets: [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60],
     registers,
   });
@@ -56,7 +56,7 @@ export function createHoldWatch<Task>({
           holds.observe(cpuMs / 1_000);
           const during = [...new Set([...(moved.size > 0 ? moved : underWay)].map(nameOf))].slice(0, mostNamed);
           const level = cpuMs < noticedMs ? 'info' : 'warn';
-          log[level]({ during, cpuMs: Math.round(cpuMs) }, 'the event loop was held');
+          log[level]({ during, cpuMs: Math.round(cpuMs) }, 'the event loop was blocked');
         },
         onLook: () => moved.clear(),
       });

@@ -22,7 +22,7 @@ export async function runInThread<Data, Answer>(task: ThreadTask<Data>): Promise
     return await new Promise<Answer>((resolve, reject) => {
       thread.once('message', resolve);
       thread.once('error', reject);
-      thread.once('exit', () => reject(new Error('The thread ended without an answer.')));
+      thread.once('exit', () => reject(new Error('The thread exited without a result.')));
     });
   } catch (error) {
     signal.throwIfAborted();

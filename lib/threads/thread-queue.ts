@@ -30,7 +30,7 @@ export function createThreadQueue({ atOnce, waiting, deadlineMs, heapMb }: Threa
       running += 1;
       return;
     }
-    if (turns.length >= waiting) throw new ThreadQueueError('Too many tasks wait for a thread.');
+    if (turns.length >= waiting) throw new ThreadQueueError('Too many tasks are waiting for a thread.');
     // whoever ends hands over
     await new Promise<void>((resolve) => turns.push(resolve));
   }

@@ -120,7 +120,7 @@ async function createCluster(cluster: {
   if (version === majorVersion) return;
   if (version !== null) {
     throw new StartError(
-      `The data in ${location.data} were written by PostgreSQL ${version}, this one is ${majorVersion}; move them away, or set DATABASE_URL to a PostgreSQL ${version} that serves them.`,
+      `The data in ${location.data} was written by PostgreSQL ${version}, but this is ${majorVersion}. Move it away, or set DATABASE_URL to a PostgreSQL ${version} that serves them.`,
     );
   }
   const half = `${location.data}.new`;

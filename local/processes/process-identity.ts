@@ -72,7 +72,7 @@ export async function endProcess(
   sendSignal(pid, signal);
   if (await holdsWithin(isGone, timeoutMs)) return;
   if (!sendSignal(-pid, 'SIGKILL')) sendSignal(pid, 'SIGKILL');
-  if (!(await holdsWithin(isGone, 10_000))) throw new Error(`The process ${pid} does not end, not even with SIGKILL.`);
+  if (!(await holdsWithin(isGone, 10_000))) throw new Error(`The process ${pid} does not exit, even after SIGKILL.`);
 }
 
 async function holdsWithin(condition: () => Promise<boolean>, timeoutMs: number): Promise<boolean> {

@@ -31,7 +31,7 @@ export interface ChildrenOptions {
 export async function openChildren({ home, log, signal, isFresh }: ChildrenOptions): Promise<StackChildren> {
   const record = await openProcessRecord(join(home.directory, 'processes.json'));
   const leftovers = await record.endLeftovers();
-  if (leftovers.length > 0) log(`Ended what an earlier start had left running: ${leftovers.sort().join(', ')}`);
+  if (leftovers.length > 0) log(`Stopped processes left over from an earlier start: ${leftovers.sort().join(', ')}`);
   if (isFresh) await emptyHome(home);
   const files = new Map(names.map((name) => [name, openLogFile(join(home.logs, `${name}.log`))]));
   let write: () => Promise<void> = () => Promise.resolve();

@@ -107,7 +107,7 @@ export async function superviseProcess(spec: ProcessSpec, hooks: SupervisorHooks
         isRestartWanted = false;
         wait = backOffMs;
       } else {
-        if (reason !== '') log(`${spec.name} ${reason}; it is started again in ${wait / 1000} s`);
+        if (reason !== '') log(`${spec.name} ${reason}; restarting in ${wait / 1000} s`);
         await sleep(wait, undefined, { signal: stopping.signal }).catch(() => undefined);
         wait = Math.min(wait * 2, longestBackOffMs);
         if (stopping.signal.aborted) return;
@@ -117,8 +117,7 @@ export async function superviseProcess(spec: ProcessSpec, hooks: SupervisorHooks
         log(`${spec.name} runs again`);
       } catch (error) {
         current = null;
-        if (!stopping.signal.aborted)
-          log(`${messageOf(error).split('\n')[0]}; the next attempt is in ${wait / 1000} s`);
+        if (!stopping.signal.aborted) log(`${messageOf(error).split('\n')[0]}; retrying in ${wait / 1000} s`);
       }
     }
   }

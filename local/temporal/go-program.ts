@@ -150,7 +150,7 @@ async function findGo(env: NodeJS.ProcessEnv): Promise<string> {
   for (const folder of (env['PATH'] ?? '').split(delimiter).filter((entry) => entry !== '')) {
     if (await isThere(join(folder, 'go'))) return join(folder, 'go');
   }
-  throw new StartError('There is no Go on the PATH');
+  throw new StartError('Go is not on the PATH');
 }
 
 async function isThere(path: string): Promise<boolean> {

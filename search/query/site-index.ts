@@ -42,7 +42,7 @@ function siteIndexOf(database: DatabaseSync, file: string): SiteIndex {
   const rows = database.prepare('select key, value from meta').all();
   const meta = new Map(rows.map((row) => [String(row.key), String(row.value)]));
   if (meta.get('format') !== String(indexFormat))
-    throw new Error(`${file} is an index of another format; build it again.`);
+    throw new Error(`${file} is an index of another format. Build it again.`);
   const findPassages = createPassageFinder(database, { mainLanguage: meta.get('language') ?? 'en' });
   const readPage = database.prepare('select * from pages where id = ?');
   const readChunk = database.prepare('select start, end, anchor, headings from chunks where id = ?');

@@ -10,7 +10,7 @@ describe('npm run demo', () => {
     const stack = await demo.readLocalJson();
     demo.child.kill('SIGINT');
     expect(await demo.ended).toBe(1);
-    expect(demo.output()).toContain('Interrupted; everything is stopped.');
+    expect(demo.output()).toContain('Interrupted; everything has stopped.');
     expect(await livingOf(stack)).toEqual([]);
   });
 
@@ -19,6 +19,6 @@ describe('npm run demo', () => {
     await demo.said('Bringing the stack up');
     demo.child.kill('SIGINT');
     expect(await demo.ended).toBe(1);
-    expect(demo.output()).toContain('Interrupted; everything is stopped.');
+    expect(demo.output()).toContain('Interrupted; everything has stopped.');
   });
 });

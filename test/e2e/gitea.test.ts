@@ -166,7 +166,7 @@ describe.skipIf(binary === null)(
       });
       const failed = await followUp('Write two again');
       expect(failed).toMatchObject({ status: 'failed', details: { failure: { category: 'push_rejected' } } });
-      expect(failed.details.message).toContain('same places');
+      expect(failed.details.message).toContain('same lines');
       const { content } = await gitea.ask('GET', `${repository}/contents/two.txt?ref=${encodeURIComponent(head.ref)}`);
       expect(Buffer.from(content, 'base64').toString()).toBe('theirs\n');
     });

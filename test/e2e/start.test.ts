@@ -102,7 +102,7 @@ describe('npm start', () => {
       const after = await stack.killAndWait(name);
       expect(after.pids[name]).not.toBe(first.pids[name]);
     }
-    expect(stack.output()).toMatch(/PostgreSQL ended \(signal SIGKILL\); it is started again in/);
+    expect(stack.output()).toMatch(/PostgreSQL ended \(signal SIGKILL\); restarting in/);
     expect(await listJobs(first)).toBe(200);
 
     const jobs = `/v2/agent/${first.projectId}/job`;

@@ -3,7 +3,7 @@ import { problemsOfHolds, type SentRequest } from '../suites/fuzz/holds.ts';
 import type { FuzzRequest } from '../suites/fuzz/requests.ts';
 
 const line = (time: number, cpuMs: number) =>
-  `${JSON.stringify({ level: 40, time, during: ['/slow'], cpuMs, msg: 'the event loop was held' })}\n`;
+  `${JSON.stringify({ level: 40, time, during: ['/slow'], cpuMs, msg: 'the event loop was blocked' })}\n`;
 
 const requestOf = (path: string): FuzzRequest => ({ method: 'GET', path, headers: {}, body: null, mutation: 'none' });
 
@@ -34,5 +34,5 @@ it('names the request that holds the event loop for 60 ms alone, and no other th
 it('excuses what several did together, or one by chance, up to 150 ms', async () => {
   expect((await problemsWith(140, () => false)).problems).toEqual([]);
   expect((await problemsWith(140, (_path, attempt) => attempt === 0)).problems).toEqual([]);
-  expect((await problemsWith(151, () => false)).problems).toEqual(['the event loop was held for 151 ms by /slow']);
+  expect((await problemsWith(151, () => false)).problems).toEqual(['the event loop was blocked for 151 ms by /slow']);
 });

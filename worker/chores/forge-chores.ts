@@ -17,7 +17,7 @@ export interface ForgeChoresDeps {
 export function createForgeChores({ forges, idleJobs, log, everyMs = 10_000 }: ForgeChoresDeps): AsyncDisposable {
   async function revoke(endedOf: (jobIds: string[]) => Promise<string[]>): Promise<void> {
     const { jobs, failed } = await forges.revokeEnded(endedOf);
-    if (jobs > 0) log.info({ jobs, failed }, 'tokens of ended jobs revoked');
+    if (jobs > 0) log.info({ jobs, failed }, 'revoked forge tokens of ended jobs');
   }
 
   const revokeEnded = () => revoke((jobIds) => idleJobs.endedAmong(jobIds, { forMs: 0 }));

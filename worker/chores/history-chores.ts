@@ -45,7 +45,7 @@ export function createHistoryChores(deps: HistoryChoresDeps): AsyncDisposable {
     const found = await readClosedExecution(jobWorkflowId(jobId, turn));
     if (typeof found === 'object') return histories.store({ jobId, turn, ...found });
     if (found === 'unknown' && due.endedMsAgo >= lostAfterMs) {
-      log.warn({ jobId, turn }, 'the engine has no history of a turn that has ended');
+      log.warn({ jobId, turn }, 'Temporal has no history of a turn that has ended');
       return histories.markLost({ jobId, turn });
     }
     return histories.postpone({ jobId, turn, waitMs: Math.min(longestWaitMs, 100 * 2 ** Math.min(due.attempts, 16)) });

@@ -30,7 +30,7 @@ export function createMergeChores(deps: MergeChoresDeps): AsyncDisposable {
     } catch (error) {
       // what stopped with this worker is taken up by the next one
       if (stopped.signal.aborted || !(error instanceof GitError)) throw error;
-      await merges.refused(work.id, `The merge could not be made: ${error.message}`);
+      await merges.refused(work.id, `The merge failed: ${error.message}`);
     }
   }
 

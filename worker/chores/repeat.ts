@@ -32,7 +32,7 @@ export function repeat({
       await work();
       hasFailed = false;
     } catch (error) {
-      if (!hasFailed && !isStopped) log.warn({ err: error, chore: name }, 'a chore failed; it is tried again');
+      if (!hasFailed && !isStopped) log.warn({ err: error, chore: name }, 'periodic task failed; retrying');
       hasFailed = true;
     }
     if (!isStopped) timer = begin(hasFailed ? retryMs : everyMs);

@@ -77,7 +77,7 @@ export function createSiteChores(deps: SiteChoresDeps): AsyncDisposable {
         failures.push(error);
       }
     }
-    if (failures.length > 0) throw new AggregateError(failures, `${failures.length} schedules could not be kept.`);
+    if (failures.length > 0) throw new AggregateError(failures, `${failures.length} schedules could not be updated.`);
   }
 
   /** Sites with schedules: at the first look what Temporal has, for sites may have been removed while no worker ran. */

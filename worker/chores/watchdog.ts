@@ -38,7 +38,7 @@ export function createWatchdog(deps: WatchdogDeps): Watchdog {
       const finished = await jobs.finish({ jobId, turn, status: 'failed', failureCategory: category, message });
       if (!finished) continue;
       failed += 1;
-      log.warn({ jobId, turn, category }, 'job failed because its execution is gone');
+      log.warn({ jobId, turn, category }, 'job failed because its workflow execution is gone');
     }
     return failed;
   }

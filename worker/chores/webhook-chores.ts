@@ -68,7 +68,7 @@ export function createWebhookChores(deps: WebhookChoresDeps): AsyncDisposable {
 
   async function restartLost(): Promise<void> {
     const restarted = await deliveries.restartLost({ overdueMs: hourMs });
-    if (restarted > 0) log.warn({ restarted }, 'webhook deliveries begun anew: their executions were gone');
+    if (restarted > 0) log.warn({ restarted }, 'restarted webhook deliveries whose workflow executions were gone');
   }
 
   const chores = [

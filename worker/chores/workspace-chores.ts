@@ -23,12 +23,12 @@ export function createWorkspaceChores(deps: WorkspaceChoresDeps): AsyncDisposabl
 
   async function removeEnded(): Promise<void> {
     const removed = await workspaces.removeEnded((jobIds) => idleJobs.endedAmong(jobIds, { forMs: endedForMs }));
-    if (removed > 0) log.info({ removed }, 'working copies of ended jobs removed');
+    if (removed > 0) log.info({ removed }, 'removed working copies of ended jobs');
   }
 
   async function boundMirrors(): Promise<void> {
     const removed = await workspaces.boundMirrors(mirrorBytes);
-    if (removed > 0) log.info({ removed }, 'mirrors removed to make room');
+    if (removed > 0) log.info({ removed }, 'removed mirrors to free space');
   }
 
   const chores = [

@@ -101,7 +101,7 @@ const environmentSchema = z.object({
   DOCKET_SITE_DIRECTORIES: z.string().optional(),
   DOCKET_HISTORY_DAYS: z
     .string()
-    .regex(/^\d{1,5}$/, 'must be a number of days; 0 keeps histories for good')
+    .regex(/^\d{1,5}$/, 'must be a number of days; 0 keeps histories forever')
     .default('90'),
   ...retentionVariables.shape,
   ...forgeVariables.shape,

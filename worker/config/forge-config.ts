@@ -8,7 +8,7 @@ import { ConfigError } from '../../lib/config-error.ts';
 const httpAddress = z
   .string()
   .refine((text) => URL.canParse(text) && /^https?:\/\//i.test(text), 'must be an http:// or https:// address');
-const tokenText = z.string().regex(/^[\x21-\x7e]+$/, 'must be one word without blanks');
+const tokenText = z.string().regex(/^[\x21-\x7e]+$/, 'must be one word without spaces');
 
 /** The variables of forges; of the two credentials for GitHub, the app goes first. */
 export const forgeVariables = z.object({
@@ -28,7 +28,7 @@ export function forgesOf(env: ForgeEnvironment): ForgeServers {
   const { GITHUB_TOKEN: token = null, GITLAB_TOKEN: gitlab, GITEA_TOKEN: gitea, GITEA_URL: giteaUrl } = env;
   const app = githubAppOf(env);
   if (gitea !== undefined && giteaUrl === undefined)
-    throw new ConfigError('GITEA_URL is missing; set it to the address of the Gitea that GITEA_TOKEN is for.');
+    throw new ConfigError('GITEA_URL is missing. Set it to the address of the Gitea server that GITEA_TOKEN is for.');
   return {
     github: { apiUrl: trimmed(env.GITHUB_API_URL), token, app },
     gitlab: gitlab === undefined ? null : { url: trimmed(env.GITLAB_URL), token: gitlab },

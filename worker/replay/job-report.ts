@@ -117,15 +117,15 @@ function whyNoHistory({ job }: CollectedJob, turn: number, state: string | undef
   if (job.forkedFrom !== null && turn < job.forkedFrom.turn) return `The turn was copied from ${job.forkedFrom.jobId}.`;
   switch (state) {
     case undefined:
-      return 'The turn is under way; its history is kept when it has ended.';
+      return 'The turn is running; its history is stored after it ends.';
     case 'waiting':
-      return 'The turn has ended, but its history is not kept yet; try again in a moment.';
+      return 'The turn has ended, but its history is not stored yet. Try again in a moment.';
     case 'lost':
-      return 'The engine has no history of this turn: it never started, or its record was deleted before it could be kept.';
+      return 'Temporal has no history of this turn: it never started, or its history was deleted before it could be stored.';
     case 'removed':
-      return 'The history was removed, as the job was archived long ago.';
+      return 'The history was deleted some time after the job was archived.';
     default:
-      return 'The history was not run again.';
+      return 'The history was not replayed.';
   }
 }
 

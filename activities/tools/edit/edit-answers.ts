@@ -16,19 +16,19 @@ export function failureSentence(
 ): string {
   switch (failure.reason) {
     case 'blank-old':
-      return 'old is empty or holds only whitespace; give the text to replace. To fill a new file use write.';
+      return 'old is empty or only whitespace; give the text to replace. To create a file, use write.';
     case 'same':
       return 'old and new are the same, so there is nothing to change.';
     case 'no-change':
       return `The edit leaves ${path.shown} as it is; there is nothing to change.`;
     case 'too-many':
-      return `old stands at so many places in ${path.shown} that this cannot be meant; give a longer text.`;
+      return `old occurs too often in ${path.shown}; give a longer text.`;
     case 'too-large':
       return `The edit would make ${path.shown} larger than the tools can write; nothing was changed.`;
     case 'ambiguous':
       return ambiguity(path, failure);
     case 'already-applied':
-      return `old was not found in ${path.shown}, but new stands there at line ${failure.line}: the edit seems to be already applied.${nearest(text, edit.old)}`;
+      return `old was not found in ${path.shown}, but new is at line ${failure.line}: the edit seems to be applied already.${nearest(text, edit.old)}`;
     case 'not-found':
       return `old was not found in ${path.shown}.${nearest(text, edit.old)}`;
   }
@@ -55,8 +55,8 @@ export function changedLines(text: string, changes: Change[]): string {
 function ambiguity(path: AgentPath, { stage, lines, count }: { stage: Stage; lines: number[]; count: number }): string {
   const more = count > lines.length ? ', …' : '';
   return (
-    `old stands at ${countText(count, 'place')} in ${path.shown} (lines ${lines.join(', ')}${more}; match: ${stage}). ` +
-    'Give more of the surrounding lines so that it fits one place only, or set replaceAll.'
+    `old occurs at ${countText(count, 'place')} in ${path.shown} (lines ${lines.join(', ')}${more}; match: ${stage}). ` +
+    'Include more surrounding lines so that it matches only once, or set replaceAll.'
   );
 }
 

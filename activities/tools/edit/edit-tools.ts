@@ -20,19 +20,19 @@ const textSchema = z
 
 const editSchema = z.object({
   old: textSchema.describe(
-    'The text to replace, copied from the file without line numbers; it must fit exactly one place, so give a few lines around the change',
+    'The text to replace, copied from the file without line numbers; it must match exactly once, so include a few lines around the change',
   ),
-  new: textSchema.describe('The text to put there; empty to remove'),
+  new: textSchema.describe('The replacement; empty to delete'),
   replaceAll: z.boolean().optional().describe('Replace every place where old stands (default false)'),
 });
 const pathSchema = z.string().describe('File, relative to the root of the repository');
 
 const RULES =
-  'Line endings, the byte order mark and the final newline of the file are kept. When old is not found as it is, line ' +
+  'The file keeps its line endings, byte order mark and final newline. If old is not found exactly, line ' +
   'endings, trailing whitespace, a uniform shift of the indentation and typographic punctuation may differ; the answer says so.';
 
 export const editTool = defineTool({
-  description: `Replaces one text in a file by another. ${RULES}`,
+  description: `Replaces text in a file. ${RULES}`,
   inputSchema: z.object({ path: pathSchema, ...editSchema.shape, etag: etagSchema.optional() }),
   isReadOnly: false,
   async run({ path, etag, ...edit }, { root }) {
@@ -44,7 +44,7 @@ export const multiEditTool = defineTool({
   description: `Makes several replacements in one file, in the given order, all of them or none. ${RULES}`,
   inputSchema: z.object({
     path: pathSchema,
-    edits: z.array(editSchema).min(1).max(100).describe('The replacements; each sees what those before it have done'),
+    edits: z.array(editSchema).min(1).max(100).describe('The replacements; each sees the result of those before it'),
     etag: etagSchema.optional(),
   }),
   isReadOnly: false,
@@ -120,7 +120,7 @@ function checkEncoding(path: AgentPath, file: TextFile, edit: Edit): void {
   if (file.encoding === 'utf8') return;
   const foreign = [...edit.new].find((character) => character > '\u007f' && !file.text.includes(character));
   if (foreign === undefined) return;
-  throw new ToolProblem(`${path.shown} is not UTF-8 and cannot take the character "${foreign}". Nothing was changed.`);
+  throw new ToolProblem(`${path.shown} is not UTF-8 and cannot hold the character "${foreign}". Nothing was changed.`);
 }
 
 function stoppedAt(applied: Applied[], edits: Edit[]): string {

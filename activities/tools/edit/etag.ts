@@ -4,8 +4,8 @@ import { ToolProblem } from '../tool-problem.ts';
 
 export const etagSchema = z
   .string()
-  .regex(/^[0-9a-f]{40}$/, 'is not an etag as read gives it')
-  .describe('The etag read gave for the file; the call is refused when the file has changed since');
+  .regex(/^[0-9a-f]{40}$/, 'is not an etag from read')
+  .describe("The file's etag from read; the call is rejected if the file has changed since");
 
 /** Throws ToolProblem when a file is not the one an etag was given for; `bytes` is null when there is no file. */
 export function checkEtag({
@@ -19,7 +19,7 @@ export function checkEtag({
 }): void {
   if (etag === undefined) return;
   if (bytes === null)
-    throw new ToolProblem(`${shown} does not exist, so it does not have that etag. Nothing was changed.`);
+    throw new ToolProblem(`${shown} does not exist, so it cannot have that etag. Nothing was changed.`);
   if (etagOf(bytes) !== etag) {
     throw new ToolProblem(`${shown} has changed since it had that etag; read it again. Nothing was changed.`);
   }

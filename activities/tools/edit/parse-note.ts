@@ -7,7 +7,7 @@ const MAX_PARSED_CHARACTERS = 256 * 1024;
 export function parseNote(path: AgentPath, { before, after }: { before: string | null; after: string }): string {
   const problem = syntaxProblem(path, after);
   if (problem === null || (before !== null && syntaxProblem(path, before) !== null)) return '';
-  return `\nThe file does not parse any more: ${problem}`;
+  return `\nThe file no longer parses: ${problem}`;
 }
 
 function syntaxProblem(path: AgentPath, text: string): string | null {

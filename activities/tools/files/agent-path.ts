@@ -17,20 +17,20 @@ export function parseAgentPath(given: string): AgentPath {
   const shown = showPath(given.length > 200 ? `${given.slice(0, 200)}…` : given);
   if (given === '') throw new ToolProblem('The path is empty; "." is the root of the repository.');
   if (!given.isWellFormed() || CONTROL_CHARACTERS.test(given)) {
-    throw new ToolProblem(`The path ${shown} holds a control character.`);
+    throw new ToolProblem(`The path ${shown} contains a control character.`);
   }
   if (Buffer.byteLength(given) > MAX_PATH_BYTES) {
     throw new ToolProblem(`The path is longer than ${MAX_PATH_BYTES} bytes.`);
   }
-  if (given.includes('\\')) throw new ToolProblem(`The path ${shown} holds a backslash; folders are separated by "/".`);
+  if (given.includes('\\')) throw new ToolProblem(`The path ${shown} contains a backslash; separate folders with "/".`);
   if (given.startsWith('/')) {
-    throw new ToolProblem(`The path ${shown} is absolute; give it relative to the root of the repository.`);
+    throw new ToolProblem(`The path ${shown} is absolute; make it relative to the root of the repository.`);
   }
   const parts: string[] = [];
   for (const name of given.split('/')) {
-    if (isGitName(name)) throw new ToolProblem(`The path ${shown} leads into .git, which is out of reach.`);
+    if (isGitName(name)) throw new ToolProblem(`The path ${shown} is inside .git, which is not accessible.`);
     if (Buffer.byteLength(name) > MAX_NAME_BYTES) {
-      throw new ToolProblem(`The path ${shown} holds a name longer than ${MAX_NAME_BYTES} bytes.`);
+      throw new ToolProblem(`The path ${shown} contains a name longer than ${MAX_NAME_BYTES} bytes.`);
     }
     if (name === '' || name === '.') continue;
     if (name !== '..') parts.push(name);

@@ -47,7 +47,7 @@ export async function openChild(parent: Folder, name: string, shown: string): Pr
   } catch (error) {
     const stat = await statIn(parent, name);
     if (stat?.isSymbolicLink())
-      throw new ToolProblem(`${shown} is a symbolic link; nothing is reached through one here.`);
+      throw new ToolProblem(`${shown} is a symbolic link; paths through symbolic links are not accessible.`);
     if (stat !== null && !stat.isDirectory()) throw new ToolProblem(`${shown} is a file, not a folder.`);
     throw error;
   }
@@ -101,7 +101,7 @@ export async function resolveLinks(root: string, path: AgentPath): Promise<Agent
       if (done.pop() === undefined) throw leavesTree(path);
       continue;
     }
-    if (isGitName(name)) throw new ToolProblem(`${path.shown} leads into .git, which is out of reach.`);
+    if (isGitName(name)) throw new ToolProblem(`${path.shown} leads into .git, which is not accessible.`);
     const resolved = join(realRoot, ...done, name);
     const target = await linkTarget(resolved, path);
     if (target === null) {
@@ -109,7 +109,7 @@ export async function resolveLinks(root: string, path: AgentPath): Promise<Agent
       continue;
     }
     links += 1;
-    if (links > MAX_LINKS) throw new ToolProblem(`${path.shown} is a symbolic link that goes round in circles.`);
+    if (links > MAX_LINKS) throw new ToolProblem(`${path.shown} is a symbolic link to itself.`);
     if (isAbsolute(target)) done = [];
     rest.unshift(...(isAbsolute(target) ? partsBeneath(realRoot, root, target, path) : target.split('/')));
   }
@@ -133,8 +133,7 @@ async function makeFolder(parent: Folder, name: string): Promise<void> {
 
 function checkRegular(stat: Stats, shown: string): void {
   if (stat.isFile() && stat.nlink <= 1) return;
-  if (stat.isFile())
-    throw new ToolProblem(`${shown} has a second name somewhere (a hard link); no tool opens such a file.`);
+  if (stat.isFile()) throw new ToolProblem(`${shown} is a hard link; tools do not open files with a second name.`);
   if (stat.isSymbolicLink()) throw new ToolProblem(`${shown} is a symbolic link, which this tool does not follow.`);
   if (stat.isDirectory()) throw new ToolProblem(`${shown} is a folder, not a file; use list to see what it holds.`);
   throw new ToolProblem(`${shown} is not a regular file (a pipe, a socket or a device).`);

@@ -53,7 +53,7 @@ export async function putFile(
       await handle.close();
     }
     if (!isSame(file.replaces, await statIn(folder, file.name))) {
-      throw new ToolProblem(`${file.shown} was changed by something else meanwhile; read it again.`);
+      throw new ToolProblem(`${file.shown} was changed in the meantime; read it again.`);
     }
     await rename(draft, folder.at(file.name));
   } catch (error) {
@@ -63,9 +63,7 @@ export async function putFile(
 }
 
 async function readAll(file: FileHandle, stat: Stats, shown: string): Promise<Buffer> {
-  const tooLarge = new ToolProblem(
-    `${shown} is larger than ${MAX_FILE_BYTES} bytes, which is more than the tools open.`,
-  );
+  const tooLarge = new ToolProblem(`${shown} is larger than ${MAX_FILE_BYTES} bytes, the most that tools open.`);
   if (stat.size > MAX_FILE_BYTES) throw tooLarge;
   // One byte more than expected: a file that grows while it is read is noticed, not followed.
   const buffer = Buffer.alloc(stat.size + 1);

@@ -15,7 +15,7 @@ const inputSchema = z.object({
 });
 
 export const globTool = defineTool({
-  description: 'Finds files by a glob: one path a line, relative to the root of the repository.',
+  description: 'Finds files by a glob. Lists one path per line, relative to the root of the repository.',
   inputSchema,
   isReadOnly: true,
   async run({ pattern, path }, { root, signal }) {
@@ -34,7 +34,7 @@ export const globTool = defineTool({
         return true;
       },
     });
-    if (found.length === 0) return `No file fits ${pattern}.${walkNote(end)}`;
+    if (found.length === 0) return `No file matches ${pattern}.${walkNote(end)}`;
     const note = end === 'stopped' ? `\n[There are more: the first ${MAX_SHOWN} are shown.]` : walkNote(end);
     return found.join('\n') + note;
   },

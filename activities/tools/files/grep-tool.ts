@@ -27,20 +27,20 @@ const inputSchema = z.object({
     .max(1_000)
     .describe('Regular expression (RE2: no look-around, no back-references), matched within one line'),
   path: z.string().default('.').describe('Folder or file to look in (default: the whole repository)'),
-  glob: z.string().optional().describe('Only files that fit this glob, e.g. "*.ts"; "!*.test.ts" leaves files out'),
-  ignoreCase: z.boolean().default(false).describe('Take upper and lower case for the same'),
-  literal: z.boolean().default(false).describe('Take the pattern as plain text instead of a regular expression'),
+  glob: z.string().optional().describe('Only files that match this glob, e.g. "*.ts"; "!*.test.ts" excludes files'),
+  ignoreCase: z.boolean().default(false).describe('Ignore case'),
+  literal: z.boolean().default(false).describe('Treat the pattern as plain text instead of a regular expression'),
   filesOnly: z
     .boolean()
     .default(false)
-    .describe(`Answer with the paths of the files that have a hit, one a line, at most ${MAX_FILES}`),
-  after: z.string().optional().describe('Only files that come after this path, to go on with an answer that was cut'),
+    .describe(`List only the paths of files with a match, one per line, at most ${MAX_FILES}`),
+  after: z.string().optional().describe('Only files after this path, to continue a truncated result'),
 });
 
 export const grepTool = defineTool({
   description:
-    `Searches the lines of text files: "path:line: text" for every hit, at most ${MAX_HITS_A_FILE} a file and ` +
-    `${MAX_HITS} in all, long lines cut; or only the paths of the files. Binary files are skipped.`,
+    `Searches the lines of text files. Lists "path:line: text" for each match, at most ${MAX_HITS_A_FILE} per file and ` +
+    `${MAX_HITS} in all, with long lines truncated; or only the paths of the files. Binary files are skipped.`,
   inputSchema,
   isReadOnly: true,
   async run({ pattern, path, glob, ignoreCase, literal, filesOnly, after }, { root, signal }) {
@@ -91,7 +91,7 @@ function compilePattern(pattern: string, { ignoreCase, literal }: { ignoreCase: 
     return RE2JS.compile(source, ignoreCase ? RE2JS.CASE_INSENSITIVE : 0);
   } catch (error) {
     if (!(error instanceof RE2JSException)) throw error;
-    throw new ToolProblem(`The pattern is not valid: ${error.message}. For plain text set literal.`, { cause: error });
+    throw new ToolProblem(`The pattern is not valid: ${error.message}. For plain text, set literal.`, { cause: error });
   }
 }
 
@@ -148,7 +148,7 @@ function skippedNote(paths: string[]): string {
   if (paths.length === 0) return '';
   const named = paths.slice(0, MAX_NAMED).map(showPath).join(', ');
   const more = paths.length > MAX_NAMED ? ` and ${paths.length - MAX_NAMED} more` : '';
-  return `\n[Not searched, or not whole, because of its size or rights: ${named}${more}]`;
+  return `\n[Not searched completely because of size or permissions: ${named}${more}]`;
 }
 
 async function searchFile(search: Search, { folder, name, path }: { folder: Folder; name: string; path: string }) {
@@ -167,7 +167,7 @@ async function searchFile(search: Search, { folder, name, path }: { folder: Fold
       search.seen = 0;
       await nextTurn();
       search.signal.throwIfAborted();
-      if (Date.now() > search.endAt) search.note = goOnNote('The search took too long and was ended.', search);
+      if (Date.now() > search.endAt) search.note = goOnNote('The search took too long and was stopped.', search);
       if (search.note !== '') return;
     }
     const searched = line.slice(0, MAX_LINE_CHARACTERS);
@@ -182,11 +182,11 @@ async function searchFile(search: Search, { folder, name, path }: { folder: Fold
       return;
     }
     if (search.shown === MAX_HITS) {
-      search.note = `\n[There are more hits than the ${MAX_HITS} shown; search for something more particular.]`;
+      search.note = `\n[There are more than the ${MAX_HITS} matches shown; narrow the search.]`;
       return;
     }
     if (hits === MAX_HITS_A_FILE) {
-      search.hits.push(`${shown}: more hits in this file are not shown`);
+      search.hits.push(`${shown}: more matches in this file are not shown`);
       return;
     }
     hits += 1;

@@ -14,7 +14,7 @@ const inputSchema = z.object({
 
 export const listTool = defineTool({
   description:
-    'Lists a folder: one path a line from the root of the repository, folders with a slash at the end, files with their size.',
+    'Lists a folder: one path per line from the root of the repository, folders with a trailing slash, files with their size.',
   inputSchema,
   isReadOnly: true,
   async run({ path, depth }, { root, signal }) {

@@ -12,10 +12,10 @@ import { walkTree } from './walk-tree.ts';
 const MAX_DELETED = 10_000;
 
 export const deleteTool = defineTool({
-  description: 'Deletes a file, or a folder with everything in it when recursive is set.',
+  description: 'Deletes a file, or with recursive a folder and everything in it.',
   inputSchema: z.object({
     path: z.string().describe('File or folder, relative to the root of the repository'),
-    recursive: z.boolean().default(false).describe('Delete a folder with everything in it (default false)'),
+    recursive: z.boolean().default(false).describe('Delete a folder and everything in it (default false)'),
   }),
   isReadOnly: false,
   async run({ path, recursive }, { root, signal }) {
@@ -30,7 +30,7 @@ export const deleteTool = defineTool({
         return `Deleted ${target.shown}.`;
       }
       if (!recursive)
-        throw new ToolProblem(`${target.shown} is a folder; set recursive to delete it with everything in it.`);
+        throw new ToolProblem(`${target.shown} is a folder; set recursive to delete it and everything in it.`);
       let files = 0;
       const visit = async ({ kind }: { kind: string }) => {
         if (kind !== 'folder') files += 1;
@@ -38,7 +38,7 @@ export const deleteTool = defineTool({
       };
       if ((await walkTree({ root, start: target, signal, visit })) !== 'complete') {
         throw new ToolProblem(
-          `${target.shown} holds more than one call deletes (${MAX_DELETED} files); nothing was deleted.`,
+          `${target.shown} has more files than one call may delete (${MAX_DELETED}); nothing was deleted.`,
         );
       }
       await deleteFolder(folder, name, target.shown);
@@ -50,7 +50,7 @@ export const deleteTool = defineTool({
 });
 
 export const moveTool = defineTool({
-  description: 'Moves or renames a file or a folder. The new place must be free; missing folders are made.',
+  description: 'Moves or renames a file or folder. The new path must not exist; missing folders are created.',
   inputSchema: z.object({
     from: z.string().describe('File or folder, relative to the root of the repository'),
     to: z.string().describe('Its new path, relative to the root of the repository'),
@@ -70,7 +70,7 @@ export const moveTool = defineTool({
     if (!stat.isFile() && !stat.isDirectory()) throw new ToolProblem(`${source.shown} is neither a file nor a folder.`);
     await using targetFolder = await openFolder(root, targetParent, { create: true });
     if ((await statIn(targetFolder, targetName)) !== null) {
-      throw new ToolProblem(`${target.shown} exists already; nothing was moved. Delete it first if it is not needed.`);
+      throw new ToolProblem(`${target.shown} already exists; nothing was moved. Delete it first if it is not needed.`);
     }
     try {
       await rename(sourceFolder.at(sourceName), targetFolder.at(targetName));
@@ -85,7 +85,7 @@ export const moveTool = defineTool({
 async function deleteFolder(parent: Folder, name: string, shown: string): Promise<void> {
   await using folder = await openChild(parent, name, shown);
   for await (const entry of await opendir(folder.self)) {
-    if (isGitName(entry.name)) throw new ToolProblem(`${shown} holds a .git, which is out of reach.`);
+    if (isGitName(entry.name)) throw new ToolProblem(`${shown} contains a .git folder, which is not accessible.`);
     if (entry.isDirectory()) await deleteFolder(folder, entry.name, shown);
     else await unlink(folder.at(entry.name));
   }

@@ -19,7 +19,7 @@ const inputSchema = z.object({
 export const readTool = defineTool({
   description:
     'Reads a text file. The first line names its size, etag, line endings and whether it has tabs; each line after it ' +
-    'is a line number, a bar, and the text exactly as it stands in the file. Give the etag to edit or write to be sure ' +
+    'is a line number, a bar, and the exact text of the file. Pass the etag to edit or write to make sure ' +
     'that the file has not changed since.',
   inputSchema,
   isReadOnly: true,

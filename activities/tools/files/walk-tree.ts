@@ -42,8 +42,8 @@ export async function walkTree(walk: Walk): Promise<WalkEnd> {
 /** The sentence for the end of an answer about a walk that did not see everything. */
 export function walkNote(end: WalkEnd): string {
   if (end === 'too-many')
-    return `\n[There are more than ${MAX_ENTRIES} entries; the rest was not looked at. Give a path to look in.]`;
-  if (end === 'too-deep') return `\n[Folders deeper than ${MAX_DEPTH} levels were not looked at.]`;
+    return `\n[There are more than ${MAX_ENTRIES} entries; the rest were not searched. Give a path to search in.]`;
+  if (end === 'too-deep') return `\n[Folders deeper than ${MAX_DEPTH} levels were not searched.]`;
   return '';
 }
 

@@ -9,7 +9,7 @@ import { decodeText, encodeText, etagOf, lineEndingsOf } from '../edit/text-file
 import { countText } from '../tool-output.ts';
 
 const inputSchema = z.object({
-  path: z.string().describe('File, relative to the root of the repository; missing folders are made'),
+  path: z.string().describe('File, relative to the root of the repository; missing folders are created'),
   content: z
     .string()
     .refine((content) => content.isWellFormed() && !content.includes('\0'), 'holds a NUL or half a character')
@@ -19,7 +19,7 @@ const inputSchema = z.object({
 
 export const writeTool = defineTool({
   description:
-    'Writes a whole file, new or in place of what is there. Use edit for a change within a file. A file with CRLF line ' +
+    'Writes a whole file, new or replacing an existing one. Use edit to change part of a file. A file with CRLF line ' +
     'endings or a byte order mark keeps them.',
   inputSchema,
   isReadOnly: false,
@@ -31,7 +31,7 @@ export const writeTool = defineTool({
     const before = (await statIn(folder, name)) === null ? null : await readIn(folder, name, shown);
     checkEtag({ shown, etag, bytes: before?.bytes ?? null });
     const { text, bytes } = inFormOf(before?.bytes ?? null, content);
-    if (before?.bytes.equals(bytes)) return `${shown} has exactly this content already; nothing was changed.`;
+    if (before?.bytes.equals(bytes)) return `${shown} already has exactly this content; nothing was changed.`;
     await putFile(folder, { name, shown, bytes, replaces: before?.stat ?? null });
     const lines = text === '' ? 0 : text.replace(/\n$/, '').split('\n').length;
     const verb = before === null ? 'Created' : 'Replaced';

@@ -92,9 +92,9 @@ describe('webhooks', () => {
   it.each([
     [{}, 'url is missing or not a string.'],
     [{ url: 'http://hooks.example.com' }, 'The url must be an https:// address.'],
-    [{ url: 'https://127.0.0.1/' }, 'The url leads to a private address.'],
+    [{ url: 'https://127.0.0.1/' }, 'The url resolves to a private address.'],
     [{ url: 'http://127.0.0.1:10/' }, 'The url must be an https:// address.'],
-    [{ url: 'https://me:secret@hooks.example.com/' }, 'The url must not hold a user name or password.'],
+    [{ url: 'https://me:secret@hooks.example.com/' }, 'The url must not contain a user name or password.'],
     [{ url, eventTypes: ['job.exploded'] }, /^eventTypes\[0\] must be one of job.created, /],
     [{ url, secret: 'whsec_short' }, 'secret must be whsec_ and 24 to 64 bytes in base64.'],
     [{ url, description: 'x'.repeat(501) }, 'description must have at most 500 characters.'],

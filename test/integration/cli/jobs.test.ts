@@ -178,7 +178,7 @@ describe('a service whose connections break off', () => {
     const file = join(folder, 'one.gz');
     const { out, error, code } = await docketOn('active', [half], ['job', 'bundle', 'job_1', '--output', file]);
     expect({ out, code }).toEqual({ out: '', code: 1 });
-    expect(error).toBe('The connection to Docket broke off. Run the command again.\n');
+    expect(error).toBe('The connection to Docket was lost. Run the command again.\n');
     expect(await readdir(folder)).toEqual([]);
   });
 

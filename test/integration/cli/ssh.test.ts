@@ -19,7 +19,7 @@ it('docket project takes a key for ssh from a file or standard input, with the h
   await writeFile(files.key, first);
   await writeFile(files.hosts, `# github.com:22 SSH-2.0\ngithub.com ssh-ed25519 ${'A'.repeat(68)}\n`);
   const create = ['project', 'create', '--repository', 'git@github.com:acme/docs.git'];
-  await expect(docket(...create)).rejects.toThrow(/needs an ssh key/);
+  await expect(docket(...create)).rejects.toThrow(/needs a project with an ssh key/);
   await expect(docket(...create, '--ssh-key', files.key)).rejects.toThrow(/ssh-keyscan github.com/);
   await expect(docket(...create, '--ssh-key', files.hosts)).rejects.toThrow(/must be a private key/);
   await expect(docket(...create, '--ssh-key', join(folder, 'none'))).rejects.toThrow(/cannot be read/);
@@ -33,7 +33,7 @@ it('docket project takes a key for ssh from a file or standard input, with the h
   served.input = second;
   expect(await docketJson('project', 'update', id, '--ssh-key-stdin')).toMatchObject({ hasSshKey: true });
   expect(await credentials.readSshKey(id)).toBe(second);
-  await expect(docket('project', 'update', id, '--remove-ssh-key')).rejects.toThrow(/needs an ssh key/);
+  await expect(docket('project', 'update', id, '--remove-ssh-key')).rejects.toThrow(/needs a project with an ssh key/);
   const stored = JSON.stringify((await database.pool.query('select * from projects where id = $1', [id])).rows);
   for (const text of [created, stored]) expect(text).not.toContain(first.split('\n')[3]);
 });

@@ -69,7 +69,7 @@ describe.runIf(binary !== null)('git on a real Gitea', () => {
     const token = await gitea.tokenOf('reader', ['write:repository']);
     await expect(publish(path, { token })).rejects.toMatchObject({
       kind: 'rejected',
-      message: expect.stringMatching(/the credential may not write/),
+      message: expect.stringMatching(/the credential cannot write/),
     });
   });
 
@@ -79,11 +79,11 @@ describe.runIf(binary !== null)('git on a real Gitea', () => {
     const token = await gitea.tokenOf('reader', ['read:repository']);
     await expect(publish(path, { token })).rejects.toMatchObject({
       kind: 'authentication',
-      message: expect.stringMatching(/needs to read and write contents/),
+      message: expect.stringMatching(/needs read and write access to contents/),
     });
     await expect(publish(path, { token: 'nothing-known' })).rejects.toMatchObject({
       kind: 'authentication',
-      message: expect.stringMatching(/refused the credential/),
+      message: expect.stringMatching(/rejected the credential/),
     });
   });
 

@@ -94,7 +94,7 @@ describe.runIf(binary !== null && hasSsh)('a real Gitea by ssh', () => {
   it('refuses a key that it does not know, and one of another repository', async () => {
     await expect(publish(createKeyPair(), 'third')).rejects.toMatchObject({
       kind: 'authentication',
-      message: expect.stringMatching(/refused the ssh key/),
+      message: expect.stringMatching(/rejected the project's ssh key/),
     });
     await gitea.ask('POST', '/user/repos', { name: 'other', private: true, auto_init: true });
     const git = createGit({ home: join(directory, 'home-other'), egress: loopbackEgress });

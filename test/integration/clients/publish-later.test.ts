@@ -39,7 +39,7 @@ describe.each(['local', 'github'] as const)('publish of a later turn to a %s rep
       const theirs = await repository.commit({ 'edit.txt': 'theirs\n' }, { branch: 'docket/job-edit' });
       await expect(publish(await snapshot('two\n', one), { published: first })).rejects.toMatchObject({
         kind: 'rejected',
-        message: expect.stringContaining('same places'),
+        message: expect.stringContaining('same lines'),
       });
       expect(await repository.git('rev-parse', 'docket/job-edit')).toBe(theirs);
     });
@@ -77,7 +77,7 @@ describe.each(['local', 'github'] as const)('publish of a later turn to a %s rep
       };
       await expect(publish(two, { published: first, beforePush })).rejects.toMatchObject({
         kind: 'rejected',
-        message: expect.stringContaining('three tries'),
+        message: expect.stringContaining('three attempts'),
       });
       expect(rivals).toBe(3);
       const { commit } = await publish(two, { published: first });

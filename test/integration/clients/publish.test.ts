@@ -112,7 +112,7 @@ describe('a push that the server refuses', () => {
   const refusals = [
     [
       'refusing to allow a GitHub App to create or update workflow `.github/workflows/a.yml` without `workflows` permission',
-      /refused a change of workflow files/,
+      /rejected a change of workflow files/,
     ],
     ['GH006: Protected branch update failed', /the branch is protected/],
     ['Come back later', /one of its hooks declined/],

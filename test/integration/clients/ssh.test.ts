@@ -110,7 +110,7 @@ describe.skipIf(!hasSsh)('a repository by ssh', () => {
     await using copies = await openCopies({ shown: { ...credential(), privateKey: createKeyPair().private } });
     await expect(copies.resolve()).rejects.toMatchObject({
       kind: 'authentication',
-      message: 'The server of the repository refused the ssh key of the project.',
+      message: "The repository's server rejected the project's ssh key.",
     });
   });
 

@@ -105,7 +105,7 @@ describe('a job', () => {
     const keys = testKeys('k1');
     await using begun = await beginJob(keys);
     const { jobId, taskQueue, model } = begun;
-    const sentence = 'The encryption key k1 is missing; add it to DOCKET_ENCRYPTION_KEYS.';
+    const sentence = 'The encryption key k1 is missing. Add it to DOCKET_ENCRYPTION_KEYS.';
     {
       await using keyless = await startTestWorker({ database, modelUrl: model.baseUrl, taskQueue });
       const handle = keyless.client.workflow.getHandle(jobWorkflowId(jobId, 1));

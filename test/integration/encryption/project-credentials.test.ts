@@ -107,7 +107,7 @@ describe('the token of a project', () => {
       'update projects set credential = (select credential from projects where id = $1) where id = $2',
       [first.projectId, second.projectId],
     );
-    await expect(worker.deps.credentials.read(second.projectId)).rejects.toThrow(/does not open/);
+    await expect(worker.deps.credentials.read(second.projectId)).rejects.toThrow(/cannot be decrypted/);
     expect(await worker.deps.credentials.read(first.projectId)).toBe('ghp_of-the-first');
   });
 });

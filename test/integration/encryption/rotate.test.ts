@@ -150,11 +150,11 @@ it('leaves what a key with another value cannot open, and says so', { timeout: 6
 it('does what it can while Temporal is away, and says what is not known', { tags: 'slow' }, async () => {
   const states = await rotate(['k9'], '127.0.0.1:1');
   expect(states['k9']).toMatchObject({ openExecutions: null, state: 'seals' });
-  expect(said).toContain('Temporal does not answer: what it needs is not known. Run this again.');
+  expect(said).toContain('Temporal does not respond, so the keys that it needs are unknown. Run this again.');
 });
 
 it('refuses to rotate without a key', async () => {
-  await expect(rotate([])).rejects.toThrow('DOCKET_ENCRYPTION_KEYS is not set; there is no key to seal with.');
+  await expect(rotate([])).rejects.toThrow('DOCKET_ENCRYPTION_KEYS is not set, so there is no key to encrypt with.');
 });
 
 it('seals each value once when two run at the same time, and keeps one that is changed meanwhile', async () => {

@@ -95,7 +95,7 @@ describe('docket job replay', { timeout: 240_000 }, () => {
     const { out, error, code } = await runDocket(['job', 'replay', job.id], served);
     expect({ error, code }).toEqual({ error: '', code: 0 });
     expect(out).toContain('Turn 1, completed');
-    expect(out).toMatch(/history: \d+ events; today's workflow code takes the same decisions/);
+    expect(out).toMatch(/history: \d+ events; today's workflow code makes the same decisions/);
     expect(out).toMatch(/^1 +read README\.md; read none\.txt +1 of 2 failed: .*none\.txt/m);
     expect(out).toMatch(/^2 +write one\.txt; delete old\.txt +ok +D old\.txt, A one\.txt/m);
     expect(out).toContain('Turn 2, failed');
@@ -197,8 +197,8 @@ describe('docket job replay', { timeout: 240_000 }, () => {
     const files: [string, Buffer, string][] = [
       ['cut.gz', whole.subarray(0, whole.length / 2), 'cut off'],
       ['cut-lines.gz', gzipSync(gunzipSync(whole).subarray(0, 5_000)), 'cut off'],
-      ['text.txt', Buffer.from('hello'), 'not a bundle'],
-      ['other.gz', gzipSync('{"a": 1}\n'), 'not a bundle'],
+      ['text.txt', Buffer.from('hello'), 'not a job bundle'],
+      ['other.gz', gzipSync('{"a": 1}\n'), 'not a job bundle'],
       ['newer.gz', gzipSync('{"format": "docket-job-bundle", "version": 9}\n'), 'newer version'],
     ];
     for (const [name, content, words] of files) {

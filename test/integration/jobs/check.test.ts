@@ -59,7 +59,7 @@ describe.runIf(accounts.length > 0)('the check command of a project', () => {
     expect(job.check).toEqual({ command: check, result: 'passed' });
     expect(said).toContain('check command did not pass.\\n$ cat docs/a.md');
     expect(said).toContain('[exit code 1]\\nbad');
-    expect(JSON.stringify(model.requests[0]!.body)).toContain('When you call finish, this command is run');
+    expect(JSON.stringify(model.requests[0]!.body)).toContain('When you call finish, this command runs');
     expect(ran).toEqual([check, check]);
     expect(pullRequest).toMatchObject({ draft: false });
     expect(pullRequest!.body).toContain(
@@ -143,7 +143,7 @@ describe.runIf(accounts.length > 0)('the check command of a project', () => {
 });
 
 it('makes a draft where no command can be run, and the job says why', async () => {
-  const problem = 'Commands cannot be run here: bubblewrap is missing; install the package "bubblewrap".';
+  const problem = 'Commands cannot run here: bubblewrap is missing; install the package "bubblewrap".';
   await using scene = await startCommandScene(database, () => ({
     commands: { sandbox: null, problem, maxSeconds: 1 },
   }));
@@ -157,8 +157,8 @@ it('makes a draft where no command can be run, and the job says why', async () =
   expect(pullRequest).toMatchObject({ draft: true });
   expect(job).toMatchObject({ check: { command: 'true', result: 'not-run' }, prDraft: true });
   expect(job.incomplete).toBe("The project's check command was not run.");
-  expect(pullRequest!.body).toContain('check command was not run. No command can be run on the worker.');
-  expect(JSON.stringify(model.requests[0]!.body)).toContain('No command can be run in this job');
+  expect(pullRequest!.body).toContain('check command was not run. The worker cannot run commands.');
+  expect(JSON.stringify(model.requests[0]!.body)).toContain('Commands are not available in this job');
   const { events } = await asOperator(database.pool).events(id);
   expect(events.filter(({ type }) => type === 'notice').map(({ data }) => data)).toEqual([{ text: problem }]);
 });

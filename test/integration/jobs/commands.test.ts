@@ -112,7 +112,7 @@ describe.runIf(accounts.length > 0)('commands of an agent', () => {
       'kept.md',
     ]);
     const said = JSON.stringify(model.requests.at(-1)!.body);
-    expect(said).toContain('no change of its calls was kept');
+    expect(said).toContain('the changes of all its calls were discarded');
     expect(said).toContain('[exit code 0]\\nREADME.md\\nkept.md');
   });
 

@@ -137,7 +137,7 @@ describe.each(['local', 'github'] as const)('a follow-up on the %s forge', (forg
         });
         const second = await worker.followUp(first.id, 'Write one again');
         expect(second).toMatchObject({ status: 'failed', failureCategory: 'push_rejected' });
-        expect(second.message).toContain('same places');
+        expect(second.message).toContain('same lines');
         expect(await repository.git('rev-parse', first.branch!)).toBe(theirs.id);
       });
     },

@@ -105,7 +105,7 @@ it("lends the worker's credential to nobody without a grant, over HTTP", async (
   // a token goes to the server that it was given for; removed it may be at any time
   const elsewhere = { forgeUrl: 'https://git.example.com' };
   const moved = await b.ask(path, elsewhere, 'PATCH');
-  expect([moved.status, moved.body.error]).toEqual([400, expect.stringContaining('give it the token of the new one')]);
+  expect([moved.status, moved.body.error]).toEqual([400, expect.stringContaining('Set the token of the new forge')]);
   expect((await b.ask(path, { ...elsewhere, forgeToken: 'ghp_of_the_other' }, 'PATCH')).status).toBe(200);
   const unchanged = { name: 'Renamed', allowedRepositories: [], ...elsewhere };
   expect((await b.ask(path, unchanged, 'PATCH')).status).toBe(200);

@@ -168,7 +168,7 @@ describe('an error that nothing caught', () => {
       api.child.kill(signal);
       expect(await api.closed).toBe(1);
       expectPlainEntries(api.output());
-      expect(api.output()).toContain('The API ended: nothing caught an error.');
+      expect(api.output()).toContain('The API exited on an uncaught error.');
       expect(api.output()).not.toContain(testPepper);
     },
   );
@@ -182,7 +182,7 @@ describe('an error that nothing caught', () => {
       worker.child.kill(signal);
       expect(await worker.closed).toBe(1);
       expectPlainEntries(worker.output());
-      expect(worker.output()).toContain('The worker ended: nothing caught an error.');
+      expect(worker.output()).toContain('The worker exited on an uncaught error.');
       expect(worker.output()).not.toContain(secret);
     },
   );

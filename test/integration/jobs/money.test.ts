@@ -76,7 +76,7 @@ describe('a limit on money', () => {
     }));
     const job = await stack.worker.runJob(stack.job);
     expect(job).toMatchObject({ status: 'failed', failureCategory: 'budget_limit', steps: 0 });
-    expect(job.message).toContain('its price is not known; name it in DOCKET_MODEL_PRICES');
+    expect(job.message).toContain('its price is unknown. Add it to DOCKET_MODEL_PRICES');
     expect(stack.model.requests).toHaveLength(0);
   });
 
@@ -94,7 +94,7 @@ describe('a limit on money', () => {
       await Promise.all(ids.map((id) => stack.worker.startJob(id)));
       const jobs = await Promise.all(ids.map((id) => stack.worker.ended(id)));
       expect(jobs.map(({ failureCategory }) => failureCategory)).toEqual(ids.map(() => 'budget_limit'));
-      expect(jobs[0]!.message).toMatch(/that it may a day .* before 00:00 UTC/);
+      expect(jobs[0]!.message).toMatch(/today .* after 00:00 UTC/);
       const { rows } = await database.pool.query(
         'select cost_micros::int as spent from project_spending where project_id = $1',
         [project],

@@ -40,7 +40,7 @@ it('tells the agent which path it may not change, and publishes the rest with th
     'README.md',
     'docs/a.md',
   ]);
-  expect(JSON.stringify(model.requests.at(-1)?.body)).toContain('is run by the forge itself');
+  expect(JSON.stringify(model.requests.at(-1)?.body)).toContain('is run by the forge');
   const pullRequest = await createWorkerPullRequestStore(database.pool).get(job.prId!);
   expect(pullRequest!.body).toMatch(/\*\*Checked:\*\* Read it\.[^]*---\n\n- \[ \] Reviewed by a person/);
   expect(

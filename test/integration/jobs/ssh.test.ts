@@ -86,7 +86,7 @@ describe.skipIf(!hasSsh)('a job on a repository that is reached by ssh', () => {
     await scene.worker.startJob(scene.jobId);
     expect(await scene.worker.ended(scene.jobId)).toMatchObject({
       status: 'failed',
-      message: expect.stringMatching(/has no ssh key; give it one with --ssh-key/),
+      message: expect.stringMatching(/has no ssh key. Give it one with --ssh-key/),
     });
     expect(scene.server.connections()).toBe(0);
   }, 120_000);

@@ -122,7 +122,7 @@ it('a job that leaves a part of its task undone completes with a draft, and says
     { toolCalls: [{ ...finish, input: { ...finish.input, complete: true } }] },
   );
   const job = await stack.worker.runJob(stack.job);
-  const sentence = 'The agent says that a part of the task is not done.';
+  const sentence = 'The agent reports that part of the task is not done.';
   expect(job).toMatchObject({ status: 'completed', prDraft: true, incomplete: sentence });
   const pullRequest = await createWorkerPullRequestStore(database.pool).get(job.prId!);
   expect(pullRequest).toMatchObject({ draft: true, body: expect.stringContaining(sentence) });
@@ -171,7 +171,7 @@ describe('the draft of a stopped job', () => {
     stack.model.script(write('1.txt'), write('2.txt'));
     const job = await stack.worker.runJob(stack.job, { maxSteps: 2 });
     expect(job).toMatchObject({ status: 'failed', failureCategory: 'step_limit', prLink: null });
-    expect(job.message).toMatch(/^The agent was stopped at its limit of 2 steps .* its diff has it\.$/);
+    expect(job.message).toMatch(/^The agent was stopped at its limit of 2 steps .* the job's diff has them\.$/);
     expect(await asOperator(database.pool).latestPatch(job.id)).toContain('+1.txt');
   });
 

@@ -66,7 +66,7 @@ describe('the worker process', () => {
         TEMPORAL_ADDRESS: gate.address,
         DOCKET_WORKER_HEALTH_PORT: '0',
       });
-      await worker.said('not connected to Temporal; trying again');
+      await worker.said('not connected to Temporal; retrying');
       const health = async (path: string) => (await fetch(`http://127.0.0.1:${portOf(worker.output())}${path}`)).status;
       expect([await health('/healthz'), await health('/readyz')]).toEqual([200, 503]);
       await gate.open();
@@ -84,7 +84,7 @@ describe('the worker process', () => {
   it('ends at SIGTERM also while there is no engine', { timeout: 120_000 }, async () => {
     const env = { DATABASE_URL: 'postgres://docket@127.0.0.1:1/docket', TEMPORAL_ADDRESS: '127.0.0.1:1' };
     await using worker = await startWorkerProcess(env);
-    await worker.said('not connected to Temporal; trying again', 2);
+    await worker.said('not connected to Temporal; retrying', 2);
     worker.child.kill('SIGTERM');
     expect(await worker.closed).toBe(0);
   });

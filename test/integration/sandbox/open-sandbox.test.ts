@@ -43,10 +43,10 @@ echo '{ "child-pid": '$$' }' >&3; "$@"; echo '{ "exit-code": '$?' }' >&3\n`;
 it.runIf(isRoot && accounts.length > 0)('finds no sandbox where bubblewrap is too old or does not start', async () => {
   expect((await openWith('#!/bin/sh\necho "bubblewrap 0.4.1"\n')).problem).toContain('install 0.8 or newer');
   const broken = `#!/bin/sh\n${version}echo "bwrap: Creating new namespace failed: Operation not permitted" >&2; exit 1\n`;
-  expect((await openWith(broken)).problem).toContain('does not let the worker make user namespaces');
+  expect((await openWith(broken)).problem).toContain('does not let the worker create user namespaces');
 });
 
 it.runIf(isRoot && accounts.length > 0)('takes nothing for a sandbox that is none', async () => {
-  expect((await openWith(nothing)).problem).toContain('Commands cannot be run here: ');
+  expect((await openWith(nothing)).problem).toContain('Commands cannot run here: ');
   expect((await openWith(liar)).problem).toContain('the sandbox of this machine does not hold');
 });

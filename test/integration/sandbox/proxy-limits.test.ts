@@ -141,7 +141,7 @@ it.each([
   await host.closed[0];
   await client().closed;
   expect(host.all).toHaveLength(1);
-  expect(proxy.notes()).toEqual([expect.stringContaining('more was sent or received')]);
+  expect(proxy.notes()).toEqual([expect.stringContaining('exceeded its limit of bytes sent')]);
 });
 
 it('counts what connections have carried that have ended', async () => {

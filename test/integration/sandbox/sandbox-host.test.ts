@@ -81,7 +81,7 @@ describe.runIf(accounts.length > 0)('the process that runs commands', () => {
     await expect.poll(() => processesNamed(mark), { timeout: 30_000 }).not.toEqual([]);
     const [host] = await hosts();
     process.kill(host!, 'SIGKILL');
-    expect(await said).toContain('The process that runs commands has ended.');
+    expect(await said).toContain('The process that runs commands has exited.');
     await expect.poll(() => processesNamed(mark), { timeout: 30_000 }).toEqual([]);
     expect((await run('echo again')).output.head.toString()).toBe('again\n');
     expect(await hosts()).not.toContain(host);
@@ -107,5 +107,5 @@ it('says why there is no sandbox', async () => {
     network: null,
     authorities: null,
   });
-  expect(hosted.problem).toContain('Commands cannot be run here: ');
+  expect(hosted.problem).toContain('Commands cannot run here: ');
 });

@@ -126,7 +126,7 @@ describe.runIf(canRun).each(accounts)('TLS from a sandbox with hosts, as %s,', (
       const end = await sandbox.run(`${curl} --insecure -w '%{http_connect}' https://${place}/`);
       expect(end.exitCode).toBe(56);
       expect(end.output.head.toString()).toContain('403');
-      expect(end.notes).toEqual([expect.stringContaining(`The network does not lead to ${place}:`)]);
+      expect(end.notes).toEqual([expect.stringContaining(`The network does not reach ${place}:`)]);
     }
     expect(seen).toEqual([]);
   });

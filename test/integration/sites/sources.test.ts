@@ -138,7 +138,7 @@ describe('a directory site', () => {
   });
 
   it.each([
-    ['lies outside', 'outside', ''],
+    ['is outside', 'outside', ''],
     ['climbs out', 'allowed', '../outside'],
     ['is a link that leads outside', 'allowed/link', ''],
     ['only begins with the same name', 'allowed-not', ''],

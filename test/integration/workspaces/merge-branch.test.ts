@@ -70,7 +70,7 @@ it('says that two branches have nothing in common', async () => {
   await repository.git('update-ref', 'refs/heads/docket/fix', other);
   expect(await merge(repository.path)).toEqual({
     kind: 'refused',
-    problem: expect.stringContaining('have no commit in common'),
+    problem: expect.stringContaining('have no common commit'),
   });
   expect(await readdir(join(directory, 'merges'))).toEqual([]);
 });

@@ -23,7 +23,7 @@ const settleMs = 50;
 
 /** The holds of the API's log. */
 export function readHolds(log: string): Hold[] {
-  return log.split('\n').flatMap((line) => (line.includes('"the event loop was held"') ? [JSON.parse(line)] : []));
+  return log.split('\n').flatMap((line) => (line.includes('"the event loop was blocked"') ? [JSON.parse(line)] : []));
 }
 
 /** The requests that were under way while one of the holds lasted, each once, the longest hold first. */
@@ -47,7 +47,7 @@ export async function problemsOfHolds(
   console.log(`event loop  held ${holds.length} times for more than 50 ms, ${longest} ms at most`);
   const problems = holds
     .filter(({ cpuMs }) => cpuMs > longestTogetherMs)
-    .map(({ cpuMs, during }) => `the event loop was held for ${cpuMs} ms by ${during.join(' or ')}`);
+    .map(({ cpuMs, during }) => `the event loop was blocked for ${cpuMs} ms by ${during.join(' or ')}`);
   for (const { request } of suspectsOf(holds, sent)) {
     let heldMs = 0;
     let count = 0;

@@ -176,7 +176,7 @@ export const boundMutations: Mutation[] = [
   {
     name: 'more tasks wait for a thread than may',
     file: 'lib/threads/thread-queue.ts',
-    find: "if (turns.length >= waiting) throw new ThreadQueueError('Too many tasks wait for a thread.');",
+    find: "if (turns.length >= waiting) throw new ThreadQueueError('Too many tasks are waiting for a thread.');",
     replace: '',
     project: 'unit',
     tests: ['lib/threads/thread-queue'],

@@ -22,7 +22,7 @@ function buildCallFailure(statusCode: number | undefined, responseHeaders?: Reco
 }
 
 it('a value whose key is missing is waited for, and named', () => {
-  const message = 'The encryption key k1 is missing; add it to DOCKET_ENCRYPTION_KEYS.';
+  const message = 'The encryption key k1 is missing. Add it to DOCKET_ENCRYPTION_KEYS.';
   expect(verdictOf(new SealedError('k1', message))).toMatchObject({ tolerated: null, message });
 });
 

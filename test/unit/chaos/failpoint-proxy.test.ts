@@ -84,5 +84,5 @@ it('tells the commands of git apart', () =>
     const failing = createFailpoints('worker', createFailpointFile(folder))('git', git);
     await arm(folder, { name: 'worker/git.push', edge: 'before', hit: 1, action: 'lose' });
     expect(await failing.run({ args: ['-c', 'a=b', 'fetch', 'origin'] })).toBe(4);
-    await expect(failing.run({ args: ['-c', 'a=b', 'push', 'origin'] })).rejects.toThrow(/did not answer git/);
+    await expect(failing.run({ args: ['-c', 'a=b', 'push', 'origin'] })).rejects.toThrow(/did not respond to git/);
   }));

@@ -37,14 +37,14 @@ it('refuses what others could have filled: a file, a link, a folder that they ma
   await mkdir(open);
   await chmod(open, 0o777);
   for (const path of [file, link, open])
-    expect(() => makePrivateFolder(path)).toThrow(`${path} is not a folder of this account alone`);
+    expect(() => makePrivateFolder(path)).toThrow(`${path} is not private to this account`);
 });
 
 it.skipIf(process.getuid?.() !== 0)('refuses a folder of another account', async () => {
   const path = join(shared, 'foreign');
   await mkdir(path, { mode: 0o700 });
   await chown(path, 65_534, 65_534);
-  expect(() => makePrivateFolder(path)).toThrow('not a folder of this account alone');
+  expect(() => makePrivateFolder(path)).toThrow('not private to this account');
 });
 
 it("takes no program from a user's cache that others could have filled", async () => {
@@ -53,5 +53,5 @@ it("takes no program from a user's cache that others could have filled", async (
   expect(await modeOf(join(own, '.cache/docket'))).toBe(0o700);
   await mkdir(join(open, 'docket'), { recursive: true });
   await chmod(join(open, 'docket'), 0o777);
-  expect(() => userCache({ HOME: own, XDG_CACHE_HOME: open })).toThrow('not a folder of this account alone');
+  expect(() => userCache({ HOME: own, XDG_CACHE_HOME: open })).toThrow('not private to this account');
 });

@@ -23,8 +23,8 @@ function runTool(files: Files, name: string, input: Input): LanguageModelV4ToolR
   const ok = (value: string) => ({ type: 'text', value }) as const;
   const error = (value: string) => ({ type: 'error-text', value }) as const;
   const path: string = input.path ?? input.from;
-  const missing = error(`${path} does not exist. Use list or glob to see which files there are.`);
-  if (name === 'finish') return ok('The work is ended.');
+  const missing = error(`${path} does not exist. Use list or glob to see which files exist.`);
+  if (name === 'finish') return ok('The work is finished.');
   if (name === 'grep') return ok(grep(files, input.pattern, input.after));
   if (name === 'write') {
     files[path] = input.content;

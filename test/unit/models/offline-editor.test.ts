@@ -95,7 +95,7 @@ describe('the offline editor', () => {
 
   it('finishes again when its end is refused, and takes no note of the service for a task', async () => {
     const refusals = [
-      { type: 'error-text', value: 'The work is not ended.' } as const,
+      { type: 'error-text', value: 'The work is not finished.' } as const,
       { type: 'text', value: 'ok' } as const,
     ];
     const ids: string[] = [];

@@ -61,9 +61,9 @@ describe('prices of one’s own', () => {
 
   it.each([
     ['{"compatible/qwen": {"input": 1}}', /input and output belong together/],
-    ['{"compatible/qwen": {"input": -1, "output": 1}}', /does not fit at "compatible\/qwen input"/],
-    ['{"compatible/qwen": {"price": 1}}', /does not fit/],
-    ['{"qwen": {}}', /does not fit/],
+    ['{"compatible/qwen": {"input": -1, "output": 1}}', /is invalid at "compatible\/qwen input"/],
+    ['{"compatible/qwen": {"price": 1}}', /is invalid/],
+    ['{"qwen": {}}', /is invalid/],
     ['{', /not valid JSON/],
     ['/nowhere/prices.json', /neither a JSON object nor a file/],
   ])('are refused when they are %s', (text, problem) => {

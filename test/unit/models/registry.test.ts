@@ -12,7 +12,7 @@ const nothing = createModelRegistry({ anthropicApiKey: '', compatible: { baseUrl
 
 describe('the model registry', () => {
   it('has the providers that a project may name', () => {
-    expect(everything.problemWith('nobody/x')).toContain(`there are ${modelProviders.join(', ')}.`);
+    expect(everything.problemWith('nobody/x')).toContain(`The providers are ${modelProviders.join(', ')}.`);
   });
 
   it.each([
@@ -46,7 +46,7 @@ describe('the model registry', () => {
     'x\n',
     '@/x',
   ])('takes no %j for a model, which would lead to another address of the provider', (model) => {
-    expect(everything.problemWith(`google/${model}`)).toContain('The name of a model consists of');
+    expect(everything.problemWith(`google/${model}`)).toContain('A model name consists of');
   });
 
   it.each([
@@ -57,11 +57,11 @@ describe('the model registry', () => {
     ['offline/painter', 'editor and extract'],
     ['nobody/x', 'There is no model provider "nobody"'],
     ['__proto__/x', 'There is no model provider "__proto__"'],
-    ['', 'named provider/model'],
-    ['editor', 'named provider/model'],
-    ['/editor', 'named provider/model'],
-    ['offline/', 'named provider/model'],
-    [`offline/${'x'.repeat(300)}`, 'named provider/model'],
+    ['', 'has the form provider/model'],
+    ['editor', 'has the form provider/model'],
+    ['/editor', 'has the form provider/model'],
+    ['offline/', 'has the form provider/model'],
+    [`offline/${'x'.repeat(300)}`, 'has the form provider/model'],
   ])('says what is wrong with %j', (name, words) => {
     expect(nothing.problemWith(name)).toContain(words);
     expect(() => nothing.languageModel(name)).toThrow(UnknownModelError);

@@ -41,7 +41,7 @@ const send = (url: string, options: Partial<Parameters<typeof createWebhookSende
 const webhooks: Attack[] = [
   {
     class: 34,
-    name: 'a webhook whose name leads to a private address when it is sent',
+    name: 'a webhook whose name resolves to a private address when it is sent',
     async unprotected(scene) {
       const { port, hits } = await scene.server();
       // checked by its name only

@@ -47,7 +47,7 @@ describe('githubFailureOf', () => {
   });
 
   it.each([
-    [{ errors: [{ code: 'custom', message: 'No commits between main and x' }] }, /holds no change/],
+    [{ errors: [{ code: 'custom', message: 'No commits between main and x' }] }, /has no changes/],
     [{ errors: [{ field: 'base', code: 'invalid' }] }, /base branch does not exist/],
     [{ errors: [{ field: 'head', code: 'invalid' }] }, /its branch does not exist/],
   ])('names the reason of %j', (data, sentence) => {

@@ -38,13 +38,15 @@ describe('gitFailureOf', () => {
   });
 
   it('says which path git does not check out is meant', () => {
-    expect(gitFailureOf({ stderr: "error: invalid path 'a\\.git'\n", secrets: [] }).message).toMatch(/Rename it there/);
+    expect(gitFailureOf({ stderr: "error: invalid path 'a\\.git'\n", secrets: [] }).message).toMatch(
+      /Rename it in the repository/,
+    );
   });
 
   it('says a fixed sentence and keeps a scrubbed detail', () => {
     const stderr = `fatal: unable to access 'https://bot:hunter22@github.com/': SECRET99 Could not resolve host`;
     const error = gitFailureOf({ stderr, secrets: ['SECRET99'] });
-    expect(error.message).toBe('The server of the repository did not answer git.');
+    expect(error.message).toBe("The repository's server did not respond to git.");
     expect(`${error.stack} ${error.detail}`).not.toMatch(/hunter22|SECRET99/);
   });
 });
@@ -55,13 +57,13 @@ describe('pushFailureOf', () => {
     ['stale', '[rejected] (fetch first)', /commits that this job did not make/],
     ['rejected', '[remote rejected] (protected branch hook declined)', /protected/],
     ['rejected', '[remote rejected] (pre-receive hook declined)', /hooks declined/],
-    ['rejected', '[remote rejected] (permission denied)', /may not write/],
+    ['rejected', '[remote rejected] (permission denied)', /cannot write/],
     [
       'rejected',
       '[remote rejected] (refusing to allow a GitHub App to create or update workflow `.github/workflows/a.yml` without `workflows` permission)',
       /workflow files/,
     ],
-    ['rejected', '[remote rejected] (internal server error)', /refused the push/],
+    ['rejected', '[remote rejected] (internal server error)', /rejected the push/],
   ])('tells %s from %j', (kind, reason, sentence) => {
     const error = pushFailureOf({ reason, stderr: '' });
     expect(error.kind).toBe(kind);
@@ -74,7 +76,7 @@ describe('a push that a hook declined', () => {
   it.each([
     ['remote: Gitea: Not allowed to push to protected branch docket/x', /branch is protected/],
     ['remote: GitLab: You are not allowed to push code to protected branches on this project.', /branch is protected/],
-    ['remote: Gitea: User permission denied for writing.', /credential may not write/],
+    ['remote: Gitea: User permission denied for writing.', /credential cannot write/],
     [
       'remote: refusing to allow a GitHub App to create or update workflow `a` without `workflows` permission',
       /workflow/,

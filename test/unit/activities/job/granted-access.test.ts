@@ -69,7 +69,7 @@ const refused = (organizationId: string, place: string) =>
   expect.objectContaining({
     kind: 'authentication',
     message: expect.stringContaining(
-      `give the project a token of its own, or ask the operator to run "docket org grant ${organizationId} ${place}"`,
+      `Give the project its own token, or ask the operator to run "docket org grant ${organizationId} ${place}"`,
     ),
   });
 
@@ -148,7 +148,7 @@ describe('what lies on this machine', () => {
           (error: unknown) => (error as Error).message,
         );
       const missing = (path: string) =>
-        `There is no repository ${path} that the organization may use; if there should be, ask the operator to run "docket org grant org_1 ${path}".`;
+        `There is no repository ${path} that the organization may use. If there should be, ask the operator to run "docket org grant org_1 ${path}".`;
       for (const path of ['a/own.git', 'a/alias.git', 'a/linked']) expect(await opens(at(path)), path).toBe(true);
       // a foreign one, one that does not exist, and one that is only reached from a granted place
       for (const path of [

@@ -101,7 +101,7 @@ describe('what the service says', () => {
     );
     const outputs = outputsOf(conversationOf(build({ steps, notes: [note] })));
     expect(outputs[0]).toMatch(
-      /^\[10000 characters of an earlier read of a left out; .*\]\n\n\(Note of the service: Stop/,
+      /^\[10000 characters of an earlier read of a omitted; .*\]\n\n\(Note of the service: Stop/,
     );
     expect(outputs[1]).not.toContain('Note');
   });

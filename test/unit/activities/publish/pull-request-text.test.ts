@@ -35,7 +35,7 @@ describe('a branch name', () => {
 describe('a title', () => {
   it('is one line without invisible characters, and never empty', () => {
     expect(titleOf(' Fix\nthe \u202e lamp\t')).toBe('Fix the lamp');
-    expect(titleOf('\n')).toBe('Change by an agent');
+    expect(titleOf('\n')).toBe('Changes by an agent');
     expect(titleOf('x'.repeat(300))).toHaveLength(100);
   });
 });

@@ -47,7 +47,7 @@ it('answers invalid and unknown calls with a sentence and runs the others', asyn
   );
   expect(results[2]?.output).toBe('The arguments are not JSON.');
   expect(results[3]?.output).toContain('content: ');
-  expect(results[5]?.output).toContain('The work is not ended: 4 calls beside finish failed.');
+  expect(results[5]?.output).toContain('The work is not finished: 4 calls beside finish failed.');
   expect((await tree.run('list', {})).text).toBe('c.txt  2 B');
 });
 

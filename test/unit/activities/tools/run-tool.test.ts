@@ -47,7 +47,7 @@ describe('cleanOutput', () => {
 it('keeps the beginning and the end of a long output, cut between lines', () => {
   const lines = Array.from({ length: 1_000 }, (_, index) => `line ${index}`).join('\n');
   const text = headAndTail(lines, { headLength: 100, tailLength: 100 });
-  expect(text).toMatch(/^line 0\n[^]*line 1\d\n\[… \d+ characters left out …\]\nline 9\d\d\n[^]*line 999$/);
+  expect(text).toMatch(/^line 0\n[^]*line 1\d\n\[… \d+ characters omitted …\]\nline 9\d\d\n[^]*line 999$/);
   expect(headAndTail('short', { headLength: 100, tailLength: 100 })).toBe('short');
 });
 
@@ -73,7 +73,7 @@ describe('run', () => {
     const output = { head: Buffer.alloc(262_144, 'ä'), tail: Buffer.alloc(262_144, 'z'), omitted: 10 ** 9 };
     const { text } = await run(endOf('', { output }));
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(MAX_OUTPUT_BYTES);
-    expect(text).toMatch(/ä\n\[… the middle of \d+ bytes left out …\]\nz/);
+    expect(text).toMatch(/ä\n\[… the middle of \d+ bytes omitted …\]\nz/);
   });
 
   it('asks to call again when the time of the batch is used up', async () => {

@@ -66,14 +66,14 @@ describe('readDirectory', () => {
   it('refuses more than it may hold in memory', async () => {
     await write(Object.fromEntries(Array.from({ length: 51 }, (_, at) => [`${at}.md`, ''])));
     for (let at = 0; at < 51; at += 1) await truncate(join(root, `${at}.md`), 10 * 1024 * 1024);
-    await expect(read()).rejects.toThrow(/larger than 500 MB together/);
+    await expect(read()).rejects.toThrow(/larger than 500 MB in total/);
   });
 
   it('enters a directory that is a link to one below the root, and no other', async () => {
     await write({ 'real/a.md': 'a' });
     await symlink(join(root, 'real'), join(folder, 'inside'));
     expect(await read(join(folder, 'inside'))).toEqual({ 'a.md': 'a' });
-    await expect(read(folder)).rejects.toThrow(/outside DOCKET_SITE_DIRECTORIES/);
+    await expect(read(folder)).rejects.toThrow(/outside the worker's DOCKET_SITE_DIRECTORIES/);
     await expect(read(join(root, 'missing'))).rejects.toThrow(SourceFolderError);
     await expect(readDirectory({ directory: root, root: null, signal })).rejects.toThrow(/reads no directories/);
   });

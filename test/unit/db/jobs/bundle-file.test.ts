@@ -46,5 +46,5 @@ it('ends at a line that no bundle has, however small the file is', () =>
       for (let megabyte = 0; megabyte < 160; megabyte += 1) yield Buffer.alloc(1024 * 1024, '0');
     };
     await pipeline(Readable.from(bomb()), createGzip({ level: 1 }), createWriteStream(file));
-    await expect(piecesOf(file)).rejects.toThrow('The file is not a bundle of a job.');
+    await expect(piecesOf(file)).rejects.toThrow('The file is not a job bundle.');
   }));

@@ -40,7 +40,7 @@ describe('a secret box', () => {
   it('names the key that is missing', () => {
     const sealed = boxOf(k1).seal('text', owner);
     expect(() => boxOf(k2).open(sealed, owner)).toThrow(
-      new SealedError('k1', 'The encryption key k1 is missing; add it to DOCKET_ENCRYPTION_KEYS.'),
+      new SealedError('k1', 'The encryption key k1 is missing. Add it to DOCKET_ENCRYPTION_KEYS.'),
     );
     expect(() => boxOf().open(sealed, owner)).toThrow('The encryption key k1 is missing');
     expect(() => boxOf().openBytes(boxOf(k1).sealBytes(Buffer.from('text'), owner), owner)).toThrow('k1 is missing');
@@ -49,7 +49,7 @@ describe('a secret box', () => {
   it('names the key that has another value than then', () => {
     const sealed = boxOf(k1).seal('text', owner);
     const other = `k1:${randomBytes(32).toString('base64')}`;
-    expect(() => boxOf(other).open(sealed, owner)).toThrow(/sealed under the encryption key k1 does not open/);
+    expect(() => boxOf(other).open(sealed, owner)).toThrow(/encrypted with the key k1 cannot be decrypted/);
   });
 
   it('refuses a value that was changed, cut off, renamed or copied from another owner', () => {

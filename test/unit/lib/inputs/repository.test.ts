@@ -39,7 +39,7 @@ describe('parseRepository', () => {
     const withSsh = { ...rules, mayUseSsh: true };
     expect(parseRepository(text, withSsh)).toMatchObject({ ok: true, kind: 'ssh', repository });
     expect(parseRepository(repository, withSsh)).toEqual(parseRepository(text, withSsh));
-    expect(parseRepository(text, rules)).toMatchObject({ ok: false, problem: expect.stringMatching(/by ssh/) });
+    expect(parseRepository(text, rules)).toMatchObject({ ok: false, problem: expect.stringMatching(/uses ssh/) });
   });
 
   it.each([

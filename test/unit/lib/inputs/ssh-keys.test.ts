@@ -65,7 +65,7 @@ describe('a project with a repository by ssh', () => {
 
   it('needs a key and the key of the host', () => {
     expect(problemWithSsh({ repositories, hasKey: true, knownHosts })).toBeNull();
-    expect(problemWithSsh({ repositories, hasKey: false, knownHosts })).toMatch(/needs an ssh key/);
+    expect(problemWithSsh({ repositories, hasKey: false, knownHosts })).toMatch(/needs a project with an ssh key/);
     expect(problemWithSsh({ repositories, hasKey: true, knownHosts: [] })).toMatch(
       /ssh-keyscan -p 2222 git\.example\.com/,
     );

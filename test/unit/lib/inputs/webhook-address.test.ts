@@ -16,8 +16,8 @@ describe('parseWebhookAddress', () => {
     ['no address', 'must be an https:// address'],
     ['http://hooks.example.com', 'must be an https:// address'],
     ['ftp://hooks.example.com', 'must be an https:// address'],
-    ['https://user:pass@hooks.example.com', 'must not hold a user name or password'],
-    ['https://hooks.example.com/#part', 'must not hold a fragment'],
+    ['https://user:pass@hooks.example.com', 'must not contain a user name or password'],
+    ['https://hooks.example.com/#part', 'must not contain a fragment'],
     [`https://hooks.example.com/${'a'.repeat(2_048)}`, 'must have at most 2048 characters'],
   ])('refuses %s', (url, problem) => expect(problemOf(url)).toBe(`The url ${problem}.`));
 
@@ -33,7 +33,7 @@ describe('parseWebhookAddress', () => {
     'https://[::1]/',
     'https://[::ffff:10.0.0.1]/',
     'https://[fd00::1]/',
-  ])('refuses %s, which is private', (url) => expect(problemOf(url)).toBe('The url leads to a private address.'));
+  ])('refuses %s, which is private', (url) => expect(problemOf(url)).toBe('The url resolves to a private address.'));
 
   it('takes what the operator allows, by host or by host and port', () => {
     const allowed = parseWebhookHosts(' Hooks.Internal, 127.0.0.1:9000,[::1]:9000,');

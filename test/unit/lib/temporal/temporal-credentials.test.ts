@@ -31,7 +31,7 @@ describe('the way to Temporal', () => {
     [{ TEMPORAL_API_KEY: 'k', TEMPORAL_API_KEY_PATH: '/k' }, 'exclude each other'],
     [{ TEMPORAL_TLS_CLIENT_CERT_PATH: '/c' }, 'set both'],
     [{ TEMPORAL_API_KEY_PATH: '/nowhere/key' }, 'TEMPORAL_API_KEY_PATH must name a file that can be read.'],
-    [{ TEMPORAL_API_KEY: 'two words' }, 'TEMPORAL_API_KEY must hold one word'],
+    [{ TEMPORAL_API_KEY: 'two words' }, 'TEMPORAL_API_KEY must contain one word'],
     [
       { TEMPORAL_TLS_SERVER_CA_CERT_PATH: file('ca', 'none') },
       'TEMPORAL_TLS_SERVER_CA_CERT_PATH and its key must name',

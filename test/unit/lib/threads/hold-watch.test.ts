@@ -28,7 +28,7 @@ it('logs and counts what holds the event loop, with the tasks that were under wa
   burn(200);
   end();
   await expect.poll(() => lines.length).toBe(1);
-  expect(JSON.parse(lines[0]!)).toMatchObject({ level: 30, msg: 'the event loop was held', during: ['slow'] });
+  expect(JSON.parse(lines[0]!)).toMatchObject({ level: 30, msg: 'the event loop was blocked', during: ['slow'] });
   expect(JSON.parse(lines[0]!).cpuMs).toBeGreaterThan(150);
   expect(await registry.metrics()).toContain('docket_test_event_loop_hold_seconds_count 1');
 

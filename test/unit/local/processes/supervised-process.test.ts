@@ -50,7 +50,7 @@ describe('a supervised process', () => {
     const first = supervised.pid!;
     process.kill(first, 'SIGKILL');
     await vi.waitFor(() => expect(lines).toContain('Echo runs again'), waitForIt);
-    expect(lines[0]).toBe('Echo ended (signal SIGKILL); it is started again in 0.005 s');
+    expect(lines[0]).toBe('Echo ended (signal SIGKILL); restarting in 0.005 s');
     const second = supervised.pid!;
     expect(second).not.toBe(first);
     await supervised[Symbol.asyncDispose]();
@@ -71,7 +71,7 @@ describe('a supervised process', () => {
     process.kill(supervised.pid!, 'SIGKILL');
     const failures = () => lines.filter((line) => line.includes('(exit code 7) before it was ready'));
     await vi.waitFor(() => expect(failures().length).toBeGreaterThanOrEqual(3), waitForIt);
-    const waits = failures().map((line) => Number(/next attempt is in ([\d.]+) s/.exec(line)?.[1]));
+    const waits = failures().map((line) => Number(/retrying in ([\d.]+) s/.exec(line)?.[1]));
     expect(waits.slice(0, 3)).toEqual([0.01, 0.02, 0.04]);
     await rm(broken);
     await vi.waitFor(() => expect(lines).toContain('Echo runs again'), waitForIt);

@@ -179,12 +179,12 @@ describe('the ways to the Temporal server', () => {
   it('are the release, the Go of this machine, and a Go that is downloaded, in this order', async () => {
     const log = vi.fn();
     await expect(obtainTemporal({ env: await environment(), log })).rejects.toThrow(
-      /^The official release was not downloaded: DOCKET_DOWNLOADS is off; There is no Go on the PATH; Go was not downloaded: DOCKET_DOWNLOADS is off$/,
+      /^The official release was not downloaded: DOCKET_DOWNLOADS is off; Go is not on the PATH; Go was not downloaded: DOCKET_DOWNLOADS is off$/,
     );
     expect(log.mock.calls.flat()).toEqual([
       expect.stringContaining('Downloading the Temporal server'),
       expect.stringContaining('DOCKET_DOWNLOADS is off'),
-      '  There is no Go on the PATH',
+      '  Go is not on the PATH',
       expect.stringContaining('Downloading Go'),
       expect.stringContaining('DOCKET_DOWNLOADS is off'),
     ]);

@@ -56,7 +56,7 @@ it('lets commands be turned off, and refuses limits that are none', () => {
   expect(readConfig({ DATABASE_URL, DOCKET_JOB_DISK_MB: '500' }).jobDisks).toEqual({ growthBytes: 524_288_000 });
   expect(readConfig({ DATABASE_URL }).commands?.hosts).toEqual([]);
   expect(readConfig({ DATABASE_URL, DOCKET_RUN_HOSTS: 'npm.test' }).commands?.hosts).toEqual(['npm.test']);
-  expect(() => readConfig({ DATABASE_URL, DOCKET_RUN_HOSTS: '*' })).toThrow('DOCKET_RUN_HOSTS must be names');
+  expect(() => readConfig({ DATABASE_URL, DOCKET_RUN_HOSTS: '*' })).toThrow('DOCKET_RUN_HOSTS must be host names');
 });
 
 it('names every bad variable at once and quotes no value', () => {

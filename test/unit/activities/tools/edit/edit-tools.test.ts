@@ -72,13 +72,13 @@ it('shows the nearest regions with their tabs when old is not found', async () =
   expect(text).toContain('old was not found in a.ts.');
   expect(text).toContain('    51|→\tconst total = sum(prices);\n    52|→\treturn total<U+00A0>* 2;');
   const applied = await tree.run('edit', { path: 'a.ts', old: 'not there', new: 'sum(prices)' });
-  expect(applied.text).toContain('new stands there at line 51: the edit seems to be already applied');
+  expect(applied.text).toContain('new is at line 51: the edit seems to be applied already');
 });
 
-it('names every place when old stands at several', async () => {
+it('names every place when old occurs at several', async () => {
   await using tree = await createTree({ 'a.txt': 'x\n'.repeat(100) });
   const { text } = await tree.run('edit', { path: 'a.txt', old: 'x', new: 'y' });
-  expect(text).toContain('old stands at 100 places in a.txt (lines 1, 2, 3,');
+  expect(text).toContain('old occurs at 100 places in a.txt (lines 1, 2, 3,');
   expect(text).toContain('or set replaceAll');
   expect((await tree.run('edit', { path: 'a.txt', old: 'x', new: 'y', replaceAll: true })).text).toContain(
     '100 regions',
@@ -130,16 +130,16 @@ it('remarks when a change breaks a file that parsed', async () => {
     'tsconfig.json': '{ // comment\n "a": 1}\n',
     'b.yml': 'a: 1\n',
   });
-  expect((await tree.run('edit', { path: 'a.json', old: '1}', new: '1' })).text).toContain('does not parse any more');
+  expect((await tree.run('edit', { path: 'a.json', old: '1}', new: '1' })).text).toContain('no longer parses');
   expect((await tree.run('edit', { path: 'tsconfig.json', old: '1', new: '2' })).text).not.toContain('parse');
-  expect((await tree.run('edit', { path: 'b.yml', old: '1', new: '[1' })).text).toContain('does not parse any more');
+  expect((await tree.run('edit', { path: 'b.yml', old: '1', new: '[1' })).text).toContain('no longer parses');
   expect((await tree.run('write', { path: 'deep.json', content: '['.repeat(100_000) })).isError).toBe(false);
   expect((await tree.run('write', { path: 'deep.yml', content: '['.repeat(20_000) })).isError).toBe(false);
 });
 
 it('moves to free places only', async () => {
   await using tree = await createTree({ 'a.txt': 'a', 'b.txt': 'b', 'd/x.txt': 'x' });
-  expect((await tree.run('move', { from: 'a.txt', to: 'b.txt' })).text).toContain('exists already');
+  expect((await tree.run('move', { from: 'a.txt', to: 'b.txt' })).text).toContain('already exists');
   expect((await tree.run('move', { from: 'd', to: 'd/e' })).text).toContain('into itself');
   expect((await tree.run('move', { from: 'a.txt', to: 'a.txt' })).isError).toBe(true);
   expect((await tree.run('move', { from: 'nope', to: 'c' })).text).toContain('does not exist');

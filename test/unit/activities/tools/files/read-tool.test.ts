@@ -22,7 +22,7 @@ it('shows a window and says how to go on', async () => {
   const rest = (await tree.run('read', { path: 'a.txt', offset: 4_999, limit: 9_999 })).text.split('\n');
   expect(rest.slice(1)).toEqual(['  4999|line 4999', '  5000|line 5000']);
   expect((await tree.run('read', { path: 'a.txt', offset: 5_001 })).text).toContain('has only 5000 lines');
-  expect((await tree.run('read', { path: 'a.txt', offset: 0 })).text).toContain('The input does not fit: offset');
+  expect((await tree.run('read', { path: 'a.txt', offset: 0 })).text).toContain('The input is invalid: offset');
 });
 
 it('never answers with more than 50 KB, and cuts no character', async () => {
@@ -45,7 +45,7 @@ it('says what it cannot show', async () => {
   expect((await tree.run('read', { path: 'empty.txt' })).text).toContain('The file is empty.');
   expect(await tree.run('read', { path: 'a.bin' })).toEqual({ text: 'a.bin is a binary file (2 B).', isError: true });
   expect((await tree.run('read', { path: 'nope.txt' })).text).toBe(
-    'nope.txt does not exist. Use list or glob to see which files there are.',
+    'nope.txt does not exist. Use list or glob to see which files exist.',
   );
   expect(await tree.run('read', { path: 7 })).toMatchObject({ isError: true });
 });
