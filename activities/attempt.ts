@@ -23,7 +23,7 @@ export interface AttemptScope {
   turn?: TurnRef | null;
   /** Whether a process that is about to go stops it at once: nothing is lost but its time. */
   isRestartable?: boolean;
-  /** Whether it goes on when the engine has lost sight of it: what it comes to is stored, and the attempt after it waits. */
+  /** Whether it goes on when Temporal has lost sight of it: what it comes to is stored, and the attempt after it waits. */
   outlivesHeartbeat?: boolean;
   /** Counts a failure across attempts, in the database, and answers the new count. */
   countFailure(): Promise<number>;
@@ -37,7 +37,7 @@ const longestBackoffMs = 60_000;
 
 /**
  * Makes the frame that every activity runs in: heartbeats, cancellation, and errors turned into typed failures with fixed
- * sentences. The error itself stays in the worker's log, because a failure travels into the engine's history.
+ * sentences. The error itself stays in the worker's log, because a failure travels into Temporal's history.
  */
 export function createAttempt(options: AttemptOptions): Attempt {
   const { redact, retryBaseMs = 1_000, firstHeartbeatMs = 500, watchTurn, draining } = options;
@@ -69,7 +69,7 @@ export function createAttempt(options: AttemptOptions): Attempt {
     }
   };
 
-  /** Its sentence may name what a repository or a client named; message and stack travel into the engine's history. */
+  /** Its sentence may name what a repository or a client named; message and stack travel into Temporal's history. */
   function scrubbed(failure: ApplicationFailure): ApplicationFailure {
     failure.message = redact(failure.message);
     failure.stack = failure.stack === undefined ? undefined : redact(failure.stack);
@@ -103,7 +103,7 @@ function handedBack(): ApplicationFailure {
   return ApplicationFailure.create({ message, type: FailureType.Superseded, nextRetryDelay: 1, category });
 }
 
-/** Aborts with the activity, unless the engine only lost sight of it: such a one ends with the process at the latest. */
+/** Aborts with the activity, unless Temporal only lost sight of it: such a one ends with the process at the latest. */
 function whenCancelled(context: Context, draining: AbortSignal | undefined): Disposable & { signal: AbortSignal } {
   const { cancellationSignal } = context;
   const controller = new AbortController();

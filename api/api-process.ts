@@ -77,7 +77,7 @@ export async function runApiProcess({ config, log, signal, instrument = uninstru
       outbox: stores.cancels,
       startJob: createJobCanceller({ client }),
       log,
-      failure: 'job not cancelled in the engine yet; it is tried again',
+      failure: 'job not cancelled in Temporal yet; it is tried again',
     }),
   );
   cleanup.use(

@@ -33,8 +33,8 @@ import { createJobEventsRouter } from './jobs/routes-job-events.ts';
 import { createJobActionsRouter } from './jobs/routes-job-actions.ts';
 import { createJobForksRouter } from './jobs/routes-job-forks.ts';
 import { createJobListsRouter } from './jobs/routes-job-lists.ts';
-import { createJobRecordsRouter } from './jobs/routes-job-records.ts';
-import { createJobStoryRouter } from './jobs/routes-job-story.ts';
+import { createJobExportRouter } from './jobs/routes-job-exports.ts';
+import { createJobTimelineRouter } from './jobs/routes-job-timeline.ts';
 import { createJobsRouter } from './jobs/routes-jobs.ts';
 import { createOperationsRouter } from './administration/routes-operations.ts';
 import { createPullRequestsRouter } from './pull-requests/routes.ts';
@@ -104,7 +104,7 @@ export function createApp(deps: AppDeps): App {
       onCancelled: deps.onJobCancelled,
     }),
     createJobListsRouter({ ...requestAccess, ...deps.jobEvents, lists: stores.lists, log }),
-    createJobStoryRouter({ ...requestAccess, ...stores, readJob }),
+    createJobTimelineRouter({ ...requestAccess, ...stores, readJob }),
     createJobEventsRouter({ ...requestAccess, ...deps.jobEvents, readJob, events: stores.events, log }),
     createJobActionsRouter({
       ...requestAccess,
@@ -123,7 +123,7 @@ export function createApp(deps: AppDeps): App {
       readJob,
       onCreated: deps.onJobCreated,
     }),
-    createJobRecordsRouter({ ...requestAccess, ...stores, readJob, threadQueue, log }),
+    createJobExportRouter({ ...requestAccess, ...stores, readJob, threadQueue, log }),
     createWebhooksRouter({ ...requestAccess, ...stores, allowedHosts: config.webhookAllowedHosts }),
     ...createAdministrationRouters({ ...deps, threadQueue }, requestAccess, creation),
     ...createAssistantRouters({ ...deps, threadQueue }, requestAccess),

@@ -15,7 +15,7 @@ export function createLogger({ level, redact }: { level: string; redact(text: st
   });
 }
 
-/** Sends what the engine's SDK and the activities log to our logger, and leaves the signals to the process. */
+/** Sends what Temporal's SDK and the activities log to our logger, and leaves the signals to the process. */
 export function installRuntime(log: Logger): void {
   const logger = new DefaultLogger('INFO', ({ level, message, meta }) => {
     log[methodOf(level)]({ ...meta, taskToken: undefined }, message);

@@ -9,7 +9,7 @@ export interface WorkerRunDeps {
   /** Each makes a worker; one polls as soon as it is made, before the next is. */
   createWorker: ((connection: NativeConnection) => Promise<Worker>)[];
   log: Logger;
-  /** Told of the workers that poll from now on; none while there is no engine. */
+  /** Receives the workers that poll from now on; none while Temporal is away. */
   onWorkers?(workers: readonly Worker[]): void;
   /** Asks for the end. */
   signal: AbortSignal;
@@ -19,8 +19,8 @@ const firstWaitMs = 250;
 const longestWaitMs = 10_000;
 
 /**
- * Keeps workers polling until the signal. An engine that is not up yet, or went away for longer than the SDK bears, is
- * waited for.
+ * Keeps workers polling until the signal. Waits for a Temporal that is not up yet, or away for longer than the SDK
+ * tolerates.
  */
 export async function runWorkers(deps: WorkerRunDeps): Promise<void> {
   const { address, credentials, createWorker, log, onWorkers, signal } = deps;

@@ -15,7 +15,7 @@ export type WatchTurn = (turn: TurnRef) => Disposable & { signal: AbortSignal };
 
 /**
  * Asks the database for the turns that activities of this process work on, all in one query. A cancel is there at once, also
- * while the engine is away or keeps the answer to a heartbeat back.
+ * while Temporal is away or keeps the answer to a heartbeat back.
  */
 export function createTurnWatch({ endedTurns, everyMs = 400 }: TurnWatchDeps): WatchTurn {
   const watched = new Map<AbortController, TurnRef>();

@@ -7,7 +7,7 @@ import { FailureType } from '../../workflows/contract/failures.ts';
 import { emptyLedger, ledgerAfter } from './ledger.ts';
 import { DeclinedAnswerError, isContextOverflow, ModelCallError } from './model-failures.ts';
 import type { AskPaid, HeldStep, PaidCall } from './spending.ts';
-import { stepLines, storyOf, summaryRules } from './compaction-text.ts';
+import { stepLines, transcriptText, summaryRules } from './compaction-text.ts';
 import type { Transcript } from './transcript.ts';
 
 export interface CompactionDeps {
@@ -53,7 +53,7 @@ export function createCompaction(deps: CompactionDeps) {
 
     const question = {
       system: summaryRules,
-      messages: [{ role: 'user' as const, content: storyOf({ ...transcript, steps: replaced }, window) }],
+      messages: [{ role: 'user' as const, content: transcriptText({ ...transcript, steps: replaced }, window) }],
       toolset: {},
       signal,
     };

@@ -36,7 +36,7 @@ export type AskPaid = (call: PaidCall) => Promise<ModelAnswer>;
 
 /** More than any of the hosted models answers with at once. */
 const mostOutputTokens = 128_000;
-/** Then the engine looks after the wait. */
+/** Then Temporal looks after the wait. */
 const patienceMs = 5 * 60_000;
 
 /**
@@ -53,7 +53,7 @@ export function createSpending(deps: SpendingDeps): AskPaid {
     const { fence: _, ...ref } = step;
     await holdCost({ ref, job, characters, signal: question.signal });
     const lost = (received: number) => likelyCostOf(model, { sent: characters, received });
-    // an attempt that was cut off from the engine or frozen meanwhile would pay for what another one asks
+    // an attempt that was cut off from Temporal or frozen meanwhile would pay for what another one asks
     const confirm = async () => {
       if (!(await leases.begin({ ...step, micros: lost(0) }))) throw takenOver();
     };

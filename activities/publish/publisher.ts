@@ -274,7 +274,7 @@ export function createPublisher(deps: PublisherDeps): Publisher {
     }
   }
 
-  /** A worker that was cut off from the engine can still reach the forge: it stops here. */
+  /** A worker that was cut off from Temporal can still reach the forge: it stops here. */
   async function mayAct(effect: TurnRef & { effect: string; fence: number }): Promise<void> {
     if (!(await access.isActive(effect))) throw turnEnded();
     if (!(await effects.holds(effect))) throw takenOver();

@@ -32,7 +32,7 @@ export function createSiteActivities(deps: SiteActivityDeps) {
   const { sites, indexes, attempt } = deps;
   const openSource = createSiteSource(deps);
   const artifacts = createSiteArtifacts(deps);
-  // the engine's count also counts lost workers, which is fine where every attempt begins anew
+  // Temporal's count also counts lost workers, which is fine where every attempt begins anew
   const scope = { turn: null, countFailure: () => Promise.resolve(Context.current().info.attempt) };
 
   return {

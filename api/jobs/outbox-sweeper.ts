@@ -23,8 +23,8 @@ export interface OutboxSweeperDeps {
 const mostStarts = 50;
 
 /**
- * Starts what the outbox holds: new jobs at once, and what a crash or an unreachable engine left behind. An entry goes
- * only after its start is confirmed, so a job is started at least once; the engine makes it exactly once.
+ * Starts what the outbox holds: new jobs at once, and what a crash or an unreachable Temporal left behind. An entry goes
+ * only after its start is confirmed, so a job is started at least once; Temporal makes it exactly once.
  */
 export function createOutboxSweeper({
   outbox,

@@ -1,5 +1,5 @@
 import type { TimelineStep, TimelineTurn } from '../../db/jobs/job-timeline.ts';
-import type { PublicStep, PublicTurns } from './job-story-schemas.ts';
+import type { PublicStep, PublicTurns } from './job-timeline-schemas.ts';
 
 /** The public form of a turn, field by field. */
 export function presentTurn({

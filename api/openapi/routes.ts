@@ -8,8 +8,8 @@ import { jobActionRoutes } from '../jobs/routes-job-actions.ts';
 import { jobEventRoutes } from '../jobs/routes-job-events.ts';
 import { jobForkRoutes } from '../jobs/routes-job-forks.ts';
 import { jobListRoutes } from '../jobs/routes-job-lists.ts';
-import { jobRecordRoutes } from '../jobs/routes-job-records.ts';
-import { jobStoryRoutes } from '../jobs/routes-job-story.ts';
+import { jobExportRoutes } from '../jobs/routes-job-exports.ts';
+import { jobTimelineRoutes } from '../jobs/routes-job-timeline.ts';
 import { jobRoutes } from '../jobs/routes-jobs.ts';
 import { pullRequestRoutes } from '../pull-requests/routes.ts';
 import { feedbackRoutes } from '../sites/routes-feedback.ts';
@@ -26,8 +26,8 @@ export const routes = {
   ...jobListRoutes,
   ...jobActionRoutes,
   ...jobForkRoutes,
-  ...jobRecordRoutes,
-  ...jobStoryRoutes,
+  ...jobExportRoutes,
+  ...jobTimelineRoutes,
   ...pullRequestRoutes,
   ...assistantRoutes,
   ...searchRoutes,

@@ -2,7 +2,7 @@ import { Option, type Command } from 'commander';
 import { CommandError } from '../command-error.ts';
 import { answerOf, done, type Api } from '../http/api.ts';
 import { connect, type CommandContext } from './context.ts';
-import { addJobRecordCommands } from './job-records.ts';
+import { addJobBundleCommands } from './job-bundle.ts';
 import { getJob, watchJob, type JobRef } from './job-watch.ts';
 import { onJob } from './on-job.ts';
 import { readInteger } from './options.ts';
@@ -25,7 +25,7 @@ export function addJobCommands(program: Command, context: CommandContext): void 
   addList(group, context);
   addReaders(group, context);
   addActions(group, context);
-  addJobRecordCommands(group, context);
+  addJobBundleCommands(group, context);
 }
 
 interface CreateOptions {

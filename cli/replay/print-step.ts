@@ -1,7 +1,7 @@
 import type { ExactQuestion } from '../../worker/replay/exact-question.ts';
 import type { StepReport } from '../../worker/replay/job-report.ts';
 import type { ChangedFile } from '../../worker/replay/patch-files.ts';
-import { costText, timeText } from './print-story.ts';
+import { costText, timeText } from './print-job.ts';
 import { print } from '../commands/output.ts';
 
 export interface ShownStep {

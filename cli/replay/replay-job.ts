@@ -9,7 +9,7 @@ import { CommandError } from '../command-error.ts';
 import type { ReplayBundle } from '../commands/context.ts';
 import { print } from '../commands/output.ts';
 import { printStep } from './print-step.ts';
-import { printJobReport } from './print-story.ts';
+import { printJobReport } from './print-job.ts';
 
 /** Prints what `docket job replay` tells of a job, or of one of its steps. */
 export const replayBundle: ReplayBundle = async ({ file, name }, { json, step, turn }) => {

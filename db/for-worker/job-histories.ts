@@ -9,7 +9,7 @@ export interface HistoryRun {
   /** As `packHistory` makes it. */
   history: Buffer;
   eventCount: number;
-  /** How the engine names the workflow code that ran. */
+  /** How Temporal names the workflow code that ran. */
   buildIds: string[];
 }
 
@@ -32,7 +32,7 @@ export interface WorkerHistoryStore {
   removeOld(options: { days: number; limit: number }): Promise<number>;
 }
 
-/** What the engine recorded about turns that have ended, while it is brought over. */
+/** What Temporal recorded about turns that have ended, while it is brought over. */
 export function createWorkerHistoryStore(pool: Pool): WorkerHistoryStore {
   return {
     async claimDue({ limit, leaseMs }) {

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import type { StepRef } from '../../workflows/contract/job.ts';
 
-/** How long a step counts as asked for after an attempt said so: shorter than the engine takes to begin another attempt. */
+/** How long a step counts as asked for after an attempt said so: shorter than Temporal takes to begin another attempt. */
 export const modelCallLeaseMs = 1_500;
 
 export interface ModelCallLeases {
@@ -31,7 +31,7 @@ const countLost = `
     on conflict (project_id, day) do update set cost_micros = spending.cost_micros + excluded.cost_micros
   )`;
 
-/** Who asks a model right now. An attempt that the engine lost sight of goes on, and another one leaves the asking to it. */
+/** Who asks a model right now. An attempt that Temporal lost sight of goes on, and another one leaves the asking to it. */
 export function createModelCallLeases(pool: Pool): ModelCallLeases {
   return {
     async begin({ jobId, turn, step, fence, micros }) {

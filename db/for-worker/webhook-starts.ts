@@ -7,11 +7,11 @@ export interface StartableDelivery extends DeliverWebhookInput {
   organizationId: string;
 }
 
-/** Deliveries on their way to the engine. */
+/** Deliveries on their way to Temporal. */
 export interface WebhookStarts {
-  /** Deliveries that the engine is to be asked for now, left to this process for `leaseMs`. */
+  /** Deliveries that Temporal is to be asked for now, left to this process for `leaseMs`. */
   claimStarts(options: { limit: number; leaseMs: number }): Promise<StartableDelivery[]>;
-  /** The engine has it. */
+  /** Temporal has it. */
   confirmStart(delivery: DeliverWebhookInput): Promise<void>;
   /** Begins a new round for deliveries whose next attempt is overdue by `overdueMs`: their execution is gone. */
   restartLost(options: { overdueMs: number }): Promise<number>;

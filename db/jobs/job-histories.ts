@@ -4,12 +4,12 @@ import type { Owner } from '../caller.ts';
 import { isJobOf } from './job-statements.ts';
 
 /**
- * `waiting`: the turn has ended, its history comes. `lost`: the engine did not have it. `removed`: it was kept for as long as
+ * `waiting`: the turn has ended, its history comes. `lost`: Temporal did not have it. `removed`: it was kept for as long as
  * it is to be kept.
  */
 export interface HistoryExport {
   state: 'waiting' | 'exported' | 'lost' | 'removed';
-  /** False when the engine had lost earlier runs of the chain. */
+  /** False when Temporal had lost earlier runs of the chain. */
   isWhole: boolean;
   runs: number;
 }
@@ -21,7 +21,7 @@ export interface JobHistoryStore {
   read(owner: Owner, ref: TurnRef & { run: number }): Promise<Buffer | null>;
 }
 
-/** What the engine recorded about turns that have ended. */
+/** What Temporal recorded about turns that have ended. */
 export function createJobHistoryStore(pool: Pool): JobHistoryStore {
   return {
     async find({ organizationId }, { jobId, turn }) {

@@ -227,7 +227,7 @@ export function createJobTimelineStore(pool: Pool): JobTimelineStore {
 
     async changeOf({ organizationId }, { jobId, turn, step }) {
       const { rows } = await pool.query<StepChange & { isRemoved: boolean }>({
-        name: 'job-story-change',
+        name: 'job-step-change',
         text: `select steps.patch, snapshots.removed_at is not null as "isRemoved", ${hasChanged} from ${stepTables}
                where steps.job_id = $1 and steps.turn = $2 and steps.step = $3 and ${isJobOf('$1', '$4')}`,
         values: [jobId, turn, step, organizationId],

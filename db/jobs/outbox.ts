@@ -17,12 +17,12 @@ export interface OutboxStore {
   remove(entry: OutboxEntry): Promise<void>;
 }
 
-/** Starts that the engine has not confirmed yet. */
+/** Starts that Temporal has not confirmed yet. */
 export function createOutboxStore(pool: Pool): OutboxStore {
   return createQueueStore(pool, 'job_outbox');
 }
 
-/** Cancels that the engine has not confirmed yet. */
+/** Cancels that Temporal has not confirmed yet. */
 export function createCancelStore(pool: Pool): OutboxStore {
   return createQueueStore(pool, 'job_cancels');
 }

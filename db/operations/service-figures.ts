@@ -5,7 +5,7 @@ export interface ServiceFigures {
   jobs: { status: string; count: number }[];
   waiting: number;
   oldestWaitingSeconds: number;
-  /** Jobs whose start the engine has not confirmed. */
+  /** Jobs whose start Temporal has not confirmed. */
   unstarted: number;
   pendingDeliveries: number;
   workers: number;

@@ -44,7 +44,7 @@ export interface SealedValueStore {
   count(): Promise<SealedCount[]>;
   /** How many values cannot be opened, by the id of the key that they name: it is missing, or has another value than it had. */
   countUnopened(): Promise<Map<string, number>>;
-  /** Turns that ended and whose history is still the engine's alone, sealed as it was written. */
+  /** Turns that ended and whose history is still Temporal's alone, sealed as it was written. */
   countWaitingHistories(): Promise<number>;
 }
 

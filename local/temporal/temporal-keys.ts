@@ -5,7 +5,7 @@ import { readTemporalCredentials, type TemporalSettings } from '../../lib/tempor
 import { keysOfPayloads } from '../../lib/encryption/history-payloads.ts';
 import type { EncryptionKey } from '../../lib/encryption/keys.ts';
 
-/** Keys by how often the engine needs each. */
+/** Keys by how often Temporal needs each. */
 export type KeyCounts = Map<string, number>;
 
 export interface TemporalKeys {
@@ -24,7 +24,7 @@ const connectTimeout = '5 seconds';
 const fetchedAtOnce = 10;
 
 /**
- * Writes schedules anew whose arguments are not sealed under the first key, and looks which keys the engine still needs: those
+ * Writes schedules anew whose arguments are not sealed under the first key, and looks which keys Temporal still needs: those
  * of schedules, and those of executions that are open. Null when Temporal does not answer.
  */
 export async function resealTemporal(options: TemporalKeysOptions): Promise<TemporalKeys | null> {

@@ -134,7 +134,7 @@ it('a job survives the kill of its worker while it publishes', async () => {
   await expectOnePullRequest(await untilEnded(id));
 });
 
-it('a job is read while worker and engine stand still, and one created meanwhile starts when they are back', async () => {
+it('a job is read while worker and Temporal are stopped, and one created meanwhile starts when they are back', async () => {
   model.respondWith(replyTo);
   const before = await createJob();
   await untilEnded(before.id);

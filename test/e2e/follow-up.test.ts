@@ -73,7 +73,7 @@ it('a cancel ends the call of the model, and a message lets the job go on to its
   expect(model.violations).toEqual([]);
 });
 
-it('a cancel while the engine stands still is answered at once and reaches the worker later', async () => {
+it('a cancel while Temporal stands still is answered at once and reaches the worker later', async () => {
   model.script({ ...write, stall: true });
   const { id } = await call('POST', '', prompt);
   const request = await model.nextRequest();

@@ -14,7 +14,7 @@ export function testKeysText(...ids: string[]): string {
   return ids.map((id) => `${id}:${createHash('sha256').update(id).digest('base64')}`).join(',');
 }
 
-/** All that somebody who reads the engine's store can read of an execution. */
+/** All that somebody who reads Temporal's store can read of an execution. */
 export async function readableHistory(handle: WorkflowHandle): Promise<string> {
   const stored = proto.temporal.api.history.v1.History.encode(await handle.fetchHistory()).finish();
   return Buffer.from(stored).toString('utf8');

@@ -13,7 +13,7 @@ import { startScriptedModelServer, type ScriptedModelServer } from './scripted-m
 import { startWorkerProcess, type WorkerProcess } from './worker-process.ts';
 import { operatorOf } from '../../db/caller.ts';
 
-/** Worker processes on a database, a repository and a namespace of the engine that nobody else uses. */
+/** Worker processes on a database, a repository and a namespace of Temporal that nobody else uses. */
 export interface Fleet extends AsyncDisposable {
   client: Client;
   namespace: string;
@@ -84,7 +84,7 @@ export async function createFleet({ maxSteps = standardLimits.maxSteps } = {}): 
           await startExecution({ jobId: id, turn: 1, organizationId: project.organizationId });
           return id;
         } catch (error) {
-          // a namespace is known to all of the engine a moment after it was made
+          // a namespace is known to all of Temporal a moment after it was made
           if (!String(error).includes('not found')) throw error;
         }
       }

@@ -58,7 +58,7 @@ export interface TestWorkerOptions {
   /** Where `compatible/…` models are. */
   modelUrl?: string;
   encryptionKeys?: EncryptionKey[];
-  /** Where its worker reaches the engine; the default is the engine's own address. */
+  /** Where its worker reaches Temporal; the default is Temporal's own address. */
   temporalAddress?: string;
   /** Of an earlier worker, whose work this one goes on with. */
   taskQueue?: string;
@@ -85,7 +85,7 @@ export interface TestWorker extends AsyncDisposable {
 
 const defaultLimits: JobLimits = { maxSteps: 20, maxTokens: 1_000_000, maxDurationMs: 120_000 };
 
-/** The real worker on a task queue of its own: real engine, database and git; waits between retries are short. */
+/** The real worker on a task queue of its own: real Temporal, database and git; waits between retries are short. */
 export async function startTestWorker(options: TestWorkerOptions): Promise<TestWorker> {
   quietRuntime();
   await using resources = new AsyncDisposableStack();

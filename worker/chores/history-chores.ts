@@ -14,7 +14,7 @@ export interface HistoryChoresDeps {
   everyMs?: number;
   /** How long a claimed export is left to this process. */
   leaseMs?: number;
-  /** An execution that the engine does not know so long after the turn's end never comes. */
+  /** An execution that Temporal does not know so long after the turn's end never comes. */
   lostAfterMs?: number;
 }
 
@@ -23,7 +23,7 @@ const removalsAtOnce = 50;
 const longestWaitMs = 60_000;
 
 /**
- * Keeps the engine's history of each turn that has ended, so that a job can be replayed after the engine forgot it. Runs in
+ * Keeps Temporal's history of each turn that has ended, so that a job can be replayed after Temporal forgot it. Runs in
  * every worker; each history is fetched by one of them, and again when that one is killed.
  */
 export function createHistoryChores(deps: HistoryChoresDeps): AsyncDisposable {

@@ -7,11 +7,11 @@ import type { EncryptionKey } from '../../lib/encryption/keys.ts';
 export interface ExportedChain {
   /** In the order of the chain. */
   runs: HistoryRun[];
-  /** False when the engine had lost earlier runs. */
+  /** False when Temporal had lost earlier runs. */
   isWhole: boolean;
 }
 
-/** Reads a closed execution from the engine, with the runs it was continued from. */
+/** Reads a closed execution from Temporal, with the runs it was continued from. */
 export type ReadClosedExecution = (workflowId: string) => Promise<ExportedChain | 'open' | 'unknown'>;
 
 /** What it reads is stored without Temporal's payload encryption: it outlives the keys, and replays on any machine. */

@@ -91,7 +91,7 @@ export function createSiteChores(deps: SiteChoresDeps): AsyncDisposable {
     return ids;
   }
 
-  /** Who shares the engine with us has a queue of their own. */
+  /** Who shares Temporal with us has a queue of their own. */
   async function isOurs(siteId: string): Promise<boolean> {
     try {
       const { action } = await client.schedule.getHandle(refreshSiteScheduleId(siteId)).describe();

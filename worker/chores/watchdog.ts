@@ -22,8 +22,8 @@ export interface Watchdog {
 }
 
 /**
- * Fails the jobs whose execution ended without their knowledge: run timeout passed, terminated by hand, or lost by the
- * engine. A job whose execution runs is never touched.
+ * Fails the jobs whose execution ended without their knowledge: run timeout passed, terminated by hand, or lost by
+ * Temporal. A job whose execution runs is never touched.
  */
 export function createWatchdog(deps: WatchdogDeps): Watchdog {
   const { idleJobs, jobs, client, log, intervalMs = 60_000, idleMs = 3 * 60_000 } = deps;

@@ -4,7 +4,7 @@ import type { History } from '../../db/jobs/stored-history.ts';
 
 type HistoryEvent = NonNullable<History['events']>[number];
 
-/** What the engine recorded of an activity of a step. */
+/** What Temporal recorded of an activity of a step. */
 export interface ActivityTimes {
   scheduledMs: number;
   /** When the last attempt began; null when none did. */

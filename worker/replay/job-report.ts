@@ -21,7 +21,7 @@ export interface StepReport {
   files: ChangedFile[];
   modelMs: number | null;
   toolsMs: number | null;
-  /** For a worker, for what failed before, and for the engine. */
+  /** For a worker, for what failed before, and for Temporal. */
   waitingMs: number | null;
   attempts: { model: number; tools: number };
   /** Why attempts had to be repeated, in the order of model and tools. */
@@ -107,7 +107,7 @@ async function replayTurn(
   const kept = job.histories.filter((history) => history.turn === turn);
   const state = job.exports.find((one) => one.turn === turn);
   if (kept.length === 0 || bundle === null) return { verdict: null, reason: whyNoHistory(job, turn, state?.state) };
-  // what replays weighs more than all else that a story is told with
+  // what replays weighs more than all else that a report shows
   const { replayRuns } = await import('./replay-history.ts');
   const verdict = await replayRuns({ bundle, workflowId: jobWorkflowId(job.job.id, turn), runs });
   return { verdict, runs: runs.length, buildIds: [...new Set(kept.flatMap(({ buildIds }) => buildIds))] };

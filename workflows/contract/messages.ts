@@ -1,4 +1,4 @@
-/** Names that the API, the worker and the engine agree on. */
+/** Names that the API, the worker and Temporal agree on. */
 export const jobWorkflowName = 'jobWorkflow';
 export const indexSiteWorkflowName = 'indexSite';
 export const refreshSiteWorkflowName = 'refreshSite';

@@ -2,14 +2,14 @@ import type { PhrasingContent } from 'mdast';
 import { fromMarkdown } from 'mdast-util-from-markdown';
 
 /** A stretch of a paragraph, by its position in it. */
-export type Piece = { start: number; end: number } & (
+export type Segment = { start: number; end: number } & (
   | { kind: 'words' }
   /** HTML, the marks of an image; it does not leave. */
   | { kind: 'markup' }
   | { kind: 'code'; code: string }
   /** The words of an image. */
   | { kind: 'caption'; words: string }
-  | { kind: 'link'; url: string; isBare: boolean; words: Piece[] }
+  | { kind: 'link'; url: string; isBare: boolean; words: Segment[] }
   | { kind: 'definition'; url: string; label: string }
 );
 
@@ -18,21 +18,22 @@ const blocks = ['blockQuote', 'codeFenced', 'codeIndented', 'headingAtx', 'htmlF
 const disabled = ['attention', 'thematicBreak', ...blocks];
 
 /** Reads the text of a paragraph without gaps, by CommonMark. `mayDefine`: whether definitions of addresses may stand at its beginning. */
-export function readInline(text: string, { mayDefine }: { mayDefine: boolean }): Piece[] {
+export function readInline(text: string, { mayDefine }: { mayDefine: boolean }): Segment[] {
   if (!/[`[<]/.test(text)) return [{ kind: 'words', start: 0, end: text.length }];
   const root = fromMarkdown(text, {
     extensions: [{ disable: { null: mayDefine ? disabled : [...disabled, 'definition'] } }],
   });
-  const pieces: Piece[] = [];
+  const segments: Segment[] = [];
   for (const node of root.children) {
     const at = { start: node.position?.start.offset ?? 0, end: node.position?.end.offset ?? 0 };
-    if (node.type === 'definition') pieces.push({ ...at, kind: 'definition', url: node.url, label: node.label ?? '' });
-    if (node.type === 'paragraph') pieces.push(...node.children.flatMap((child) => piecesOf(child, text)));
+    if (node.type === 'definition')
+      segments.push({ ...at, kind: 'definition', url: node.url, label: node.label ?? '' });
+    if (node.type === 'paragraph') segments.push(...node.children.flatMap((child) => segmentsOf(child, text)));
   }
-  return withWordsBetween(pieces, { start: 0, end: text.length });
+  return withWordsBetween(segments, { start: 0, end: text.length });
 }
 
-function piecesOf(node: PhrasingContent, text: string): Piece[] {
+function segmentsOf(node: PhrasingContent, text: string): Segment[] {
   const start = node.position?.start.offset ?? 0;
   const end = node.position?.end.offset ?? 0;
   switch (node.type) {
@@ -55,7 +56,7 @@ function piecesOf(node: PhrasingContent, text: string): Piece[] {
       const first = node.children[0]?.position?.start.offset ?? start + 1;
       const last = node.children.at(-1)?.position?.end.offset ?? first;
       const words = withWordsBetween(
-        node.children.flatMap((child) => piecesOf(child, text)),
+        node.children.flatMap((child) => segmentsOf(child, text)),
         { start: first, end: last },
       );
       return [{ kind: 'link', start, end, url: node.url, isBare: text[start] === '<', words }];
@@ -65,13 +66,13 @@ function piecesOf(node: PhrasingContent, text: string): Piece[] {
   }
 }
 
-function withWordsBetween(pieces: Piece[], { start, end }: { start: number; end: number }): Piece[] {
-  const whole: Piece[] = [];
+function withWordsBetween(segments: Segment[], { start, end }: { start: number; end: number }): Segment[] {
+  const whole: Segment[] = [];
   let from = start;
-  for (const piece of pieces) {
-    if (piece.start > from) whole.push({ kind: 'words', start: from, end: piece.start });
-    whole.push(piece);
-    from = piece.end;
+  for (const segment of segments) {
+    if (segment.start > from) whole.push({ kind: 'words', start: from, end: segment.start });
+    whole.push(segment);
+    from = segment.end;
   }
   if (from < end) whole.push({ kind: 'words', start: from, end });
   return whole;

@@ -1,5 +1,5 @@
 import { readInline } from './read-inline.ts';
-import type { Piece } from './read-inline.ts';
+import type { Segment } from './read-inline.ts';
 import { createTableWatch } from './table-watch.ts';
 import { removed, writeText, writeUrl } from './write-text.ts';
 import type { Resolve } from './write-text.ts';
@@ -39,13 +39,13 @@ export function createInlineWriter({ resolve, cite }: { resolve: Resolve; cite: 
 
   function take(isLast: boolean): string {
     if (held === '') return '';
-    const pieces = readInline(held, { mayDefine: isStart });
-    let length = isLast ? held.length : boundary(certainLength(pieces));
+    const segments = readInline(held, { mayDefine: isStart });
+    let length = isLast ? held.length : boundary(certainLength(segments));
     const isFull = length === 0 && held.length >= longestHold;
     if (isFull) length = boundary(held.length);
     const isCut = isFull && held.length - length > longestWord;
     if (isCut) length = held.length;
-    const certain = clip(pieces, length);
+    const certain = clip(segments, length);
     const text = write(certain) + (isCut ? ' ' : '');
     if (length > 0) {
       isStart &&= certain.every(
@@ -60,14 +60,14 @@ export function createInlineWriter({ resolve, cite }: { resolve: Resolve; cite: 
     return text;
 
     /** How much no further text can change. */
-    function certainLength(pieces: Piece[]): number {
+    function certainLength(segments: Segment[]): number {
       const open: number[] = [];
-      for (const piece of pieces) {
-        const isWords = piece.kind === 'words';
-        if (!isWords && piece.end >= (piece.kind === 'definition' ? held.trimEnd().length : held.length))
-          return open[0] ?? piece.start;
+      for (const segment of segments) {
+        const isWords = segment.kind === 'words';
+        if (!isWords && segment.end >= (segment.kind === 'definition' ? held.trimEnd().length : held.length))
+          return open[0] ?? segment.start;
         if (!isWords) continue;
-        for (let at = piece.start; at < piece.end; at += 1) {
+        for (let at = segment.start; at < segment.end; at += 1) {
           const character = held.charAt(at);
           if (character === '\\') at += 1;
           else if (character === '`' || (character === '<' && mayBeTag(held, at))) return open[0] ?? at;
@@ -81,21 +81,21 @@ export function createInlineWriter({ resolve, cite }: { resolve: Resolve; cite: 
 
     /** The end of the last word before a position: an address may go on, and words without a blank may become one. */
     function boundary(limit: number): number {
-      for (const piece of pieces.toReversed()) {
-        if (piece.start >= limit) continue;
-        if (piece.kind === 'code' || piece.kind === 'definition') return piece.end;
-        if (piece.kind === 'link' && resolve(piece.url) !== null) return piece.end;
-        if (piece.kind !== 'words') continue;
-        for (let at = Math.min(piece.end, limit); at > piece.start; at -= 1)
+      for (const segment of segments.toReversed()) {
+        if (segment.start >= limit) continue;
+        if (segment.kind === 'code' || segment.kind === 'definition') return segment.end;
+        if (segment.kind === 'link' && resolve(segment.url) !== null) return segment.end;
+        if (segment.kind !== 'words') continue;
+        for (let at = Math.min(segment.end, limit); at > segment.start; at -= 1)
           if (/[\s\u0080-\ud7ff\udc00-\uffff]/.test(held.charAt(at - 1))) return at;
       }
       return 0;
     }
   }
 
-  function write(pieces: Piece[]): string {
+  function write(segments: Segment[]): string {
     let text = '';
-    for (const part of partsOf(pieces, false)) {
+    for (const part of partsOf(segments, false)) {
       if (typeof part === 'string') {
         const isCodeBehindCode = part.startsWith('`') && (text.at(-1) ?? previous) === '`';
         text += isCodeBehindCode ? ` ${part}` : part;
@@ -112,25 +112,25 @@ export function createInlineWriter({ resolve, cite }: { resolve: Resolve; cite: 
 
   /** Markup as it is written, and the words between. */
   function* partsOf(
-    pieces: Piece[],
+    segments: Segment[],
     inLink: boolean,
   ): Generator<string | { words: string; breaks: string[]; next: string }> {
     let words = '';
     let breaks: string[] = [];
-    for (const piece of flat(pieces, inLink)) {
-      if (piece.kind === 'words') {
-        const own = held.slice(piece.start, piece.end);
+    for (const segment of flat(segments, inLink)) {
+      if (segment.kind === 'words') {
+        const own = held.slice(segment.start, segment.end);
         words += own;
         for (let at = own.indexOf('\n'); at >= 0; at = own.indexOf('\n', at + 1))
-          breaks.push(prefixes.get(piece.start + at) ?? '');
+          breaks.push(prefixes.get(segment.start + at) ?? '');
         continue;
       }
-      const plain = plainOf(piece, words, inLink);
+      const plain = plainOf(segment, words, inLink);
       if (plain !== null) {
         words += plain;
         continue;
       }
-      const markup = writePiece(piece);
+      const markup = writeSegment(segment);
       if (words !== '') yield { words, breaks, next: markup };
       words = '';
       breaks = [];
@@ -140,37 +140,37 @@ export function createInlineWriter({ resolve, cite }: { resolve: Resolve; cite: 
   }
 
   /** A link that leads nowhere leaves its words, and so does one within another. */
-  function flat(pieces: Piece[], inLink: boolean): Piece[] {
-    return pieces.flatMap((piece) =>
-      piece.kind === 'link' && (inLink || (!piece.isBare && resolve(piece.url) === null))
-        ? flat(piece.words, inLink)
-        : [piece],
+  function flat(segments: Segment[], inLink: boolean): Segment[] {
+    return segments.flatMap((segment) =>
+      segment.kind === 'link' && (inLink || (!segment.isBare && resolve(segment.url) === null))
+        ? flat(segment.words, inLink)
+        : [segment],
     );
   }
 
   /** What is written as words, though it is none. */
-  function plainOf(piece: Piece, before: string, inLink: boolean): string | null {
-    if (piece.kind === 'caption') return escapeAll(piece.words);
-    if (piece.kind === 'code' && piece.code.includes('|') && table.mayBeRow(before)) return escapeAll(piece.code);
+  function plainOf(segment: Segment, before: string, inLink: boolean): string | null {
+    if (segment.kind === 'caption') return escapeAll(segment.words);
+    if (segment.kind === 'code' && segment.code.includes('|') && table.mayBeRow(before)) return escapeAll(segment.code);
     // Some readers look for the end of a link in its code
-    if (piece.kind === 'code' && inLink && /[`[\]]/.test(piece.code)) return escapeAll(piece.code);
-    if (piece.kind !== 'markup') return null;
-    const markup = held.slice(piece.start, piece.end);
+    if (segment.kind === 'code' && inLink && /[`[\]]/.test(segment.code)) return escapeAll(segment.code);
+    if (segment.kind !== 'markup') return null;
+    const markup = held.slice(segment.start, segment.end);
     return (/\s/.test(markup) && markup.includes('\n')) || /^<br\b/i.test(markup) ? ' ' : '';
   }
 
-  function writePiece(piece: Piece): string {
-    if (piece.kind === 'code') return writeCode(piece.code);
-    if (piece.kind === 'definition') {
-      const url = label.test(piece.label) ? cite(piece.url) : null;
-      return url === null ? '' : `[${piece.label}]: ${writeUrl(url)}`;
+  function writeSegment(segment: Segment): string {
+    if (segment.kind === 'code') return writeCode(segment.code);
+    if (segment.kind === 'definition') {
+      const url = label.test(segment.label) ? cite(segment.url) : null;
+      return url === null ? '' : `[${segment.label}]: ${writeUrl(url)}`;
     }
-    if (piece.kind !== 'link') return '';
-    const url = cite(piece.url);
-    if (url === null) return piece.url.startsWith('mailto:') ? writeCode(piece.url.slice(7)) : removed;
-    if (piece.isBare && !piece.url.startsWith('mailto:')) return `<${writeUrl(url)}>`;
+    if (segment.kind !== 'link') return '';
+    const url = cite(segment.url);
+    if (url === null) return segment.url.startsWith('mailto:') ? writeCode(segment.url.slice(7)) : removed;
+    if (segment.isBare && !segment.url.startsWith('mailto:')) return `<${writeUrl(url)}>`;
     let words = '';
-    for (const part of partsOf(piece.words, true)) {
+    for (const part of partsOf(segment.words, true)) {
       if (typeof part === 'string') words += part;
       else words += writeText(part.words, { resolve, inLink: true, previous: words.at(-1) ?? '[', next: part.next });
     }
@@ -210,10 +210,10 @@ function mayBeTag(text: string, at: number): boolean {
   return tagBeginning.test(text);
 }
 
-function clip(pieces: Piece[], length: number): Piece[] {
-  return pieces
+function clip(segments: Segment[], length: number): Segment[] {
+  return segments
     .filter(({ start }) => start < length)
-    .map((piece) => (piece.end > length ? { ...piece, end: length } : piece));
+    .map((segment) => (segment.end > length ? { ...segment, end: length } : segment));
 }
 
 function escapeAll(words: string): string {

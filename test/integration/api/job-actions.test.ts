@@ -109,7 +109,7 @@ describe('a message', () => {
 });
 
 describe('a cancel', () => {
-  it('fails an active job at once, is noted for the engine, and can be repeated', async () => {
+  it('fails an active job at once, is noted for Temporal, and can be repeated', async () => {
     const { id } = await job();
     await act(id, 'message', { prompt: 'Too late.' });
     const cancelled = await act(id, 'cancel');

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { stepListSchema, stepSchema, turnListSchema } from '../../../api/jobs/job-story-schemas.ts';
+import { stepListSchema, stepSchema, turnListSchema } from '../../../api/jobs/job-timeline-schemas.ts';
 import { createStepStore } from '../../../db/for-worker/steps.ts';
 import { buildJob, buildKey, buildProject } from '../../support/build.ts';
 import { createTestDatabase } from '../../support/database.ts';

@@ -17,11 +17,11 @@ import { openLine } from '../../support/line.ts';
 describe('the API process', () => {
   it('serves without Temporal, says that it is ready, and ends cleanly on SIGTERM', { tags: 'slow' }, async () => {
     await using database = await createTestDatabase();
-    await using engine = await openLine({ hostname: '127.0.0.1', port: '1' }, { isCut: true });
+    await using temporal = await openLine({ hostname: '127.0.0.1', port: '1' }, { isCut: true });
     const project = await buildProject(database.pool);
     const job = await buildJob(database.pool, project);
     const { key } = await buildKey(database.pool, project);
-    await using api = startApi({ DATABASE_URL: database.url, TEMPORAL_ADDRESS: `127.0.0.1:${engine.port}` });
+    await using api = startApi({ DATABASE_URL: database.url, TEMPORAL_ADDRESS: `127.0.0.1:${temporal.port}` });
     const { port } = await api.logged('api ready');
     const base = `http://127.0.0.1:${String(port)}`;
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };

@@ -50,7 +50,7 @@ describe('createJobStarter', () => {
 });
 
 describe('the outbox', () => {
-  it('keeps a job while the engine is away and starts it when it returns', async () => {
+  it('keeps a job while Temporal is away and starts it when it returns', async () => {
     await using database = await createTestDatabase();
     await using cleanup = new AsyncDisposableStack();
     const job = await buildJob(database.pool, await buildProject(database.pool));

@@ -80,7 +80,7 @@ describe('a job', () => {
     await Worker.runReplayHistory(replayer, await handle.fetchHistory(), handle.workflowId);
   });
 
-  it('that fails leaves no word of why in the engine’s history', { timeout: 120_000 }, async () => {
+  it('that fails leaves no word of why in Temporal’s history', { timeout: 120_000 }, async () => {
     await using repository = await createTestRepository();
     await using model = await startScriptedModelServer();
     model.script({ status: 401 });

@@ -71,7 +71,7 @@ async function untilExported(jobId: string, turn = 1): Promise<void> {
 }
 
 it(
-  'keeps a history so that it can be read without the keys that its payloads were sealed under in the engine',
+  'keeps a history so that it can be read without the keys that its payloads were sealed under in Temporal',
   { tags: 'slow' },
   async () => {
     await scene(async ({ worker, model, repository, exporter, ask }) => {
@@ -119,8 +119,8 @@ it('keeps the history of each turn and serves it in the form that replayers read
   });
 });
 
-// the engine deletes in the background, in its own time
-it('serves it when the engine has deleted its record', { tags: 'slow', timeout: 180_000 }, async () => {
+// Temporal deletes in the background, in its own time
+it('serves it when Temporal has deleted its record', { tags: 'slow', timeout: 180_000 }, async () => {
   await scene(async ({ worker, model, repository, exporter, ask }) => {
     await using _exporter = exporter();
     model.script(write, { status: 400 });
@@ -138,7 +138,7 @@ it('serves it when the engine has deleted its record', { tags: 'slow', timeout: 
 });
 
 it(
-  'says that a turn is under way, that its history is on its way, and that the engine has lost it',
+  'says that a turn is under way, that its history is on its way, and that Temporal has lost it',
   { tags: 'slow' },
   async () => {
     await scene(async ({ worker, model, repository, exporter, ask }) => {

@@ -33,7 +33,7 @@ let served: NodeJS.ProcessEnv;
 /** What the model was asked at each step, as the provider got it. */
 let requests: { messages: unknown[] }[];
 
-/** A job of two turns: the first completes, the second fails in the middle. The engine's records are deleted. */
+/** A job of two turns: the first completes, the second fails in the middle. Temporal's records are deleted. */
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'docket-replay-test-'));
   database = await createTestDatabase();
@@ -91,7 +91,7 @@ async function replayJson(...args: string[]): Promise<any> {
 }
 
 describe('docket job replay', { timeout: 240_000 }, () => {
-  it('tells a job whose record the engine has deleted, over HTTP', async () => {
+  it('tells a job whose record Temporal has deleted, over HTTP', async () => {
     const { out, error, code } = await runDocket(['job', 'replay', job.id], served);
     expect({ error, code }).toEqual({ error: '', code: 0 });
     expect(out).toContain('Turn 1, completed');

@@ -117,7 +117,7 @@ describe('a cancel by a person', () => {
     expect(await heads()).toBe('refs/heads/main');
   });
 
-  it('of a job that never began is done when the engine knows nothing of it', async () => {
+  it('of a job that never began is done when Temporal knows nothing of it', async () => {
     await using stack = await startStack();
     const id = await stack.worker.createJob({ prompt: 'Go', repository: stack.repository.path });
     await stack.cancel(id);

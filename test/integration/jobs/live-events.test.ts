@@ -31,7 +31,7 @@ function textOf(events: JobEventRow[]): string {
 }
 
 describe('the events of a job', () => {
-  it('tell its story in order', async () => {
+  it('report its steps in order', async () => {
     await using repository = await createTestRepository({ 'a.txt': 'one\n' });
     await using model = await startScriptedModelServer();
     model.script(

@@ -17,11 +17,11 @@ const [hostname, port] = inject('temporalAddress').split(':') as [string, string
 
 const long = { timeout: 30_000, interval: 100 };
 
-/** The engine tells an attempt that it is not known any more when it beats, twice a second. */
+/** Temporal tells an attempt that it is not known any more when it beats, twice a second. */
 const looksOfSomeBeats = 8;
 
 /**
- * A job whose worker is cut off from the engine while the model works on its first answer, until the engine has begun another
+ * A job whose worker is cut off from Temporal while the model works on its first answer, until Temporal has begun another
  * attempt; resolves when that one waits.
  */
 async function loseSight(first: ScriptedReply, ...further: ScriptedReply[]) {
@@ -63,7 +63,7 @@ async function loseSight(first: ScriptedReply, ...further: ScriptedReply[]) {
   return { request, model, ended: () => worker.ended(id), [Symbol.asyncDispose]: () => scene.disposeAsync() };
 }
 
-describe('an attempt that the engine lost sight of', () => {
+describe('an attempt that Temporal lost sight of', () => {
   it('goes on asking, and the next one takes its answer', { tags: 'slow' }, async () => {
     await using lost = await loseSight(writing[0]!, writing[1]!);
     lost.request.release();

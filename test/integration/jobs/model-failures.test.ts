@@ -34,7 +34,7 @@ describe('a model that refuses', () => {
     expect(stack.model.requests).toHaveLength(1);
   });
 
-  it('leaves nothing of what it said in the engine’s history', async () => {
+  it('leaves nothing of what it said in Temporal’s history', async () => {
     await using stack = await startStack();
     stack.model.script({ status: 401, errorMessage: 'secret words of the provider' });
     const { id } = await stack.worker.runJob(stack.job);

@@ -7,7 +7,7 @@ import { jobWorkflowId, workerDeploymentName } from '../../../workflows/contract
 const finish = { toolCalls: [{ name: 'finish', input: { title: 'Write', summary: 'Wrote.', complete: true } }] };
 const write = { toolCalls: [{ name: 'write', input: { path: 'new.txt', content: 'new\n' } }] };
 
-/** What `temporal worker deployment set-current-version` does; the engine refuses until the workers poll. */
+/** What `temporal worker deployment set-current-version` does; Temporal refuses until the workers poll. */
 async function setCurrent({ client, namespace }: Fleet, buildId: string): Promise<void> {
   for (;;) {
     try {

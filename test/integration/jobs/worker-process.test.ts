@@ -4,7 +4,7 @@ import { describe, expect, inject, it } from 'vitest';
 import { createTestDatabase } from '../../support/database.ts';
 import { startWorkerProcess } from '../../support/worker-process.ts';
 
-/** A way to the engine that can be shut and opened. */
+/** A way to Temporal that can be shut and opened. */
 async function startGate(target: string) {
   const [host, port] = target.split(':');
   const sockets = new Set<Socket>();
@@ -54,34 +54,30 @@ describe('the worker process', () => {
     expect(worker.output()).toContain('LOG_LEVEL must be one of');
   });
 
-  it(
-    'waits for an engine that is not there yet, and ends in order at SIGTERM',
-    { tags: 'slow', timeout: 120_000 },
-    async () => {
-      await using database = await createTestDatabase();
-      await using gate = await startGate(inject('temporalAddress'));
-      await gate.close();
-      await using worker = await startWorkerProcess({
-        DATABASE_URL: database.url,
-        TEMPORAL_ADDRESS: gate.address,
-        DOCKET_WORKER_HEALTH_PORT: '0',
-      });
-      await worker.said('not connected to Temporal; retrying');
-      const health = async (path: string) => (await fetch(`http://127.0.0.1:${portOf(worker.output())}${path}`)).status;
-      expect([await health('/healthz'), await health('/readyz')]).toEqual([200, 503]);
-      await gate.open();
-      await worker.said('"msg":"worker ready"');
-      expect([await health('/healthz'), await health('/readyz'), await health('/')]).toEqual([200, 200, 404]);
-      const pids = async () => (await database.pool.query('select pid from workers')).rows.map(({ pid }) => pid);
-      await expect.poll(pids, { timeout: 60_000 }).toEqual([worker.child.pid]);
-      worker.child.kill('SIGTERM');
-      expect(await worker.closed).toBe(0);
-      expect(worker.output()).toContain('"msg":"worker stopped"');
-      expect(await pids()).toEqual([]);
-    },
-  );
+  it('waits for Temporal to start, and ends in order at SIGTERM', { tags: 'slow', timeout: 120_000 }, async () => {
+    await using database = await createTestDatabase();
+    await using gate = await startGate(inject('temporalAddress'));
+    await gate.close();
+    await using worker = await startWorkerProcess({
+      DATABASE_URL: database.url,
+      TEMPORAL_ADDRESS: gate.address,
+      DOCKET_WORKER_HEALTH_PORT: '0',
+    });
+    await worker.said('not connected to Temporal; retrying');
+    const health = async (path: string) => (await fetch(`http://127.0.0.1:${portOf(worker.output())}${path}`)).status;
+    expect([await health('/healthz'), await health('/readyz')]).toEqual([200, 503]);
+    await gate.open();
+    await worker.said('"msg":"worker ready"');
+    expect([await health('/healthz'), await health('/readyz'), await health('/')]).toEqual([200, 200, 404]);
+    const pids = async () => (await database.pool.query('select pid from workers')).rows.map(({ pid }) => pid);
+    await expect.poll(pids, { timeout: 60_000 }).toEqual([worker.child.pid]);
+    worker.child.kill('SIGTERM');
+    expect(await worker.closed).toBe(0);
+    expect(worker.output()).toContain('"msg":"worker stopped"');
+    expect(await pids()).toEqual([]);
+  });
 
-  it('ends at SIGTERM also while there is no engine', { timeout: 120_000 }, async () => {
+  it('ends at SIGTERM also while Temporal is down', { timeout: 120_000 }, async () => {
     const env = { DATABASE_URL: 'postgres://docket@127.0.0.1:1/docket', TEMPORAL_ADDRESS: '127.0.0.1:1' };
     await using worker = await startWorkerProcess(env);
     await worker.said('not connected to Temporal; retrying', 2);

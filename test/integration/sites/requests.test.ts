@@ -119,7 +119,7 @@ describe('an attempt that was overtaken', () => {
     const run = slow.index(site);
     await publishing.reached;
     await repository.commit({ 'a.md': '# Page\n\nThe crane stands.\n' });
-    // a run of its own, as the engine starts one where it takes the first for lost
+    // a run of its own, as Temporal starts one where it takes the first for lost
     const twin = { workflowId: `twin/${site.id}`, taskQueue: quick.taskQueue, args: [{ siteId: site.id }] };
     await quick.client.workflow.execute('indexSite', twin);
     publishing.release();

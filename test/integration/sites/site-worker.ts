@@ -51,7 +51,7 @@ export interface SiteWorker extends AsyncDisposable {
 
 export const silent = pino({ level: 'silent' });
 
-/** The real worker of site indexing on a queue of its own: real engine, database and git; waits between retries are short. */
+/** The real worker of site indexing on a queue of its own: real Temporal, database and git; waits between retries are short. */
 export async function startSiteWorker(options: SiteWorkerOptions): Promise<SiteWorker> {
   quietRuntime();
   await using resources = new AsyncDisposableStack();

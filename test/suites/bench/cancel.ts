@@ -20,14 +20,14 @@ const patienceMs = 60_000;
 /** From the request that cancels a job to the moment that nothing works for it any more. */
 export async function benchCancel(servers: BenchServers, { isQuick }: BenchOptions): Promise<void> {
   await using resources = new AsyncDisposableStack();
-  const [database, engine] = await Promise.all([servers.database(), servers.engine()]);
+  const [database, temporal] = await Promise.all([servers.database(), servers.temporal()]);
   const model = resources.use(await startScriptedModelServer());
   const silent = resources.use(await startSilentHost());
   const repositories = join(servers.directory, 'cancelled');
   const repository = resources.use(await createTestRepository({}, { path: join(repositories, 'docs.git') }));
   const env = {
     ...apiEnvironment(database.url),
-    TEMPORAL_ADDRESS: engine.address,
+    TEMPORAL_ADDRESS: temporal.address,
     DOCKET_LOCAL_REPOSITORIES: repositories,
     DOCKET_ALLOWED_HOSTS: silent.host,
     DOCKET_PRIVATE_HOSTS: silent.host,

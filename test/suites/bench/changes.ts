@@ -28,11 +28,11 @@ interface Measured {
 /** One changed page of a git repository, from the request for an index until a reader finds it, through the real processes. */
 export async function benchChanges(servers: BenchServers, options: BenchOptions): Promise<void> {
   await using resources = new AsyncDisposableStack();
-  const [database, engine] = await Promise.all([servers.database(), servers.engine()]);
+  const [database, temporal] = await Promise.all([servers.database(), servers.temporal()]);
   const repositories = join(servers.directory, 'sites');
   const env = {
     ...apiEnvironment(database.url),
-    TEMPORAL_ADDRESS: engine.address,
+    TEMPORAL_ADDRESS: temporal.address,
     DOCKET_LOCAL_REPOSITORIES: repositories,
     DOCKET_WORK_DIR: join(servers.directory, 'site-work'),
   };

@@ -32,7 +32,7 @@ export async function benchEvents(servers: BenchServers, options: BenchOptions):
   const { key } = await buildKey(pool, project);
   const newJob = async () => {
     const { id } = await buildJob(pool, project);
-    await pool.query('delete from job_outbox where job_id = $1', [id]); // there is no engine here
+    await pool.query('delete from job_outbox where job_id = $1', [id]); // there is no Temporal here
     const path = `/v2/agent/${project.id}/job/${id}/events`;
     return { id, key, urls: ports.map((port) => `http://127.0.0.1:${port}${path}`) };
   };

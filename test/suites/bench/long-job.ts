@@ -21,7 +21,7 @@ const repositoryFiles = 50;
 export async function benchLongJob(servers: BenchServers, { isQuick, serverFlags }: BenchOptions): Promise<void> {
   const steps = isQuick ? 300 : 2_000;
   await using resources = new AsyncDisposableStack();
-  const [database, engine] = await Promise.all([servers.database(), servers.engine()]);
+  const [database, temporal] = await Promise.all([servers.database(), servers.temporal()]);
   const repositories = join(servers.directory, 'long-job-repositories');
   const page = 'A line of a page, as long as lines of pages are.\n'.repeat(50);
   const files = Array.from({ length: repositoryFiles }, (_, at) => [`docs/page-${at}.md`, `# Page ${at}\n\n${page}`]);
@@ -30,7 +30,7 @@ export async function benchLongJob(servers: BenchServers, { isQuick, serverFlags
   );
   const env = {
     ...apiEnvironment(database.url),
-    TEMPORAL_ADDRESS: engine.address,
+    TEMPORAL_ADDRESS: temporal.address,
     OPENAI_COMPATIBLE_BASE_URL: 'http://127.0.0.1:9/v1',
     DOCKET_LOCAL_REPOSITORIES: repositories,
     DOCKET_WORK_DIR: join(servers.directory, 'long-job-work'),
@@ -44,7 +44,7 @@ export async function benchLongJob(servers: BenchServers, { isQuick, serverFlags
   resources.defer(() => pool.end());
   const project = await buildProject(pool, { repository: repository.path, forge: 'local', model: modelName });
   const { key } = await buildKey(pool, { organizationId: project.organizationId });
-  const connection = await Connection.connect({ address: engine.address });
+  const connection = await Connection.connect({ address: temporal.address });
   resources.defer(() => connection.close());
   const jobs = createJobClient({ url: `http://127.0.0.1:${String(api.ready['port'])}`, key, projectId: project.id });
 

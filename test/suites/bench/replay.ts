@@ -22,7 +22,7 @@ export async function benchReplay(servers: BenchServers, options: BenchOptions):
     shutdownSignals: [],
     telemetryOptions: { logging: { forward: {}, filter: 'OFF' } },
   });
-  const { address } = await servers.engine();
+  const { address } = await servers.temporal();
   const bundle = await prepareWorkflowBundle();
   const code: Measured[] = [];
   const command: Measured[] = [];

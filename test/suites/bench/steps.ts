@@ -22,10 +22,10 @@ const repositoryFiles = 50;
 interface Bench {
   jobs: JobClient;
   client: Client;
-  pids: { worker: number; database: number; engine: number };
+  pids: { worker: number; database: number; temporal: number };
 }
 
-/** Jobs through the real API, engine, database and git, with a model that does not think. */
+/** Jobs through the real API, Temporal, database and git, with a model that does not think. */
 export async function benchSteps(servers: BenchServers, options: BenchOptions): Promise<void> {
   await using resources = new AsyncDisposableStack();
   const bench = await startBench(servers, options, resources);
@@ -55,7 +55,7 @@ async function startBench(
   options: BenchOptions,
   resources: AsyncDisposableStack,
 ): Promise<Bench> {
-  const [database, engine] = await Promise.all([servers.database(), servers.engine()]);
+  const [database, temporal] = await Promise.all([servers.database(), servers.temporal()]);
   const repositories = join(servers.directory, 'repositories');
   const files = Array.from({ length: repositoryFiles }, (_, page) => [
     `docs/page-${page}.md`,
@@ -66,7 +66,7 @@ async function startBench(
   );
   const env = {
     ...apiEnvironment(database.url),
-    TEMPORAL_ADDRESS: engine.address,
+    TEMPORAL_ADDRESS: temporal.address,
     DOCKET_LOCAL_REPOSITORIES: repositories,
     DOCKET_WORK_DIR: join(servers.directory, 'work'),
     DOCKET_MAX_STEPS: '1000',
@@ -79,13 +79,13 @@ async function startBench(
   const project = await buildProject(pool, { repository: repository.path, forge: 'local' });
   const { key } = await buildKey(pool, { organizationId: project.organizationId });
   await pool.end();
-  const connection = await Connection.connect({ address: engine.address });
+  const connection = await Connection.connect({ address: temporal.address });
   resources.defer(() => connection.close());
   const url = `http://127.0.0.1:${String(api.ready['port'])}`;
   return {
     jobs: createJobClient({ url, key, projectId: project.id }),
     client: new Client({ connection }),
-    pids: { worker: worker.pid, database: database.pid, engine: engine.pid },
+    pids: { worker: worker.pid, database: database.pid, temporal: temporal.pid },
   };
 }
 
@@ -111,7 +111,7 @@ async function benchKind({ jobs, client, pids }: Bench, kind: StepKind, manyStep
   await jobs.untilEnded(shortJob);
   const cpuOfAll = () => ({
     worker: cpuSecondsOfTree(pids.worker),
-    engine: cpuSecondsOf(pids.engine),
+    temporal: cpuSecondsOf(pids.temporal),
     database: cpuSecondsOfTree(pids.database),
   });
   const [meter, before, from] = [meterLoad(), cpuOfAll(), performance.now()];
@@ -130,7 +130,7 @@ async function benchKind({ jobs, client, pids }: Bench, kind: StepKind, manyStep
     figure(steps / seconds),
     figure(msPerStep('worker')),
     figure(1_000 / msPerStep('worker')),
-    figure(msPerStep('engine')),
+    figure(msPerStep('temporal')),
     figure(msPerStep('database')),
     figure((long.events - short.events) / more),
     figure((long.bytes - short.bytes) / more),

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { checkExecutions, type Engine } from './check-engine.ts';
+import { checkExecutions, type TemporalNamespace } from './check-executions.ts';
 import { checkJob } from './check-job.ts';
 import { checkCalls, checkExchanges, type StoredAnswer } from './check-traffic.ts';
 import { publishedBy } from './job-plans.ts';
@@ -7,13 +7,13 @@ import type { JobRun } from './job-run.ts';
 import type { Scene } from './scene.ts';
 
 /** Compares the stores, the repositories and the traffic of a run with what was planned. Answers what is wrong. */
-export async function checkEnd(run: JobRun, scene: Scene, engine: Engine): Promise<string[]> {
+export async function checkEnd(run: JobRun, scene: Scene, temporal: TemporalNamespace): Promise<string[]> {
   const { client, faults } = run;
-  return [...checkExchanges(client.exchanges, faults), ...(await checkStores(run, scene, engine))];
+  return [...checkExchanges(client.exchanges, faults), ...(await checkStores(run, scene, temporal))];
 }
 
 /** The same without the times at which the API answered: for faults that it meets itself. */
-export async function checkStores(run: JobRun, scene: Scene, engine: Engine): Promise<string[]> {
+export async function checkStores(run: JobRun, scene: Scene, temporal: TemporalNamespace): Promise<string[]> {
   const { plans, client } = run;
   const found = [...client.violations];
   const stored: StoredAnswer[] = [];
@@ -33,7 +33,7 @@ export async function checkStores(run: JobRun, scene: Scene, engine: Engine): Pr
     if (job === undefined) return [];
     return turns.map((_, turn) => ({ id: job.id, turn: turn + 1, hasFailed: job.status === 'failed' }));
   });
-  found.push(...checkCalls(run, stored), ...(await checkExecutions(engine, executions)));
+  found.push(...checkCalls(run, stored), ...(await checkExecutions(temporal, executions)));
   return [...found, ...(await countProblems(scene, run))];
 }
 

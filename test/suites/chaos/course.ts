@@ -25,12 +25,12 @@ export interface CourseOptions {
   /** Runs beside the jobs. */
   disturb?(course: Course): Promise<void>;
   /** Looks at the stores while they still run; the default compares everything with the plans. */
-  check?(course: Course, engine: { temporalAddress: string; namespace: string }): Promise<string[]>;
+  check?(course: Course, temporal: { temporalAddress: string; namespace: string }): Promise<string[]>;
 }
 
 /** Runs planned jobs on a lane of its own while something is done to it; answers what is wrong in the end. */
 export async function runCourse(options: CourseOptions): Promise<{ run: JobRun; violations: string[] }> {
-  const { servers, seed, plans, check = ({ run, scene }, engine) => checkEnd(run, scene, engine) } = options;
+  const { servers, seed, plans, check = ({ run, scene }, temporal) => checkEnd(run, scene, temporal) } = options;
   await using model = await startScriptedModelServer();
   const env = {
     OPENAI_COMPATIBLE_BASE_URL: model.baseUrl,
@@ -47,7 +47,10 @@ export async function runCourse(options: CourseOptions): Promise<{ run: JobRun; 
   await Promise.all([runJobs(run, atRandom(createRandom(seed).fork(3))), options.disturb?.(course)]);
   run.endedMs = Date.now();
   for (const plan of plans) if (client.jobs.has(plan.index)) await client.get(plan);
-  const engine = { temporalAddress: servers.temporalAddress, namespace: lane.namespace };
-  const violations = [...model.violations.map((text) => `the model server: ${text}`), ...(await check(course, engine))];
+  const temporal = { temporalAddress: servers.temporalAddress, namespace: lane.namespace };
+  const violations = [
+    ...model.violations.map((text) => `the model server: ${text}`),
+    ...(await check(course, temporal)),
+  ];
   return { run, violations: violations.map((text) => `${lane.namespace}: ${text}`) };
 }

@@ -38,7 +38,7 @@ export async function runDiskChaos(args: string[]): Promise<number> {
     plans,
     lane,
     disturb: (course) => fill(course, disk, fills, random.fork(2)),
-    async check({ run, scene }, engine) {
+    async check({ run, scene }, temporal) {
       const kept: JobPlan[] = [];
       for (const plan of run.plans) {
         const seen = run.client.jobs.get(plan.index);
@@ -46,7 +46,7 @@ export async function runDiskChaos(args: string[]): Promise<number> {
         if (!isFull) kept.push(plan);
         else full.push(seen.id);
       }
-      const found = await checkStores({ ...run, plans: kept }, scene, engine);
+      const found = await checkStores({ ...run, plans: kept }, scene, temporal);
       // the rows of the jobs that had no room are there, too
       const rows = `there are ${run.plans.length} rows of jobs and not ${kept.length}`;
       return full.length === 0 ? found : found.filter((text) => text !== rows);

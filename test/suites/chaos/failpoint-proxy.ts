@@ -48,7 +48,7 @@ export function createFailpoints(owner: 'api' | 'worker', file: FailpointFile) {
     return Object.fromEntries(Object.entries(parts).map(([name, part]) => [name, change(name, part as Part)]));
   }
 
-  /** Only the calls that the engine's client makes over the network. */
+  /** Only the calls that Temporal's client makes over the network. */
   function clientOf(client: Part): Part {
     const workflow = wrap('client', 'temporal', client['workflow'] as Part, new Set(['start', 'signalWithStart']));
     return new Proxy(client, {

@@ -38,7 +38,7 @@ const longestRunMs = 120_000;
 
 /**
  * One job of two turns in each run, and in each run one failpoint: an edge of an activity, a store, git, the forge, the
- * model or the engine's client, where the process is killed or halted, the connection is lost, or an answer is late. Every
+ * model or Temporal's client, where the process is killed or halted, the connection is lost, or an answer is late. Every
  * job ends completed with one pull request and the tree of the undisturbed run.
  */
 export async function runFailpointsChaos(args: string[]): Promise<number> {
@@ -82,8 +82,8 @@ export async function runFailpointsChaos(args: string[]): Promise<number> {
   for (const failing of lanes) {
     failing.run.calls = calls.filter(({ job }) => failing.run.plans.some(({ index }) => index === job));
     const { lane, run, scene } = failing;
-    const engine = { temporalAddress: servers.temporalAddress, namespace: lane.namespace };
-    violations.push(...(await checkStores(run, scene, engine)));
+    const temporal = { temporalAddress: servers.temporalAddress, namespace: lane.namespace };
+    violations.push(...(await checkStores(run, scene, temporal)));
   }
   violations.push(...model.violations.map((text) => `the model server: ${text}`));
   if (process.env['CHAOS_HOLD'] !== undefined) await delay(Number(process.env['CHAOS_HOLD']));

@@ -1,7 +1,7 @@
 import { Client, Connection, type WorkflowExecutionDescription } from '@temporalio/client';
 import type { Pool } from 'pg';
 import { jobWorkflowId } from '../../../workflows/contract/messages.ts';
-import type { Engine } from './check-engine.ts';
+import type { TemporalNamespace } from './check-executions.ts';
 
 /** A job that a killed worker was working on. */
 export interface HitJob {
@@ -17,13 +17,16 @@ export interface Recovery extends HitJob {
 export interface HitFinder extends AsyncDisposable {
   /** Of the jobs, those with an activity that the worker has begun, or a workflow task that somebody has. */
   find(pid: number, jobIds: string[]): Promise<string[]>;
-  /** Of the jobs, those with an activity that the worker has, as the engine sees it. */
+  /** Of the jobs, those with an activity that the worker has, as Temporal sees it. */
   findActive(pid: number, jobIds: string[]): Promise<string[]>;
 }
 
 const started = 2; // temporal.api.enums.v1.PendingActivityState and PendingWorkflowTaskState
 
-export async function createHitFinder({ temporalAddress, namespace = 'default' }: Engine): Promise<HitFinder> {
+export async function createHitFinder({
+  temporalAddress,
+  namespace = 'default',
+}: TemporalNamespace): Promise<HitFinder> {
   const connection = await Connection.connect({ address: temporalAddress });
   const { workflow } = new Client({ connection, namespace });
 

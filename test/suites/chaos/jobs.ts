@@ -13,7 +13,7 @@ import { playPlans } from './planned-model.ts';
 import { createRandom, type Random } from './random.ts';
 import { printEnd, printTraffic } from './report.ts';
 import { repositoryFiles, setScene } from './scene.ts';
-import { startServers, type StartEngine } from './servers.ts';
+import { startServers, type StartTemporal } from './servers.ts';
 import { describeRecoveries } from './slow-hits.ts';
 
 export interface JobsOptions {
@@ -53,19 +53,23 @@ export function readJobsOptions(args: string[], defaults: Omit<JobsOptions, 'see
   };
 }
 
-export async function runWorkerKills(name: string, options: JobsOptions, startEngine?: StartEngine): Promise<number> {
+export async function runWorkerKills(
+  name: string,
+  options: JobsOptions,
+  startTemporalServer?: StartTemporal,
+): Promise<number> {
   const { jobs, kills, workers, gapMs, seed } = options;
   console.log(`${name}: jobs: ${jobs}, kills: ${kills}, workers: ${workers}, gap: ${gapMs} ms, seed: ${seed}`);
   const random = createRandom(seed);
   const repositories = [0, 1].map(repositoryFiles);
   const plans = planJobs({ count: jobs, repositories, random: random.fork(1) });
   await using model = await startScriptedModelServer();
-  await using servers = await startServers({ startEngine });
+  await using servers = await startServers({ startTemporalServer });
   const env = { OPENAI_COMPATIBLE_BASE_URL: model.baseUrl, OPENAI_COMPATIBLE_API_KEY: 'key-of-the-planned-model' };
   await using lane = await startLane({ servers, name: 'chaos', workers, env });
   await using scene = await setScene(lane, repositories);
-  const engine = { temporalAddress: servers.temporalAddress, namespace: lane.namespace };
-  await using finder = await createHitFinder(engine);
+  const temporal = { temporalAddress: servers.temporalAddress, namespace: lane.namespace };
+  await using finder = await createHitFinder(temporal);
   const { calls, nextReply } = playPlans(model, plans);
   const projects = scene.repositories.map(({ projectId }) => projectId);
   const client = createJobClient({ ...lane, projects, run: `chaos-${seed}` });
@@ -83,7 +87,7 @@ export async function runWorkerKills(name: string, options: JobsOptions, startEn
   for (const plan of plans) if (client.jobs.has(plan.index)) await client.get(plan);
   const violations = [
     ...model.violations.map((text) => `the model server: ${text}`),
-    ...(await checkEnd(run, scene, engine)),
+    ...(await checkEnd(run, scene, temporal)),
   ];
   const repeated = repeatedCalls(calls);
   const hitsOf = (index: number) => hits.filter(({ id }) => id === client.jobs.get(index)?.id);
@@ -97,7 +101,7 @@ export async function runWorkerKills(name: string, options: JobsOptions, startEn
     run,
   );
   const slowest = recoveries.toSorted((a, b) => b.tookMs - a.tookMs).slice(0, shownRecoveries);
-  for (const line of await describeRecoveries(engine, slowest)) console.log(`         ${line}`);
+  for (const line of await describeRecoveries(temporal, slowest)) console.log(`         ${line}`);
   return printEnd(violations, seed);
 }
 
@@ -123,7 +127,7 @@ async function killWorkers({ kills, gapMs, lane, random, run, hits, finder, next
     const victim = random.pick([...ready]);
     const pid = victim.pid();
     if (pid === null) continue;
-    // it stands still while the engine is asked what it was doing
+    // it stands still while Temporal is asked what it was doing
     victim.pause();
     const active = [...run.client.jobs.values()].filter(({ status }) => status === 'active').map(({ id }) => id);
     const hit = await finder.find(pid, active);
@@ -131,7 +135,7 @@ async function killWorkers({ kills, gapMs, lane, random, run, hits, finder, next
     if (killed === null) continue;
     const fault: Fault = { kind: 'kill', target: 'worker', pid, atMs: Date.now(), backMs: null };
     run.faults.push(fault);
-    // what the engine gave to it while it stood still is lost with it
+    // what Temporal gave to it while it stood still is lost with it
     const givenLast = await finder.findActive(pid, active);
     hits.push(...[...new Set([...hit, ...givenLast])].map((id) => ({ id, atMs: fault.atMs })));
     ready.delete(victim);

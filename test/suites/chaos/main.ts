@@ -1,7 +1,7 @@
 import { runClockChaos } from './clock.ts';
 import { runCreatesChaos } from './creates.ts';
 import { runDiskChaos } from './disk.ts';
-import { runEngineChaos } from './engine.ts';
+import { runTemporalChaos } from './temporal.ts';
 import { runFailpointsChaos } from './failpoints.ts';
 import { runJobsChaos } from './jobs.ts';
 import { runMixedChaos } from './mixed.ts';
@@ -17,7 +17,7 @@ const suites: Record<string, (args: string[]) => Promise<number>> = {
   failpoints: runFailpointsChaos,
   stores: runStoresChaos,
   creates: runCreatesChaos,
-  engine: runEngineChaos,
+  temporal: runTemporalChaos,
   network: runNetworkChaos,
   disk: runDiskChaos,
   clock: runClockChaos,

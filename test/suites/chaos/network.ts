@@ -72,8 +72,8 @@ async function cutNetworks(args: string[]): Promise<number> {
     enterWorker: (index) => wires[index - 1]!.enter,
   });
   await using scene = await setGithubScene(lane, github, { origin: github.origin, files });
-  const engine = { temporalAddress: servers.temporalAddress, namespace: lane.namespace };
-  await using finder = await createHitFinder(engine);
+  const temporal = { temporalAddress: servers.temporalAddress, namespace: lane.namespace };
+  await using finder = await createHitFinder(temporal);
   const { calls, nextCall, nextReply } = playPlans(model, plans);
   const projects = scene.repositories.map(({ projectId }) => projectId);
   const client = createJobClient({ ...lane, projects, run: `chaos-${seed}` });
@@ -105,7 +105,7 @@ async function cutNetworks(args: string[]): Promise<number> {
   const violations = [
     ...model.violations.map((text) => `the model server: ${text}`),
     ...github.violations.map((text) => `the forge: ${text}`),
-    ...(await checkEnd(run, scene, engine)),
+    ...(await checkEnd(run, scene, temporal)),
     ...pauses.filter(({ ms }) => ms > longestSilenceMs).map(({ id, ms }) => `${id} stood still for ${seconds(ms)} s`),
     ...(repeated > cuts ? [`the model was asked ${repeated} times again after ${cuts} cuts`] : []),
   ];

@@ -21,21 +21,23 @@ export interface ChaosServers extends AsyncDisposable {
   postgresData: string;
   /** Makes a database with the newest schema and answers its address. */
   createDatabase(name: string): Promise<string>;
-  /** Makes a namespace of the engine. */
+  /** Makes a namespace of Temporal. */
   createNamespace(name: string): Promise<void>;
 }
 
 const alreadyExists = 6;
 
-/** An engine other than the development server. */
-export type StartEngine = (options: {
+/** Starts a Temporal server other than the development server. */
+export type StartTemporal = (options: {
   home: string;
   member: Member;
   databaseUrl: string;
 }) => Promise<AsyncDisposable & { address: string }>;
 
 /** PostgreSQL and Temporal for one run, as children of this process, in a home that goes with them. */
-export async function startServers({ startEngine = startDevelopmentEngine }: { startEngine?: StartEngine } = {}) {
+export async function startServers({
+  startTemporalServer = startDevelopmentServer,
+}: { startTemporalServer?: StartTemporal } = {}) {
   await using started = new AsyncDisposableStack();
   const home = await createTestHome();
   started.defer(() => removeTestHome(home));
@@ -44,14 +46,14 @@ export async function startServers({ startEngine = startDevelopmentEngine }: { s
   const members = started.use(await openMembers(home));
   const [postgres, temporal] = [members.add('postgres'), members.add('temporal')];
   const database = started.use(await startPostgres({ directory: join(home, 'postgres') }, postgres.hooks));
-  const engine = started.use(await startEngine({ home, member: temporal, databaseUrl: database.url }));
+  const server = started.use(await startTemporalServer({ home, member: temporal, databaseUrl: database.url }));
   const running = started.move();
   return {
     home,
     members,
     postgres,
     temporal,
-    temporalAddress: engine.address,
+    temporalAddress: server.address,
     postgresPort: database.port,
     postgresData: database.dataDirectory,
     async createDatabase(name: string) {
@@ -64,12 +66,12 @@ export async function startServers({ startEngine = startDevelopmentEngine }: { s
       await migrate(address.href);
       return address.href;
     },
-    createNamespace: (name: string) => createNamespace(engine.address, name),
+    createNamespace: (name: string) => createNamespace(server.address, name),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   } satisfies ChaosServers;
 }
 
-async function startDevelopmentEngine({ home, member }: { home: string; member: Member }) {
+async function startDevelopmentServer({ home, member }: { home: string; member: Member }) {
   const binary = await findTemporalBinary({ env: process.env, log: (line) => console.log(line) });
   return startTemporal({ binary, directory: join(home, 'temporal'), isHeadless: true }, member.hooks);
 }

@@ -1,7 +1,7 @@
 import { Client, Connection } from '@temporalio/client';
 import type { temporal } from '@temporalio/proto';
 import { jobWorkflowId } from '../../../workflows/contract/messages.ts';
-import type { Engine } from './check-engine.ts';
+import type { TemporalNamespace } from './check-executions.ts';
 import type { Recovery } from './hit-jobs.ts';
 
 interface TimedEvent {
@@ -24,13 +24,16 @@ const eventNames = new Map([
 ]);
 
 /**
- * What the engine saw of each recovery, with seconds since the kill: what a job waited for stands before the longest step. The
+ * What Temporal saw of each recovery, with seconds since the kill: what a job waited for stands before the longest step. The
  * attempts of an activity that ran into nothing are a number only, written when the last one ended.
  */
-export async function describeRecoveries(engine: Engine, recoveries: readonly Recovery[]): Promise<string[]> {
-  const connection = await Connection.connect({ address: engine.temporalAddress });
+export async function describeRecoveries(
+  temporal: TemporalNamespace,
+  recoveries: readonly Recovery[],
+): Promise<string[]> {
+  const connection = await Connection.connect({ address: temporal.temporalAddress });
   try {
-    const { workflow } = new Client({ connection, namespace: engine.namespace });
+    const { workflow } = new Client({ connection, namespace: temporal.namespace });
     return await Promise.all(
       recoveries.map(async ({ id, atMs, tookMs }) => {
         const events = await eventsOf(workflow, id);

@@ -56,10 +56,10 @@ export async function runStoresChaos(args: string[]): Promise<number> {
   ]);
   run.endedMs = Date.now();
   for (const plan of plans) if (client.jobs.has(plan.index)) await client.get(plan);
-  const engine = { temporalAddress: servers.temporalAddress, namespace: lane.namespace };
+  const temporal = { temporalAddress: servers.temporalAddress, namespace: lane.namespace };
   const violations = [
     ...model.violations.map((text) => `the model server: ${text}`),
-    ...(await checkEnd(run, scene, engine)),
+    ...(await checkEnd(run, scene, temporal)),
   ];
   printTraffic(run);
   printOutages(run);

@@ -117,8 +117,8 @@ async function problemsAfterwards({ lane, servers, scene }: FuzzStage): Promise<
 
   const traces: Trace[] = [];
   for await (const trace of databaseTraces(lane.pool)) traces.push(trace);
-  const engine = { address: servers.temporalAddress, namespace: lane.namespace };
-  for await (const trace of temporalTraces(engine)) traces.push(trace);
+  const temporal = { address: servers.temporalAddress, namespace: lane.namespace };
+  for await (const trace of temporalTraces(temporal)) traces.push(trace);
   for await (const trace of fileTraces(servers.home, ['.log', '.db', '.db-wal'])) traces.push(trace);
   for (const { repository } of scene.repositories) {
     for await (const trace of gitTraces(repository)) traces.push(trace);

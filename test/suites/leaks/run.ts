@@ -112,8 +112,8 @@ async function tracesOf(stage: LeaksStage, answers: Trace[]): Promise<Trace[]> {
   const { lane, servers, github, receiver, repositories, model } = stage;
   const traces: Trace[] = [...answers];
   for await (const trace of databaseTraces(lane.pool)) traces.push(trace);
-  const engine = { address: servers.temporalAddress, namespace: lane.namespace, encryptionKeys };
-  for await (const trace of temporalTraces(engine)) traces.push(trace);
+  const temporal = { address: servers.temporalAddress, namespace: lane.namespace, encryptionKeys };
+  for await (const trace of temporalTraces(temporal)) traces.push(trace);
   for await (const trace of fileTraces(servers.home, ['.log', 'temporal.db', 'temporal.db-wal'])) traces.push(trace);
   // where git has its configuration, and a key while it is used
   for await (const { text } of fileTraces(join(lane.home, 'work-1', 'git-home'), ['']))

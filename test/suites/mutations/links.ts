@@ -25,22 +25,22 @@ export const linkMutations: Mutation[] = [
   {
     name: 'a link that leads nowhere stays a link',
     file: writeInline,
-    find: "piece.kind === 'link' && (inLink || (!piece.isBare && resolve(piece.url) === null))",
-    replace: "piece.kind === 'link' && inLink",
+    find: "segment.kind === 'link' && (inLink || (!segment.isBare && resolve(segment.url) === null))",
+    replace: "segment.kind === 'link' && inLink",
     ...answers,
   },
   {
     name: 'code in a link hides its end',
     file: writeInline,
-    find: '/[`[\\]]/.test(piece.code)',
+    find: '/[`[\\]]/.test(segment.code)',
     replace: 'false',
     ...answers,
   },
   {
     name: 'a definition of an unknown address leaves',
     file: writeInline,
-    find: "return url === null ? '' : `[${piece.label}]: ${writeUrl(url)}`;",
-    replace: 'return `[${piece.label}]: ${writeUrl(url ?? piece.url)}`;',
+    find: "return url === null ? '' : `[${segment.label}]: ${writeUrl(url)}`;",
+    replace: 'return `[${segment.label}]: ${writeUrl(url ?? segment.url)}`;',
     ...answers,
   },
   {

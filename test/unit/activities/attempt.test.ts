@@ -15,7 +15,7 @@ interface Run<Result> {
 interface RunOptions extends Pick<AttemptOptions, 'draining' | 'watchTurn'> {
   scope?: Partial<AttemptScope>;
   controller?: AbortController;
-  /** Why the controller aborts, as the engine says it. */
+  /** Why the controller aborts, as Temporal says it. */
   details?: Partial<ActivityCancellationDetails>;
 }
 
@@ -120,10 +120,10 @@ describe('an attempt for a turn', () => {
   describe.each([
     ['was not told of its end', { notFound: true }],
     ['took it for dead', { timedOut: true }],
-  ])('of which the engine %s', (_, details) => {
+  ])('of which Temporal %s', (_, details) => {
     const scope = { turn: { jobId: 'job', turn: 1 }, outlivesHeartbeat: true };
 
-    it('goes on when it outlives the engine', async () => {
+    it('goes on when it outlives Temporal', async () => {
       const controller = new AbortController();
       const work = async (signal: AbortSignal) => {
         controller.abort(new CancelledFailure('NOT_FOUND'));

@@ -14,7 +14,7 @@ export interface BenchServers extends AsyncDisposable {
   /** A folder that goes with the servers. */
   directory: string;
   database(): Promise<{ url: string; pid: number }>;
-  engine(): Promise<{ address: string; pid: number }>;
+  temporal(): Promise<{ address: string; pid: number }>;
 }
 
 /** Real servers in a temporary folder, on the core that makes the load. */
@@ -25,7 +25,7 @@ export async function createBenchServers(): Promise<BenchServers> {
   await chmod(directory, 0o711); // PostgreSQL runs under another account when the bench runs as root
   const record = await openProcessRecord(join(directory, 'processes.json'));
   let database: Promise<{ url: string; pid: number }> | null = null;
-  let engine: Promise<{ address: string; pid: number }> | null = null;
+  let temporal: Promise<{ address: string; pid: number }> | null = null;
 
   async function startDatabase() {
     const server = await startPostgres(
@@ -39,7 +39,7 @@ export async function createBenchServers(): Promise<BenchServers> {
     return { url: server.url, pid };
   }
 
-  async function startEngine() {
+  async function startTemporalServer() {
     const binary = await findTemporalBinary({ env: process.env, log: (line) => console.error(line) });
     const server = await startTemporal(
       { binary, directory: join(directory, 'temporal'), isHeadless: true },
@@ -53,7 +53,7 @@ export async function createBenchServers(): Promise<BenchServers> {
   return {
     directory,
     database: () => (database ??= startDatabase()),
-    engine: () => (engine ??= startEngine()),
+    temporal: () => (temporal ??= startTemporalServer()),
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
 }

@@ -40,7 +40,7 @@ describe('createOutboxSweeper', () => {
 
   it('keeps an entry whose start failed', async () => {
     const { sweeper, removed } = stage(entriesOf(2), async ({ jobId }) => {
-      if (jobId === 'job_0') throw new Error('engine away');
+      if (jobId === 'job_0') throw new Error('Temporal away');
     });
     sweeper.wake();
     await vi.waitFor(() => expect(removed).toEqual(['job_1']));

@@ -7,12 +7,12 @@ import { findFreePort } from '../../../local/processes/ports.ts';
 import { superviseProcess } from '../../../local/processes/supervised-process.ts';
 import { readTemporalSettings } from '../../../lib/temporal/temporal-credentials.ts';
 import { untilTemporalAnswers } from '../../../local/temporal/temporal.ts';
-import type { StartEngine } from './servers.ts';
+import type { StartTemporal } from './servers.ts';
 
 const execute = promisify(execFile);
 const moduleDirectory = join(import.meta.dirname, 'temporal-server');
 
-/** Writes of the engine that fail, each in this share of its calls; half of them after they were done. */
+/** Writes of Temporal that fail, each in this share of its calls; half of them after they were done. */
 const failingWrites = [
   'CreateWorkflowExecution',
   'UpdateWorkflowExecution',
@@ -23,7 +23,7 @@ const failingWrites = [
 ];
 
 /** Temporal's own server, as it runs in production, on the run's PostgreSQL, whose stores fail in `faults` of the calls. */
-export function createRealEngine({ faults }: { faults: number }): StartEngine {
+export function createProductionServer({ faults }: { faults: number }): StartTemporal {
   return async ({ home, member, databaseUrl }) => {
     const context = { env: process.env, log: (line: string) => console.log(line) };
     const shared = { moduleDirectory, duration: 'about 3 minutes on two cores' };

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Client, Connection, type WorkflowExecutionDescription, type WorkflowHandle } from '@temporalio/client';
 import { jobWorkflowId } from '../../../workflows/contract/messages.ts';
 
-export interface Engine {
+export interface TemporalNamespace {
   temporalAddress: string;
   namespace?: string;
 }
@@ -18,10 +18,10 @@ const closedWithinMs = 20_000;
 const pollMs = 200;
 
 /** The executions of jobs close, each the way its job ended. */
-export async function checkExecutions(engine: Engine, jobs: EndedTurn[]): Promise<string[]> {
-  const connection = await Connection.connect({ address: engine.temporalAddress });
+export async function checkExecutions(temporal: TemporalNamespace, jobs: EndedTurn[]): Promise<string[]> {
+  const connection = await Connection.connect({ address: temporal.temporalAddress });
   try {
-    const { workflow } = new Client({ connection, namespace: engine.namespace });
+    const { workflow } = new Client({ connection, namespace: temporal.namespace });
     const problems = jobs.map(async ({ id, turn, hasFailed }) => {
       const { status } = await closed(workflow.getHandle(jobWorkflowId(id, turn)));
       const wanted = hasFailed ? 'FAILED' : 'COMPLETED';

@@ -15,13 +15,13 @@ import {
   stepsQuerySchema,
   turnListSchema,
   turnsQuerySchema,
-} from './job-story-schemas.ts';
+} from './job-timeline-schemas.ts';
 import { presentStep, presentTurn } from './present-job-timeline.ts';
 
 const base = '/v2/agent/{projectId}/job/{id}';
 const patch = { description: 'The patch.', content: { 'text/x-diff': z.string() } };
 
-export const jobStoryRoutes = {
+export const jobTimelineRoutes = {
   listAgentJobTurns: defineRoute({
     method: 'get',
     path: `${base}/turns`,
@@ -77,14 +77,14 @@ export const jobStoryRoutes = {
   }),
 };
 
-export interface JobStoryRouteDeps {
+export interface JobTimelineRouteDeps {
   admit: Admission;
   readJob: ReadJob;
   timeline: JobTimelineStore;
 }
 
-export function createJobStoryRouter({ admit, readJob, timeline }: JobStoryRouteDeps): AppRouter {
-  return mountRoutes(admit, jobStoryRoutes, {
+export function createJobTimelineRouter({ admit, readJob, timeline }: JobTimelineRouteDeps): AppRouter {
+  return mountRoutes(admit, jobTimelineRoutes, {
     async listAgentJobTurns({ caller, params, query }) {
       const { id } = await readJob(caller, params.projectId, params.id);
       const { rows, isFull } = await timeline.turns(caller, id, query);

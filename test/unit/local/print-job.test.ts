@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { printJobReport } from '../../../cli/replay/print-story.ts';
+import { printJobReport } from '../../../cli/replay/print-job.ts';
 import type { JobReport, StepReport } from '../../../worker/replay/job-report.ts';
 
 const step = {

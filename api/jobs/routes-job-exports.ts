@@ -16,7 +16,7 @@ import type { ReadJob } from './job-reader.ts';
 import { historyQuerySchema, ofJob } from './job-schemas.ts';
 import type { Admission } from '../access/request-access.ts';
 
-export const jobRecordRoutes = {
+export const jobExportRoutes = {
   getAgentJobHistory: defineRoute({
     method: 'get',
     path: '/v2/agent/{projectId}/job/{id}/history',
@@ -48,7 +48,7 @@ export const jobRecordRoutes = {
   }),
 };
 
-export interface JobRecordRouteDeps {
+export interface JobExportRouteDeps {
   admit: Admission;
   readJob: ReadJob;
   histories: JobHistoryStore;
@@ -63,10 +63,10 @@ export interface JobRecordRouteDeps {
 const largeHistory = 32 * 1024;
 const historyThread = new URL('../../db/jobs/history-thread.ts', import.meta.url);
 
-export function createJobRecordsRouter(deps: JobRecordRouteDeps): AppRouter {
+export function createJobExportRouter(deps: JobExportRouteDeps): AppRouter {
   const { admit, readJob, histories, bundles, threadQueue, takeStreamSlot, log } = deps;
 
-  return mountRoutes(admit, jobRecordRoutes, {
+  return mountRoutes(admit, jobExportRoutes, {
     async getAgentJobHistory({ ctx, caller, params, query }) {
       const job = await readJob(caller, params.projectId, params.id);
       const { turn = job.turn, run } = query;

@@ -15,7 +15,7 @@ import { readInteger } from './options.ts';
 import { printRecord } from './output.ts';
 
 /** `docket job bundle|replay` */
-export function addJobRecordCommands(group: Command, context: CommandContext): void {
+export function addJobBundleCommands(group: Command, context: CommandContext): void {
   onJob<{ output?: string }>(
     group
       .command('bundle')
