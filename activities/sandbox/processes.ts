@@ -26,7 +26,7 @@ export async function isAlive(pid: number): Promise<boolean> {
 }
 
 /** A process and all below it; the last is one without children. */
-async function processesBelow(pid: number): Promise<number[]> {
+export async function processesBelow(pid: number): Promise<number[]> {
   const below = await Promise.all((await childrenOf(pid)).map(processesBelow));
   return [pid, ...below.flat()];
 }

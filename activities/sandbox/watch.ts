@@ -1,3 +1,4 @@
+import { heldFiles } from './held-files.ts';
 import type { MemoryGroup } from './memory-group.ts';
 import { memoryOf } from './processes.ts';
 import type { SandboxLimits } from './profile.ts';
@@ -32,8 +33,8 @@ const clockStepMs = 20;
 
 /**
  * Looks at what a command uses until it is disposed of. Its tree is measured before it begins and then again and again, sooner when the
- * file system fills: by whom does not matter, as only the tree tells what the command has written. A tree with a disk of its own is
- * measured by the use of that disk.
+ * file system fills: by whom does not matter, as only the tree, and the files without a name that its processes hold, tell what the
+ * command has written. A tree with a disk of its own is measured by the use of that disk.
  */
 export function watchCommand({ tree, limits, group, firstPid, onExcess }: WatchedCommand): CommandWatch {
   const isAlone = hasOwnDisk(tree);
@@ -41,6 +42,8 @@ export function watchCommand({ tree, limits, group, firstPid, onExcess }: Watche
   let timer: NodeJS.Timeout | undefined;
   let isOver = false;
   let usedAtLook = usedBytes(tree);
+  let leastUsed = usedAtLook;
+  let looksPastUnreadable = 0;
   let lookedAtMs = beganAtMs;
   let lookTookMs = 0;
   const sizeBefore = measure({ unchangedSinceMs: beganAtMs - clockStepMs });
@@ -49,11 +52,23 @@ export function watchCommand({ tree, limits, group, firstPid, onExcess }: Watche
   async function measure(options: { unchangedSinceMs?: number; enoughBytes?: number }): Promise<number> {
     if (isAlone) return usedBytes(tree);
     const before = process.threadCpuUsage();
-    const bytes = await sizeOfTree(tree, { ...options, isOver: () => isOver });
+    const size = await sizeOfTree(tree, { ...options, isOver: () => isOver });
+    const bytes = size + (await heldBytes());
     lookedAtMs = Date.now();
     const { user, system } = process.threadCpuUsage(before);
     lookTookMs = (user + system) / 1000;
     return bytes;
+  }
+
+  /** A file that cannot be measured at two looks in a row counts as full, if the disk has filled by as much. */
+  async function heldBytes(): Promise<number> {
+    leastUsed = Math.min(leastUsed, usedBytes(tree));
+    const pid = firstPid();
+    if (pid === null) return 0;
+    const { bytes, unreadable } = await heldFiles(pid, tree, () => isOver);
+    const mayBeFull = unreadable > 0 && usedBytes(tree) - leastUsed >= limits.diskBytes;
+    looksPastUnreadable = mayBeFull ? looksPastUnreadable + 1 : 0;
+    return bytes + (looksPastUnreadable > 1 ? unreadable * limits.diskBytes : 0);
   }
 
   const hasFilled = () => usedBytes(tree) - usedAtLook >= limits.diskBytes;

@@ -1,0 +1,70 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { processesBelow } from './processes.ts';
+
+/** Files without a name that processes keep open or mapped, on the file system of a tree. */
+export interface HeldFiles {
+  bytes: number;
+  /** Those whose size nobody can read: on their way through a socket, or mapped where the worker may not look. */
+  unreadable: number;
+}
+
+const descriptorsPerTurn = 400;
+/** Its address, file system and inode. */
+const deletedMapping = /^([\da-f]+-[\da-f]+) \S+ \S+ ([\da-f]+):([\da-f]+) (\d+) .* \(deleted\)$/gm;
+
+/** Finds what the processes below one hold of the file system of `tree` that a walk through it does not see. */
+export async function heldFiles(firstPid: number, tree: string, isOver: () => boolean): Promise<HeldFiles> {
+  const device = statSync(tree).dev;
+  const sizes = new Map<number, number>();
+  const unreadable = new Set<number>();
+  let inSockets = 0;
+  let seen = 0;
+
+  function note(path: string): boolean {
+    const stat = attempt(() => statSync(path));
+    if (stat?.isFile() === true && stat.nlink === 0 && stat.dev === device) sizes.set(stat.ino, stat.blocks * 512);
+    return stat?.isSocket() === true;
+  }
+
+  for (const pid of await processesBelow(firstPid)) {
+    for (const name of attempt(() => readdirSync(`/proc/${pid}/fd`)) ?? []) {
+      if (note(`/proc/${pid}/fd/${name}`)) inSockets += filesInSocket(`/proc/${pid}/fdinfo/${name}`);
+      seen += 1;
+      if (seen % descriptorsPerTurn === 0) await nextTurn();
+      if (isOver()) break;
+    }
+    const maps = attempt(() => readFileSync(`/proc/${pid}/maps`, 'latin1')) ?? '';
+    for (const [, address, major, minor, inode] of maps.matchAll(deletedMapping)) {
+      note(`/proc/${pid}/map_files/${address}`);
+      if (`${major}:${minor}` === kernelNameOf(device)) unreadable.add(Number(inode));
+    }
+    await nextTurn();
+  }
+  for (const inode of sizes.keys()) unreadable.delete(inode);
+  return {
+    bytes: [...sizes.values()].reduce((sum, size) => sum + size, 0),
+    unreadable: unreadable.size + inSockets,
+  };
+}
+
+function filesInSocket(fdinfo: string): number {
+  const text = attempt(() => readFileSync(fdinfo, 'latin1')) ?? '';
+  return Number(/^scm_fds: (\d+)$/m.exec(text)?.[1] ?? 0);
+}
+
+/** A device as `/proc/PID/maps` names it: `major:minor` in hexadecimal. */
+function kernelNameOf(device: number): string {
+  const major = (device >> 8) & 0xfff;
+  const minor = (device & 0xff) | ((device >> 12) & 0xfff00);
+  return [major, minor].map((number) => number.toString(16).padStart(2, '0')).join(':');
+}
+
+/** A process may have ended, and a file may be closed. */
+function attempt<Result>(read: () => Result): Result | null {
+  try {
+    return read();
+  } catch {
+    return null;
+  }
+}
