@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
+import { asOneLine } from '../../lib/redaction/log-line.ts';
 import { CommandError } from '../command-error.ts';
-import { streamOf, whole } from '../http/api.ts';
+import { parseAnswer, streamOf, whole } from '../http/api.ts';
 import { messagesIn } from '../http/events.ts';
 import { connect, type CommandContext } from './context.ts';
 import { isJson, plain, print } from './output.ts';
@@ -12,7 +13,8 @@ const partSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('error'), errorText: z.string() }),
   z.object({ type: z.literal('finish') }),
 ]);
-const wantedTypes = new Set<unknown>(partSchema.options.map(({ shape }) => shape.type.value));
+const typedSchema = z.object({ type: z.string() });
+const wantedTypes = new Set<string>(partSchema.options.map(({ shape }) => shape.type.value));
 
 /** `docket ask` */
 export function addAskCommand(program: Command, context: CommandContext): void {
@@ -37,7 +39,8 @@ export function addAskCommand(program: Command, context: CommandContext): void {
       const { answer, sources } = await whole(readAnswer(await streamOf(call), write));
       if (isJson(command)) return print(JSON.stringify({ answer, sources }, null, 2));
       print(answer.endsWith('\n') ? '' : '\n');
-      if (sources.length > 0) print(['Sources:', ...sources.map(({ title, url }) => `  ${title}  ${url}`)].join('\n'));
+      if (sources.length > 0)
+        print(['Sources:', ...sources.map(({ title, url }) => asOneLine(`  ${title}  ${url}`))].join('\n'));
     });
 }
 
@@ -46,10 +49,9 @@ async function readAnswer(stream: ReadableStream<Uint8Array<ArrayBuffer>>, write
   const sources: { title: string; url: string }[] = [];
   for await (const { data } of messagesIn(stream)) {
     if (data === '[DONE]') continue;
-    const json: unknown = JSON.parse(data);
     // later versions may send further types
-    if (typeof json !== 'object' || json === null || !('type' in json) || !wantedTypes.has(json.type)) continue;
-    const part = partSchema.parse(json);
+    if (!wantedTypes.has(parseAnswer(typedSchema, data).type)) continue;
+    const part = parseAnswer(partSchema, data);
     switch (part.type) {
       case 'text-delta':
         answer += part.delta;

@@ -1,6 +1,7 @@
 import { CommandError } from '../command-error.ts';
 import { answerOf, type Api } from '../http/api.ts';
 import { followJob, type JobEvent } from '../http/events.ts';
+import { asOneLine } from '../../lib/redaction/log-line.ts';
 import { print, shortened, subjectOf } from './output.ts';
 
 type AgentJob = Awaited<ReturnType<typeof getJob>>;
@@ -55,7 +56,7 @@ function createTeller(): (event: JobEvent) => void {
   let words = '';
   return ({ type, step, createdAt, data }) => {
     const at = new Date(createdAt).toTimeString().slice(0, 8);
-    const tell = (text: string) => print(`${at}  ${text}`);
+    const tell = (text: string) => print(asOneLine(`${at}  ${text}`));
     const { text = '', attempt = 1, toolName = '', output = '' } = data;
     switch (type) {
       case 'message':

@@ -73,8 +73,8 @@ export function isJson(command: Command): boolean {
 function cellText(value: unknown): string {
   if (value === null || value === undefined) return '-';
   if (value instanceof Date) return value.toISOString();
-  if (Array.isArray(value)) return value.length === 0 ? '-' : value.join(', ');
-  return String(value);
+  if (Array.isArray(value)) return value.length === 0 ? '-' : asOneLine(value.join(', '));
+  return asOneLine(String(value));
 }
 
 /** One line of at most `most` characters. */

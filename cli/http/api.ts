@@ -1,4 +1,5 @@
 import createClient, { type Client } from 'openapi-fetch';
+import { z } from 'zod';
 import type { paths } from '../../dashboard/http/schema.d.ts';
 import { CommandError } from '../command-error.ts';
 import type { ApiSettings } from './settings.ts';
@@ -17,6 +18,24 @@ export class ApiProblem extends CommandError {
   }
 }
 
+const foreignAnswer = 'The server did not answer as Docket does. Check the address (--url, DOCKET_URL).';
+
+/** Parses JSON of the server by a schema. Throws CommandError. */
+export function parseAnswer<T>(schema: z.ZodType<T>, text: string): T {
+  const parsed = z.string().transform(jsonOf).pipe(schema).safeParse(text);
+  if (parsed.success) return parsed.data;
+  throw new CommandError(foreignAnswer, { cause: parsed.error });
+}
+
+function jsonOf(text: string, context: z.RefinementCtx): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    context.addIssue({ code: 'custom', message: 'is not JSON' });
+    return z.NEVER;
+  }
+}
+
 /** The server was not reached, or the connection broke off. */
 export class UnreachableError extends CommandError {
   override name = 'UnreachableError';
@@ -28,8 +47,10 @@ export function createApi({ baseUrl, key }: Pick<ApiSettings, 'baseUrl' | 'key'>
     headers: { Authorization: `Bearer ${key}` },
     async fetch(request) {
       try {
-        return await fetch(request);
+        // a body may hold a credential of a forge: it goes to the named server only
+        return inPlace(await fetch(request, { redirect: 'manual' }));
       } catch (cause) {
+        if (cause instanceof CommandError) throw cause;
         throw new UnreachableError(
           `Docket does not answer at ${baseUrl}. Check the address (--url, DOCKET_URL) and that the service runs.`,
           { cause },
@@ -39,6 +60,14 @@ export function createApi({ baseUrl, key }: Pick<ApiSettings, 'baseUrl' | 'key'>
   });
 }
 
+function inPlace(response: Response): Response {
+  if (response.status < 300 || response.status >= 400) return response;
+  const target = response.headers.get('Location')?.slice(0, 300) ?? 'another address';
+  throw new CommandError(
+    `The server redirects to ${target}. If Docket is there, name that address (--url, DOCKET_URL).`,
+  );
+}
+
 interface Unread {
   error?: unknown;
   response: Response;
@@ -46,9 +75,14 @@ interface Unread {
 
 /** What the API answered. Throws ApiProblem for everything but 2xx. */
 export async function answerOf<T>(call: Promise<Unread & { data?: T }>): Promise<T> {
-  const { data, error, response } = await call;
-  if (response.ok && data !== undefined) return data;
-  throw new ApiProblem(response.status, error);
+  const { data, error, response } = await call.catch(withoutSyntaxError);
+  if (!response.ok || data === undefined) throw new ApiProblem(response.status, error);
+  if (typeof data !== 'object' || data === null) throw new CommandError(foreignAnswer);
+  return data;
+}
+
+function withoutSyntaxError(cause: unknown): never {
+  throw cause instanceof SyntaxError ? new CommandError(foreignAnswer, { cause }) : cause;
 }
 
 /** The same for answers without a body. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import { z } from 'zod';
-import { ApiProblem, streamOf, UnreachableError, type Api } from './api.ts';
+import { ApiProblem, parseAnswer, streamOf, UnreachableError, type Api } from './api.ts';
 
 const eventSchema = z.object({
   seq: z.number(),
@@ -28,6 +28,7 @@ const eventSchema = z.object({
 export type JobEvent = z.infer<typeof eventSchema>;
 
 const mostFailures = 30;
+const shortestPauseMs = 250;
 const longestPauseMs = 10_000;
 
 /** The messages of a stream of server-sent events. */
@@ -47,6 +48,7 @@ export async function* followJob(
   let last = after;
   let failures = 0;
   for (;;) {
+    const before = last;
     try {
       const answer = await api.GET('/v2/agent/{projectId}/job/{id}/events', {
         params: { path: { projectId, id }, header: { 'Last-Event-ID': String(last) } },
@@ -55,7 +57,7 @@ export async function* followJob(
       });
       if (answer.response.status === 204) return;
       for await (const { data } of messagesIn(await streamOf(answer))) {
-        const event = eventSchema.parse(JSON.parse(data));
+        const event = parseAnswer(eventSchema, data);
         last = event.seq;
         failures = 0;
         yield event;
@@ -65,7 +67,8 @@ export async function* followJob(
       if (failures === 0) onLost();
       failures += 1;
     }
-    await sleep(failures === 0 ? 0 : Math.min(250 * 2 ** failures, longestPauseMs));
+    const isIdle = failures > 0 || last === before;
+    await sleep(isIdle ? Math.min(shortestPauseMs * 2 ** failures, longestPauseMs) : 0);
   }
 }
 

@@ -1,5 +1,6 @@
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
+import { ZodError } from 'zod';
 import { readBundle } from '../../db/jobs/bundle-file.ts';
 import { makePrivateFolder } from '../../lib/private-folder.ts';
 import { collectJob, type CollectedJob } from '../../worker/replay/collect-job.ts';
@@ -12,7 +13,18 @@ import { printStep } from './print-step.ts';
 import { printJobReport } from './print-job.ts';
 
 /** Prints what `docket job replay` tells of a job, or of one of its steps. */
-export const replayBundle: ReplayBundle = async ({ file, name }, { json, step, turn }) => {
+export const replayBundle: ReplayBundle = async (bundle, options) => {
+  try {
+    await replay(bundle, options);
+  } catch (cause) {
+    if (!(cause instanceof ZodError)) throw cause;
+    throw new CommandError('A record of the bundle cannot be read. Download it again with "docket job bundle".', {
+      cause,
+    });
+  }
+};
+
+const replay: ReplayBundle = async ({ file, name }, { json, step, turn }) => {
   const isJson = json === true;
   const collected = await collectJob(readBundle(file));
   if (collected === null) throw new CommandError('The bundle contains no job.');

@@ -220,6 +220,16 @@ describe('docket job replay', { timeout: 240_000 }, () => {
       out: '',
       error: expect.stringMatching(/^The history of turn 1 is damaged;.*\n$/),
     });
+    const malformed = await rewritten((piece) =>
+      piece.piece === 'step' && piece.response !== null
+        ? { ...piece, response: { ...piece.response, content: [{ type: 'nonsense' }] } }
+        : piece,
+    );
+    expect(await runDocket(['job', 'replay', malformed, '--turn', '1', '--step', '2'])).toMatchObject({
+      code: 1,
+      out: '',
+      error: 'A record of the bundle cannot be read. Download it again with "docket job bundle".\n',
+    });
     const directory = await runDocket(['job', 'replay', folder]);
     expect(directory).toMatchObject({
       code: 1,
