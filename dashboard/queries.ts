@@ -1,6 +1,6 @@
 import { QueryClient, queryOptions } from '@tanstack/react-query';
 import { answerOf, api, ApiProblem } from './http/client.ts';
-import { noteSignedIn } from './http/signed-in.ts';
+import { noteSignedIn, onSignedOutElsewhere } from './http/signed-in.ts';
 
 export const queryClient = new QueryClient({
   defaultOptions: {
@@ -27,9 +27,17 @@ export const sessionQuery = queryOptions({
   },
 });
 
+/** Shows the sign-in page; what the person who was signed in has seen is kept for nobody. */
+export function endSession(): void {
+  queryClient.setQueryData(sessionQuery.queryKey, null);
+  queryClient.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionQuery.queryKey[0] });
+}
+
+onSignedOutElsewhere(endSession);
+
 // an answer of 401 anywhere shows the sign-in page, at the address where the person was
 api.use({
   onResponse({ response, schemaPath }) {
-    if (response.status === 401 && schemaPath !== '/v1/session') queryClient.setQueryData(sessionQuery.queryKey, null);
+    if (response.status === 401 && schemaPath !== '/v1/session') endSession();
   },
 });

@@ -4,7 +4,7 @@ import { Button } from 'react-aria-components';
 import { api, done } from '../http/client.ts';
 import { noteSignedOut } from '../http/signed-in.ts';
 import type { Session } from '../http/types.ts';
-import { queryClient, sessionQuery } from '../queries.ts';
+import { endSession } from '../queries.ts';
 import { Shortcuts } from './shortcuts.tsx';
 import { applyTheme, storedTheme, themes } from '../theme.ts';
 
@@ -14,9 +14,7 @@ const documentationSite = 'docket';
 async function signOut(): Promise<void> {
   await done(api.DELETE('/v1/session'));
   noteSignedOut();
-  queryClient.setQueryData(sessionQuery.queryKey, null);
-  // what the one who was signed in has seen is kept for nobody
-  queryClient.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionQuery.queryKey[0] });
+  endSession();
 }
 
 /** At the foot of the side: whose dashboard it is, the theme, the way out. */

@@ -10,6 +10,13 @@ export function noteSignedOut(): void {
   localStorage.removeItem(key);
 }
 
+/** Calls back when another tab of this browser signs out. */
+export function onSignedOutElsewhere(callback: () => void): void {
+  addEventListener('storage', (event) => {
+    if (event.key === key && event.newValue === null) callback();
+  });
+}
+
 /** Whether somebody was signed in who has not signed out. */
 export function wasSignedIn(): boolean {
   return localStorage.getItem(key) !== null;

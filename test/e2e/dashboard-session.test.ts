@@ -49,8 +49,11 @@ describe.runIf(chromiumPath !== null)('a session', () => {
     await page.getByRole('region', { name: stack.localJson.domain }).waitFor();
     expect(new URL(page.url()).pathname).toBe('/settings/sites');
 
+    const other = await page.context().newPage();
+    await other.goto(`${stack.localJson.baseUrl}/settings/sites`);
+    await other.getByRole('region', { name: stack.localJson.domain }).waitFor();
     await page.getByRole('button', { name: 'Sign out' }).click();
-    await page.getByRole('heading', { name: 'Sign in to Docket' }).waitFor();
+    for (const tab of [page, other]) await tab.getByRole('heading', { name: 'Sign in to Docket' }).waitFor();
     expect(await page.getByText('Your session has ended.').count()).toBe(0);
     await page.goto(`${stack.localJson.baseUrl}/settings/keys`);
     await page.getByRole('heading', { name: 'Sign in to Docket' }).waitFor();
