@@ -7,7 +7,8 @@ import { parseRef } from './ref.ts';
 export const nameSchema = z
   .string()
   .trim()
-  .refine((text) => text !== '' && text.length <= 200, 'must have 1 to 200 characters');
+  .refine((text) => text !== '' && text.length <= 200, 'must have 1 to 200 characters')
+  .refine((text) => text === '' || /[^\p{C}\p{Z}]/u.test(text), 'must have a visible character');
 
 export const modelProviders = ['anthropic', 'openai', 'google', 'compatible', 'offline'] as const;
 
