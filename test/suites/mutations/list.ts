@@ -3,6 +3,7 @@ import { administrationMutations } from './administration.ts';
 import { boundMutations } from './bounds.ts';
 import { attackOneMutations } from './attacks-one.ts';
 import { attackTwoMutations } from './attacks-two.ts';
+import { attackFourMutations } from './attacks-four.ts';
 import { attackThreeMutations } from './attacks-three.ts';
 import { machineMutations } from './machine.ts';
 import { linkMutations } from './links.ts';
@@ -196,6 +197,7 @@ export const mutations: Mutation[] = [
   ...organizationMutations,
   ...attackTwoMutations,
   ...attackThreeMutations,
+  ...attackFourMutations,
   ...linkMutations,
   ...sandboxMutations,
 ];

@@ -1,0 +1,52 @@
+import type { Mutation } from './list.ts';
+
+const foreignServer = { project: 'unit', tests: ['cli/http/foreign-server'] } as const;
+const limits = { project: 'integration', tests: ['sandbox/limits'] } as const;
+
+/** What commands hide from measurements, and what foreign servers and other tabs are held to. */
+export const attackFourMutations: Mutation[] = [
+  {
+    name: 'files without a name are not measured',
+    file: 'activities/sandbox/watch.ts',
+    find: 'const bytes = size + (await heldBytes());',
+    replace: 'const bytes = size;',
+    ...limits,
+  },
+  {
+    name: 'files that cannot be measured count as nothing',
+    file: 'activities/sandbox/held-files.ts',
+    find: 'unreadable: unreadable.size + inSockets,',
+    replace: 'unreadable: 0,',
+    ...limits,
+  },
+  {
+    name: 'the command line follows a server to another address',
+    file: 'cli/http/api.ts',
+    find: "{ redirect: 'manual' }",
+    replace: "{ redirect: 'follow' }",
+    ...foreignServer,
+  },
+  {
+    name: 'a server that ends each stream of events at once is asked without a pause',
+    file: 'cli/http/events.ts',
+    find: 'failures > 0 || last === before',
+    replace: 'failures > 0',
+    ...foreignServer,
+  },
+  {
+    name: 'signing out leaves other tabs as they are',
+    file: 'dashboard/queries.ts',
+    find: 'onSignedOutElsewhere(endSession);',
+    replace: '',
+    project: 'e2e',
+    tests: ['e2e/dashboard-session'],
+  },
+  {
+    name: 'a name may have no visible character',
+    file: 'lib/inputs/administration.ts',
+    find: "text === '' || /[^\\p{C}\\p{Z}]/u.test(text)",
+    replace: 'true',
+    project: 'unit',
+    tests: ['lib/inputs/administration'],
+  },
+];
