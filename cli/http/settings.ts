@@ -26,9 +26,13 @@ export async function readApiSettings(
   env: NodeJS.ProcessEnv,
   kind: KeyKind,
 ): Promise<ApiSettings> {
-  const found = await readLocalJson(homeOf(env));
-  const named = url ?? env['DOCKET_URL'];
+  const home = homeOf(env);
+  const found = await readLocalJson(home);
+  const named = url || env['DOCKET_URL'];
   const baseUrl = addressOf(named || found?.baseUrl);
+  // a checkout of somebody else's repository may hold a `.docket`, too
+  if (!named && !env['DOCKET_HOME'] && !isOnThisMachine(baseUrl))
+    throw new CommandError(`${home} leads to ${baseUrl}. If you trust that address, name it (--url, DOCKET_URL).`);
   const local = found !== null && new URL(found.baseUrl).origin === new URL(baseUrl).origin ? found : null;
   const given = [
     ...(keyFile === undefined ? [] : [await keyIn(keyFile)]),
@@ -52,6 +56,10 @@ function addressOf(text: string | undefined): string {
   if (url === null || !['http:', 'https:'].includes(url.protocol) || url.username !== '' || url.password !== '')
     throw new CommandError('The address of Docket must be an http or https URL without a user name or password.');
   return url.href.replace(/\/+$/, '');
+}
+
+function isOnThisMachine(address: string): boolean {
+  return /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(new URL(address).hostname);
 }
 
 async function keyIn(file: string): Promise<string> {

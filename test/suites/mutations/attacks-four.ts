@@ -27,6 +27,14 @@ export const attackFourMutations: Mutation[] = [
     ...foreignServer,
   },
   {
+    name: 'a folder that the command line happens to be in leads it to any address',
+    file: 'cli/http/settings.ts',
+    find: "!env['DOCKET_HOME'] && !isOnThisMachine(baseUrl)",
+    replace: 'false',
+    project: 'unit',
+    tests: ['cli/http/settings'],
+  },
+  {
     name: 'a server that ends each stream of events at once is asked without a pause',
     file: 'cli/http/events.ts',
     find: 'failures > 0 || last === before',

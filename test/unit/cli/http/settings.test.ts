@@ -1,7 +1,7 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { readApiSettings } from '../../../../cli/http/settings.ts';
 
 const keyOf = (letter: string, prefix = 'svc_') => prefix + letter.repeat(61);
@@ -41,6 +41,26 @@ describe('readApiSettings', () => {
     await expect(readApiSettings({ url: 'http://127.0.0.1:9' }, { DOCKET_HOME: home }, 'assistant')).rejects.toThrow(
       'An assistant key (svc_dsc_…) is needed.',
     );
+  });
+
+  it('goes from a folder that it happens to be in to this machine only', async () => {
+    const folder = join(home, 'checkout');
+    await mkdir(join(folder, '.docket'), { recursive: true });
+    const cwd = vi.spyOn(process, 'cwd').mockReturnValue(folder);
+    const plant = (baseUrl: string) =>
+      writeFile(join(folder, '.docket/local.json'), JSON.stringify({ ...local, baseUrl }));
+    const env = { DOCKET_API_KEY: keyOf('A') };
+    await plant('https://127.0.0.1.evil.example');
+    await expect(readApiSettings({}, env, 'admin')).rejects.toThrow(
+      `${folder}/.docket leads to https://127.0.0.1.evil.example. If you trust that address, name it`,
+    );
+    expect(await readApiSettings({}, { ...env, DOCKET_HOME: '.docket' }, 'admin')).toMatchObject({ key: keyOf('A') });
+    expect(await readApiSettings({ url: 'https://docket.example.com' }, env, 'admin')).toMatchObject({ local: null });
+    for (const baseUrl of [local.baseUrl, 'http://localhost:8080', 'http://[::1]:8080']) {
+      await plant(baseUrl);
+      expect(await readApiSettings({}, env, 'admin')).toMatchObject({ baseUrl });
+    }
+    cwd.mockRestore();
   });
 
   it('takes an option before a variable before the local stack, and the key of the kind that is needed', async () => {
