@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import type { MemoryGroup, MemoryGroups } from './memory-group.ts';
 import { createOutputPipes, inheritedDescriptors } from './pipes.ts';
@@ -60,6 +61,8 @@ export async function createLauncher({ directory, inputs, groups, isOnline, isRo
       if (child.pid === undefined) throw (await once(child, 'error'))[0];
       const group = (await groups?.take()) ?? null;
       await group?.add(child.pid);
+      // the kernel then ends it before the worker; no command of a worker that is root can take that back
+      await writeFile(`/proc/${child.pid}/oom_score_adj`, '500').catch(() => undefined);
       holdOpen({ child, stream }, false);
       return { child, stream, group, become: (file, args) => child.stdin?.end(lineOf(file, args)) };
     } catch (cause) {

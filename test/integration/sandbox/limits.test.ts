@@ -73,6 +73,14 @@ describe.runIf(accounts.length > 0).each(accounts)('the limits on commands of an
     expect(await sandbox.output('echo on')).toBe('on\n');
   });
 
+  it.runIf(account === 'owner' && process.getuid?.() === 0)(
+    'lets the kernel end a command before the worker',
+    async () => {
+      const lower = '{ echo -100 > /proc/self/oom_score_adj; } 2> /dev/null; cat /proc/self/oom_score_adj';
+      expect(await sandbox.output(lower)).toBe('500\n');
+    },
+  );
+
   it('stops a command that makes files without end, empty as they are', { tags: 'slow' }, async () => {
     const many = `node -e 'fs.mkdirSync("many"); for (let i = 0; i < 500000; i++) fs.closeSync(fs.openSync("many/" + i, "w"))'`;
     expect(await sandbox.run(many)).toMatchObject({ stopped: 'disk', exitCode: null });

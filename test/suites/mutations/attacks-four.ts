@@ -20,6 +20,13 @@ export const attackFourMutations: Mutation[] = [
     ...limits,
   },
   {
+    name: 'the kernel ends the worker before a command',
+    file: 'activities/sandbox/launcher.ts',
+    find: "oom_score_adj`, '500')",
+    replace: "oom_score_adj`, '0')",
+    ...limits,
+  },
+  {
     name: 'the command line follows a server to another address',
     file: 'cli/http/api.ts',
     find: "{ redirect: 'manual' }",
