@@ -195,8 +195,8 @@ describe('docket job replay', { timeout: 240_000 }, () => {
   it('refuses what is no bundle, a cut one, and what is not there, with one sentence', { tags: 'slow' }, async () => {
     const whole = await readFile(bundle);
     const files: [string, Buffer, string][] = [
-      ['cut.gz', whole.subarray(0, whole.length / 2), 'cut off'],
-      ['cut-lines.gz', gzipSync(gunzipSync(whole).subarray(0, 5_000)), 'cut off'],
+      ['cut.gz', whole.subarray(0, whole.length / 2), 'truncated'],
+      ['cut-lines.gz', gzipSync(gunzipSync(whole).subarray(0, 5_000)), 'truncated'],
       ['text.txt', Buffer.from('hello'), 'not a job bundle'],
       ['other.gz', gzipSync('{"a": 1}\n'), 'not a job bundle'],
       ['newer.gz', gzipSync('{"format": "docket-job-bundle", "version": 9}\n'), 'newer version'],
@@ -233,7 +233,7 @@ describe('docket job replay', { timeout: 240_000 }, () => {
     const directory = await runDocket(['job', 'replay', folder]);
     expect(directory).toMatchObject({
       code: 1,
-      error: `The file "${folder}" cannot be used (EISDIR); name another.\n`,
+      error: `The file "${folder}" cannot be used (EISDIR). Name another file.\n`,
     });
     const unknown = await runDocket(['job', 'replay', 'job_none'], served);
     expect(unknown).toMatchObject({
@@ -253,7 +253,10 @@ it('docket job bundle writes the same file, without a key or token', { timeout: 
   expect(made).toMatchObject({ code: 0, error: '' });
   const nowhere = join(folder, 'none', 'own.gz');
   const refused = await runDocket(['job', 'bundle', job.id, '--output', nowhere], served);
-  expect(refused).toMatchObject({ code: 1, error: `The file "${nowhere}" cannot be used (ENOENT); name another.\n` });
+  expect(refused).toMatchObject({
+    code: 1,
+    error: `The file "${nowhere}" cannot be used (ENOENT). Name another file.\n`,
+  });
   const [own, downloaded] = [await readFile(output), await readFile(bundle)].map((file) => gunzipSync(file).toString());
   expect(own).toBe(downloaded);
   expect(own).not.toMatch(/model-key-0123456789|svc_|digest|idempotency/);

@@ -83,7 +83,7 @@ describe.runIf(accounts.length > 0).each(accounts)('the network of a sandbox wit
     const end = await sandbox.run(`${curl} --noproxy '' --fail '${url}'`);
     expect(end.exitCode).not.toBe(0);
     expect(end.notes).toEqual([
-      `The network does not reach ${named}: commands reach localhost:${port}, reached.invalid only.`,
+      `The network does not reach ${named}: commands can reach only localhost:${port}, reached.invalid.`,
     ]);
     expect(seen).toEqual([]);
   });

@@ -92,7 +92,7 @@ describe.runIf(accounts.length > 0)('the process that runs commands', () => {
     const said = run(`exec -a ${mark} sleep 600`).catch(String);
     await expect.poll(() => processesNamed(mark), { timeout: 30_000 }).not.toEqual([]);
     hosted[Symbol.dispose]();
-    expect(await said).toContain('ended');
+    expect(await said).toContain('has exited');
     await expect
       .poll(async () => [...(await processesNamed(mark)), ...(await hosts())], { timeout: 30_000 })
       .toEqual([]);
