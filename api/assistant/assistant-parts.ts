@@ -1,22 +1,32 @@
+import type { ServerResponse } from 'node:http';
 import type { EmbeddingModelV4 } from '@ai-sdk/provider';
 import type { Logger } from 'pino';
-import type { ReplyStore } from '../../db/sites/replies.ts';
 import type { ThreadStore } from '../../db/sites/threads.ts';
 import type { ModelRegistry } from '../../models/registry.ts';
 import type { PriceBook } from '../../models/prices.ts';
+import { draining, overloaded } from '../http/errors.ts';
+import { createStreamOutput, type StreamOutput } from '../http/stream-output.ts';
 import { createAnswerBudget } from './answer-budget.ts';
+import { answerQuestion, type AnswerStream, type AnswerTimes, type Question } from './answer-question.ts';
 import { createAssistant } from './assistant.ts';
 import type { Assistant } from './assistant.ts';
 import { createPassageSearch } from './search-passages.ts';
 import type { SearchPassages } from './search-passages.ts';
 import { createFlushQueue } from './flush-queue.ts';
-import type { ScheduleFlush } from './flush-queue.ts';
 import { LoadShedder } from './load-shedder.ts';
 import { OpenStreams } from './open-streams.ts';
+import { resumeReply, type ResumeRequest, type ResumeTimes } from './resume-reply.ts';
 import { SiteIndexes } from './site-indexes.ts';
 import { createReranker } from './rerank.ts';
-import type { StreamTimes } from './routes.ts';
 import type { ApiStores } from '../stores.ts';
+
+/** What the message routes call. */
+export interface Answers {
+  /** Throws ApiError when this process begins no more answers. */
+  assertCapacity(): void;
+  answerQuestion(question: Question): Promise<AnswerStream>;
+  resumeReply(request: ResumeRequest): Promise<AnswerStream | null>;
+}
 
 /** What the assistant's routes share: the open indexes, the running streams, the model. */
 export interface AssistantParts extends AsyncDisposable {
@@ -24,11 +34,16 @@ export interface AssistantParts extends AsyncDisposable {
   searchPassages: SearchPassages;
   indexes: SiteIndexes;
   streams: OpenStreams;
-  shedder: LoadShedder;
-  scheduleFlush: ScheduleFlush;
-  replies: ReplyStore;
+  answers: Answers;
+  openOutput(response: ServerResponse, keepAlive: string): StreamOutput;
   threads: ThreadStore;
-  times: StreamTimes;
+}
+
+interface AssistantTimes extends AnswerTimes, ResumeTimes {
+  keepAliveMs: number;
+  modelStalledMs: number;
+  indexPollMs: number;
+  maxLoopDelayMs: number;
 }
 
 export interface AssistantPartsDeps {
@@ -44,13 +59,13 @@ export interface AssistantPartsDeps {
   embeddingModel: EmbeddingModelV4 | null;
   /** Folder for the files of the indexes in use. */
   cacheDirectory: string;
-  times?: Partial<StreamTimes & { modelStalledMs: number; indexPollMs: number; maxLoopDelayMs: number }>;
+  times?: Partial<AssistantTimes>;
   longestText?: number;
 }
 
 const maxSteps = 4;
 
-const defaultTimes = {
+const defaultTimes: AssistantTimes = {
   keepAliveMs: 10_000,
   modelStalledMs: 25_000,
   answerMs: 300_000,
@@ -87,26 +102,36 @@ export function createAssistantParts({
     pollMs: allTimes.indexPollMs,
   });
   const shedder = new LoadShedder(allTimes.maxLoopDelayMs);
+  const streams = new OpenStreams();
+  const schedule = createFlushQueue();
+  const assistant = createAssistant({
+    model,
+    modelName,
+    threads,
+    holdAnswer: createAnswerBudget({ spending: stores.answerSpending, prices, modelName, maxSteps, budgetMicros }),
+    searchPassages,
+    logger: log,
+    maxSteps,
+    modelStalledMs: allTimes.modelStalledMs,
+    longestText,
+  });
+  const shared = { assistant, indexes, replies, streams, times: allTimes, logger: log };
   return {
-    assistant: createAssistant({
-      model,
-      modelName,
-      threads,
-      holdAnswer: createAnswerBudget({ spending: stores.answerSpending, prices, modelName, maxSteps, budgetMicros }),
-      searchPassages,
-      logger: log,
-      maxSteps,
-      modelStalledMs: allTimes.modelStalledMs,
-      longestText,
-    }),
+    assistant,
     searchPassages,
     indexes,
-    streams: new OpenStreams(),
-    shedder,
-    scheduleFlush: createFlushQueue(),
-    replies,
+    streams,
+    answers: {
+      assertCapacity() {
+        if (streams.isDraining) throw draining();
+        if (shedder.isOverloaded) throw overloaded();
+      },
+      answerQuestion: (question) => answerQuestion(shared, question),
+      resumeReply: (request) => resumeReply(shared, request),
+    },
+    openOutput: (response, keepAlive) =>
+      createStreamOutput({ response, keepAlive, keepAliveMs: allTimes.keepAliveMs, schedule }),
     threads,
-    times: allTimes,
     async [Symbol.asyncDispose]() {
       shedder[Symbol.dispose]();
       await indexes[Symbol.asyncDispose]();

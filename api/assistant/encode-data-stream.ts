@@ -20,8 +20,6 @@ export function createDataStreamEncoder(reply: DataStreamReply): StreamEncoder {
   let hasFailed = false;
 
   return {
-    // an SSE comment is fatal to every v4 client; an empty line is skipped
-    keepAlive: '\n',
     open: () => (reply.hasParts ? `${stepStart}${searchStep(reply)}${stepStart}` : ''),
     part(part: ReplyPart) {
       switch (part.type) {

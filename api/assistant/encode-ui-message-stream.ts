@@ -30,7 +30,6 @@ export function createUiMessageEncoder(reply: {
   };
 
   return {
-    keepAlive: ': keep-alive\n\n',
     open: () =>
       `: stream-open\n\ndata: {"type":"start","messageId":${JSON.stringify(reply.messageId)},${metadata}}\n\ndata: {"type":"start-step"}\n\n`,
     part(part: ReplyPart) {

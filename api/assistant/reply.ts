@@ -43,8 +43,6 @@ export interface StreamEncoder {
   /** Before the first part. */
   open(): string;
   part(part: ReplyPart): string;
-  /** What is sent when nothing was for a while. */
-  keepAlive: string;
   /** The regular end, in pieces to be written `pauseMs` apart. */
   close(usage: ReplyUsage): string[];
 }

@@ -1,0 +1,66 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ReplyRow, ReplyStore, ResumeQuery } from '../../db/sites/replies.ts';
+import type { SiteRow } from '../../db/sites/sites.ts';
+import type { StreamOutput } from '../http/stream-output.ts';
+import type { AnswerStream } from './answer-question.ts';
+import type { OpenStreams } from './open-streams.ts';
+import { lostTail, type Protocol } from './stream-encoder.ts';
+
+export interface ResumeTimes {
+  /** A connection that outlives the reply by this long is taken for one whose reader has it all. */
+  deliveredAfterMs: number;
+  /** A recorded reply without a heartbeat for this long has lost its writer. */
+  writerDeadSeconds: number;
+  resumePollMs: number;
+}
+
+export interface ResumeReplyDeps {
+  replies: ReplyStore;
+  streams: OpenStreams;
+  times: ResumeTimes;
+}
+
+export interface ResumeRequest extends ResumeQuery {
+  site: SiteRow;
+  protocol: Protocol;
+}
+
+/** Finds the reply that the reader may resume in this protocol; null when there is none. */
+export async function resumeReply(
+  deps: ResumeReplyDeps,
+  { site, protocol, ...query }: ResumeRequest,
+): Promise<AnswerStream | null> {
+  const reply = await deps.replies.findResumable(site, query);
+  if (reply === null || reply.protocol !== protocol) return null;
+  return {
+    threadId: reply.threadId,
+    resumeToken: null,
+    writeTo: (output) => deps.streams.run(() => replay(deps, reply, output)),
+    [Symbol.dispose]: () => {},
+  };
+}
+
+/**
+ * Sends a recorded reply from its first byte and follows it to its end, from any process. A reply whose writer died is ended
+ * here, once for all that follow it.
+ */
+async function replay({ replies, times }: ResumeReplyDeps, reply: ReplyRow, output: StreamOutput): Promise<void> {
+  let position = 0;
+  while (!output.gone.aborted) {
+    const { chunks, ended, silentSeconds } = await replies.read(reply.id, position);
+    for (const chunk of chunks) output.write(chunk);
+    position += chunks.length;
+    const blocked = output.blocked();
+    if (blocked !== null) await blocked;
+    if (ended) {
+      const wasTaken = await output.end();
+      if (wasTaken && (await output.outlived(times.deliveredAfterMs))) await replies.markDelivered(reply.id);
+      return;
+    }
+    if (silentSeconds > times.writerDeadSeconds) {
+      await replies.end({ id: reply.id, tail: lostTail(reply) });
+      continue;
+    }
+    if (chunks.length === 0) await sleep(times.resumePollMs);
+  }
+}
