@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import type { TLSConfig } from '@temporalio/client';
 import { z } from 'zod';
-import { ConfigError } from '../config-error.ts';
+import { ConfigError, readVariables } from '../config/read-variables.ts';
 
 /** How a process reaches Temporal, under the names that Temporal's own clients use. */
 export const temporalVariables = z.object({
@@ -37,10 +37,7 @@ export interface TemporalCredentials {
 
 /** Reads the variables by themselves; an empty one counts as absent. Throws ConfigError. */
 export function readTemporalSettings(env: NodeJS.ProcessEnv): TemporalSettings {
-  const present = Object.entries(env).filter(([, value]) => value !== undefined && value.trim() !== '');
-  const parsed = temporalVariables.safeParse(Object.fromEntries(present));
-  if (parsed.success) return temporalSettingsOf(parsed.data);
-  throw new ConfigError(parsed.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}.`).join(' '));
+  return temporalSettingsOf(readVariables(temporalVariables, env));
 }
 
 /** Any credential turns TLS on, unless TEMPORAL_TLS is false. Throws ConfigError. */

@@ -1,10 +1,7 @@
 import { parseKeyPairsIntoRecord } from '@opentelemetry/core';
 import { z } from 'zod';
+import { httpAddress } from '../config/read-variables.ts';
 
-const httpAddress = z
-  .string()
-  .refine((text) => URL.canParse(text) && /^https?:\/\//i.test(text), 'must be an http:// or https:// address')
-  .optional();
 const samplers = ['always_on', 'always_off', 'traceidratio'] as const;
 const headers = z.string().transform(parseKeyPairsIntoRecord).default({});
 const flag = z.stringbool({ error: 'must be true or false' }).default(false);
@@ -12,8 +9,8 @@ const flag = z.stringbool({ error: 'must be true or false' }).default(false);
 /** OpenTelemetry's variables that decide something here; its exporter and resource detectors read the others themselves. */
 export const tracingVariables = z.object({
   OTEL_SDK_DISABLED: flag,
-  OTEL_EXPORTER_OTLP_ENDPOINT: httpAddress,
-  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: httpAddress,
+  OTEL_EXPORTER_OTLP_ENDPOINT: httpAddress.optional(),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: httpAddress.optional(),
   OTEL_EXPORTER_OTLP_HEADERS: headers,
   OTEL_EXPORTER_OTLP_TRACES_HEADERS: headers,
   OTEL_TRACES_SAMPLER: z

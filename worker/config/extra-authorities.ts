@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { getCACertificates } from 'node:tls';
-import { ConfigError } from '../../lib/config-error.ts';
+import { ConfigError } from '../../lib/config/read-variables.ts';
 
 const certificate = /-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----/gs;
 

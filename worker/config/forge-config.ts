@@ -3,11 +3,8 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import type { ForgeServers } from '../../activities/forges/forges.ts';
 import type { GithubApp } from '../../activities/forges/github-credential.ts';
-import { ConfigError } from '../../lib/config-error.ts';
+import { ConfigError, httpAddress } from '../../lib/config/read-variables.ts';
 
-const httpAddress = z
-  .string()
-  .refine((text) => URL.canParse(text) && /^https?:\/\//i.test(text), 'must be an http:// or https:// address');
 const tokenText = z.string().regex(/^[\x21-\x7e]+$/, 'must be one word without spaces');
 
 /** The variables of forges; of the two credentials for GitHub, the app goes first. */

@@ -1,0 +1,111 @@
+import { resolve } from 'node:path';
+import { z } from 'zod';
+import type { EncryptionKey } from '../encryption/keys.ts';
+import { encryptionKeysVariable } from '../encryption/keys-variable.ts';
+import { dollarsSchema } from '../inputs/dollars.ts';
+import { parseWebhookHosts } from '../inputs/webhook-address.ts';
+import {
+  readTemporalCredentials,
+  temporalSettingsOf,
+  temporalVariables,
+  type TemporalSettings,
+} from '../temporal/temporal-credentials.ts';
+import { tracingSettingsOf, tracingVariables, type TracingSettings } from '../tracing/tracing-settings.ts';
+import { httpAddress } from './read-variables.ts';
+
+/** What both processes are configured with. */
+export interface SharedConfig {
+  logLevel: string;
+  /** Null: nothing is traced. */
+  tracing: TracingSettings | null;
+  database: { url: string };
+  temporal: TemporalSettings;
+  /** The first seals, all open; none: values are stored as they are. */
+  encryptionKeys: EncryptionKey[];
+  /** The operator's, in millionths of a US dollar: a project's own are never more. Null: any amount. */
+  budgets: { jobMicros: number | null; dayMicros: number | null; organizationMicros: number | null };
+  repositories: { allowedHosts: string[]; localRoot: string | null };
+  /** `host` or `host:port` that webhooks may lead to though it is private, and without TLS. */
+  webhookAllowedHosts: string[];
+}
+
+interface ProviderSettings {
+  anthropicApiKey?: string;
+  openaiApiKey?: string;
+  googleApiKey?: string;
+  compatible?: { baseUrl: string; apiKey?: string };
+}
+
+const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+
+/** The variables that both processes read. */
+export const sharedVariables = z.object({
+  DATABASE_URL: z
+    .string({ error: 'is missing; set it to the address of PostgreSQL, or use "npm start", which brings its own' })
+    .refine((text) => URL.canParse(text) && /^postgres(?:ql)?:\/\//i.test(text), 'must be a postgres:// address'),
+  ...temporalVariables.shape,
+  DOCKET_ENCRYPTION_KEYS: encryptionKeysVariable,
+  ...tracingVariables.shape,
+  LOG_LEVEL: z.enum(logLevels, `must be one of ${logLevels.join(', ')}`).default('info'),
+  ANTHROPIC_API_KEY: z.string().optional(),
+  OPENAI_API_KEY: z.string().optional(),
+  GOOGLE_GENERATIVE_AI_API_KEY: z.string().optional(),
+  OPENAI_COMPATIBLE_BASE_URL: httpAddress.optional(),
+  OPENAI_COMPATIBLE_API_KEY: z.string().optional(),
+  DOCKET_MAX_JOB_DOLLARS: dollarsSchema.optional(),
+  DOCKET_MAX_PROJECT_DOLLARS_PER_DAY: dollarsSchema.optional(),
+  DOCKET_MAX_ORGANIZATION_DOLLARS_PER_DAY: dollarsSchema.optional(),
+  DOCKET_ALLOWED_HOSTS: z.string().default('github.com'),
+  DOCKET_WEBHOOK_ALLOWED_HOSTS: z.string().default(''),
+  DOCKET_LOCAL_REPOSITORIES: z.string().optional(),
+});
+
+type SharedEnvironment = z.infer<typeof sharedVariables>;
+
+export function sharedConfigOf(env: SharedEnvironment): SharedConfig {
+  const hosts = env.DOCKET_ALLOWED_HOSTS.split(',').map((host) => host.trim().toLowerCase());
+  return {
+    logLevel: env.LOG_LEVEL,
+    tracing: tracingSettingsOf(env),
+    database: { url: env.DATABASE_URL },
+    temporal: temporalSettingsOf(env),
+    encryptionKeys: env.DOCKET_ENCRYPTION_KEYS,
+    budgets: {
+      jobMicros: env.DOCKET_MAX_JOB_DOLLARS ?? null,
+      dayMicros: env.DOCKET_MAX_PROJECT_DOLLARS_PER_DAY ?? null,
+      organizationMicros: env.DOCKET_MAX_ORGANIZATION_DOLLARS_PER_DAY ?? null,
+    },
+    repositories: {
+      allowedHosts: hosts.filter((host) => host !== ''),
+      localRoot: env.DOCKET_LOCAL_REPOSITORIES === undefined ? null : resolve(env.DOCKET_LOCAL_REPOSITORIES),
+    },
+    webhookAllowedHosts: parseWebhookHosts(env.DOCKET_WEBHOOK_ALLOWED_HOSTS),
+  };
+}
+
+export function providersOf(env: SharedEnvironment): ProviderSettings {
+  const baseUrl = env.OPENAI_COMPATIBLE_BASE_URL;
+  return {
+    anthropicApiKey: env.ANTHROPIC_API_KEY,
+    openaiApiKey: env.OPENAI_API_KEY,
+    googleApiKey: env.GOOGLE_GENERATIVE_AI_API_KEY,
+    compatible: baseUrl === undefined ? undefined : { baseUrl, apiKey: env.OPENAI_COMPATIBLE_API_KEY },
+  };
+}
+
+/** Returns the values that must never be stored or leave the process: those of both processes, and its own. */
+export function secretsAmong(config: SharedConfig, providers: ProviderSettings, own: string[]): string[] {
+  const { database, encryptionKeys, tracing, temporal } = config;
+  const values = [
+    providers.anthropicApiKey,
+    providers.openaiApiKey,
+    providers.googleApiKey,
+    providers.compatible?.apiKey,
+    ...encryptionKeys.map(({ secret }) => secret.export().toString('base64')),
+    ...own,
+    decodeURIComponent(new URL(database.url).password),
+    readTemporalCredentials(temporal).apiKey,
+    ...(tracing?.secrets ?? []),
+  ];
+  return values.filter((value) => value !== undefined).filter((value) => value !== '');
+}
