@@ -12,7 +12,7 @@ import { createAssistant } from './assistant.ts';
 import type { Assistant } from './assistant.ts';
 import { createPassageSearch } from './search-passages.ts';
 import type { SearchPassages } from './search-passages.ts';
-import { createFlushQueue } from './flush-queue.ts';
+import { createFlushQueue } from '../http/flush-queue.ts';
 import { LoadShedder } from './load-shedder.ts';
 import { OpenStreams } from './open-streams.ts';
 import { resumeReply, type ResumeRequest, type ResumeTimes } from './resume-reply.ts';

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ScheduleFlush } from '../assistant/flush-queue.ts';
+import type { ScheduleFlush } from './flush-queue.ts';
 
 export interface StreamOutputOptions {
   response: ServerResponse;
