@@ -81,14 +81,31 @@ describe('.env.example', () => {
 });
 
 describe('docker-compose.yml', () => {
-  const services: Record<string, { environment: Record<string, string> }> = parse(read('docker-compose.yml'), {
-    merge: true,
-  }).services;
+  const services: Record<string, { environment: Record<string, string>; ports?: string[]; volumes?: string[] }> = parse(
+    read('docker-compose.yml'),
+    {
+      merge: true,
+    },
+  ).services;
   /** The image says these. */
   const ofImage = ['HOST', 'PORT', 'DOCKET_WORK_DIR', 'DOCKET_CACHE_DIR'];
 
   it.each(['api', 'worker'])('gives the %s every variable that it reads', (name) => {
     const given = Object.keys(services[name]!.environment);
     expect(readBy(name).filter((variable) => !given.includes(variable) && !ofImage.includes(variable))).toEqual([]);
+  });
+
+  it('publishes ports at the loopback address alone, unless the operator names another', () => {
+    const ports = Object.values(services).flatMap((service) => service.ports ?? []);
+    expect(ports).toHaveLength(2);
+    for (const port of ports) expect(port).toMatch(/^(?:127\.0\.0\.1|\$\{DOCKET_LISTEN:-127\.0\.0\.1\}):/);
+  });
+
+  it('mounts the files that settings may name, and the key of the GitHub App for the worker alone', () => {
+    const [key, files] = ['GITHUB_APP_PRIVATE_KEY_FILE', 'DOCKET_FILES'].map((name) =>
+      Object.keys(services).filter((service) => services[service]!.volumes?.some((volume) => volume.includes(name))),
+    );
+    expect(key).toEqual(['worker', 'worker-next']);
+    expect(files).toEqual(['migrate', 'api', 'worker', 'worker-next']);
   });
 });

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
-import { chmod, chown, mkdtemp, rm } from 'node:fs/promises';
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { chmod, chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -153,6 +153,14 @@ async function main(): Promise<void> {
   await execute('chown', ['-R', '1000:1000', repositories]);
   await chmod(repositories, 0o755);
   await chown(repositories, 1000, 1000);
+  const files = await mkdtemp(join(tmpdir(), 'docket-compose-files-'));
+  resources.defer(() => rm(files, { recursive: true, force: true }));
+  await chmod(files, 0o755);
+  const key = join(files, 'github-app.pem');
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  await writeFile(key, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 });
+  await chown(key, 1000, 1000);
+  await writeFile(join(files, 'prices.json'), JSON.stringify({ 'compatible/own': { input: 1, output: 2 } }));
   const stack = resources.use(
     await openCompose({
       POSTGRES_PASSWORD: secret(),
@@ -162,6 +170,10 @@ async function main(): Promise<void> {
       DOCKET_ENCRYPTION_KEYS: `k1:${randomBytes(32).toString('base64')}`,
       DOCKET_BUILD_ID: 'v1',
       DOCKET_LOCAL_REPOSITORIES: repositories,
+      DOCKET_FILES: files,
+      DOCKET_MODEL_PRICES: '/var/lib/docket/files/prices.json',
+      GITHUB_APP_ID: '1',
+      GITHUB_APP_PRIVATE_KEY_FILE: key,
     }),
   );
   await step('up', () => stack.up(['api', 'worker']));
