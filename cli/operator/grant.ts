@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { createGrantAdministration } from '../../db/organizations/grants.ts';
-import { parseGrant } from '../../lib/inputs/grants.ts';
+import { createGrantAdministration, createGrantStore } from '../../db/organizations/grants.ts';
+import { parseGrant, widerGrants } from '../../lib/inputs/grants.ts';
 import { CommandError } from '../command-error.ts';
 import { printList, printRecord } from '../commands/output.ts';
 import type { OperatorContext, WithOperator } from './context.ts';
@@ -39,7 +39,9 @@ export function addGrantCommands(group: Command, withOperator: WithOperator): vo
           throw new CommandError(
             `The organization has no grant for ${resource}; "docket org grants" shows what it has.`,
           );
-        printRecord(command, { organization: organizationId, resource, granted: 'no longer' });
+        const wider = widerGrants(await createGrantStore(context.pool).resources({ organizationId }), resource);
+        const granted = wider.length === 0 ? 'no longer' : `still, by ${wider.join(' and ')}`;
+        printRecord(command, { organization: organizationId, resource, granted });
       }),
     );
 

@@ -46,6 +46,13 @@ export function covers(resources: readonly string[], text: string): boolean {
   );
 }
 
+/** Those of canonical resources that cover all that another one covers. */
+export function widerGrants(resources: readonly string[], resource: string): string[] {
+  return resources.filter(
+    (wide) => wide === everything || (wide.endsWith(below) && resource.startsWith(wide.slice(0, -1))),
+  );
+}
+
 /**
  * The address that a grant for a repository names: the path itself, or where the forge has it. A repository that is reached by
  * ssh lies at `forgeUrl`, or on the server under its own name.

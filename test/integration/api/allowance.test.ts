@@ -127,6 +127,8 @@ describe('an allowance', () => {
     const others = await Promise.all(Array.from({ length: 8 }, (_, at) => send(scene, resource, `${at}`, 'one key')));
     expect(new Set(others.map(({ status }) => status))).toEqual(new Set([409]));
     expect((await send(scene, resource, 'x')).status).toBe(429);
+    const again = await send(scene, resource, 'same', 'one key');
+    expect([again.status, isReplay(again), again.body.id]).toEqual([200, true, same[0]!.body.id]);
   });
 
   it.each(['job', 'fork'] as const)(

@@ -53,7 +53,10 @@ describe('the operator', () => {
       '/srv/git/docs.git',
       'https://github.com/acme/*',
     ]);
-    await docket(`org revoke-grant ${org} /srv/git/docs.git`);
+    await docket(`org grant ${org} /srv/git/*`);
+    const revoke = async (resource: string) => (await docketJson(`org revoke-grant ${org} ${resource}`)).granted;
+    expect(await revoke('/srv/git/docs.git')).toBe('still, by /srv/git/*');
+    expect(await revoke('/srv/git/*')).toBe('no longer');
     await expect(docket(`org revoke-grant ${org} /srv/git/docs.git`)).rejects.toThrow(/has no grant/);
     await expect(docket(local)).rejects.toThrow(/There is no repository/);
     await expect(docket(`org grant ${org} /srv/../etc`)).rejects.toThrow(/A grant must be/);

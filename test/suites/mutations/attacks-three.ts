@@ -38,6 +38,22 @@ export const attackThreeMutations: Mutation[] = [
     tests: ['clients/tidy'],
   },
   {
+    name: 'branches without a common commit are merged',
+    file: 'activities/workspaces/merge-branch.ts',
+    find: 'if ((await git.run(common)).exitCode === 1) {',
+    replace: 'if ((await git.run(common)).exitCode === 2) {',
+    project: 'integration',
+    tests: ['workspaces/merge-branch'],
+  },
+  {
+    name: 'a grant counts as revoked while a wider one stands',
+    file: 'lib/inputs/grants.ts',
+    find: 'wide.endsWith(below) && resource.startsWith(wide.slice(0, -1))',
+    replace: 'wide === resource',
+    project: 'unit',
+    tests: ['lib/inputs/grants'],
+  },
+  {
     name: 'a line of a bundle has no end',
     file: 'db/jobs/bundle-file.ts',
     find: "if (rest.length > longestLine) throw new BundleFileError('The file is not a job bundle.');",

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { covers, grantTargetOf, parseGrant } from '../../../../lib/inputs/grants.ts';
+import { covers, grantTargetOf, parseGrant, widerGrants } from '../../../../lib/inputs/grants.ts';
 import { parseRepository } from '../../../../lib/inputs/repository.ts';
 import { propertyRuns } from '../../../support/property-runs.ts';
 
@@ -59,6 +59,20 @@ describe('parseGrant', () => {
   ])('refuses %j with one sentence', (text) => {
     expect(parseGrant(text)).toEqual({ ok: false, problem: expect.stringMatching(/^A grant must be [^\n]+\.$/) });
   });
+});
+
+it('names the grants that cover what another one does', () => {
+  const resources = [
+    '*',
+    'https://github.com/*',
+    'https://github.com/acme/*',
+    'https://github.com/acme/lamp',
+    '/srv/*',
+  ];
+  expect(widerGrants(resources, 'https://github.com/acme/lamp')).toEqual(resources.slice(0, 3));
+  expect(widerGrants(resources.slice(1), 'https://github.com/acme/team/*')).toEqual(resources.slice(1, 3));
+  expect(widerGrants(resources.slice(1), 'https://github.com.evil/x')).toEqual([]);
+  expect(widerGrants(['/srv/*'], '/srv2/x')).toEqual([]);
 });
 
 describe('covers', () => {
