@@ -25,3 +25,16 @@ describe('SECURITY.md', () => {
     expect(namedBy(promise), promise.slice(0, 60)).not.toEqual([]);
   });
 });
+
+describe('the dependencies', () => {
+  it('run no install script that nobody has allowed', () => {
+    const { allowScripts } = JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf8'));
+    const { packages } = JSON.parse(readFileSync(join(checkout, 'package-lock.json'), 'utf8'));
+    const withScripts = Object.keys(packages)
+      .filter((path) => packages[path].hasInstallScript === true)
+      .map((path) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length));
+    expect(withScripts.length).toBeGreaterThan(5);
+    expect(withScripts.filter((name) => !(name in allowScripts))).toEqual([]);
+    expect(readFileSync(join(checkout, '.npmrc'), 'utf8')).toMatch(/^strict-allow-scripts=true$/m);
+  });
+});

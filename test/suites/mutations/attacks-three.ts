@@ -46,6 +46,14 @@ export const attackThreeMutations: Mutation[] = [
     tests: ['workspaces/merge-branch'],
   },
   {
+    name: 'packages that nobody has allowed run install scripts',
+    file: '.npmrc',
+    find: 'strict-allow-scripts=true',
+    replace: 'strict-allow-scripts=false',
+    project: 'unit',
+    tests: ['unit/security'],
+  },
+  {
     name: 'a grant counts as revoked while a wider one stands',
     file: 'lib/inputs/grants.ts',
     find: 'wide.endsWith(below) && resource.startsWith(wide.slice(0, -1))',
