@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createRunTool } from '../../activities/tools/run-tool.ts';
 import { createToolset } from '../../activities/tools/toolset.ts';
-import { openSandbox } from '../../activities/sandbox/open-sandbox.ts';
+import { openSandboxHost } from '../../activities/sandbox/sandbox-host.ts';
 import type { ActivityDeps } from '../../activities/index.ts';
 import type { TestDatabase } from './database.ts';
 import { createTestRepository } from './git-repository.ts';
@@ -19,7 +19,9 @@ export async function startCommandScene(
   await using resources = new AsyncDisposableStack();
   const directory = await mkdtemp(join(tmpdir(), 'docket-commands-'));
   resources.defer(() => rm(directory, { recursive: true, force: true }));
-  const opened = await openSandbox({ directory, limits: testLimits });
+  const opened = resources.use(
+    await openSandboxHost({ directory, limits: testLimits, network: null, authorities: null }),
+  );
   const commands = { ...opened, maxSeconds: 60 };
   const toolset = createToolset({ run: createRunTool(commands) });
   const repository = resources.use(await createTestRepository({ 'README.md': '# Lamp\n', '.gitignore': 'build/\n' }));

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createEgress, type EgressOptions } from '../../activities/network/egress.ts';
 import { openSandbox } from '../../activities/sandbox/open-sandbox.ts';
+import { openSandboxHost } from '../../activities/sandbox/sandbox-host.ts';
 import type { SandboxLimits } from '../../activities/sandbox/profile.ts';
 import type { CommandEnd } from '../../activities/sandbox/running-command.ts';
 import type { AccountRequest } from './sandbox-account.ts';
@@ -127,15 +128,19 @@ interface Opening {
   authorities: string | null;
 }
 
+/** As a worker runs commands: in a small process. One that resolves names in its own way runs them itself. */
 async function asOwner(opening: Opening): Promise<{ runs: Runs; close(): void }> {
-  const { directory, limits, network: wanted, authorities } = opening;
-  const network = wanted === undefined ? null : { hosts: wanted.hosts, egress: createEgress(wanted) };
-  const { sandbox, problem } = await openSandbox({
-    directory: join(directory, 'sandbox'),
-    limits,
-    network,
-    authorities,
-  });
+  const { directory: parent, limits, network: wanted, authorities } = opening;
+  const directory = join(parent, 'sandbox');
+  if (wanted?.resolve === undefined) {
+    const network = wanted === undefined ? null : { hosts: wanted.hosts, privateHosts: wanted.privateHosts ?? [] };
+    const opened = await openSandboxHost({ directory, limits, network, authorities });
+    if (opened.sandbox === null) throw new Error(opened.problem);
+    const { sandbox } = opened;
+    return { runs: (call) => sandbox.run(call), close: () => opened[Symbol.dispose]() };
+  }
+  const network = { hosts: wanted.hosts, egress: createEgress(wanted) };
+  const { sandbox, problem } = await openSandbox({ directory, limits, network, authorities });
   if (sandbox === null) throw new Error(problem);
   return { runs: (call) => sandbox.run(call), close: () => undefined };
 }
