@@ -141,6 +141,7 @@ async function create(
   const { head, base, title, body: description = '', draft = false } = body;
   const refusal = await refusalOf(found, { head, base });
   if (refusal !== null) return refusal;
+  if (found.pullRequests.some((one) => one.head === head && one.state === 'open')) return alreadyExists(head);
   const hadRival = takeRace();
   const made = { head, base, draft, title, body: description, labels: [], assignees: [], reviewers: [] };
   const number = found.pullRequests.length + 1;
@@ -184,7 +185,7 @@ async function refusalOf(found: FakeRepository, { head, base }: { head: string; 
   if (headCommit === baseCommit) {
     return invalid({ resource: 'PullRequest', code: 'custom', message: `No commits between ${base} and ${head}` });
   }
-  return found.pullRequests.some((one) => one.head === head && one.state === 'open') ? alreadyExists(head) : null;
+  return null;
 }
 
 const notFound = { status: 404, body: { message: 'Not Found', documentation_url: documentation } };
