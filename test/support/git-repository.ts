@@ -1,8 +1,7 @@
-import { execFile } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
-import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
+import { processHost } from './git.ts';
 
 /** A file by its text or bytes; `{ link }` a symlink, `{ executable }` a file with the bit; null deletes. */
 export type TestFile = string | Uint8Array | { link: string } | { executable: string } | null;
@@ -37,33 +36,36 @@ const environment = {
 };
 
 /** Runs git outside of the code under test, with nothing of the machine's configuration. */
-export function runTestGit(
+export async function runTestGit(
   args: readonly string[],
-  options: { cwd: string; env?: Record<string, string> },
+  { cwd, env, stdin = null }: { cwd: string; env?: Record<string, string>; stdin?: Uint8Array | null },
 ): Promise<string> {
-  const env = { ...environment, HOME: options.cwd, ...options.env };
-  return new Promise((resolve, reject) => {
-    execFile('git', args, { cwd: options.cwd, env, maxBuffer: 1 << 28 }, (error, stdout, stderr) => {
-      if (error === null) resolve(stdout.replace(/\n$/, ''));
-      else reject(new Error(`git ${args.join(' ')}: ${stderr}`, { cause: error }));
-    });
-  });
+  const limits = { maxFileBytes: null, maxMemoryBytes: null, maxOutputBytes: 1 << 28, timeoutMs: 120_000 };
+  const { signal } = new AbortController();
+  const own = { ...environment, HOME: cwd, ...env };
+  const call = { file: 'git', args, cwd, env: own, stdin, secretInput: null, signal, ...limits };
+  const { exitCode, stdout, stderr } = await processHost.run(call);
+  if (exitCode === 0) return stdout.toString().replace(/\n$/, '');
+  throw new Error(`git ${args.join(' ')}: ${stderr}`);
 }
 
-/** Writes files below a directory as they are described. */
-export async function writeTestFiles(directory: string, files: TestFiles): Promise<void> {
-  for (const [name, file] of Object.entries(files)) {
-    const path = join(directory, name);
-    await rm(path, { recursive: true, force: true });
-    if (file === null) continue;
-    await mkdir(dirname(path), { recursive: true });
-    if (typeof file === 'string' || file instanceof Uint8Array) await writeFile(path, file);
-    else if ('link' in file) await symlink(file.link, path);
-    else {
-      await writeFile(path, file.executable);
-      await chmod(path, 0o755);
-    }
-  }
+/** A value of `git fast-import`. */
+function dataOf(content: string | Uint8Array): Buffer {
+  const bytes = Buffer.from(content);
+  return Buffer.concat([Buffer.from(`data ${bytes.length}\n`), bytes, Buffer.from('\n')]);
+}
+
+/** A change of `git fast-import`, which makes a commit in one process and stores files byte by byte. */
+function changeOf(name: string, file: TestFile): Buffer[] {
+  const path = `"${name.replaceAll(/["\\]/g, '\\$&').replaceAll('\n', '\\n')}"`;
+  if (file === null) return [Buffer.from(`D ${path}\n`)];
+  const isText = typeof file === 'string' || file instanceof Uint8Array;
+  const [mode, content] = isText
+    ? ['100644', file]
+    : 'link' in file
+      ? ['120000', file.link]
+      : ['100755', file.executable];
+  return [Buffer.from(`M ${mode} inline ${path}\n`), dataOf(content)];
 }
 
 /** Makes a bare repository with one commit on `main`; without files it stays empty. */
@@ -76,38 +78,22 @@ export async function createTestRepository(
   await mkdir(bare, { recursive: true });
   const git = (...args: string[]) => runTestGit(['--git-dir', bare, ...args], { cwd: home });
   await runTestGit(['init', '--quiet', '--bare', '--template=', '--initial-branch=main', bare], { cwd: home });
-  await mkdir(join(bare, 'info'), { recursive: true });
-  // Test files are stored byte by byte, whatever attributes they bring along
-  await writeFile(join(bare, 'info/attributes'), '* -text !eol !filter !ident !working-tree-encoding\n');
 
   async function commit(changes: TestFiles, { branch = 'main', message = 'Change' } = {}): Promise<string> {
-    const tree = await mkdtemp(join(home, 'tree-'));
-    const work = (...args: string[]) =>
-      runTestGit(['--git-dir', bare, '--work-tree', tree, ...args], {
-        cwd: tree,
-        env: { GIT_INDEX_FILE: `${tree}.index` },
-      });
     const parent = await git('rev-parse', '--verify', '--quiet', `refs/heads/${branch}`).catch(() => null);
-    if (parent !== null) await work('read-tree', '-u', '--reset', parent);
-    await writeTestFiles(tree, changes);
-    await work('add', '--all', '--force', '.');
-    const id = await work('write-tree');
-    const made = await git('commit-tree', id, ...(parent === null ? [] : ['-p', parent]), '-m', message);
-    await git('update-ref', `refs/heads/${branch}`, made);
-    await rm(tree, { recursive: true, force: true });
-    return made;
+    const person = 'Test <test@example.com> 1767225600 +0000';
+    const stdin = Buffer.concat([
+      Buffer.from(`commit refs/heads/${branch}\nmark :1\nauthor ${person}\ncommitter ${person}\n`),
+      dataOf(`${message}\n`),
+      Buffer.from(parent === null ? '' : `from ${parent}\n`),
+      ...Object.entries(changes).flatMap(([name, file]) => changeOf(name, file)),
+      Buffer.from('\nget-mark :1\n'),
+    ]);
+    return runTestGit(['--git-dir', bare, 'fast-import', '--quiet'], { cwd: home, stdin });
   }
 
-  async function makeTree(listing: string): Promise<string> {
-    const list = join(home, `listing-${randomUUID()}`);
-    await writeFile(list, listing);
-    const script = 'exec git --git-dir "$1" mktree --missing < "$2"';
-    return new Promise((resolve, reject) => {
-      execFile('/bin/sh', ['-c', script, 'sh', bare, list], { cwd: home, env: environment }, (error, stdout) =>
-        error === null ? resolve(stdout.trim()) : reject(error),
-      );
-    });
-  }
+  const makeTree = (listing: string) =>
+    runTestGit(['--git-dir', bare, 'mktree', '--missing'], { cwd: home, stdin: Buffer.from(listing) });
 
   async function read(commit: string): Promise<Record<string, string>> {
     const listing = await git('ls-tree', '-r', '-z', commit);

@@ -3,11 +3,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
-import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
+import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { inject } from 'vitest';
 import { createToolset } from '../../activities/tools/toolset.ts';
 import { createForges, type ForgeServers } from '../../activities/forges/forges.ts';
-import { createGit } from '../../activities/git/git.ts';
+import { createTestGit } from './git.ts';
 import { createLocalForge } from '../../activities/forges/local-forge.ts';
 import { createWorkspaces } from '../../activities/workspaces/workspaces.ts';
 import { createActivities, type ActivityDeps } from '../../activities/index.ts';
@@ -114,6 +114,7 @@ export async function startTestWorker(options: TestWorkerOptions): Promise<TestW
     dataConverter,
     queue,
     shutdownGraceMs: 0,
+    workers: testWorkers,
   });
   const run = worker.run();
   resources.defer(async () => {
@@ -184,7 +185,7 @@ function depsOf(
   { database: { pool }, modelUrl, servers, encryptionKeys }: TestWorkerOptions,
   directory: string,
 ): ActivityDeps {
-  const git = createGit({
+  const git = createTestGit({
     home: join(directory, 'home'),
     transports: ['https', 'http', 'file', 'ssh'],
     egress: loopbackEgress,
@@ -224,6 +225,11 @@ function depsOf(
 function tokensOf({ github, gitlab, gitea }: Partial<ForgeServers> = {}): string[] {
   return [github?.token, gitlab?.token, gitea?.token].filter((token) => typeof token === 'string');
 }
+
+/** Their workflows run in the thread of the tests: one of its own costs each worker half a second of CPU. */
+export const testWorkers: Pick<typeof Worker, 'create'> = {
+  create: (options) => Worker.create({ ...options, debugMode: true }),
+};
 
 let isQuiet = false;
 

@@ -6,7 +6,8 @@ import { appendFile, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createGit, GitError, type TransferLimits } from '../../../activities/git/git.ts';
+import { GitError, type TransferLimits } from '../../../activities/git/git.ts';
+import { createTestGit } from '../../support/git.ts';
 import type { TreeLimits } from '../../../activities/workspaces/tree-limits.ts';
 import { createWorkspaces } from '../../../activities/workspaces/workspaces.ts';
 import { verdictOf } from '../../../activities/failures.ts';
@@ -25,7 +26,7 @@ async function openWith(
   const directory = await mkdtemp(join(tmpdir(), 'docket-limits-'));
   try {
     const home = join(directory, 'home');
-    const git = createGit({ home, transports: ['http', 'file'], egress: loopbackEgress, transfer });
+    const git = createTestGit({ home, transports: ['http', 'file'], egress: loopbackEgress, transfer });
     const workspaces = createWorkspaces({ git, directory: join(directory, 'work'), limits: { ...wide, ...limits } });
     const error = await (async () => {
       const { commit } = await workspaces.resolve({ ...access(repository), ref: null });
@@ -96,12 +97,12 @@ describe('the limits of a repository', () => {
     try {
       const args = ['diff-tree', '-r', '-M', '--name-only', 'main', '4b825dc642cb6eb9a060e54bf8d69288fbee4904'];
       const call = { gitDir: repository.path, args, maxOutputBytes: 1_000, signal: new AbortController().signal };
-      const error = await createGit({ home, memoryBytes: 2 ** 27 })
+      const error = await createTestGit({ home, memoryBytes: 2 ** 27 })
         .run(call)
         .catch((thrown: unknown) => thrown);
       expect(error).toMatchObject({ kind: 'out-of-memory', message: expect.stringMatching(/DOCKET_GIT_MEMORY_MB/) });
       expect(verdictOf(error)).toMatchObject({ category: 'repository_too_large', tolerated: 0 });
-      await expect(createGit({ home }).run(call)).resolves.toMatchObject({ exitCode: -1, truncated: true });
+      await expect(createTestGit({ home }).run(call)).resolves.toMatchObject({ exitCode: -1, truncated: true });
     } finally {
       await rm(home, { recursive: true, force: true });
     }
@@ -114,7 +115,7 @@ describe('the limits of a repository', () => {
       const { port } = silent.address() as AddressInfo;
       const directory = await mkdtemp(join(tmpdir(), 'docket-limits-'));
       const transfer = { bytes: 1e9, timeoutMs: 300 };
-      const git = createGit({ home: directory, transports: ['http'], egress: loopbackEgress, transfer });
+      const git = createTestGit({ home: directory, transports: ['http'], egress: loopbackEgress, transfer });
       const remote = `http://127.0.0.1:${port}/a/b`;
       const { signal } = new AbortController();
       const call = { gitDir: directory, args: ['ls-remote', remote], transports: ['http'] as const, remote, signal };

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createGit } from '../../../activities/git/git.ts';
+import { createTestGit } from '../../support/git.ts';
 import { createGiteaForge } from '../../../activities/forges/gitea.ts';
 import { createWorkspaces } from '../../../activities/workspaces/workspaces.ts';
 import { hostKeyLinesOf, hostKeySchema } from '../../../lib/inputs/ssh-keys.ts';
@@ -45,7 +45,7 @@ describe.runIf(binary !== null && hasSsh)('a real Gitea by ssh', () => {
 
   /** Adds a file and pushes it to the job's branch. */
   async function publish(key: KeyPair, jobId: string) {
-    const git = createGit({ home: join(directory, `home-${jobId}`), egress: loopbackEgress });
+    const git = createTestGit({ home: join(directory, `home-${jobId}`), egress: loopbackEgress });
     const workspaces = createWorkspaces({ git, directory: join(directory, jobId) });
     const credential = { privateKey: key.private, knownHosts };
     const access = { organizationId: 'org_test', repository: urlOf('lamp'), credential, signal: live };
@@ -97,7 +97,7 @@ describe.runIf(binary !== null && hasSsh)('a real Gitea by ssh', () => {
       message: expect.stringMatching(/rejected the project's ssh key/),
     });
     await gitea.ask('POST', '/user/repos', { name: 'other', private: true, auto_init: true });
-    const git = createGit({ home: join(directory, 'home-other'), egress: loopbackEgress });
+    const git = createTestGit({ home: join(directory, 'home-other'), egress: loopbackEgress });
     const workspaces = createWorkspaces({ git, directory: join(directory, 'other') });
     const credential = { privateKey: writer.private, knownHosts };
     const resolved = workspaces.resolve({

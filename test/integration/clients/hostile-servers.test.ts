@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createEgress } from '../../../activities/network/egress.ts';
-import { createGit } from '../../../activities/git/git.ts';
+import { createTestGit } from '../../support/git.ts';
 import { createGiteaForge } from '../../../activities/forges/gitea.ts';
 import { createGithubForge } from '../../../activities/forges/github.ts';
 import { createTokenCredential } from '../../../activities/forges/github-credential.ts';
@@ -131,7 +131,11 @@ describe('a server that means ill', () => {
     });
     const directory = await mkdtemp(join(tmpdir(), 'docket-servers-'));
     try {
-      const git = createGit({ home: directory, transports: ['http'], egress: createEgress({ privateHosts: [at] }) });
+      const git = createTestGit({
+        home: directory,
+        transports: ['http'],
+        egress: createEgress({ privateHosts: [at] }),
+      });
       const access = { repository: `http://${at}/acme/lamp`, credential: null, signal: live };
       const list = () => listRemote(git, { gitDir: directory, access, names: ['HEAD'] });
       for (const name of ['main', '--upload-pack=x', 'x'.repeat(60_000), '\u001b[31m']) {

@@ -2,7 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Snapshot } from '../../../db/for-worker/snapshots.ts';
-import { createGit, type Git, type GitCall, type GitCredential } from '../../../activities/git/git.ts';
+import type { Git, GitCall, GitCredential } from '../../../activities/git/git.ts';
+import { createTestGit } from '../../support/git.ts';
 import { openJobDisks } from '../../../activities/workspaces/job-disks.ts';
 import type { TakenSnapshot } from '../../../activities/workspaces/job-snapshot.ts';
 import { createWorkspaces, type Workspaces } from '../../../activities/workspaces/workspaces.ts';
@@ -25,7 +26,7 @@ export async function createTestWorkspaces({
   growthBytes,
 }: { env?: Record<string, string>; growthBytes?: number } = {}): Promise<TestWorkspaces> {
   const directory = await mkdtemp(join(tmpdir(), 'docket-workspaces-'));
-  const git = createGit({
+  const git = createTestGit({
     home: join(directory, 'home'),
     transports: ['https', 'http', 'file'],
     egress: loopbackEgress,

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createEgress, type Egress } from '../../../activities/network/egress.ts';
-import { createGit, type RemoteCredential } from '../../../activities/git/git.ts';
+import type { RemoteCredential } from '../../../activities/git/git.ts';
+import { createTestGit } from '../../support/git.ts';
 import { runProcess, type ProcessCall } from '../../../activities/git/git-process.ts';
 import { openSshSession } from '../../../activities/git/ssh-session.ts';
 import { createWorkspaces } from '../../../activities/workspaces/workspaces.ts';
@@ -45,7 +46,7 @@ async function openCopies({
   const home = join(directory, "git's home");
   const calls: Omit<ProcessCall, 'signal'>[] = [];
   const kept: { mode: number; name: string }[] = [];
-  const git = createGit({
+  const git = createTestGit({
     home,
     egress,
     async run({ signal, ...call }) {

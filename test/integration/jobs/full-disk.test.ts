@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createGit } from '../../../activities/git/git.ts';
+import { createTestGit } from '../../support/git.ts';
 import { createWorkspaces } from '../../../activities/workspaces/workspaces.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
@@ -26,7 +26,7 @@ describe('a disk without room', () => {
       if (disk === null) return skip('this account may not mount a file system');
       await using repository = await createTestRepository();
       await using model = await startScriptedModelServer();
-      const git = createGit({ home: join(disk.directory, 'git-home'), transports: ['file'] });
+      const git = createTestGit({ home: join(disk.directory, 'git-home'), transports: ['file'] });
       const workspaces = createWorkspaces({ git, directory: join(disk.directory, 'work') });
       await using worker = await startTestWorker({ database, modelUrl: model.baseUrl, change: () => ({ workspaces }) });
       const request = { prompt: 'Go', repository: repository.path };

@@ -7,7 +7,7 @@ import { pino } from 'pino';
 import { expect, it } from 'vitest';
 import { createGrantedAccess } from '../../../activities/job/granted-access.ts';
 import { mergeBranch } from '../../../activities/workspaces/merge-branch.ts';
-import { createGit } from '../../../activities/git/git.ts';
+import { createTestGit } from '../../support/git.ts';
 import { createGrantAdministration } from '../../../db/organizations/grants.ts';
 import { createPullRequestMergeStore } from '../../../db/for-worker/pull-request-merges.ts';
 import { createMergeChores } from '../../../worker/chores/merge-chores.ts';
@@ -161,7 +161,7 @@ it(
     await operator.revoke(a, `${root}/a/*`);
     expect(await worker.followUp(job.id, 'Once more')).toMatchObject({ failureCategory: 'repository_unreachable' });
     const merges = createPullRequestMergeStore(pool);
-    const git = createGit({ home: join(root, 'git-home'), transports: ['file'] });
+    const git = createTestGit({ home: join(root, 'git-home'), transports: ['file'] });
     const granted = createGrantedAccess({
       ...worker.deps,
       projects: { ...worker.deps.projects, list: async () => [] },

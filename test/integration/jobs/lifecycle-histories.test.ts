@@ -10,7 +10,7 @@ import { FailureType } from '../../../workflows/contract/failures.ts';
 import type { JobLimits, JobOutcome } from '../../../workflows/contract/job.ts';
 import { archiveJobsWorkflowName, jobWorkflowId, jobWorkflowName } from '../../../workflows/contract/messages.ts';
 import { recordHistory } from '../../support/histories.ts';
-import { quietRuntime } from '../../support/worker.ts';
+import { quietRuntime, testWorkers } from '../../support/worker.ts';
 
 let client: Client;
 let native: NativeConnection;
@@ -84,6 +84,7 @@ async function runTurn(name: string, { activities, turn = 1, cancelledIn, ...run
     bundle,
     queue,
     shutdownGraceMs: 0,
+    workers: testWorkers,
   });
   await worker.runUntil(async () => {
     const jobId = `job_${randomUUID()}`;
@@ -158,6 +159,7 @@ it('what the daily schedule starts archives the idle jobs', async () => {
     bundle,
     queue,
     shutdownGraceMs: 0,
+    workers: testWorkers,
   });
   await worker.runUntil(async () => {
     const handle = await client.workflow.start(archiveJobsWorkflowName, {

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { createGit } from '../../../activities/git/git.ts';
+import { createTestGit } from '../../support/git.ts';
 import { createWorkspaces } from '../../../activities/workspaces/workspaces.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
@@ -14,7 +14,7 @@ it('a job on a repository of too many files fails at once and says which limit t
   try {
     await using database = await createTestDatabase();
     await using repository = await createTestRepository({ 'a.txt': 'a', 'b.txt': 'b', 'c.txt': 'c' });
-    const git = createGit({ home: join(directory, 'home'), transports: ['file'] });
+    const git = createTestGit({ home: join(directory, 'home'), transports: ['file'] });
     const limits = { bytes: 1e6, files: 2, depth: 10 };
     await using worker = await startTestWorker({
       database,

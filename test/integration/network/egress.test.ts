@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createEgress } from '../../../activities/network/egress.ts';
-import { createGit } from '../../../activities/git/git.ts';
+import { createTestGit } from '../../support/git.ts';
 import { createGiteaForge } from '../../../activities/forges/gitea.ts';
 import { createGithubForge } from '../../../activities/forges/github.ts';
 import { createTokenCredential } from '../../../activities/forges/github-credential.ts';
@@ -69,7 +69,7 @@ describe('the way out', () => {
   ])('refuses a host that leads to %s, to git and to every forge', async (address) => {
     const egress = createEgress({ resolve: dnsOf(address).resolve });
     const repository = `http://repo.test:${port}/acme/lamp`;
-    const git = createGit({ home: join(directory, 'home'), transports: ['http'], egress });
+    const git = createTestGit({ home: join(directory, 'home'), transports: ['http'], egress });
     const named = { message: expect.stringMatching(/DOCKET_PRIVATE_HOSTS/) };
     await expect(git.run(listing(repository))).rejects.toMatchObject({ kind: 'not-found', ...named });
     const origin = `http://repo.test:${port}`;
@@ -94,7 +94,7 @@ describe('the way out', () => {
     const address = template.replace('PORT', String(port));
     const egress = createEgress();
     await expect(egress.fetch(address)).rejects.toThrow(/private/);
-    const git = createGit({ home: join(directory, 'home'), transports: ['http'], egress });
+    const git = createTestGit({ home: join(directory, 'home'), transports: ['http'], egress });
     await expect(git.run(listing(address))).rejects.toMatchObject({ kind: 'not-found' });
     expect(seen).toEqual([]);
   });
@@ -103,7 +103,7 @@ describe('the way out', () => {
     const { resolve, asked } = dnsOf('127.0.0.1', '127.0.0.9');
     // a name that no other DNS knows: git reaches the server only through what it was given
     const egress = createEgress({ resolve, privateHosts: [`rebound.invalid:${port}`] });
-    const git = createGit({ home: join(directory, 'home'), transports: ['http'], egress });
+    const git = createTestGit({ home: join(directory, 'home'), transports: ['http'], egress });
     await git.run(listing(`http://rebound.invalid:${port}/a/b`)).catch(() => null);
     expect(asked).toEqual(['rebound.invalid']);
     expect(new Set(seen)).toEqual(new Set([`rebound.invalid:${port}`]));

@@ -10,7 +10,7 @@ import { inject } from 'vitest';
 import { createAttempt } from '../../../activities/attempt.ts';
 import type { Forge } from '../../../activities/forges/forge.ts';
 import { createForges } from '../../../activities/forges/forges.ts';
-import { createGit } from '../../../activities/git/git.ts';
+import { createTestGit } from '../../support/git.ts';
 import { createWorkspaces } from '../../../activities/workspaces/workspaces.ts';
 import { createSiteActivities, type SiteActivityDeps } from '../../../activities/sites/site-index.ts';
 import { SiteIndexes } from '../../../api/assistant/site-indexes.ts';
@@ -27,7 +27,7 @@ import { prepareWorkflowBundle } from '../../../worker/workflow-bundle.ts';
 import { indexSiteWorkflowId, indexSiteWorkflowName } from '../../../workflows/contract/messages.ts';
 import type { IndexSiteOutcome } from '../../../workflows/contract/site.ts';
 import type { TestDatabase } from '../../support/database.ts';
-import { quietRuntime } from '../../support/worker.ts';
+import { quietRuntime, testWorkers } from '../../support/worker.ts';
 
 export interface SiteWorkerOptions {
   database: TestDatabase;
@@ -68,7 +68,8 @@ export async function startSiteWorker(options: SiteWorkerOptions): Promise<SiteW
   const { taskQueue = `test-${randomUUID()}` } = options;
   const queue = siteQueue(createSiteActivities({ ...base, ...options.change?.(base) }), taskQueue);
   const bundle = await prepareWorkflowBundle();
-  const worker = await createWorker({ connection: native, namespace: 'default', bundle, queue, shutdownGraceMs: 0 });
+  const shape = { namespace: 'default', bundle, shutdownGraceMs: 0, workers: testWorkers };
+  const worker = await createWorker({ connection: native, queue, ...shape });
   const run = worker.run();
   resources.defer(async () => {
     worker.shutdown();
@@ -102,7 +103,7 @@ export async function startSiteWorker(options: SiteWorkerOptions): Promise<SiteW
 }
 
 function depsOf({ database: { pool }, siteDirectories }: SiteWorkerOptions, directory: string) {
-  const git = createGit({ home: join(directory, 'home'), transports: ['file'] });
+  const git = createTestGit({ home: join(directory, 'home'), transports: ['file'] });
   return {
     sites: createSiteIndexing(pool),
     indexes: createSiteIndexStore(pool),

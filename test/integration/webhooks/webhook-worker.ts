@@ -26,7 +26,7 @@ import { createWebhookStarts } from '../../../db/for-worker/webhook-starts.ts';
 import { operatorOfProject } from '../../support/build.ts';
 import type { TestDatabase } from '../../support/database.ts';
 import { testKeys } from '../../support/encryption.ts';
-import { quietRuntime } from '../../support/worker.ts';
+import { quietRuntime, testWorkers } from '../../support/worker.ts';
 
 export interface WebhookWorkerOptions extends Partial<WebhookSenderOptions> {
   database: TestDatabase;
@@ -106,7 +106,8 @@ export async function startWebhookWorker(options: WebhookWorkerOptions): Promise
   const taskQueue = `test-${randomUUID()}`;
   const queue = webhookQueue(createWebhookActivities({ ...base, ...change?.(base) }), taskQueue);
   const bundle = await prepareWorkflowBundle();
-  const worker = await createWorker({ connection: native, namespace: 'default', bundle, queue, shutdownGraceMs: 0 });
+  const shape = { namespace: 'default', bundle, shutdownGraceMs: 0, workers: testWorkers };
+  const worker = await createWorker({ connection: native, queue, ...shape });
   const run = worker.run();
   resources.defer(async () => {
     worker.shutdown();

@@ -3,12 +3,12 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { createGit } from '../../../activities/git/git.ts';
+import { createTestGit } from '../../support/git.ts';
 import { mergeBranch } from '../../../activities/workspaces/merge-branch.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
 
 const directory = await mkdtemp(join(tmpdir(), 'docket-merge-'));
-const git = createGit({ home: join(directory, 'home') });
+const git = createTestGit({ home: join(directory, 'home') });
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
 function merge(repository: string, head = 'docket/fix') {

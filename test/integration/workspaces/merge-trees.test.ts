@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { createGit } from '../../../activities/git/git.ts';
+import { createTestGit } from '../../support/git.ts';
 import { jobDirectoryOf } from '../../../activities/workspaces/job-directory.ts';
 import { mergeTrees, mergeTreesYielding } from '../../../activities/workspaces/merge-trees.ts';
 import { createTestRepository, type TestFiles } from '../../support/git-repository.ts';
@@ -61,7 +61,7 @@ it.each<[string, { ours: TestFiles; theirs: TestFiles; tree: Record<string, stri
   await using repository = await createTestRepository(begin);
   const directory = await mkdtemp(join(tmpdir(), 'docket-merge-'));
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
-  const git = createGit({ home: join(directory, 'home') });
+  const git = createTestGit({ home: join(directory, 'home') });
   const treeOf = async (branch: string, files: TestFiles) => {
     await repository.git('update-ref', `refs/heads/${branch}`, 'main');
     return repository.git('rev-parse', `${await repository.commit(files, { branch })}^{tree}`);

@@ -1,7 +1,7 @@
 import { chmod, mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createGit } from '../../../activities/git/git.ts';
+import { createTestGit } from '../../support/git.ts';
 import { createWorkspaces } from '../../../activities/workspaces/workspaces.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
 import { readTree } from '../clients/read-tree.ts';
@@ -156,7 +156,7 @@ it('removes working copies that nobody used for a while', async () => {
   await mkdir(join(directory, 'trash', 'left'), { recursive: true });
   await utimes(join(directory, 'trash', 'left'), new Date(0), new Date(0));
   const later = createWorkspaces({
-    git: createGit({ home: join(test.directory, 'home') }),
+    git: createTestGit({ home: join(test.directory, 'home') }),
     directory,
     keepMs: 3_600_000,
   });

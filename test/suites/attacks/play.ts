@@ -1,7 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Snapshot } from '../../../db/for-worker/snapshots.ts';
-import { createGit, type Git } from '../../../activities/git/git.ts';
+import type { Git } from '../../../activities/git/git.ts';
+import { createTestGit } from '../../support/git.ts';
 import type { TreeLimits } from '../../../activities/workspaces/tree-limits.ts';
 import { createWorkspaces } from '../../../activities/workspaces/workspaces.ts';
 import type { Scene } from './scene.ts';
@@ -16,7 +17,7 @@ export async function playJob(
   { plant = async () => {}, limits }: { plant?: (tree: string) => Promise<void>; limits?: TreeLimits } = {},
 ): Promise<{ git: Git; gitDir: string; commit: string }> {
   const { signal } = new AbortController();
-  const git = createGit({ home: join(scene.directory, 'home'), transports: ['file'] });
+  const git = createTestGit({ home: join(scene.directory, 'home'), transports: ['file'] });
   const directory = join(scene.directory, 'work');
   const workspaces = createWorkspaces({ git, directory, ...(limits === undefined ? {} : { limits }) });
   const access = { organizationId: 'org_test', repository, credential: null, signal };

@@ -5,7 +5,7 @@ import { request } from 'node:http';
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createEgress } from '../../../../activities/network/egress.ts';
-import { createGit } from '../../../../activities/git/git.ts';
+import { createTestGit } from '../../../support/git.ts';
 import type { Resolve } from '../../../../activities/network/public-lookup.ts';
 import type { Attack } from '../attack.ts';
 import { openAsJob } from '../open-as-job.ts';
@@ -96,7 +96,7 @@ const byName = [['127.0.0.1'], ['::1'], ['::ffff:127.0.0.1'], ['127.8.8.8'], ['1
 );
 
 async function lists(scene: Scene, remote: string, egress = createEgress(), gitBinary = 'git') {
-  const git = createGit({ gitBinary, home: join(scene.directory, 'home'), transports: ['http', 'https'], egress });
+  const git = createTestGit({ gitBinary, home: join(scene.directory, 'home'), transports: ['http', 'https'], egress });
   const call = { gitDir: scene.directory, args: ['ls-remote', remote], transports: ['http', 'https'] as const };
   return await answered(git.run({ ...call, remote, signal }));
 }
@@ -174,7 +174,7 @@ const overTime: Attack[] = [
       const source = await dumbRepository(scene, target.port);
       const url = `http://127.0.0.1:${source}/r.git`;
       const egress = createEgress({ privateHosts: [`127.0.0.1:${source}`] });
-      const git = createGit({ home: join(scene.directory, 'home'), transports: ['http'], egress });
+      const git = createTestGit({ home: join(scene.directory, 'home'), transports: ['http'], egress });
       const gitDir = join(scene.directory, 'mirror');
       await mkdir(gitDir);
       await git.run({ gitDir, args: ['init', '--bare', '--quiet'], signal });

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { systemPrompt } from '../../../../activities/model/agent-prompt.ts';
 import { createToolset } from '../../../../activities/tools/toolset.ts';
-import { createGit } from '../../../../activities/git/git.ts';
+import { createTestGit } from '../../../support/git.ts';
 import { createWorkspaces } from '../../../../activities/workspaces/workspaces.ts';
 import { readGuidance } from '../../../../activities/model/instructions.ts';
 import { findLoop } from '../../../../activities/model/loop-guard.ts';
@@ -99,7 +99,7 @@ async function instructionsOf(scene: Scene, files: TestFiles, later?: TestFiles)
   const repository = await scene.repository(files);
   const { signal } = new AbortController();
   const access = { organizationId: 'org_test', repository: repository.path, credential: null, signal };
-  const git = createGit({ home: join(scene.directory, 'home'), transports: ['file'] });
+  const git = createTestGit({ home: join(scene.directory, 'home'), transports: ['file'] });
   const workspaces = createWorkspaces({ git, directory: join(scene.directory, 'work') });
   const { commit } = await workspaces.resolve({ ...access, ref: null });
   if (later !== undefined) await repository.commit(later, { branch: 'docket/job' });

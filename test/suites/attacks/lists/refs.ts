@@ -1,6 +1,6 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createGit } from '../../../../activities/git/git.ts';
+import { createTestGit } from '../../../support/git.ts';
 import { createWorkspaces } from '../../../../activities/workspaces/workspaces.ts';
 import type { TestRepository } from '../../../support/git-repository.ts';
 import type { Attack } from '../attack.ts';
@@ -21,7 +21,7 @@ function namesRef(scene: Scene, ref: string): Promise<string | null> {
 /** Publishes a change to a branch of this name; whether it was refused does not matter. */
 async function publishes(scene: Scene, repository: string, branch: string): Promise<void> {
   const { signal } = new AbortController();
-  const git = createGit({ home: join(scene.directory, 'home'), transports: ['file'] });
+  const git = createTestGit({ home: join(scene.directory, 'home'), transports: ['file'] });
   const workspaces = createWorkspaces({ git, directory: join(scene.directory, 'work') });
   const access = { organizationId: 'org_test', repository, credential: null, signal };
   const { commit } = await workspaces.resolve({ ...access, ref: null });

@@ -5,7 +5,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { createGit, GitError } from '../../../../activities/git/git.ts';
+import { GitError } from '../../../../activities/git/git.ts';
+import { createTestGit } from '../../../support/git.ts';
 import { createWorkspaces } from '../../../../activities/workspaces/workspaces.ts';
 import { createRedactor } from '../../../../lib/redaction/redactor.ts';
 import { createStreamRedactor } from '../../../../lib/redaction/redact-stream.ts';
@@ -69,7 +70,7 @@ function inAddress(scene: Scene, trace = false) {
 function asJob(scene: Scene, options: { trace?: boolean; fails?: boolean } = {}) {
   return fetching(scene, async (github, url) => {
     const traced = { GIT_TRACE: join(scene.directory, 'trace'), GIT_TRACE_CURL: join(scene.directory, 'trace') };
-    const git = createGit({ home: join(scene.directory, 'home'), transports: ['http'], egress: loopbackEgress });
+    const git = createTestGit({ home: join(scene.directory, 'home'), transports: ['http'], egress: loopbackEgress });
     const running = {
       run: (call: Parameters<typeof git.run>[0]) =>
         git.run(options.trace ? { ...call, env: { ...call.env, ...traced } } : call),
@@ -172,7 +173,7 @@ const tokens: Attack[] = [
     },
     async product(scene) {
       const { port, authorized } = await listening(scene);
-      const git = createGit({ home: join(scene.directory, 'home'), transports: ['http'], egress: loopbackEgress });
+      const git = createTestGit({ home: join(scene.directory, 'home'), transports: ['http'], egress: loopbackEgress });
       const workspaces = createWorkspaces({ git, directory: join(scene.directory, 'work') });
       const credential = { username: 'x', token: async () => 'the-token', origin: 'https://github.com' };
       const access = {

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createGit } from '../../../../activities/git/git.ts';
+import { createTestGit } from '../../../support/git.ts';
 import { jobDirectoryOf } from '../../../../activities/workspaces/job-directory.ts';
 import { ownPaths } from '../../../../activities/workspaces/own-paths.ts';
 import { removeTree } from '../../../../activities/workspaces/remove-tree.ts';
@@ -101,7 +101,7 @@ const bombs: Attack[] = [
     async product(scene) {
       const repository = await scene.repository({ noise: randomBytes(3_000_000) });
       const transfer = { bytes: 1_000_000, timeoutMs: 60_000 };
-      const git = createGit({ home: join(scene.directory, 'home'), transports: ['file'], transfer });
+      const git = createTestGit({ home: join(scene.directory, 'home'), transports: ['file'], transfer });
       const workspaces = createWorkspaces({ git, directory: join(scene.directory, 'work') });
       const { signal } = new AbortController();
       return (
@@ -132,7 +132,7 @@ const hiddenBehindMany: Attack = {
   async product(scene) {
     const { repository, trees } = await manyChanges(scene);
     const [base = '', tree = ''] = trees;
-    const git = createGit({ home: join(scene.directory, 'home'), transports: ['file'] });
+    const git = createTestGit({ home: join(scene.directory, 'home'), transports: ['file'] });
     const job = { ...jobDirectoryOf(scene.directory, 'job'), gitDir: repository.path };
     const paths = await answered(ownPaths(git, { job, from: [base], tree, signal: new AbortController().signal }));
     return paths !== null && !paths.some((path) => path.includes('workflows'));
@@ -175,7 +175,7 @@ const deep: Attack = {
     await playJob(scene, repository.path, { plant: (tree) => digDown(tree, 2_500) });
     const isPublished = Object.keys(await repository.read('docket/job')).length !== 2;
     await digDown(jobTree(scene), 2_500);
-    const git = createGit({ home: join(scene.directory, 'home'), transports: ['file'] });
+    const git = createTestGit({ home: join(scene.directory, 'home'), transports: ['file'] });
     await createWorkspaces({ git, directory: join(scene.directory, 'work') }).remove('job');
     const left = await readdir(join(scene.directory, 'work/trash'));
     return isPublished || left.length > 0;

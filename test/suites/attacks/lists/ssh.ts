@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createEgress } from '../../../../activities/network/egress.ts';
-import { createGit } from '../../../../activities/git/git.ts';
+import { createTestGit } from '../../../support/git.ts';
 import type { SshCredential } from '../../../../activities/git/ssh-session.ts';
 import { createWorkspaces } from '../../../../activities/workspaces/workspaces.ts';
 import { hasSsh } from '../../../support/ssh/has-ssh.ts';
@@ -45,7 +45,7 @@ async function reads(
   scene: Scene,
   { url, shown, privateHosts = ['127.0.0.1'] }: { url: string; shown: SshCredential; privateHosts?: string[] },
 ): Promise<boolean> {
-  const git = createGit({ home: join(scene.directory, 'home'), egress: createEgress({ privateHosts }) });
+  const git = createTestGit({ home: join(scene.directory, 'home'), egress: createEgress({ privateHosts }) });
   const workspaces = createWorkspaces({ git, directory: join(scene.directory, 'work') });
   const access = {
     organizationId: 'org_test',
