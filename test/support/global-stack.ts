@@ -9,6 +9,7 @@ import { startPostgres } from '../../local/postgres/postgres.ts';
 import { openProcessRecord } from '../../local/processes/process-record.ts';
 import { findTemporalBinary } from '../../local/temporal/temporal-binary.ts';
 import { startTemporal } from '../../local/temporal/temporal.ts';
+import { prepareWorkflowBundle } from '../../worker/workflow-bundle.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -24,7 +25,7 @@ const settings = {
   'matching.wv.VersionDrainageStatusRefreshInterval': '1s',
 };
 
-/** One PostgreSQL and one Temporal server for all projects of a run, gone when it ends. */
+/** One PostgreSQL, one Temporal server and one bundle of workflows for all projects of a run; servers are gone when it ends. */
 export async function setup({ vitest }: TestProject): Promise<(() => Promise<void>) | undefined> {
   const run = vitest.getRootProject();
   if ('databaseUrl' in run.getProvidedContext()) return undefined;
@@ -56,7 +57,7 @@ export async function setup({ vitest }: TestProject): Promise<(() => Promise<voi
       await startTemporal({ binary, directory, isHeadless: true, isDurable: false, settings }, hooks('temporal')),
     );
   };
-  const [database, engine] = await Promise.allSettled([startDatabase(), startEngine()]);
+  const [database, engine] = await Promise.allSettled([startDatabase(), startEngine(), prepareWorkflowBundle()]);
   if (database.status === 'rejected') throw database.reason;
   if (engine.status === 'rejected') throw engine.reason;
   run.provide('databaseUrl', database.value.url);

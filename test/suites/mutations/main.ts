@@ -34,7 +34,7 @@ function createLane(home: string, name: string): string {
 /** The tests of a project in a lane; a file that does not load has no test at all. */
 async function runTests(lane: string, { project, tests }: Pick<Mutation, 'project' | 'tests'>, more: string[] = []) {
   const report = join(lane, '.mutation.json');
-  const args = ['run', '--project', project, ...tests, '--reporter=json', `--outputFile=${report}`, ...more];
+  const args = ['run', '--project', `${project}*`, ...tests, '--reporter=json', `--outputFile=${report}`, ...more];
   // lanes share node_modules, where runs beside each other would replace each other's caches
   args.push('--cache=false', `--fsModuleCachePath=${join(lane, '.vitest-cache')}`);
   await new Promise((done, fail) => {
