@@ -12,6 +12,8 @@ export interface ModelCallLeases {
   begin(call: StepRef & { fence: number; micros: number }): Promise<boolean>;
   /** Says that the call has ended without an answer, and what it cost. */
   lose(call: StepRef & { fence: number; micros: number }): Promise<void>;
+  /** Counts the calls that a killed worker left behind in a turn that has ended since: no further attempt does. */
+  loseAbandoned(): Promise<void>;
   /** Whether an attempt is asking the model for the step, as far as is known. */
   isInFlight(ref: StepRef): Promise<boolean>;
   /** Says that attempts of this process are still asking. */
@@ -20,14 +22,16 @@ export interface ModelCallLeases {
   release(held: StepRef & { fence: number }): Promise<void>;
 }
 
-/** Counts what was lost into the job and its project, as an answer that is stored does. */
+/** Counts what was lost into the jobs and their projects, as an answer that is stored does. */
 const countLost = `
   counted as (
-    update jobs set cost_micros = cost_micros + lost from held where jobs.id = held.job_id and lost > 0
+    update jobs set cost_micros = cost_micros + lost
+    from (select job_id, sum(lost)::bigint as lost from held group by job_id) as calls
+    where jobs.id = job_id and lost > 0
     returning project_id, lost
   ), spent as (
     insert into project_spending as spending (project_id, day, cost_micros)
-    select project_id, (now() at time zone 'utc')::date, lost from counted
+    select project_id, (now() at time zone 'utc')::date, sum(lost) from counted group by project_id
     on conflict (project_id, day) do update set cost_micros = spending.cost_micros + excluded.cost_micros
   )`;
 
@@ -63,6 +67,24 @@ export function createModelCallLeases(pool: Pool): ModelCallLeases {
           select from held`,
         values: [jobId, turn, step, fence, micros],
       });
+    },
+
+    async loseAbandoned() {
+      // an attempt that still runs renews its lease and settles its own call
+      await pool.query(`
+        with abandoned as (
+          select job_id, turn, step, asked_micros as lost from job_steps
+          where asked_micros > 0 and (asked_until is null or asked_until < now() - interval '1 minute')
+            and not exists (
+              select from jobs where id = job_id and jobs.turn = job_steps.turn and jobs.status = 'active'
+            )
+          limit 100 for update skip locked
+        ), held as (
+          update job_steps as step set asked_micros = 0, lost_micros = lost_micros + lost from abandoned
+          where (step.job_id, step.turn, step.step) = (abandoned.job_id, abandoned.turn, abandoned.step)
+          returning step.job_id, lost
+        ), ${countLost}
+        select from held`);
     },
 
     async isInFlight({ jobId, turn, step }) {

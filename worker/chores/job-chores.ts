@@ -2,12 +2,14 @@ import { ScheduleAlreadyRunning, ScheduleOverlapPolicy } from '@temporalio/clien
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
 import type { GrantedAccess } from '../../activities/job/granted-access.ts';
+import type { ModelCallLeases } from '../../db/for-worker/model-call-leases.ts';
 import type { JobBranchStore, OpenPullRequest } from '../../db/for-worker/job-branches.ts';
 import { archiveJobsScheduleId, archiveJobsWorkflowName, jobTaskQueue } from '../../workflows/contract/messages.ts';
 import { repeat } from './repeat.ts';
 
 export interface JobChoresDeps {
   branches: Pick<JobBranchStore, 'claimOpenPullRequests' | 'setPullRequestState'>;
+  leases: Pick<ModelCallLeases, 'loseAbandoned'>;
   granted: Pick<GrantedAccess, 'forgeOf'>;
   client: Pick<Client, 'schedule'>;
   log: Logger;
@@ -21,11 +23,11 @@ const idleDays = 30;
 const pullRequestsAtOnce = 20;
 
 /**
- * Looks what became of the pull requests of ended jobs, and keeps the daily Temporal Schedule that archives idle jobs. Runs in
- * every worker; each pull request is looked at by one of them.
+ * Looks what became of the pull requests of ended jobs, charges model calls that killed workers left behind, and keeps the daily
+ * Temporal Schedule that archives idle jobs. Runs in every worker; each pull request is looked at by one of them.
  */
 export function createJobChores(deps: JobChoresDeps): AsyncDisposable {
-  const { branches, granted, client, log } = deps;
+  const { branches, leases, granted, client, log } = deps;
   const { roundsEveryMs = 15_000, pullRequestsEveryMs = 60_000 } = deps;
   const stopped = new AbortController();
 
@@ -45,6 +47,7 @@ export function createJobChores(deps: JobChoresDeps): AsyncDisposable {
 
   const chores = [
     repeat({ name: 'pull requests', everyMs: roundsEveryMs, work: lookAtPullRequests, log }),
+    repeat({ name: 'abandoned model calls', everyMs: roundsEveryMs, work: () => leases.loseAbandoned(), log }),
     repeat({
       name: 'archive schedule',
       everyMs: 3_600_000,

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createModelCallLeases } from '../../../db/for-worker/model-call-leases.ts';
+import { createJobWrites } from '../../../db/for-worker/job-writes.ts';
 import { createStepStore } from '../../../db/for-worker/steps.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { seedJob } from './seed.ts';
@@ -80,4 +81,42 @@ it('counts a call whose attempt was killed once another one is begun, and none t
   await steps.storeResponse({ ...ref, requestHash: 'h', response, finishReason: 'stop', usage, costMicros: 100 });
   await leases.lose({ ...ref, fence, micros: 80 });
   expect(await costOf()).toEqual({ job: 255, lost: 155, leases: 0, day: 255 });
+});
+
+it('counts a call that a killed worker left behind once its turn has ended, and none that is under way', async () => {
+  const { pool } = database;
+  const writes = createJobWrites(pool);
+  const first = await scene();
+  const { leases, steps } = first;
+  const second = { ...(await seedJob(pool)), step: 1 };
+  await pool.query('update jobs set project_id = (select project_id from jobs where id = $2) where id = $1', [
+    second.jobId,
+    first.ref.jobId,
+  ]);
+  const active = { ...(await seedJob(pool)), step: 1 };
+  const answering = { ...(await seedJob(pool)), step: 1 };
+  for (const ref of [first.ref, second, active, answering]) {
+    const { fence } = await steps.claimAnswer(ref);
+    await leases.begin({ ...ref, fence, micros: 70 });
+  }
+  const cancelled = { turn: 1, status: 'failed', failureCategory: 'cancelled' } as const;
+  for (const { jobId } of [first.ref, second, answering]) await writes.finish({ ...cancelled, jobId });
+  await leases.loseAbandoned();
+  await passTime();
+  await passTime();
+  await leases.renew([answering]);
+  for (let round = 0; round < 2; round += 1) await leases.loseAbandoned();
+  const { rows } = await pool.query(
+    `select cost_micros::int as job, lost_micros::int as lost, asked_micros::int as asked
+     from unnest($1::text[]) with ordinality as wanted (id, place)
+     join (select id, jobs.cost_micros, lost_micros, asked_micros from jobs join job_steps on job_id = id) as found using (id)
+     order by place`,
+    [[first.ref, second, active, answering].map(({ jobId }) => jobId)],
+  );
+  const counted = { job: 70, lost: 70, asked: 0 };
+  const open = { job: 0, lost: 0, asked: 70 };
+  expect(rows).toEqual([counted, counted, open, open]);
+  const day =
+    'select cost_micros::int as day from project_spending where project_id = (select project_id from jobs where id = $1)';
+  expect((await pool.query(day, [second.jobId])).rows).toEqual([{ day: 140 }]);
 });

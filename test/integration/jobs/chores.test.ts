@@ -10,6 +10,7 @@ import { createSecretBox } from '../../../lib/encryption/secret-box.ts';
 import { createForges } from '../../../activities/forges/forges.ts';
 import { createLocalForge } from '../../../activities/forges/local-forge.ts';
 import { createJobBranchStore } from '../../../db/for-worker/job-branches.ts';
+import { createModelCallLeases } from '../../../db/for-worker/model-call-leases.ts';
 import { createWorkerJobStore } from '../../../db/for-worker/jobs.ts';
 import { createWorkerPullRequestStore } from '../../../db/for-worker/pull-requests.ts';
 import { createJobChores } from '../../../worker/chores/job-chores.ts';
@@ -44,6 +45,7 @@ it('the chores of jobs keep the daily schedule and see what became of pull reque
   const local = createLocalForge({ pullRequests, baseUrl: 'http://docket.test' });
   const deps = {
     branches: createJobBranchStore(database.pool),
+    leases: createModelCallLeases(database.pool),
     granted: createGrantedAccess({
       grants: createGrantStore(database.pool),
       problemWithRepository: () => null,

@@ -53,7 +53,7 @@ describe('a limit on money', () => {
       costMicros: 3 * callMicros,
     });
     expect(job.message).toMatch(
-      /limit of \$0\.003000 \(the job budget of the project, or DOCKET_MAX_JOB_DOLLARS\); it used \$0\.003600\./,
+      /budget of \$0\.003000 \(the project's budget per turn, or DOCKET_MAX_JOB_DOLLARS\); it used \$0\.003600\./,
     );
     expect(job.prLink).not.toBe(null);
   });
@@ -125,7 +125,7 @@ describe('a limit on money', () => {
       await Promise.all(ids.map((id) => stack.worker.startJob(id)));
       const jobs = await Promise.all(ids.map((id) => stack.worker.ended(id)));
       expect(jobs.map(({ failureCategory }) => failureCategory)).toEqual(ids.map(() => 'budget_limit'));
-      expect(jobs[0]!.message).toContain('(DOCKET_MAX_ORGANIZATION_DOLLARS_PER_DAY)');
+      expect(jobs[0]!.message).toContain('DOCKET_MAX_ORGANIZATION_DOLLARS_PER_DAY');
       const calls = Math.ceil((budget - 4_000) / callMicros);
       expect(jobs.reduce((sum, { costMicros }) => sum + costMicros!, 0)).toBe(calls * callMicros);
       expect(await answers.hold(answer)).toBe(null);

@@ -4,8 +4,6 @@ const lists = { project: 'integration', tests: ['api/bounded-lists'] } as const;
 const described = { project: 'unit', tests: ['api/bounded-lists'] } as const;
 const openAnswers = { project: 'unit', tests: ['api/http/open-answers'] } as const;
 const eventLoop = { project: 'unit', tests: ['lib/threads/watch-event-loop', 'lib/threads/hold-watch'] } as const;
-const money = { project: 'integration', tests: ['jobs/money'] } as const;
-const asked = { project: 'integration', tests: ['db/model-call-leases'] } as const;
 const loop = { project: 'integration', tests: ['models/event-loop'] } as const;
 const threads = { project: 'integration', tests: ['db/threads'] } as const;
 
@@ -244,54 +242,5 @@ export const boundMutations: Mutation[] = [
     find: 'if (lines % linesPerTurn === 0) await nextTurn();',
     replace: 'await Promise.resolve(lines);',
     ...loop,
-  },
-  {
-    name: 'a call that breaks off costs nothing',
-    file: 'activities/model/spending.ts',
-    find: 'isUncharged(error) ? 0 : lost(error.receivedCharacters)',
-    replace: '0 * error.receivedCharacters',
-    ...money,
-  },
-  {
-    name: 'a call that breaks off costs nothing of what had come',
-    file: 'activities/model/spending.ts',
-    find: 'lost(error.receivedCharacters)',
-    replace: 'lost(0)',
-    ...money,
-  },
-  {
-    name: 'a call that a provider refuses is counted',
-    file: 'activities/model/model-failures.ts',
-    find: '(cause.statusCode ?? 0) >= 300 || ',
-    replace: '',
-    ...money,
-  },
-  {
-    name: 'the limit of a job does not count calls that broke off',
-    file: 'db/for-worker/budgets.ts',
-    find: 'coalesce(cost_micros, 0) + lost_micros as cost_micros',
-    replace: 'coalesce(cost_micros, 0) as cost_micros',
-    ...money,
-  },
-  {
-    name: 'a reservation leaves out the definitions of the tools',
-    file: 'activities/model/ask-model.ts',
-    find: 'name.length + lengthOfTool(agentTool)',
-    replace: '0 * lengthOfTool(agentTool)',
-    ...money,
-  },
-  {
-    name: 'a call whose worker was killed costs nothing',
-    file: 'db/for-worker/model-call-leases.ts',
-    find: 'asked_micros as lost from job_steps',
-    replace: '0::bigint as lost from job_steps',
-    ...asked,
-  },
-  {
-    name: 'a call that was answered is counted again as lost',
-    file: 'db/for-worker/steps.ts',
-    find: 'asked_micros = 0, answered_at = now()',
-    replace: 'answered_at = now()',
-    ...asked,
   },
 ];

@@ -1,6 +1,7 @@
 import { accessMutations } from './access.ts';
 import { administrationMutations } from './administration.ts';
 import { boundMutations } from './bounds.ts';
+import { moneyMutations } from './money.ts';
 import { attackOneMutations } from './attacks-one.ts';
 import { attackTwoMutations } from './attacks-two.ts';
 import { attackFourMutations } from './attacks-four.ts';
@@ -35,6 +36,7 @@ export const mutations: Mutation[] = [
   ...administrationMutations,
   ...capacityMutations,
   ...boundMutations,
+  ...moneyMutations,
   ...attackOneMutations,
   ...machineMutations,
   {

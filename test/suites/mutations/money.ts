@@ -1,0 +1,64 @@
+import type { Mutation } from './list.ts';
+
+const money = { project: 'integration', tests: ['jobs/money'] } as const;
+const asked = { project: 'integration', tests: ['db/model-call-leases'] } as const;
+
+/** Model calls whose answers never come. */
+export const moneyMutations: Mutation[] = [
+  {
+    name: 'a call that breaks off costs nothing',
+    file: 'activities/model/spending.ts',
+    find: 'isUncharged(error) ? 0 : lost(error.receivedCharacters)',
+    replace: '0 * error.receivedCharacters',
+    ...money,
+  },
+  {
+    name: 'a call that breaks off costs nothing of what had come',
+    file: 'activities/model/spending.ts',
+    find: 'lost(error.receivedCharacters)',
+    replace: 'lost(0)',
+    ...money,
+  },
+  {
+    name: 'a call that a provider refuses is counted',
+    file: 'activities/model/model-failures.ts',
+    find: '(cause.statusCode ?? 0) >= 300 || ',
+    replace: '',
+    ...money,
+  },
+  {
+    name: 'the limit of a job does not count calls that broke off',
+    file: 'db/for-worker/budgets.ts',
+    find: 'coalesce(cost_micros, 0) + lost_micros as cost_micros',
+    replace: 'coalesce(cost_micros, 0) as cost_micros',
+    ...money,
+  },
+  {
+    name: 'a reservation leaves out the definitions of the tools',
+    file: 'activities/model/ask-model.ts',
+    find: 'name.length + lengthOfTool(agentTool)',
+    replace: '0 * lengthOfTool(agentTool)',
+    ...money,
+  },
+  {
+    name: 'a call whose worker was killed costs nothing',
+    file: 'db/for-worker/model-call-leases.ts',
+    find: 'asked_micros as lost from job_steps\n            where job_id = $1',
+    replace: '0::bigint as lost from job_steps\n            where job_id = $1',
+    ...asked,
+  },
+  {
+    name: 'a call that was answered is counted again as lost',
+    file: 'db/for-worker/steps.ts',
+    find: 'asked_micros = 0, answered_at = now()',
+    replace: 'answered_at = now()',
+    ...asked,
+  },
+  {
+    name: 'a call that a killed worker left behind in an ended turn costs nothing',
+    file: 'db/for-worker/model-call-leases.ts',
+    find: 'asked_micros as lost from job_steps\n          where asked_micros > 0',
+    replace: '0::bigint as lost from job_steps\n          where asked_micros > 0',
+    ...asked,
+  },
+];
