@@ -14,7 +14,7 @@ import type { ApiStores } from '../stores.ts';
 import { createStreamSlots, type TakeStreamSlot } from './stream-slots.ts';
 import type { AppContext } from '../http/app-context.ts';
 import type { Callers } from '../http/define-route.ts';
-import { unauthorized } from '../http/errors.ts';
+import { tooManyAnswers, tooManyStreams, unauthorized } from '../http/errors.ts';
 import type { OpenAnswers } from '../http/open-answers.ts';
 import type { ApiCaller } from './api-caller.ts';
 import type { KeyUses } from './key-uses.ts';
@@ -33,6 +33,8 @@ export interface RequestAccess {
   cookie: SessionCookie;
   enforceRateLimit: EnforceRateLimit;
   takeStreamSlot: TakeStreamSlot;
+  /** The same for the answers of an address. */
+  takeAnswerSlot: TakeStreamSlot;
   /** Aborted when the access of a request has ended. */
   accessEnded: OpenAnswers['accessEnded'];
   addressOf: (request: IncomingMessage) => string;
@@ -48,6 +50,10 @@ export interface RequestAccessDeps {
   openAnswers: OpenAnswers;
   keyUses: Pick<KeyUses, 'note'>;
 }
+
+/** An address may have a hundredth of its answers of a day in progress at once, and this many in any case. */
+const answersPerDay = 100;
+const fewestAnswers = 100;
 
 /** Keys, sessions and limits, shared by all routers. */
 export function createRequestAccess({
@@ -80,7 +86,12 @@ export function createRequestAccess({
     return caller;
   }
   const authenticate: Authenticate = async (request, kind) => admitted(request, await byKeyOrSession(request, kind));
-  const takeStreamSlot = createStreamSlots({ most: config.rateLimits.eventStreams });
+  const takeStreamSlot = createStreamSlots({ most: config.rateLimits.eventStreams, refusal: tooManyStreams });
+  const { assistantPerIpPerDay } = config.rateLimits;
+  const takeAnswerSlot = createStreamSlots({
+    most: Math.max(fewestAnswers, Math.ceil(assistantPerIpPerDay / answersPerDay)),
+    refusal: tooManyAnswers,
+  });
   const enforceRateLimit = createRateLimit({ limiter });
   const limitReader = createReaderLimit({ enforceRateLimit, addressOf, keyUses, limits: config.rateLimits });
   const admit: Admission = {
@@ -98,5 +109,16 @@ export function createRequestAccess({
     none: () => null,
   };
   const { accessEnded } = openAnswers;
-  return { authenticate, admit, verifyKey, failures, cookie, enforceRateLimit, takeStreamSlot, accessEnded, addressOf };
+  return {
+    authenticate,
+    admit,
+    verifyKey,
+    failures,
+    cookie,
+    enforceRateLimit,
+    takeStreamSlot,
+    takeAnswerSlot,
+    accessEnded,
+    addressOf,
+  };
 }

@@ -1,23 +1,29 @@
-import { tooManyStreams } from '../http/errors.ts';
+import type { ApiError } from '../http/errors.ts';
 
-/** Takes one of an organization's streams until it is disposed of. Throws 429 when all are taken. */
-export type TakeStreamSlot = (organizationId: string) => Disposable;
+/** Takes one of its holder's streams until it is disposed of. Throws 429 when all are taken. */
+export type TakeStreamSlot = (holder: string) => Disposable;
 
-/** Streams of events that an organization may have open at this process: one that leaves them open harms nobody else. */
-export function createStreamSlots({ most }: { most: number }): TakeStreamSlot {
+/** Streams that an organization or a reader may have open at this process: one that leaves them open harms nobody else. */
+export function createStreamSlots({
+  most,
+  refusal,
+}: {
+  most: number;
+  refusal: (most: number) => ApiError;
+}): TakeStreamSlot {
   const taken = new Map<string, number>();
-  return (organizationId) => {
-    const count = taken.get(organizationId) ?? 0;
-    if (count >= most) throw tooManyStreams(most);
-    taken.set(organizationId, count + 1);
+  return (holder) => {
+    const count = taken.get(holder) ?? 0;
+    if (count >= most) throw refusal(most);
+    taken.set(holder, count + 1);
     let isOpen = true;
     return {
       [Symbol.dispose]() {
         if (!isOpen) return;
         isOpen = false;
-        const left = (taken.get(organizationId) ?? 1) - 1;
-        if (left > 0) taken.set(organizationId, left);
-        else taken.delete(organizationId);
+        const left = (taken.get(holder) ?? 1) - 1;
+        if (left > 0) taken.set(holder, left);
+        else taken.delete(holder);
       },
     };
   };

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import type { Admission } from '../access/request-access.ts';
+import type { Admission, RequestAccess } from '../access/request-access.ts';
 import type { AppContext, AppRouter } from '../http/app-context.ts';
 import { defineRoute, type RouteRequest } from '../http/define-route.ts';
 import { mountRoutes } from '../http/mount-routes.ts';
@@ -18,6 +18,8 @@ export interface AssistantRouteDeps {
   admit: Admission;
   readSite: ReadSite;
   accessEnded: OpenAnswers['accessEnded'];
+  addressOf: RequestAccess['addressOf'];
+  takeAnswerSlot: RequestAccess['takeAnswerSlot'];
   answers: Answers;
   openOutput(response: ServerResponse, keepAlive: string): StreamOutput;
   logger: Logger;
@@ -107,6 +109,7 @@ async function answer(
   const site = await deps.readSite(caller, params.domain);
   // before the body, which costs time to read
   deps.answers.assertCapacity();
+  using _slot = deps.takeAnswerSlot(deps.addressOf(ctx.req));
   const request = parseMessageRequest(await json());
   using stream = await deps.answers.answerQuestion({
     site,
@@ -124,6 +127,7 @@ async function resumeReply(
   protocol: Protocol,
   { ctx, caller, params, headers }: RouteRequest<typeof assistantRoutes.resumeAssistantMessageV1>,
 ): Promise<void> {
+  using _slot = deps.takeAnswerSlot(deps.addressOf(ctx.req));
   const site = await deps.readSite(caller, params.domain);
   using stream = await deps.answers.resumeReply({
     site,

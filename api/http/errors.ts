@@ -154,6 +154,11 @@ export function tooManyStreams(most: number): ApiError {
   return new ApiError(429, sentence, { 'Retry-After': '10' });
 }
 
+export function tooManyAnswers(most: number): ApiError {
+  const sentence = `This address already has ${most} answers in progress. Wait for one to finish.`;
+  return new ApiError(429, sentence, { 'Retry-After': '5' });
+}
+
 export function storeUnavailable(): ApiError {
   return new ApiError(503, 'A store of the service cannot be reached; try again in a moment.', { 'Retry-After': '1' });
 }

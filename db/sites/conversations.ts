@@ -43,7 +43,7 @@ export interface ConversationStore {
   ): Promise<{ conversations: ConversationRow[]; nextCursor: string | null }>;
   /** Replaces what was said of the answer before. False when the site has no such answer. */
   rate(site: SiteRef, answer: { threadId: string; messageId: string; feedback: Feedback }): Promise<boolean>;
-  /** Questions without an answer, or with one that a reader voted down; the newest of the last 90 days. */
+  /** Questions without an answer, or with one that a reader voted down; the newest of the last 90 days, at most a tenth from one reader. */
   listUnanswered(site: SiteRef, limit: number): Promise<{ text: string; askedAt: Date }[]>;
 }
 
@@ -52,6 +52,9 @@ const ownFingerprints = ['playground'];
 
 /** Of a longer question, the list shows the beginning. */
 const longestQuestion = 2_000;
+
+/** A reader has at most a tenth of the unanswered questions that are looked at, out of ten times as many. */
+const readersWindow = 10;
 
 /** Conversations that one page looks through at most for those it is asked for. */
 const mostLookedAt = 2_000;
@@ -142,18 +145,27 @@ export function createConversationStore(pool: Pool): ConversationStore {
 
     async listUnanswered({ id, organizationId }, limit) {
       const { rows } = await pool.query<{ text: string; askedAt: Date }>(
-        `select left(question.content, 1000) as text, answer.created_at as "askedAt"
-         from threads
-         join thread_messages as answer on answer.thread_id = threads.id and answer.role = 'assistant'
-         left join message_feedback on message_feedback.thread_id = answer.thread_id and message_id = answer.id
+        `select left(question.content, 1000) as text, created_at as "askedAt"
+         from (
+           select *, row_number() over (partition by fp order by position desc) as nth
+           from (
+             select threads.id, fp, answer.position, answer.created_at
+             from threads
+             join thread_messages as answer on answer.thread_id = threads.id and answer.role = 'assistant'
+             left join message_feedback on message_feedback.thread_id = answer.thread_id and message_id = answer.id
+             where threads.site_id = $1 and organization_id = $4 and fp <> all($3)
+               and answer.created_at > now() - interval '90 days'
+               and ((answer.answered = false and answer.ending = 'finished') or vote = 'down')
+             order by answer.position desc limit $2 * ${readersWindow}
+           ) as newest
+         ) as answer
          join lateral (
            select content from thread_messages
-           where thread_id = threads.id and role = 'user' and position < answer.position
+           where thread_id = answer.id and role = 'user' and position < answer.position
            order by position desc limit 1
          ) as question on true
-         where threads.site_id = $1 and organization_id = $4 and fp <> all($3) and answer.created_at > now() - interval '90 days'
-           and ((answer.answered = false and answer.ending = 'finished') or vote = 'down')
-         order by answer.position desc limit $2`,
+         where nth <= $2 / ${readersWindow}
+         order by position desc limit $2`,
         [id, limit, ownFingerprints, organizationId],
       );
       return rows;

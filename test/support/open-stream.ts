@@ -23,6 +23,8 @@ export interface OpenOptions {
   /** A POST with this body; without it a GET. */
   json?: unknown;
   headers?: Record<string, string>;
+  /** The address to connect from. */
+  localAddress?: string;
   /** Takes nothing from the connection until `read` is called. */
   isIdle?: boolean;
   /** Leaves as soon as so many bytes of the body have come. */
@@ -32,11 +34,12 @@ export interface OpenOptions {
 
 /** Opens a stream on a connection of its own; resolves with its head. */
 export async function openStream(url: string, options: OpenOptions): Promise<OpenStream> {
-  const { key, json, headers = {}, isIdle = false, leaveAfter = Infinity, onData } = options;
+  const { key, json, headers = {}, localAddress, isIdle = false, leaveAfter = Infinity, onData } = options;
   const body = json === undefined ? undefined : JSON.stringify(json);
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const sent = request(url, {
     agent,
+    localAddress,
     method: body === undefined ? 'GET' : 'POST',
     headers: {
       ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),

@@ -260,7 +260,7 @@ it('lists the gaps of 2,000 long questions away from the event loop, and once fo
   await database.pool.query(
     `with threads as (
        insert into threads (id, site_id, organization_id, fp)
-       select 'thr_' || lpad(at::text, 24, '0'), $1, $2, 'x' from generate_series(1, 2000) as at returning id
+       select 'thr_' || lpad(at::text, 24, '0'), $1, $2, 'reader ' || at % 20 from generate_series(1, 2000) as at returning id
      )
      select count(*) from threads`,
     [site.id, organizationId],

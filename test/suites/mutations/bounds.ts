@@ -4,6 +4,7 @@ const lists = { project: 'integration', tests: ['api/bounded-lists'] } as const;
 const described = { project: 'unit', tests: ['api/bounded-lists'] } as const;
 const openAnswers = { project: 'unit', tests: ['api/http/open-answers'] } as const;
 const eventLoop = { project: 'unit', tests: ['lib/threads/watch-event-loop', 'lib/threads/hold-watch'] } as const;
+const shares = { project: 'integration', tests: ['assistant/readers-share'] } as const;
 const loop = { project: 'integration', tests: ['models/event-loop'] } as const;
 const threads = { project: 'integration', tests: ['db/threads'] } as const;
 
@@ -242,5 +243,19 @@ export const boundMutations: Mutation[] = [
     find: 'if (lines % linesPerTurn === 0) await nextTurn();',
     replace: 'await Promise.resolve(lines);',
     ...loop,
+  },
+  {
+    name: 'a reader takes all answers of a process',
+    file: 'api/access/request-access.ts',
+    find: 'refusal: tooManyAnswers,',
+    replace: 'refusal: tooManyAnswers, ...{ most: Infinity },',
+    ...shares,
+  },
+  {
+    name: 'a reader takes all gap questions of a site',
+    file: 'db/sites/conversations.ts',
+    find: 'where nth <= $2 / ${readersWindow}',
+    replace: 'where nth <= $2',
+    ...shares,
   },
 ];

@@ -1,0 +1,57 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createConversationStore } from '../../../db/sites/conversations.ts';
+import { serveModelApi, type ModelApi } from './model-api.ts';
+
+let api: ModelApi;
+beforeAll(async () => {
+  api = await serveModelApi();
+});
+afterAll(() => api?.[Symbol.asyncDispose]());
+
+it('lets an address have 100 answers in progress, and another address its own meanwhile', async () => {
+  const most = 100;
+  const { model } = api;
+  model.respondWith({ text: 'one', stall: true });
+  const ask = () => api.ask('v2');
+  const streams = await Promise.all(Array.from({ length: most }, ask));
+  expect(new Set(streams.map(({ status }) => status))).toEqual(new Set([200]));
+  for (const protocol of ['v1', 'v2'] as const) {
+    const refused = await api.ask(protocol);
+    expect([refused.status, refused.headers['retry-after']]).toEqual([429, '5']);
+    await refused.ended;
+    expect(JSON.parse(refused.text())).toEqual({
+      error: `This address already has ${most} answers in progress. Wait for one to finish.`,
+    });
+  }
+  const call = await model.nextRequest();
+  const elsewhere = await api.ask('v2', {}, { localAddress: '127.0.0.2' });
+  expect(elsewhere.status).toBe(200);
+  for (const stream of [...streams, elsewhere]) stream.leave();
+  expect(await call.closed).toBe('aborted');
+  await expect.poll(() => model.pending(), { timeout: 30_000 }).toBe(0);
+  const next = await ask();
+  expect(next.status).toBe(200);
+  next.leave();
+}, 60_000);
+
+it('looks at the unanswered questions of other readers when one has asked thousands', async () => {
+  const { site, organizationId } = api.docs;
+  await api.database.pool.query(
+    `with asked as (
+       select 'thr_' || lpad(at::text, 24, '0') as id, at, case at when 1 then 'reader' else 'flood' end as fp
+       from generate_series(1, 2500) as at
+     ), opened as (
+       insert into threads (id, site_id, organization_id, fp) select id, $1, $2, fp from asked
+     )
+     insert into thread_messages (thread_id, id, role, content, answered, ending)
+     select id, role, role, fp || at, case role when 'assistant' then false end,
+            case role when 'assistant' then 'finished' end
+     from asked, unnest(array['user', 'assistant']) with ordinality as roles (role, nth)
+     order by at, nth`,
+    [site.id, organizationId],
+  );
+  const unanswered = await createConversationStore(api.database.pool).listUnanswered(site, 2_000);
+  expect(unanswered.map(({ text }) => text).filter((text) => text.startsWith('reader'))).toEqual(['reader1']);
+  const ofFlood = unanswered.map(({ text }) => text).filter((text) => text.startsWith('flood'));
+  expect([ofFlood.length, ofFlood[0]]).toEqual([200, 'flood2500']);
+});
