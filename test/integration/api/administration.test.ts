@@ -173,7 +173,7 @@ describe('projects', () => {
     const { key } = await newAdmin();
     const json = { domain: 'by-ssh', repository: 'git@git.example.com:acme/docs.git' };
     const answer = await api.ask('/v1/sites', { key, json });
-    expect([answer.status, answer.body.error]).toEqual([400, expect.stringMatching(/only a project/)]);
+    expect([answer.status, answer.body.error]).toEqual([400, expect.stringMatching(/needs a project/)]);
   });
 
   it('lie on this machine only at the local forge, and need a word where the host does not tell the forge', async () => {

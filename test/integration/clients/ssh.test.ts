@@ -123,13 +123,13 @@ describe.skipIf(!hasSsh)('a repository by ssh', () => {
     await using copies = await openCopies({ url: impostor.url('acme/lamp'), shown: changed });
     await expect(copies.resolve()).rejects.toMatchObject({
       kind: 'authentication',
-      message: expect.stringMatching(/showed a host key that the project does not know/),
+      message: expect.stringMatching(/presented an unknown host key/),
     });
     expect(impostor.commands).toEqual([]);
 
     await using unknown = await openCopies({ url: impostor.url('acme/lamp') });
     const before = impostor.connections();
-    await expect(unknown.resolve()).rejects.toMatchObject({ message: expect.stringMatching(/knows no host key of/) });
+    await expect(unknown.resolve()).rejects.toMatchObject({ message: expect.stringMatching(/has no host key for/) });
     expect(impostor.connections()).toBe(before);
   });
 

@@ -94,7 +94,7 @@ it("lends the worker's credential to nobody without a grant, over HTTP", async (
   await using scene = await openScene();
   const { b, pool } = scene;
   const repository = 'https://github.com/acme/private';
-  const remedy = `give the project a token of its own, or ask the operator to run "docket org grant ${b.organizationId} ${repository}".`;
+  const remedy = `Give the project its own token, or ask the operator to run "docket org grant ${b.organizationId} ${repository}".`;
   const refused = await b.ask('/v1/projects', { repository });
   expect([refused.status, refused.body.error]).toEqual([400, expect.stringContaining(remedy)]);
   expect((await b.ask('/v1/sites', { domain: 'public', repository })).status).toBe(201);

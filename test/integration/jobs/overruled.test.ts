@@ -42,7 +42,7 @@ it.each(['open', 'merged'] as const)(
       'three.txt': '100644 three',
     });
     const told = JSON.stringify(model.requests.at(-2)!.body.messages.at(-1));
-    expect(told).toMatch(/Note of the service: .*same places as you in one\.txt\./);
+    expect(told).toMatch(/Note of the service: .*same lines as you in one\.txt\./);
     const record = await collectJob(asOperator(database.pool).record(first.id));
     expect(exactQuestionOf(record!, { turn: 3, step: 1 }).match).toBe('exact');
     expect(model.violations).toEqual([]);

@@ -76,7 +76,7 @@ describe('a job on GitHub', () => {
     stack.github.fail({ on: 'create', status: 429, headers: { 'retry-after': '3000' } });
     const job = await stack.worker.runJob(stack.job);
     expect(job).toMatchObject({ status: 'failed', failureCategory: 'repository_unreachable', prLink: null });
-    expect(job.message).toBe('GitHub limits the requests of this credential; it takes more in 50 min.');
+    expect(job.message).toBe('GitHub rate-limits this credential; requests are accepted again in 50 min.');
     stack.model.script({ text: 'Nothing more to do.' });
     const second = await stack.worker.followUp(job.id, 'Go on');
     expect(second).toMatchObject({ status: 'completed', prLink: expect.any(String) });

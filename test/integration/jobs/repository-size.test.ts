@@ -23,7 +23,7 @@ it('a job on a repository of too many files fails at once and says which limit t
     const prompt = 'Create new.txt with "new"';
     const job = await worker.runJob({ prompt, repository: repository.path });
     expect(job).toMatchObject({ status: 'failed', failureCategory: 'repository_too_large', prLink: null });
-    expect(job.message).toMatch(/more than 2 files; raise DOCKET_REPOSITORY_FILES/);
+    expect(job.message).toMatch(/more than 2 files\. To allow it, raise the worker's DOCKET_REPOSITORY_FILES/);
     expect(await repository.git('for-each-ref', '--format=%(refname)')).toBe('refs/heads/main');
     await recordHistory('failed-repository-too-large', worker.client.workflow.getHandle(`agent-job/${job.id}`));
   } finally {

@@ -38,7 +38,7 @@ describe('a job that reaches a limit', () => {
     expect(job).toMatchObject({ status: 'failed', failureCategory: 'step_limit', steps: 3 });
     expect(job.prLink).toBe(`http://docket.test/pulls/${job.prId}`);
     expect(job.message).toMatch(
-      /^The agent was stopped at its limit of 3 steps \(DOCKET_MAX_STEPS\)\. The turn took 3 steps and 360 tokens at a price that is not known\. What it has done so far is in the pull request \S+\. A message to the job goes on/,
+      /^The agent was stopped at its limit of 3 steps \(DOCKET_MAX_STEPS\)\. The turn took 3 steps and 360 tokens at a price that is not known\. Its work so far is in the pull request \S+\. A follow-up message continues/,
     );
     const pullRequest = await createWorkerPullRequestStore(database.pool).get(job.prId!);
     expect(pullRequest).toMatchObject({ draft: true, title: 'Write the notes', state: 'open' });

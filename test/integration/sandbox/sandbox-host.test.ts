@@ -96,7 +96,7 @@ describe.runIf(accounts.length > 0)('the process that runs commands', () => {
     await expect
       .poll(async () => [...(await processesNamed(mark)), ...(await hosts())], { timeout: 30_000 })
       .toEqual([]);
-    await expect(run('true')).rejects.toThrow('ended');
+    await expect(run('true')).rejects.toThrow('exited');
   });
 });
 
