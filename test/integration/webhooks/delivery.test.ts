@@ -83,7 +83,10 @@ describe('a delivery', () => {
       const [delivery] = await at.worker.settled(at.webhook);
       expect(delivery!.status).toBe('delivered');
       expect(delivery!.attempts.map(({ statusCode }) => statusCode)).toEqual([200, 503, 500]);
-      expect(delivery!.attempts[2]).toMatchObject({ response: 'oops', error: expect.stringContaining('responded with 500') });
+      expect(delivery!.attempts[2]).toMatchObject({
+        response: 'oops',
+        error: expect.stringContaining('responded with 500'),
+      });
       const { rows } = await database.pool.query(
         'select wait_ms::integer as wait from webhook_attempts where delivery_id = $1 order by attempt',
         [delivery!.id],
