@@ -45,14 +45,23 @@ const second: Version = {
 };
 const prefix = 'docket-sandbox-';
 
+/** What the kernel does of itself. */
+export interface Kernel {
+  read(file: string): Promise<string>;
+  /** Fills the directory with the files of a group. */
+  makeGroup(path: string): Promise<void>;
+}
+
+const thisKernel: Kernel = { read: (file) => readFile(file, 'utf8'), makeGroup: (path) => mkdir(path) };
+
 /** Makes memory control groups below the group of this process; null where the system does not let it. */
-export async function openMemoryGroups(limitBytes: number): Promise<MemoryGroups | null> {
+export async function openMemoryGroups(limitBytes: number, kernel = thisKernel): Promise<MemoryGroups | null> {
   const [groups, mounts] = await Promise.all(
-    ['/proc/self/cgroup', '/proc/self/mountinfo'].map((file) => readFile(file, 'utf8').catch(() => '')),
+    ['/proc/self/cgroup', '/proc/self/mountinfo'].map((file) => kernel.read(file).catch(() => '')),
   );
   for (const parent of parentsIn(groups ?? '', mounts ?? '')) {
     await removeAbandoned(parent.directory);
-    const pool = createPool(parent, limitBytes);
+    const pool = createPool(parent, limitBytes, kernel);
     try {
       const group = await pool.take();
       group.release();
@@ -106,7 +115,7 @@ function directoryOf(root: string, point: string, own: string | undefined): stri
 }
 
 /** Groups are used again: one that was removed keeps memory of the kernel as long as a page of a file is charged to it. */
-function createPool({ directory, version }: Parent, limitBytes: number): MemoryGroups {
+function createPool({ directory, version }: Parent, limitBytes: number, kernel: Kernel): MemoryGroups {
   const all: string[] = [];
   const free: string[] = [];
   process.on('exit', () => {
@@ -118,7 +127,7 @@ function createPool({ directory, version }: Parent, limitBytes: number): MemoryG
     if (version === second)
       await writeFile(join(directory, 'cgroup.subtree_control'), '+memory').catch(() => undefined);
     const path = join(directory, `${prefix}${process.pid}-${randomUUID()}`);
-    await mkdir(path);
+    await kernel.makeGroup(path);
     all.push(path);
     for (const { file, value, isOptional } of version.settings(limitBytes)) {
       const written = write(join(path, file), value);

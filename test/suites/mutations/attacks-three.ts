@@ -54,6 +54,22 @@ export const attackThreeMutations: Mutation[] = [
     tests: ['unit/security'],
   },
   {
+    name: 'commands may swap in a memory group of version 2',
+    file: 'activities/sandbox/memory-group.ts',
+    find: "{ file: 'memory.swap.max', value: '0', isOptional: true },",
+    replace: '',
+    project: 'unit',
+    tests: ['activities/sandbox/memory-group'],
+  },
+  {
+    name: 'a folder that is no group counts as one',
+    file: 'activities/sandbox/memory-group.ts',
+    find: "writeFile(path, value, { flag: 'r+' })",
+    replace: 'writeFile(path, value)',
+    project: 'unit',
+    tests: ['activities/sandbox/memory-group'],
+  },
+  {
     name: 'a grant counts as revoked while a wider one stands',
     file: 'lib/inputs/grants.ts',
     find: 'wide.endsWith(below) && resource.startsWith(wide.slice(0, -1))',

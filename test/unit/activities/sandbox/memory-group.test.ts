@@ -1,5 +1,9 @@
-import { expect, it } from 'vitest';
-import { parentsIn } from '../../../../activities/sandbox/memory-group.ts';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { openMemoryGroups, parentsIn } from '../../../../activities/sandbox/memory-group.ts';
 
 const memory = '36 25 0:31 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory';
 const unified = '30 25 0:26 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw,nsdelegate';
@@ -41,4 +45,72 @@ it.each([
   ['nothing without a mount', '0::/\n', [], []],
 ])('finds %s', (_what, groups, mounts, expected) => {
   expect(directories(groups, mounts.join('\n'))).toEqual(expected);
+});
+
+/** The files that a kernel with control groups of version 2 puts into each. */
+const files = ['cgroup.procs', 'memory.max', 'memory.swap.max', 'memory.oom.group'];
+
+/** The unit of a service with the group that the worker is in; only groups below the unit get a limit of memory. */
+async function openUnit() {
+  const root = await mkdtemp(join(tmpdir(), 'docket-groups-'));
+  const unit = join(root, 'docket.service');
+  await mkdir(join(unit, 'worker'), { recursive: true });
+  await writeFile(join(unit, 'cgroup.subtree_control'), '');
+  return {
+    unit,
+    groups: async () => (await readdir(unit)).filter((name) => name.startsWith('docket-sandbox-')).sort(),
+    kernel: {
+      read: async (file: string) =>
+        file.endsWith('mountinfo') ? `30 25 0:26 / ${root} rw - cgroup2 cgroup2 rw` : '0::/docket.service/worker\n',
+      async makeGroup(path: string) {
+        await mkdir(path);
+        if (path.startsWith(join(unit, 'worker'))) return;
+        for (const file of files) await writeFile(join(path, file), '');
+        await writeFile(join(path, 'memory.events'), 'low 0\noom 0\noom_kill 0\n');
+      },
+    },
+    [Symbol.asyncDispose]: () => rm(root, { recursive: true, force: true }),
+  };
+}
+
+describe('groups of version 2', () => {
+  it('limit memory without swap, tell of what the kernel ended, and are used again', async () => {
+    await using unit = await openUnit();
+    const pool = (await openMemoryGroups(1_000_000, unit.kernel))!;
+    const group = await pool.take();
+    const [name = '', ...others] = await unit.groups();
+    expect(others).toEqual([]);
+    const read = (file: string) => readFile(join(unit.unit, name, file), 'utf8');
+    expect(await Promise.all(files.slice(1).map(read))).toEqual(['1000000', '0', '1']);
+    expect(await readFile(join(unit.unit, 'cgroup.subtree_control'), 'utf8')).toBe('+memory');
+    await group.add(4711);
+    expect(await read('cgroup.procs')).toBe('4711');
+
+    expect(await group.hasOverrun()).toBe(false);
+    await writeFile(join(unit.unit, name, 'memory.events'), 'low 0\noom 3\noom_kill 1\n');
+    expect(await group.hasOverrun()).toBe(true);
+    group.release();
+    const again = await pool.take();
+    expect(await again.hasOverrun()).toBe(false);
+    expect(await unit.groups()).toEqual([name]);
+    await pool.take();
+    expect(await unit.groups()).toHaveLength(2);
+  });
+
+  it('go when the worker that made them has been killed, and those of one that runs stay', async () => {
+    await using unit = await openUnit();
+    const [dead, alive] = [2 ** 22 + 1, process.pid].map((pid) => join(unit.unit, `docket-sandbox-${pid}-x`));
+    for (const path of [dead!, alive!]) await mkdir(path);
+    await openMemoryGroups(1_000_000, unit.kernel);
+    expect([dead, alive].map((path) => existsSync(path!))).toEqual([false, true]);
+  });
+
+  it('are not taken for made where the kernel gives them no limit of memory', async () => {
+    await using unit = await openUnit();
+    const makeGroup = async (path: string) => {
+      await unit.kernel.makeGroup(path);
+      await rm(join(path, 'memory.max'), { force: true });
+    };
+    expect(await openMemoryGroups(1_000_000, { ...unit.kernel, makeGroup })).toBeNull();
+  });
 });
