@@ -27,14 +27,20 @@ export async function heldFiles(firstPid: number, tree: string, isOver: () => bo
     return stat?.isSocket() === true;
   }
 
-  for (const pid of await processesBelow(firstPid)) {
-    for (const name of attempt(() => readdirSync(`/proc/${pid}/fd`)) ?? []) {
-      if (note(`/proc/${pid}/fd/${name}`)) inSockets += filesInSocket(`/proc/${pid}/fdinfo/${name}`);
+  async function lookAtDescriptors(thread: string): Promise<void> {
+    for (const name of attempt(() => readdirSync(`${thread}/fd`)) ?? []) {
+      if (note(`${thread}/fd/${name}`)) inSockets += filesInSocket(`${thread}/fdinfo/${name}`);
       seen += 1;
       if (seen % descriptorsPerTurn === 0) await nextTurn();
-      if (isOver()) break;
+      if (isOver()) return;
     }
-    const maps = attempt(() => readFileSync(`/proc/${pid}/maps`, 'latin1')) ?? '';
+  }
+
+  for (const pid of await processesBelow(firstPid)) {
+    // a thread may have descriptors of its own, and outlive the first of its process
+    const threads = (attempt(() => readdirSync(`/proc/${pid}/task`)) ?? []).map((id) => `/proc/${pid}/task/${id}`);
+    for (const thread of threads) await lookAtDescriptors(thread);
+    const maps = threads.map((thread) => attempt(() => readFileSync(`${thread}/maps`, 'latin1'))).find(Boolean) ?? '';
     for (const [, address, major, minor, inode] of maps.matchAll(deletedMapping)) {
       note(`/proc/${pid}/map_files/${address}`);
       if (`${major}:${minor}` === kernelNameOf(device)) unreadable.add(Number(inode));

@@ -165,20 +165,24 @@ describe.runIf(accounts.length > 0).each(accounts)('the limits on commands of an
     await sandbox.output('rm one');
   });
 
-  it.runIf(hasPython).each(['keeps open', 'maps', 'sends through a socket'])(
+  it.runIf(hasPython).each(['keeps open', 'maps', 'sends through a socket', 'leaves to a thread'])(
     'stops a command that fills the disk with files without a name, which it %s',
     async (way) => {
       const hold = {
         'keeps open': 'held.append(file)',
         maps: 'held.append(mmap.mmap(file, 8 << 20)); os.close(file)',
+        'leaves to a thread': 'held.append(file)',
         'sends through a socket': 'socket.send_fds(one, [b"x"], [file]); os.close(file)',
       }[way];
-      const script = `import mmap, os, socket, time
+      const first = way === 'leaves to a thread' ? 'ctypes.CDLL(None).pthread_exit(None)' : 'thread.join()';
+      const script = `import ctypes, mmap, os, socket, threading, time
 one, other = socket.socketpair(); held = []
-for number in range(20):
-    file = os.open("gone", os.O_RDWR | os.O_CREAT); os.unlink("gone"); os.write(file, b"x" * (8 << 20)); ${hold}
-    time.sleep(0.1)
-time.sleep(20)`;
+def fill():
+    for number in range(20):
+        file = os.open("gone", os.O_RDWR | os.O_CREAT); os.unlink("gone"); os.write(file, b"x" * (8 << 20)); ${hold}
+        time.sleep(0.1)
+    time.sleep(20)
+thread = threading.Thread(target=fill); thread.start(); ${first}`;
       expect(await sandbox.run(`python3 -c '${script}'`, { timeoutMs: 30_000 })).toMatchObject({ stopped: 'disk' });
     },
   );

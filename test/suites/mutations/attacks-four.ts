@@ -13,6 +13,13 @@ export const attackFourMutations: Mutation[] = [
     ...limits,
   },
   {
+    name: 'files of a thread that outlives the first of its process are not measured',
+    file: 'activities/sandbox/held-files.ts',
+    find: 'for (const thread of threads) await lookAtDescriptors(thread);',
+    replace: 'await lookAtDescriptors(`/proc/${pid}`);',
+    ...limits,
+  },
+  {
     name: 'files that cannot be measured count as nothing',
     file: 'activities/sandbox/held-files.ts',
     find: 'unreadable: unreadable.size + inSockets,',
