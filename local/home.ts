@@ -8,6 +8,7 @@ import { narrowModes } from './narrow-modes.ts';
 import { codeOf, messageOf, StartError } from './start-error.ts';
 
 const lockName = 'lock';
+const keyPepperName = 'key-pepper';
 const encryptionKeyName = 'encryption-key';
 
 /** The folder that holds all data of a local stack, locked for as long as this process uses it. */
@@ -78,9 +79,23 @@ async function createFolders({
   for (const folder of [repositories, work, logs]) await mkdir(folder, { recursive: true, mode: 0o700 });
 }
 
+/** What a home whose secret file is gone has lost; a line for each. */
+export async function lostSecrets(directory: string): Promise<string[]> {
+  const consequences = {
+    [keyPepperName]: 'keys and sessions made before are not valid any more',
+    [encryptionKeyName]: 'stored tokens and ssh keys cannot be decrypted, and jobs that were running cannot go on',
+  };
+  const lines = Object.entries(consequences).map(async ([name, consequence]) =>
+    (await readOrNull(join(directory, name))) === null
+      ? `${join(directory, name)} is missing, so ${consequence}. To get them back, stop Docket and restore the file from a backup.`
+      : [],
+  );
+  return (await Promise.all(lines)).flat();
+}
+
 /** The secret that key digests of this home are made with; made the first time. */
 export function readKeyPepper(directory: string): Promise<string> {
-  return readOrMake(join(directory, 'key-pepper'), () => randomBytes(32).toString('hex'));
+  return readOrMake(join(directory, keyPepperName), () => randomBytes(32).toString('hex'));
 }
 
 /** The key that this home seals stored secrets with, as `DOCKET_ENCRYPTION_KEYS` has it; made the first time. */

@@ -6,7 +6,7 @@ import { createOrganizationDirectory } from '../db/for-operator/organizations.ts
 import { createSessionStore } from '../db/organizations/sessions.ts';
 import { updateMovedFolders } from './moved-folders.ts';
 import { watchDisk } from './disk-space.ts';
-import { openHome, readEncryptionKey, readKeyPepper } from './home.ts';
+import { lostSecrets, openHome, readEncryptionKey, readKeyPepper } from './home.ts';
 import { readLocalJson, writeLocalJson } from './local-json.ts';
 import type { ChildName, LocalJson } from './local-json.ts';
 import { findFreePort, isPortFree } from './processes/ports.ts';
@@ -70,6 +70,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   ]);
   signal.throwIfAborted();
 
+  if (known !== null && settings.keyPepper === null && settings.encryptionKeys === null)
+    for (const line of await lostSecrets(home.directory)) log(line);
   const keyPepper = settings.keyPepper ?? (await readKeyPepper(home.directory));
   const encryptionKeys = settings.encryptionKeys ?? (await readEncryptionKey(home.directory));
   const localRepositories = settings.localRepositories ?? home.repositories;

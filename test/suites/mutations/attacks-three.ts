@@ -70,6 +70,14 @@ export const attackThreeMutations: Mutation[] = [
     tests: ['activities/sandbox/memory-group'],
   },
   {
+    name: 'a start keeps silent about a secret of its home that is gone',
+    file: 'local/home.ts',
+    find: '(await readOrNull(join(directory, name))) === null',
+    replace: 'false',
+    project: 'unit',
+    tests: ['unit/local/home'],
+  },
+  {
     name: 'a grant counts as revoked while a wider one stands',
     file: 'lib/inputs/grants.ts',
     find: 'wide.endsWith(below) && resource.startsWith(wide.slice(0, -1))',

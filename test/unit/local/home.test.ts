@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parseEncryptionKeys } from '../../../lib/encryption/keys.ts';
-import { emptyHome, openHome, readEncryptionKey, readKeyPepper } from '../../../local/home.ts';
+import { emptyHome, lostSecrets, openHome, readEncryptionKey, readKeyPepper } from '../../../local/home.ts';
 import { homeOf } from '../../../local/local-json.ts';
 import { readLocalJson, writeLocalJson } from '../../../local/local-json.ts';
 import type { LocalJson } from '../../../local/local-json.ts';
@@ -100,6 +100,20 @@ describe('a home', () => {
     expect(pepper).toMatch(/^[0-9a-f]{64}$/);
     expect(await readKeyPepper(directory)).toBe(pepper);
     expect((await stat(join(directory, 'key-pepper'))).mode & 0o777).toBe(0o600);
+  });
+
+  it('says which of its secrets are gone, and what that means', async () => {
+    const directory = await newFolder();
+    await readEncryptionKey(directory);
+    expect(await lostSecrets(directory)).toEqual([
+      expect.stringMatching(/key-pepper is missing, so keys and sessions/),
+    ]);
+    await readKeyPepper(directory);
+    expect(await lostSecrets(directory)).toEqual([]);
+    await rm(join(directory, 'encryption-key'));
+    expect(await lostSecrets(directory)).toEqual([
+      expect.stringMatching(/encryption-key is missing, so stored tokens/),
+    ]);
   });
 
   it('keeps one encryption key, for its owner only, also when two ask at once', async () => {
