@@ -1,14 +1,21 @@
-import { readQuoted, type Read } from './literals.ts';
+import { cut, quote, readQuoted, type Read } from './literals.ts';
 
-/** One edit the offline editor understands. */
-export type Command =
-  | { kind: 'replace'; old: string; new: string; path: string }
-  | { kind: 'replace-everywhere'; old: string; new: string }
-  | { kind: 'create'; path: string; text: string }
-  | { kind: 'append'; path: string; text: string }
-  | { kind: 'delete'; path: string }
-  | { kind: 'rename'; from: string; to: string }
-  | { kind: 'run'; command: string };
+/** The sentences that the editor understands, each with its edit and the names of what a person fills in. */
+const forms = {
+  'Replace "a" with "b" in PATH': ['replace', 'old', 'new', 'path'],
+  'Replace "a" with "b" everywhere': ['replace-everywhere', 'old', 'new'],
+  'Create PATH with "text"': ['create', 'path', 'text'],
+  'Append "text" to PATH': ['append', 'text', 'path'],
+  'Delete PATH': ['delete', 'path'],
+  'Rename PATH to PATH': ['rename', 'from', 'to'],
+  'Run "command"': ['run', 'command'],
+} as const satisfies Record<string, [kind: string, ...fields: string[]]>;
+
+type Form = (typeof forms)[keyof typeof forms];
+type Field = 'old' | 'new' | 'path' | 'text' | 'from' | 'to' | 'command';
+
+/** One edit, with the fields that its sentence names. */
+export type Command = { kind: Form[0] } & { [name in Field]?: string };
 
 /** A sentence of a prompt: its commands in order, or null when any part of it is not understood. */
 export interface Sentence {
@@ -17,45 +24,13 @@ export interface Sentence {
 }
 
 /** What the editor tells a person it can do. */
-export const grammarHelp = [
-  'Replace "a" with "b" in PATH',
-  'Replace "a" with "b" everywhere',
-  'Create PATH with "text"',
-  'Append "text" to PATH',
-  'Delete PATH',
-  'Rename PATH to PATH',
-  'Run "command"',
-];
+export const grammarHelp = Object.keys(forms);
 
-type Slot = 'text' | 'path';
-
-interface Form {
-  /** Words stand for themselves, slots for what a person fills in. */
-  pattern: (Slot | `=${string}`)[];
-  build(values: string[]): Command | null;
-}
-
-const forms: Form[] = [
-  {
-    pattern: ['=replace', 'text', '=with', 'text', '=everywhere'],
-    build: ([old = '', next = '']) => (old === '' ? null : { kind: 'replace-everywhere', old, new: next }),
-  },
-  {
-    pattern: ['=replace', 'text', '=with', 'text', '=in', 'path'],
-    build: ([old = '', next = '', path = '']) => (old === '' ? null : { kind: 'replace', old, new: next, path }),
-  },
-  {
-    pattern: ['=create', 'path', '=with', 'text'],
-    build: ([path = '', text = '']) => ({ kind: 'create', path, text }),
-  },
-  { pattern: ['=append', 'text', '=to', 'path'], build: ([text = '', path = '']) => ({ kind: 'append', path, text }) },
-  { pattern: ['=delete', 'path'], build: ([path = '']) => ({ kind: 'delete', path }) },
-  {
-    pattern: ['=run', 'text'],
-    build: ([command = '']) => (command.trim() === '' ? null : { kind: 'run', command }),
-  },
-  { pattern: ['=rename', 'path', '=to', 'path'], build: ([from = '', to = '']) => ({ kind: 'rename', from, to }) },
-];
+const grammar = Object.entries(forms).map(([sentence, [kind, ...fields]]) => ({
+  words: sentence.split(' '),
+  kind,
+  fields,
+}));
 
 const space = /\s*/uy;
 const word = /[\p{L}\p{N}_-]+/uy;
@@ -98,31 +73,52 @@ function readSentence(text: string, start: number): Read<Command[]> | null {
 }
 
 function readCommand(text: string, start: number): Read<Command> | null {
-  for (const form of forms) {
-    const values = readPattern(form.pattern, text, start);
-    const command = values === null ? null : form.build(values.value);
-    if (values !== null && command !== null) return { value: command, end: values.end };
+  for (const form of grammar) {
+    const read = readForm(form, text, start);
+    // there is nothing to search for, and nothing to run
+    if (read !== null && read.value.old !== '' && read.value.command?.trim() !== '') return read;
   }
   return null;
 }
 
-function readPattern(pattern: Form['pattern'], text: string, start: number): Read<string[]> | null {
-  const values: string[] = [];
+function readForm(
+  { words, kind, fields }: (typeof grammar)[number],
+  text: string,
+  start: number,
+): Read<Command> | null {
+  const command: Command = { kind };
+  const open = fields.values();
   let at = start;
-  for (const element of pattern) {
+  for (const expected of words) {
     at = skip(space, text, at);
-    if (element === 'text' || element === 'path') {
-      const read = element === 'text' ? readQuoted(text, at) : readPath(text, at);
-      if (read === null) return null;
-      values.push(read.value);
-      at = read.end;
+    const isText = expected.startsWith('"');
+    if (!isText && expected !== 'PATH') {
+      const end = skip(word, text, at);
+      if (text.slice(at, end).toLowerCase() !== expected.toLowerCase()) return null;
+      at = end;
       continue;
     }
-    const end = skip(word, text, at);
-    if (text.slice(at, end).toLowerCase() !== element.slice(1)) return null;
-    at = end;
+    const read = isText ? readQuoted(text, at) : readPath(text, at);
+    const field = open.next().value;
+    if (read === null || field === undefined) return null;
+    command[field] = read.value;
+    at = read.end;
   }
-  return { value: values, end: at };
+  return { value: command, end: at };
+}
+
+/** The command as a person would write it, cut to one short line. */
+export function describe(command: Command): string {
+  const form = grammar.find(({ kind }) => kind === command.kind);
+  const open = form?.fields.values();
+  // the text of a new file is left out
+  const words = command.kind === 'create' ? ['Create', 'PATH'] : (form?.words ?? []);
+  const shown = words.map((expected) => {
+    if (!expected.startsWith('"') && expected !== 'PATH') return expected;
+    const value = command[open?.next().value ?? 'path'] ?? '';
+    return expected === 'PATH' ? value : quote(cut(value, 40));
+  });
+  return shown.join(' ');
 }
 
 /** A path is quoted, or reaches to the next space; the punctuation that ends a sentence is not part of it. */

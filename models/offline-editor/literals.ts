@@ -49,15 +49,19 @@ export function quote(text: string): string {
 const escapes: Record<string, string> = { '\\': '\\\\', '"': '\\"', '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
 function unescaped(character: string): string {
-  if (character === 'n') return '\n';
-  if (character === 't') return '\t';
-  if (character === 'r') return '\r';
-  if (character === '\\' || closings[character] !== undefined) return character;
-  return `\\${character}`;
+  const control = { n: '\n', t: '\t', r: '\r' }[character];
+  if (control !== undefined) return control;
+  return character === '\\' || closings[character] !== undefined ? character : `\\${character}`;
 }
 
 /** The mark in the middle of a word, as in “don't”, closes nothing. */
 function isApostrophe(text: string, at: number): boolean {
   const mark = text.charAt(at);
   return (mark === "'" || mark === '’') && letter.test(text.charAt(at - 1)) && letter.test(text.charAt(at + 1));
+}
+
+/** A text as one line of at most `length` characters; no character is cut in half. */
+export function cut(text: string, length: number): string {
+  const line = text.replace(/\s+/gu, ' ').trim();
+  return line.length <= length ? line : `${line.slice(0, length - 1).replace(/[\uD800-\uDBFF]$/u, '')}…`;
 }

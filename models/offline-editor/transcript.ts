@@ -12,8 +12,8 @@ export interface Transcript {
   /** The messages since the last turn that ended; `id` is the message's place among all of the user's messages. */
   requests: { id: number; text: string }[];
   resultOf(callId: string): ToolResult | null;
-  /** The input of a call made before. It outlives the call's output, which may be left out of a long prompt. */
-  inputOf(callId: string): unknown;
+  /** The inputs of the calls made before whose ids begin so. They outlive the outputs, which a long prompt may leave out. */
+  inputsOf(callIds: string): Record<string, unknown>[];
 }
 
 /** What stands in the place of a result when a call was never run; the call is made again. */
@@ -28,7 +28,7 @@ const serviceNote = '(Note of the service: ';
  */
 export function readTranscript(prompt: LanguageModelV4Prompt): Transcript {
   const results = new Map<string, ToolResult>();
-  const inputs = new Map<string, unknown>();
+  const inputs = new Map<string, Record<string, unknown>>();
   let requests: Transcript['requests'] = [];
   let userMessages = 0;
   let ended: Transcript['requests'] = [];
@@ -43,7 +43,7 @@ export function readTranscript(prompt: LanguageModelV4Prompt): Transcript {
       continue;
     }
     for (const part of message.content) {
-      if (part.type === 'tool-call') inputs.set(part.toolCallId, part.input);
+      if (part.type === 'tool-call') inputs.set(part.toolCallId, { ...Object(part.input) });
       if (part.type !== 'tool-result') continue;
       const result = resultOf(part.output);
       if (part.toolName === 'finish' && result.isError && result.text !== notRun) {
@@ -65,26 +65,11 @@ export function readTranscript(prompt: LanguageModelV4Prompt): Transcript {
     requests,
     refusedFinishes,
     resultOf: (callId) => results.get(callId) ?? null,
-    inputOf: (callId) => inputs.get(callId) ?? null,
+    inputsOf: (callIds) => [...inputs].flatMap(([id, input]) => (id.startsWith(callIds) ? [input] : [])),
   };
 }
 
 function resultOf(output: LanguageModelV4ToolResultOutput): ToolResult {
-  switch (output.type) {
-    case 'text':
-      return { text: output.value, isError: false };
-    case 'error-text':
-      return { text: output.value, isError: true };
-    case 'json':
-      return { text: JSON.stringify(output.value), isError: false };
-    case 'error-json':
-      return { text: JSON.stringify(output.value), isError: true };
-    case 'execution-denied':
-      return { text: output.reason ?? 'The call was refused.', isError: true };
-    default:
-      return {
-        text: output.value.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n'),
-        isError: false,
-      };
-  }
+  const text = 'value' in output && typeof output.value === 'string' ? output.value : JSON.stringify(output);
+  return { text, isError: output.type.startsWith('error-') || output.type === 'execution-denied' };
 }

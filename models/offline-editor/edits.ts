@@ -1,0 +1,193 @@
+import type { Command } from './grammar.ts';
+import { cut } from './literals.ts';
+import { endOf, readFound, windowAfter } from './tool-output.ts';
+import type { ToolResult, Transcript } from './transcript.ts';
+
+export interface Task {
+  /** Stable over all calls of a turn; the ids of its tool calls begin with it. */
+  id: string;
+  command: Command;
+}
+
+export interface ToolCall {
+  id: string;
+  toolName: string;
+  input: Record<string, unknown>;
+}
+
+/** What comes next for a task: calls to make, or how it ended. */
+export type Move =
+  | { kind: 'calls'; calls: ToolCall[] }
+  | { kind: 'done'; note: string }
+  | { kind: 'failed'; note: string; isPartial: boolean };
+
+/** Why a command was not done; partial when some files were changed. */
+class NotDone extends Error {
+  readonly isPartial: boolean;
+  constructor(reason: string, isPartial = false) {
+    super(reason);
+    this.isPartial = isPartial;
+  }
+}
+
+/** Yields the calls that have no result yet. Ends with a value when there are none. */
+type Steps<Value> = Generator<ToolCall[], Value>;
+type Tools = ReturnType<typeof toolsOf>;
+
+function toolsOf(id: string, { resultOf, inputsOf }: Transcript) {
+  /** Makes a call and returns its result; `name` tells the calls of a task apart, and the one that ends it is `last`. */
+  function* attempt(toolName: string, input: ToolCall['input'], name = toolName): Steps<ToolResult> {
+    const call = { id: `${id}_${name}`, toolName, input };
+    for (let result = resultOf(call.id); ; result = resultOf(call.id)) {
+      if (result !== null) return result;
+      yield [call];
+    }
+  }
+  /** Makes a call that must succeed and returns its output. */
+  function* call(...options: Parameters<typeof attempt>): Steps<string> {
+    return outputOf(yield* attempt(...options));
+  }
+  return { id, resultOf, inputsOf, attempt, call };
+}
+
+/** The next move of a task, derived from the results of its earlier calls alone. */
+export function nextMove({ id, command }: Task, transcript: Transcript): Move {
+  try {
+    // the earlier outputs that led to it may be left out of a long prompt by now
+    const last = transcript.resultOf(`${id}_last`);
+    if (last !== null) {
+      outputOf(last);
+      return { kind: 'done', note: '' };
+    }
+    const { done, value } = edits[command.kind](command, toolsOf(id, transcript)).next();
+    return done === true ? { kind: 'done', note: value ?? '' } : { kind: 'calls', calls: value };
+  } catch (error) {
+    if (!(error instanceof NotDone)) throw error;
+    return { kind: 'failed', note: error.message, isPartial: error.isPartial };
+  }
+}
+
+/** How many windows of a file are read on the way to its end. */
+const maxReads = 8;
+
+/** What each command does, step by step; a value is a note for the summary. */
+const edits: Record<Command['kind'], (command: Command, tools: Tools) => Steps<string | void>> = {
+  *replace({ path, old, new: next }, { call }) {
+    if (old === next) throw new NotDone(nothingToChange);
+    yield* call('read', { path });
+    yield* call('edit', { path, old, new: next, replaceAll: true }, 'last');
+  },
+
+  /** Looks before it writes: an existing file is left alone. */
+  *create({ path, text = '' }, { attempt, call }) {
+    const found = yield* attempt('read', { path });
+    if (!found.isError) throw new NotDone('the file exists already.');
+    if (!found.text.includes('does not exist')) outputOf(found);
+    yield* call('write', { path, content: asLines(text) }, 'last');
+  },
+
+  /** Appends after the last lines of the file, as many of them as occur only there. */
+  *append({ path, text = '' }, { call }) {
+    if (text === '') throw new NotDone('there is no text to append.');
+    let content = '';
+    let offset: number | null = 1;
+    for (let reads = 0; offset !== null; reads += 1) {
+      if (reads === maxReads) throw new NotDone('the file is too long.');
+      const window: string = yield* call('read', { path, offset }, `read${reads}`);
+      content += `${window}\n`;
+      offset = windowAfter(window);
+    }
+    if (/^The file is empty\.$/mu.test(content)) yield* call('write', { path, content: asLines(text) }, 'last');
+    const old = endOf(content);
+    if (old === null) throw new NotDone('the end of the file could not be found.');
+    yield* call('edit', { path, old, new: `${old}\n${text.replace(/\n$/u, '')}` }, 'last');
+  },
+
+  /** Deletes a folder once the tool says that it is one. */
+  *delete({ path }, { attempt, call }) {
+    const file = yield* attempt('delete', { path });
+    if (!file.isError) return;
+    if (!file.text.includes('recursive')) outputOf(file);
+    yield* call('delete', { path, recursive: true }, 'last');
+  },
+
+  rename: ({ from, to }, { call }) => call('move', { from, to }, 'last'),
+  run: ({ command }, { call }) => call('run', { command }, 'last'),
+
+  /** Searches for some files, edits them, and searches on behind the last one, so that it looks at no file twice. */
+  *'replace-everywhere'({ old = '', new: next }, { id, resultOf, inputsOf, attempt }) {
+    if (old === next) throw new NotDone(nothingToChange);
+    const changed: string[] = [];
+    const problems: string[] = [];
+    let after: string | null = null;
+    for (let round = 0; ; round += 1) {
+      const input = { pattern: longestLine(old), literal: true, filesOnly: true, ...(after !== null && { after }) };
+      const found: ToolResult = yield* attempt('grep', input, `grep${round}`);
+      if (found.isError) throw notEverywhere(reasonOf(found.text), changed, problems);
+      const { paths, goOnAfter, problem } = readFound(found.text);
+      // the output of an older search may be left out by now; the edits that came of it are not
+      const made = inputsOf(`${id}_edit${round}_`).map(({ path }) => String(path));
+      const calls = (made.length > 0 ? made : paths).map((path, index) => {
+        const edit = { path, old, new: next, replaceAll: true };
+        return { id: `${id}_edit${round}_${index}`, toolName: 'edit', input: edit, path };
+      });
+      const open = calls.filter((call) => resultOf(call.id) === null);
+      if (open.length > 0) yield open;
+      for (const call of calls) {
+        const result = resultOf(call.id);
+        if (result?.isError !== true) changed.push(call.path);
+        // a file that holds one line of the text need not hold all of it
+        else if (!old.includes('\n')) problems.push(`${call.path}: ${reasonOf(result.text)}`);
+      }
+      if (problem !== null) problems.push(problem);
+      const isLast = goOnAfter === null || goOnAfter === after;
+      if (isLast && inputsOf(`${id}_grep${round + 1}`).length === 0) break;
+      after = goOnAfter;
+    }
+    if (problems.length > 0) throw notEverywhere('not everywhere.', changed, problems);
+    if (changed.length === 0) throw new NotDone('the text was found in no file.');
+    return changesOf(changed);
+  },
+};
+
+const nothingToChange = 'both texts are the same, so there is nothing to change.';
+
+function outputOf({ text, isError }: ToolResult): string {
+  if (isError) throw new NotDone(reasonOf(text));
+  return text;
+}
+
+/** What a failed tool answered: its first sentence, which says what is wrong. The rest is advice for the next call. */
+function reasonOf(text: string): string {
+  const [line = ''] = text.trim().split('\n', 1);
+  const [sentence = ''] = line.split(/(?<=[.!?])\s+(?=\p{Lu})/u, 1);
+  return cut(sentence, 200);
+}
+
+function notEverywhere(reason: string, changed: string[], problems: string[]): NotDone {
+  const parts = [
+    reason,
+    ...(changed.length > 0 ? [changesOf(changed)] : []),
+    ...(problems.length > 0 ? [`Not changed: ${listed(problems)}`] : []),
+  ];
+  return new NotDone(parts.join(' '), changed.length > 0);
+}
+
+function changesOf(changed: string[]): string {
+  return `In ${changed.length} ${changed.length === 1 ? 'file' : 'files'}: ${listed(changed)}.`;
+}
+
+function listed(items: string[]): string {
+  return `${items.slice(0, 10).join(', ')}${items.length > 10 ? ` and ${items.length - 10} more` : ''}`;
+}
+
+/** Text files end with a line's end. */
+function asLines(text: string): string {
+  return text === '' || text.endsWith('\n') ? text : `${text}\n`;
+}
+
+/** Search works line by line, and takes a pattern of limited length. */
+function longestLine(text: string): string {
+  const lines = text.split('\n').toSorted((a, b) => b.trim().length - a.trim().length);
+  return (lines[0] ?? '').slice(0, 1_000).replace(/[\uD800-\uDBFF]$/u, '');
+}
