@@ -1,4 +1,4 @@
-/** Why a command ends without having done what it was asked: its sentence is printed, without a stack. */
+/** Ends a command that failed: its sentence is printed, without a stack. */
 export class CommandError extends Error {
   override name = 'CommandError';
   readonly exitCode: number;

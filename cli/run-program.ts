@@ -31,7 +31,7 @@ function exitCodeOf(error: unknown): number {
   return error instanceof CommandError ? error.exitCode : 1;
 }
 
-/** A person at a terminal is told how to end what is typed. */
+/** Tells a person at a terminal how to end the input. */
 export function readInput(): Promise<string> {
   if (process.stdin.isTTY) console.error('Paste it, then press Enter and Ctrl-D.');
   return text(process.stdin);

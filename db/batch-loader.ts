@@ -7,7 +7,7 @@ interface Lookup<Key, Row> {
 }
 
 /**
- * Collects the lookups of one event-loop turn, so that `loadMany` is asked once for all of them. A row has the fields of its key.
+ * Collects the lookups of one event-loop turn, so that `loadMany` runs once for all of them. A row has the fields of its key.
  * A serial loader also collects while it is answered: however many ask, they hold one connection.
  */
 export function createBatchLoader<Key, Row extends Key>({

@@ -15,7 +15,7 @@ export interface PoolOptions {
   holderOf?: () => string | null;
   /** What an organization may have at most; absent: any amount. */
   quotas?: Quotas;
-  /** Told of connections that broke while idle; the pool replaces them by itself. */
+  /** Called for connections that broke while idle; the pool replaces them. */
   onConnectionLost?: (error: Error) => void;
 }
 

@@ -20,7 +20,7 @@ const trySchema = z.object({
 });
 const effect = 'check';
 
-/** So often an agent is told in one turn that the check did not pass; then its work is published as a draft. */
+/** How often one turn reports a failed check to the agent before its work is published as a draft. */
 export const mostChecks = 3;
 /** In a prompt, and in what is stored. */
 const longestText = 12_000;
@@ -39,7 +39,7 @@ export interface FinishedBatch {
   maskSecrets(text: string): string;
 }
 
-/** Tells what the check command came to on a tree in this turn; null: it was not run. Raises the fence of the check. */
+/** Returns the result of the check command on a tree in this turn; null: it was not run. Raises the fence of the check. */
 export async function readCheck(
   effects: Pick<EffectStore, 'claim'>,
   ref: TurnRef,

@@ -46,10 +46,10 @@ export function createFinishReminder({ steps, effects, context, access, commands
     const tree = await steps.latestTree(job.id);
     if (tree === null || tree === job.headTree) return false;
     if ((await readCheck(effects, ref, { tree, command: checkCommand })) !== null) return false;
-    const told = (await context.notes(job.id, ref.turn)).filter(
+    const noted = (await context.notes(job.id, ref.turn)).filter(
       ({ kind, turn, step }) => kind === 'call-finish' && turn === ref.turn && step <= ref.step,
     );
-    if (told.length >= mostChecks) return false;
+    if (noted.length >= mostChecks) return false;
     const text = 'Your work is not checked yet. Call finish when it is done; the check command runs then.';
     await context.addNote({ jobId: job.id, turn: ref.turn, step: ref.step + 1, kind: 'call-finish', text });
     return true;

@@ -31,7 +31,7 @@ export function defineTool<Schema extends z.ZodType>(definition: ToolDefinition<
   };
 }
 
-/** What is wrong with an input, in one sentence a piece. */
+/** The problems of an input, one sentence each. */
 export function inputProblem(error: z.ZodError): string {
   const parts = error.issues.slice(0, 5).map(({ path, message }) => {
     return path.length === 0 ? message : `${path.join('.')}: ${message}`;

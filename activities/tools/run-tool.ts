@@ -70,7 +70,7 @@ const stops: Record<NonNullable<CommandEnd['stopped']>, string> = {
   output: 'Stopped: output limit exceeded,',
 };
 
-/** Above 128 a shell tells of a signal. */
+/** A shell reports a signal as a code above 128. */
 function exitOf(code: number): string {
   if (code === 0) return 'exit code 0';
   return code > 128 && code < 128 + 65 ? `exit code ${code} (signal ${code - 128})` : `exit code ${code}`;

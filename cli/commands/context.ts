@@ -17,7 +17,7 @@ export interface ReplayOptions {
   json?: true;
 }
 
-/** Prints what a bundle file tells of a job; `name` is how the person named it. */
+/** Prints the job of a bundle file; `name` is how the person named it. */
 export type ReplayBundle = (bundle: { file: string; name: string }, options: ReplayOptions) => Promise<void>;
 
 export async function connect(

@@ -23,13 +23,13 @@ export function getJob(api: Api, path: JobRef) {
  * each line is an event, the last one the job. Throws CommandError when the job did not complete.
  */
 export async function watchJob(api: Api, ref: JobRef, { json, after }: { json: boolean; after?: number }) {
-  const tell = json ? (event: JobEvent) => print(JSON.stringify(event)) : createTeller();
+  const report = json ? (event: JobEvent) => print(JSON.stringify(event)) : createReporter();
   let last = after ?? 0;
   for (;;) {
     const onLost = () => console.error('The connection was lost; reconnecting.');
     for await (const event of followJob(api, ref, { after: last, onLost })) {
       last = event.seq;
-      tell(event);
+      report(event);
     }
     const job = await getJob(api, ref);
     // a follow-up may have begun meanwhile
@@ -52,33 +52,33 @@ function printEnd(job: AgentJob, json: boolean): void {
 }
 
 /** Prints one line for what a person wants to know of; the model's words when they are complete. */
-function createTeller(): (event: JobEvent) => void {
+function createReporter(): (event: JobEvent) => void {
   let words = '';
   return ({ type, step, createdAt, data }) => {
     const at = new Date(createdAt).toTimeString().slice(0, 8);
-    const tell = (text: string) => print(asOneLine(`${at}  ${text}`));
+    const line = (text: string) => print(asOneLine(`${at}  ${text}`));
     const { text = '', attempt = 1, toolName = '', output = '' } = data;
     switch (type) {
       case 'message':
-        return tell(`prompt: ${shortened(text, 160)}`);
+        return line(`prompt: ${shortened(text, 160)}`);
       case 'phase':
-        return tell(data.phase ?? '');
+        return line(data.phase ?? '');
       case 'step-start':
         words = '';
-        return attempt > 1 ? tell(`step ${step}: attempt ${attempt}`) : undefined;
+        return attempt > 1 ? line(`step ${step}: attempt ${attempt}`) : undefined;
       case 'text':
         words += text;
         return;
       case 'tool-call':
-        return tell(`step ${step}: ${toolName} ${subjectOf(data.input)}`.trimEnd());
+        return line(`step ${step}: ${toolName} ${subjectOf(data.input)}`.trimEnd());
       case 'tool-result':
-        return data.isError === true ? tell(`step ${step}: ${toolName} failed: ${shortened(output, 160)}`) : undefined;
+        return data.isError === true ? line(`step ${step}: ${toolName} failed: ${shortened(output, 160)}`) : undefined;
       case 'usage':
-        return words.trim() === '' ? undefined : tell(`step ${step}: ${shortened(words, 400)}`);
+        return words.trim() === '' ? undefined : line(`step ${step}: ${shortened(words, 400)}`);
       case 'diff':
-        return tell(`${data.changedFiles} files changed, +${data.additions} -${data.deletions}`);
+        return line(`${data.changedFiles} files changed, +${data.additions} -${data.deletions}`);
       case 'notice':
-        return tell(text);
+        return line(text);
       default:
         return;
     }

@@ -9,7 +9,7 @@ import { readInteger } from './options.ts';
 import { isJson, plain, print, printList, printRecord, shortened } from './output.ts';
 import { projectIdOf } from './project-of.ts';
 
-interface Place {
+interface StepOptions {
   turn?: number;
   step?: number;
 }
@@ -110,7 +110,7 @@ function addReaders(group: Command, context: CommandContext): void {
     ({ api, ref, command }, { after }) => watchJob(api, ref, { json: isJson(command), after }),
   );
 
-  onJob<Place>(
+  onJob<StepOptions>(
     group
       .command('diff')
       .description('print the change of a job, or of one step of it, as a patch for "git apply"')
@@ -180,7 +180,7 @@ function addActions(group: Command, context: CommandContext): void {
     },
   );
 
-  onJob<Place & { step: number; model?: string; prompt?: string }>(
+  onJob<StepOptions & { step: number; model?: string; prompt?: string }>(
     group
       .command('fork')
       .description('create a job that continues after a step of another job, on its own branch')

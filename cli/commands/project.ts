@@ -39,9 +39,7 @@ export function addProjectCommands(program: Command, context: CommandContext): v
 
   addSettings(group.command('create').description('create a project'))
     .requiredOption('--repository <url>', 'https, ssh or file:/// address of the repository')
-    .addOption(
-      new Option('--forge <kind>', 'where pull requests are opened, if the host does not tell').choices(forges),
-    )
+    .addOption(new Option('--forge <kind>', 'where pull requests are opened, if the host does not say').choices(forges))
     .action(
       async (options: SettingOptions & { repository: string; forge?: (typeof forges)[number] }, command: Command) => {
         const { api } = await connect(context, command);

@@ -14,7 +14,7 @@ export interface GlobalOptions {
 export interface ApiSettings {
   baseUrl: string;
   key: string;
-  /** What `npm start` left on this machine, when it is the service that is asked. */
+  /** What `npm start` left on this machine, when the requests go to that service. */
   local: LocalJson | null;
 }
 

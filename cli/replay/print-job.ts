@@ -69,10 +69,10 @@ function replayLines(replay: TurnReplay): string[] {
 function cellsOf(report: StepReport): string[] {
   const { step, toolCalls, toolResults, files, isCopied, attempts } = report;
   const calls = toolCalls.map(({ toolName, input }) => `${toolName} ${subjectOf(input)}`.trim());
-  const asked = calls.length > 0 ? calls.join('; ') : report.text;
+  const action = calls.length > 0 ? calls.join('; ') : report.text;
   return [
     String(step),
-    shortened(report.said.length > 0 ? `(read a message) ${asked}` : asked, longestCell),
+    shortened(report.said.length > 0 ? `(read a message) ${action}` : action, longestCell),
     shortened(answerText(toolResults, toolCalls.length), longestCell),
     shortened(files.map(({ path, change }) => `${change.charAt(0).toUpperCase()} ${path}`).join(', '), longestCell),
     timeText(report.modelMs),

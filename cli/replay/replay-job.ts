@@ -12,7 +12,7 @@ import { print } from '../commands/output.ts';
 import { printStep } from './print-step.ts';
 import { printJobReport } from './print-job.ts';
 
-/** Prints what `docket job replay` tells of a job, or of one of its steps. */
+/** Prints the report of `docket job replay` on a job, or on one of its steps. */
 export const replayBundle: ReplayBundle = async (bundle, options) => {
   try {
     await replay(bundle, options);
@@ -41,27 +41,23 @@ const replay: ReplayBundle = async ({ file, name }, { json, step, turn }) => {
   else printJobReport(report, name);
 };
 
-async function showStep(
-  collected: CollectedJob,
-  place: { turn: number; step: number },
-  isJson: boolean,
-): Promise<void> {
-  const { steps } = (await reportJob(collected, null)).turns.find(({ turn }) => turn === place.turn) ?? { steps: [] };
-  const report = steps.find(({ step }) => step === place.step);
+async function showStep(collected: CollectedJob, at: { turn: number; step: number }, isJson: boolean): Promise<void> {
+  const { steps } = (await reportJob(collected, null)).turns.find(({ turn }) => turn === at.turn) ?? { steps: [] };
+  const report = steps.find(({ step }) => step === at.step);
   if (report === undefined) {
     const there = steps.length === 0 ? 'it has none' : `it has steps 1 to ${steps.at(-1)?.step ?? 0}`;
-    throw new CommandError(`Turn ${place.turn} has no step ${place.step}; ${there}.`);
+    throw new CommandError(`Turn ${at.turn} has no step ${at.step}; ${there}.`);
   }
   // the table needs nothing of what puts questions together
   const { exactQuestionOf } = await import('../../worker/replay/exact-question.ts');
-  const question = exactQuestionOf(collected, place);
-  const patch = collected.steps.find((at) => at.turn === place.turn && at.step === place.step)?.patch ?? null;
+  const question = exactQuestionOf(collected, at);
+  const patch = collected.steps.find(({ turn, step }) => turn === at.turn && step === at.step)?.patch ?? null;
   const diff = patch === null ? null : { files: report.files, patch };
   if (isJson) print(JSON.stringify({ step: report, question, diff }, null, 2));
   else printStep({ jobId: collected.job.id, report, question, diff });
 }
 
-/** What replays must not be heard: its verdict is what counts. */
+/** Silences the SDK: only the verdict of a replay counts. */
 async function prepareReplay(): Promise<string> {
   const { DefaultLogger, Runtime } = await import('@temporalio/worker');
   Runtime.install({

@@ -38,7 +38,7 @@ export function turnsQuery({ projectId, id }: JobRef) {
   });
 }
 
-/** All steps. Those that have ended stay as they are; only what comes behind them is asked for again. */
+/** All steps. Those that have ended stay as they are; only later ones are fetched again. */
 export function stepsQuery({ projectId, id }: JobRef) {
   const queryKey = ['job', id, 'steps'];
   return queryOptions({
@@ -70,7 +70,7 @@ export interface PhaseMark {
   at: number;
 }
 
-/** What only the events tell: words that are being spoken, and when phases began. */
+/** What only the events hold: the words of a running answer, and when phases began. */
 export interface LiveOutput {
   words: Map<string, { attempt: number; text: string }>;
   phases: PhaseMark[];

@@ -92,7 +92,7 @@ function timesOf(segments: Segment[]): { kind: Kind; ms: number }[] {
     .filter(({ ms }) => ms > 0);
 }
 
-/** A strip as long as the turn: each piece as wide as its time. */
+/** A strip as long as the turn: each segment as wide as its time. */
 export function TimeStrip({ segments, label }: { segments: Segment[]; label: string }) {
   const begin = segments[0]?.from ?? 0;
   const whole = Math.max(1, (segments.at(-1)?.to ?? 1) - begin);

@@ -27,7 +27,7 @@ export function subjectOf(input: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** A call of a tool, folded: what was asked for, and what it came to. */
+/** A tool call, folded: its input and its result. */
 export function ToolCallItem({ job, step, call }: ToolCallProps) {
   const [isOpen, setOpen] = useKeptState(call.toolCallId);
   const state = call.output === null ? 'running' : call.isError ? 'failed' : 'done';

@@ -18,7 +18,7 @@ import '../styles/job.css';
 import '../styles/settings.css';
 import '../styles/assistant.css';
 
-/** What readers asked, and what they were told. */
+/** The questions of readers, and the answers. */
 export function ConversationsPage() {
   const { sites } = useSession();
   const { site = sites[0]?.domain ?? '', view = 'all', q = '' } = useSearch({ from: '/conversations' });

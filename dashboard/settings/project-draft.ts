@@ -50,7 +50,7 @@ function amountOf(text: string): number | null {
   return text.trim() === '' ? null : Number(text);
 }
 
-/** What is sent. A name that is left out stays, or is told from the repository. */
+/** What is sent. A name that is left out stays, or is derived from the repository. */
 export function changeOf(draft: ProjectDraft) {
   const { name, mayChangeWorkflows, mayRun, forgeToken, removesToken } = draft;
   return {

@@ -8,7 +8,7 @@ import type { Project } from '../http/types.ts';
 import { changeOf, draftOf, type ProjectDraft } from './project-draft.ts';
 
 const forges = [
-  ['', 'told from the host of the repository'],
+  ['', 'detected from the repository host'],
   ['github', 'GitHub'],
   ['gitlab', 'GitLab'],
   ['gitea', 'Gitea or Forgejo'],

@@ -21,7 +21,7 @@ interface WebhookFormProps {
   projectId: string;
   /** The one that is changed; null: a new one. */
   webhook: Webhook | null;
-  /** With the secret of a new one, which is not told again. */
+  /** With the secret of a new one, which is shown only once. */
   onSaved(secret: string | null): unknown;
 }
 

@@ -22,7 +22,7 @@ export interface AdoptedBranch {
   headSnapshot?: Snapshot | null;
   /** What became of the branch; absent leaves what the job knows of it. */
   head?: { kind: 'moved'; commit: string; tree: string } | { kind: 'merged'; baseCommit: string };
-  /** What the agent is told about it, of the kind `overruled`, before its first answer of the turn. */
+  /** The note about it for the agent, of the kind `overruled`, before its first answer of the turn. */
   note?: string | null;
 }
 

@@ -34,7 +34,7 @@ export interface Ledger {
   todo: { text: string; done: boolean }[];
 }
 
-/** A summary in place of the conversation up to and with a step. */
+/** A summary that replaces the conversation up to and including a step. */
 export interface Compaction {
   /** The call it was made for. */
   turn: number;
@@ -56,7 +56,7 @@ export interface NewCompaction extends Omit<Compaction, 'usage'> {
 }
 
 export interface JobContextStore {
-  /** A note that is there already stays as it is. A new one tells watchers of the job what `notice` says, if anything. */
+  /** A note that is there already stays as it is. A new one sends `notice`, if any, to the job's watchers. */
   addNote(note: { jobId: string; notice?: string } & JobNote): Promise<void>;
   /** Of the job up to and with the turn, in order. */
   notes(jobId: string, turn: number): Promise<JobNote[]>;

@@ -23,7 +23,7 @@ export interface WorkerJobStore {
   get(jobId: string): Promise<JobRow | null>;
   promptOf(jobId: string, turn: number): Promise<string | null>;
   turnBeganAt(jobId: string, turn: number): Promise<Date | null>;
-  /** What a job's turns up to and with `turn` were asked, oldest first. */
+  /** The prompts of a job's turns up to and including `turn`, oldest first. */
   prompts(jobId: string, turn: number): Promise<Prompt[]>;
   /** Each of these writes only while the job is active and `turn` is its newest; false says it was not. */
   setPhase(ref: { jobId: string; turn: number; phase: JobPhase }): Promise<boolean>;

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import type { StepRef } from '../../workflows/contract/job.ts';
 
-/** How long a step counts as asked for after an attempt said so: shorter than Temporal takes to begin another attempt. */
+/** How long a lease lasts without renewal: shorter than Temporal takes to begin another attempt. */
 export const modelCallLeaseMs = 1_500;
 
 export interface ModelCallLeases {
@@ -14,9 +14,9 @@ export interface ModelCallLeases {
   lose(call: StepRef & { fence: number; micros: number }): Promise<void>;
   /** Counts the calls that a killed worker left behind in a turn that has ended since: no further attempt does. */
   loseAbandoned(): Promise<void>;
-  /** Whether an attempt is asking the model for the step, as far as is known. */
+  /** Whether an attempt holds the lease of the step. */
   isInFlight(ref: StepRef): Promise<boolean>;
-  /** Says that attempts of this process are still asking. */
+  /** Renews the leases of this process. */
   renew(refs: StepRef[]): Promise<void>;
   /** Says that an attempt has stopped; nothing when a newer one has begun. */
   release(held: StepRef & { fence: number }): Promise<void>;
@@ -35,7 +35,7 @@ const countLost = `
     on conflict (project_id, day) do update set cost_micros = spending.cost_micros + excluded.cost_micros
   )`;
 
-/** Who asks a model right now. An attempt that Temporal lost sight of goes on, and another one leaves the asking to it. */
+/** Leases of model calls in flight. An attempt that Temporal lost sight of goes on, and the next one waits for its answer. */
 export function createModelCallLeases(pool: Pool): ModelCallLeases {
   return {
     async begin({ jobId, turn, step, fence, micros }) {

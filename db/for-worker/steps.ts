@@ -88,7 +88,7 @@ export interface StepResults extends StepRef {
 export interface StepStore {
   /** Takes the step for this attempt: makes the row when new, raises its fence, and answers what is stored. */
   claim(ref: StepRef): Promise<StepRow>;
-  /** The same for a call of the model: a step without an answer begins and counts as asked for, and the job's events say so. */
+  /** The same for a call of the model: a step without an answer begins and takes the lease, and the job's events say so. */
   claimAnswer(ref: StepRef): Promise<StepRow>;
   /**
    * Stores the answer if none is stored: attempts that run at the same time ask the same, and the first answer that was

@@ -13,7 +13,7 @@ export interface WebhookShipment {
   url: string;
   /** That it is signed with; the newest first. */
   secrets: string[];
-  /** Attempts since a person asked for it last. */
+  /** Attempts since the last request of a person. */
   tries: number;
   messageId: string;
   type: string;

@@ -9,7 +9,7 @@ export interface StartableDelivery extends DeliverWebhookInput {
 
 /** Deliveries on their way to Temporal. */
 export interface WebhookStarts {
-  /** Deliveries that Temporal is to be asked for now, left to this process for `leaseMs`. */
+  /** Deliveries to start in Temporal now, leased to this process for `leaseMs`. */
   claimStarts(options: { limit: number; leaseMs: number }): Promise<StartableDelivery[]>;
   /** Temporal has it. */
   confirmStart(delivery: DeliverWebhookInput): Promise<void>;

@@ -16,7 +16,7 @@ const cutOff = 'The bundle is truncated. Download it again.';
 const headSchema = z.object({ format: z.literal(format), version: z.number() });
 const endSchema = z.object({ pieces: z.number() });
 
-/** Writes pieces of a job as a bundle: gzip of JSON lines, a head and an end around them. Ends the target. */
+/** Writes the records of a job as a bundle: gzip of JSON lines, a head and an end around them. Ends the target. */
 export async function writeBundle(
   records: AsyncIterable<BundleRecord>,
   target: NodeJS.WritableStream,

@@ -23,7 +23,7 @@ export interface JobEventData {
   phase: { phase: JobPhase };
   /** A call of the model begins. A further one of the same step takes the text before it back. */
   'step-start': { attempt: number };
-  /** A piece of the model's words while it speaks; `offset` counts characters within the attempt. */
+  /** A part of the model's answer while it streams; `offset` counts characters within the attempt. */
   text: { attempt: number; offset: number; text: string };
   'tool-call': { toolCallId: string; toolName: string; input: unknown };
   /** `costUsd` is null when the price of the model is not known. */

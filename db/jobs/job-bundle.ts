@@ -53,7 +53,7 @@ const stepsStatement = `
 export interface JobBundleStore {
   /**
    * What is kept of a job, a page at a time; nothing when there is no such job. Snapshots come last, so that each tree that was
-   * named before is there. It holds what the model was told and said, and the changed content of the repository; keys and
+   * named before is there. It holds what the model read and wrote, and the changed content of the repository; keys and
    * tokens are in none of the tables.
    */
   read(owner: Owner, jobId: string): AsyncGenerator<BundleRecord>;

@@ -3,10 +3,10 @@ import { Client, type Pool } from 'pg';
 export interface JobEventWakeupDeps {
   url: string;
   pool: Pool;
-  /** How often the database is asked for what the connection may have missed. */
+  /** How often the database is polled for what the connection may have missed. */
   pollMs?: number;
   applicationName?: string;
-  /** Told once of a connection that broke or could not be made; it is tried again with each poll. */
+  /** Called once for a connection that broke or could not be made; each poll tries again. */
   onConnectionLost?: (error: unknown) => void;
 }
 
@@ -16,7 +16,7 @@ export interface JobEventBell extends Disposable {
   next(options: { withinMs: number; signal: AbortSignal }): Promise<void>;
 }
 
-/** Tells the watchers of a process when their jobs have news. */
+/** Wakes the watchers of a process when their jobs change. */
 export interface JobEventWakeups extends AsyncDisposable {
   subscribe(jobId: string): JobEventBell;
   /** Rings for any job. */

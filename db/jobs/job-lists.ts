@@ -9,7 +9,7 @@ import { readWithin } from '../pool.ts';
 import { toStoredText } from '../stored-text.ts';
 
 export interface ListedJobRow extends JobRow {
-  /** The beginning of what the job was asked first. */
+  /** The beginning of the job's first prompt. */
   prompt: string;
   /** Microseconds since 1970, as text: a Date would cut what the database orders by. */
   updatedMicros: string;
@@ -44,7 +44,7 @@ const listedColumns = `${jobColumns},
   (select left(job_turns.prompt, 300) from job_turns where job_turns.job_id = jobs.id and job_turns.turn = 1) as prompt,
   ${micros('updated_at')} as "updatedMicros"`;
 
-/** Jobs that one page looks through at most for those it is asked for. */
+/** Most jobs that one page looks through for those it wants. */
 const mostLookedAt = 5_000;
 
 /** Lists of the jobs of an organization. */

@@ -134,7 +134,7 @@ async function begin(client: PoolClient, { id, turn }: JobRow, prompt: string): 
   return onlyRow(rows);
 }
 
-/** What watchers are told of a message: it is scrubbed before it is cut. */
+/** What watchers see of a message: it is redacted before it is truncated. */
 export function messageEvent(prompt: string): NewJobEvent {
   return {
     type: 'message',

@@ -74,9 +74,9 @@ const longestPart = 4_000;
 type StepKey = Pick<StepRef, 'turn' | 'step'>;
 
 export interface JobTimelineStore {
-  /** What was asked, in order: each turn with what was said while it was under way. */
+  /** The turns in order, each with the messages sent while it was active. */
   turns(owner: Owner, jobId: string, page: { after: number; limit: number }): Promise<TimelinePage<TimelineTurn>>;
-  /** The steps behind a place, in order, with what is long of them cut. */
+  /** The steps after a position, in order, with long texts truncated. */
   steps(owner: Owner, jobId: string, page: { after: StepKey; limit: number }): Promise<TimelinePage<TimelineStep>>;
   step(owner: Owner, ref: StepRef): Promise<TimelineStep | null>;
   /** The change of the job as it stood behind a step, as a patch against the base commit; null when there was none. */

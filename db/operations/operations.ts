@@ -40,7 +40,7 @@ const ms = (from: string, to: string) => `extract(epoch from ${to} - ${from}) * 
 const bucket = (time: string) => `date_bin($3::integer * interval '1 second', ${time}, 'epoch'::timestamptz)`;
 const since = `now() - $2::integer * interval '1 hour'`;
 
-/** Jobs that changed in the time asked for: everything that happened to any job then is of one of them. */
+/** Jobs that changed in the period: whatever happened to a job then belongs to one of them. */
 const changedJobs = `select id from jobs where organization_id = $1 and updated_at > ${since}`;
 
 const turnsStatement = `
@@ -57,7 +57,7 @@ const turnsStatement = `
          ${percentiles('ms')}
   from happened group by at order by at`;
 
-/** The categories of failures that are told apart. */
+/** The categories of failures. */
 export const mostFailures = 50;
 
 const failuresStatement = `

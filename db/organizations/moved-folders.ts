@@ -31,7 +31,7 @@ export async function moveFolders(pool: Pool, moved: readonly MovedFolder[]): Pr
   if (folders.length === 0) return;
   await withTransaction(pool, async (client) => {
     for (const [table, column] of columns) {
-      // a grant for the new place may be there already
+      // a grant for the new path may exist already
       const others =
         table === 'grants'
           ? `and not exists (select from grants as others where others.organization_id = grants.organization_id and others.resource = ${newPath('grants.resource')})`

@@ -19,7 +19,7 @@ export interface UsedDay {
 }
 
 export interface Usage {
-  /** The days asked for, the last one is today (UTC). */
+  /** The days of the query; the last one is today (UTC). */
   days: string[];
   keys: { id: string; name: string | null; isRevoked: boolean; days: UsedDay[] }[];
   organization: UsedDay[];
@@ -35,7 +35,7 @@ export interface UsageStore {
   sweep(): Promise<void>;
 }
 
-/** So many days can be asked for. */
+/** Longest range of a query, in days. */
 export const mostUsageDays = 90;
 
 /** The keys, and the projects, whose use is listed: the newest, of the keys those that are valid first. */

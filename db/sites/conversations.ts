@@ -56,7 +56,7 @@ const longestQuestion = 2_000;
 /** A reader has at most a tenth of the unanswered questions that are looked at, out of ten times as many. */
 const readersWindow = 10;
 
-/** Conversations that one page looks through at most for those it is asked for. */
+/** Most conversations that one page looks through for those it wants. */
 const mostLookedAt = 2_000;
 
 /** Conversations of a site's readers, and what they said of the answers. */

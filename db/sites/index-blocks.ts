@@ -45,7 +45,7 @@ export interface KnownFile {
 }
 
 /**
- * Stores what is not stored already, asking once for all that is. Each batch is a transaction and goes in by hash, so that two
+ * Stores what is not stored already, with one query for all that is. Each batch is a transaction and goes in by hash, so that two
  * stores never lock crosswise. A block that stands in `previous`, whose blocks are stored, is not hashed again.
  */
 export async function storeBlocks(

@@ -62,7 +62,7 @@ export interface SiteIndexStore {
   download(site: SiteRef, version: number, target: { file: string; previous?: KnownFile }): Promise<KnownFile>;
 }
 
-/** A process that learns of a new version late still finds the one it was told of. */
+/** A process that learns of a new version late still finds the one it knows. */
 const olderVersionsKept = 2;
 
 const indexColumns = `

@@ -65,7 +65,7 @@ export interface ThreadStore {
   open(site: SiteRef, thread: { threadId: string; fp: string }): Promise<void>;
   /** Writes a turn of an open thread (question and answer) in one transaction; nothing when it was deleted during the answer. */
   recordTurn(site: SiteRef, turn: RecordedTurn): Promise<void>;
-  /** The beginning of a thread, or what comes after a place in it. Null when the site has no such thread. */
+  /** The beginning of a thread, or what comes after a position in it. Null when the site has no such thread. */
   get(site: SiteRef, threadId: string, page?: { after: string; limit: number }): Promise<Thread | null>;
   /** False when the site has no such thread. */
   remove(caller: Caller, siteId: string, threadId: string): Promise<boolean>;

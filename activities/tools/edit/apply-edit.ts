@@ -8,7 +8,7 @@ export interface Edit {
   replaceAll?: boolean;
 }
 
-/** Why an edit does nothing; what the model is told follows from it. */
+/** Why an edit does nothing; decides what the model reads. */
 export type EditFailure =
   | { reason: 'blank-old' }
   | { reason: 'same' }
