@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { AgentTool, Toolset } from './agent-tool.ts';
 import { editTool, multiEditTool } from './edit/edit-tools.ts';
 import { globTool } from './files/glob-tool.ts';
@@ -5,23 +6,56 @@ import { grepTool } from './files/grep-tool.ts';
 import { listTool } from './files/list-tool.ts';
 import { deleteTool, moveTool } from './files/move-and-delete-tools.ts';
 import { readTool } from './files/read-tool.ts';
-import { finishSchema, finishTool, todoSchema, todoTool } from './turn-tools.ts';
+import { defineTool } from './define-tool.ts';
 import { writeTool } from './files/write-tool.ts';
 
-export interface TodoItem {
-  text: string;
-  done: boolean;
-}
+const todoSchema = z.object({
+  items: z
+    .array(z.object({ text: z.string().min(1).max(500), done: z.boolean() }))
+    .max(100)
+    .describe('The complete new list'),
+});
+
+const todoTool = defineTool({
+  description: 'Records the steps of the work and which of them are done. Give the complete list each time.',
+  inputSchema: todoSchema,
+  isReadOnly: true,
+  async run({ items }) {
+    if (items.length === 0) return 'The list is empty.';
+    return items.map(({ text, done }) => `[${done ? 'x' : ' '}] ${text}`).join('\n');
+  },
+});
+
+const finishSchema = z.object({
+  title: z
+    .string()
+    .trim()
+    .min(1)
+    .max(200)
+    .describe('What was done, in one line; becomes the title of the pull request'),
+  summary: z
+    .string()
+    .max(20_000)
+    .describe('What was done and why, in Markdown; becomes the description of the pull request'),
+  checked: z
+    .string()
+    .max(2_000)
+    .optional()
+    .describe('How you verified the change, and the result; omit it if you verified nothing'),
+  complete: z.boolean().optional().describe('false if part of the task remains; then name it in the summary'),
+});
 
 /** The call that ends a turn. */
-export interface FinishCall {
-  title: string;
-  summary: string;
-  /** How the agent made sure that its work is right. */
-  checked?: string | undefined;
-  /** False when the agent says that a part of the task is left to do. */
-  complete?: boolean | undefined;
-}
+export type FinishCall = z.infer<typeof finishSchema>;
+
+const finishTool = defineTool({
+  description: 'Finishes the work. Call it once, when everything is done, or when nothing can be done; then say why.',
+  inputSchema: finishSchema,
+  isReadOnly: true,
+  async run() {
+    return 'The work is finished.';
+  },
+});
 
 export function createToolset({ run }: { run?: AgentTool } = {}): Toolset {
   return {
@@ -56,7 +90,7 @@ export function finishCallOf(calls: { toolName: string; input: unknown }[]): Fin
 }
 
 /** The todo list as the last valid `todo` call of a transcript left it. */
-export function todoItemsOf(calls: { toolName: string; input: unknown }[]): TodoItem[] {
+export function todoItemsOf(calls: { toolName: string; input: unknown }[]): z.infer<typeof todoSchema>['items'] {
   for (const { toolName, input } of calls.toReversed()) {
     if (toolName !== 'todo') continue;
     const parsed = todoSchema.safeParse(input);

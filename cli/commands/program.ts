@@ -1,13 +1,14 @@
 import { Command } from 'commander';
 import manifest from '../package.json' with { type: 'json' };
 import { addAskCommand } from './ask.ts';
-import type { CommandContext } from './context.ts';
+import { connect, type CommandContext } from './context.ts';
 import { addJobCommands } from './job.ts';
 import { addKeyCommands } from './key.ts';
 import { addProjectCommands } from './project.ts';
-import { addSignInCommand } from './sign-in.ts';
 import { addSiteCommands } from './site.ts';
 import { addWebhookCommands } from './webhook.ts';
+import { answerOf } from '../http/api.ts';
+import { printRecord } from './output.ts';
 
 /** The `docket` command line, a client of the HTTP API. A mistake in its use is printed and thrown as a CommanderError. */
 export function createProgram(context: CommandContext): Command {
@@ -27,4 +28,17 @@ export function createProgram(context: CommandContext): Command {
   addWebhookCommands(program, context);
   addSignInCommand(program, context);
   return program;
+}
+
+/** `docket sign-in` */
+function addSignInCommand(program: Command, context: CommandContext): void {
+  program
+    .command('sign-in')
+    .description('print a link that signs in to the dashboard, once and within 15 minutes')
+    .option('--name <name>', 'name for the audit log')
+    .action(async ({ name }: { name?: string }, command: Command) => {
+      const { api, baseUrl } = await connect(context, command);
+      const { link } = await answerOf(api.POST('/v1/sign-in-links', { body: { name } }));
+      printRecord(command, { url: `${baseUrl}/sign-in#link=${link}` });
+    });
 }

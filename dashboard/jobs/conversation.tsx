@@ -4,8 +4,8 @@ import { useEffect, useEffectEvent, useLayoutEffect, useMemo, useRef, useState }
 import type { Job, Step, Turn } from '../http/types.ts';
 import { Markdown } from '../components/markdown.tsx';
 import { KeptStates } from './kept-state.tsx';
-import { plain } from '../plain.ts';
-import { Said } from './said.tsx';
+import { Ago } from '../components/time.tsx';
+import { beginning, plain } from '../plain.ts';
 import { StepItem } from './step-item.tsx';
 import { StepJump } from './step-jump.tsx';
 import { stepKeyOf, type JobRef, type LiveOutput } from './job-queries.ts';
@@ -22,6 +22,8 @@ interface ConversationProps {
 /** Up to so many, all are in the page, so that the browser's own search finds everything. */
 const mostWhole = 120;
 const jumpHeight = 64;
+/** Characters of a message. */
+const longestMessage = 20_000;
 
 /** What people said and what the agent did, in order. Of a long job only what is in sight exists. */
 export function Conversation({ job, details, turns, steps, live }: ConversationProps) {
@@ -89,6 +91,31 @@ export function Conversation({ job, details, turns, steps, live }: ConversationP
         })}
       </div>
     </KeptStates>
+  );
+}
+
+interface SaidProps {
+  text: string;
+  createdAt: string;
+  /** The agent has not read it yet. */
+  isWaiting?: boolean;
+}
+
+/** What a person said to a job. */
+function Said({ text, createdAt, isWaiting = false }: SaidProps) {
+  const { shown, left } = beginning(plain(text), longestMessage);
+  return (
+    <div className="said">
+      <p className="said-head">
+        You{' '}
+        <span className="quiet">
+          <Ago date={createdAt} />
+          {isWaiting && ' · the agent reads it before its next step'}
+        </span>
+      </p>
+      <p className="words">{shown}</p>
+      {left > 0 && <p className="hint">{left.toLocaleString('en')} more characters not shown.</p>}
+    </div>
   );
 }
 
