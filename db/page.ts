@@ -45,15 +45,3 @@ export async function readPage<Row extends QueryResultRow & { id: string }>(
   );
   return { rows: page, nextCursor: encodeCursor({ id: last.id, ...onlyRow(times.rows) }) };
 }
-
-/** The rows of all pages of a list. */
-export async function everyRow<Row>(list: (query: PageQuery) => Promise<Page<Row>>): Promise<Row[]> {
-  const rows: Row[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await list({ limit: mostOfPage, cursor });
-    rows.push(...page.rows);
-    cursor = page.nextCursor ?? undefined;
-  } while (cursor !== undefined);
-  return rows;
-}

@@ -60,9 +60,9 @@ export async function changeProject(pool: Pool, id: string, change: ProjectChang
 
 /** The operator, acting for the organization of a project. */
 export async function operatorOfProject(pool: Pool, id: string): Promise<Caller> {
-  const owner = await createOrganizationDirectory(pool).ownerOfProject(id);
-  if (owner === null) throw new Error('There is no such project.');
-  return operatorOf(owner);
+  const { rows } = await pool.query('select organization_id as "organizationId" from projects where id = $1', [id]);
+  if (rows[0] === undefined) throw new Error('There is no such project.');
+  return operatorOf(rows[0]);
 }
 
 /** `key` is the full text of the key. */
