@@ -2,16 +2,15 @@ import './lib/check-node.cjs';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 
-// what tests and the processes they start have compiled is kept for the next ones
-process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.cache/docket/tests');
-
 const servers = ['test/support/global-stack.ts'];
 // Node runs the files as it runs the product: nothing is transformed
 const native = { viteModuleRunner: false, nodeLoader: false };
+/** The processes that tests start keep what they have compiled; a stack looks after that itself. */
+const compiled = { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/docket/tests') };
 const project = (name: string, settings: Record<string, unknown> = {}, folder = name) => ({
-  test: { name, include: [`test/${folder}/**/*.test.ts`], experimental: native, ...settings },
+  test: { name, include: [`test/${folder}/**/*.test.ts`], experimental: native, env: compiled, ...settings },
 });
-const stacks = { globalSetup: servers, testTimeout: 180_000, hookTimeout: 300_000 };
+const stacks = { globalSetup: servers, env: {}, testTimeout: 180_000, hookTimeout: 300_000 };
 const smoke = 'test/e2e/smoke.test.ts';
 const dashboard = 'test/unit/dashboard/**/*.test.ts';
 /** Measures how long its own process holds the event loop, which what other files have left behind prolongs. */
