@@ -1,16 +1,14 @@
-import type { Stats } from 'node:fs';
 import { z } from 'zod';
-import { parseAgentPath, type AgentPath } from '../files/agent-path.ts';
-import { applyEdit, type Change, type Edit } from './apply-edit.ts';
-import type { Stage } from './match-ladder.ts';
-import { openFolder, type Folder } from '../files/beneath.ts';
+import { runInThread } from '../../../lib/threads/run-in-thread.ts';
+import type { ToolContext } from '../agent-tool.ts';
 import { defineTool } from '../define-tool.ts';
-import { changedLines, changeText, failureSentence } from './edit-answers.ts';
-import { checkEtag, etagSchema } from './etag.ts';
+import { parseAgentPath, type AgentPath } from '../files/agent-path.ts';
+import { openFolder } from '../files/beneath.ts';
 import { putFile, readIn, splitPath } from '../files/files.ts';
-import { parseNote } from './parse-note.ts';
-import { decodeText, encodeText, etagOf, type TextFile } from './text-file.ts';
 import { ToolProblem } from '../tool-problem.ts';
+import type { Edit } from './apply-edit.ts';
+import { editFile, type EditedFile, type EditTask } from './edit-file.ts';
+import { checkEtag, etagSchema } from './etag.ts';
 
 const MAX_EDIT_CHARACTERS = 500_000;
 const textSchema = z
@@ -35,8 +33,8 @@ export const editTool = defineTool({
   description: `Replaces text in a file. ${RULES}`,
   inputSchema: z.object({ path: pathSchema, ...editSchema.shape, etag: etagSchema.optional() }),
   isReadOnly: false,
-  async run({ path, etag, ...edit }, { root }) {
-    return changeFile(root, { path: parseAgentPath(path), etag, edits: [edit] });
+  async run({ path, etag, ...edit }, context) {
+    return changeFile(context, { path: parseAgentPath(path), etag, edits: [edit] });
   },
 });
 
@@ -48,83 +46,30 @@ export const multiEditTool = defineTool({
     etag: etagSchema.optional(),
   }),
   isReadOnly: false,
-  async run({ path, etag, edits }, { root }) {
-    return changeFile(root, { path: parseAgentPath(path), etag, edits });
+  async run({ path, etag, edits }, context) {
+    return changeFile(context, { path: parseAgentPath(path), etag, edits });
   },
 });
 
-interface OpenedText {
-  folder: Folder;
-  name: string;
-  stat: Stats;
-  file: TextFile;
-}
+/** Above it an edit, which is also looked for in other forms, would hold the event loop. */
+const longestInline = 16_000;
 
 async function changeFile(
-  root: string,
+  { root, signal }: ToolContext,
   { path, etag, edits }: { path: AgentPath; etag: string | undefined; edits: Edit[] },
 ): Promise<string> {
   const { parent, name } = splitPath(path);
   await using folder = await openFolder(root, parent);
   const { bytes, stat } = await readIn(folder, name, path.shown);
   checkEtag({ shown: path.shown, etag, bytes });
-  const file = decodeText(bytes);
-  if (file === null) throw new ToolProblem(`${path.shown} is a binary file, which cannot be edited.`);
-  const { text, applied } = applyAll(path, file, edits);
-  // Awaited here: the folder is closed on the way out.
-  return await replaceText(path, { folder, name, stat, file }, { text, applied });
+  const task = { path: path.parts.join('/'), bytes, edits };
+  const length = edits.reduce((sum, edit) => sum + edit.old.length + edit.new.length, bytes.length);
+  const edited = length > longestInline ? await editInThread(task, signal) : editFile(task);
+  if ('problem' in edited) throw new ToolProblem(edited.problem);
+  await putFile(folder, { name, shown: path.shown, bytes: edited.bytes, replaces: stat });
+  return edited.answer;
 }
 
-interface Applied {
-  stage: Stage;
-  changes: Change[];
-}
-
-function applyAll(path: AgentPath, file: TextFile, edits: Edit[]): { text: string; applied: Applied[] } {
-  let { text } = file;
-  const applied: Applied[] = [];
-  for (const edit of edits) {
-    checkEncoding(path, file, edit);
-    const result = applyEdit(text, edit);
-    if ('failure' in result) {
-      const sentence = failureSentence(path, { text, edit, failure: result.failure });
-      throw new ToolProblem(edits.length === 1 ? sentence : `${stoppedAt(applied, edits)} ${sentence}`);
-    }
-    text = result.text;
-    applied.push(result);
-  }
-  if (text === file.text) throw new ToolProblem(`The edits together leave ${path.shown} as it is.`);
-  return { text, applied };
-}
-
-async function replaceText(
-  path: AgentPath,
-  opened: OpenedText,
-  { text, applied }: { text: string; applied: Applied[] },
-) {
-  const { folder, name, stat, file } = opened;
-  const bytes = encodeText(text, file);
-  await putFile(folder, { name, shown: path.shown, bytes, replaces: stat });
-  const heading = applied.map((edit, index) =>
-    applied.length === 1 ? changeText(edit) : `\n${index + 1}. ${changeText(edit)}`,
-  );
-  const note = parseNote(path, { before: file.text, after: text });
-  // Line numbers of an earlier edit are off as soon as a later one adds lines: only a single edit is shown.
-  const [only] = applied;
-  const excerpt = only !== undefined && applied.length === 1 ? `\n${changedLines(text, only.changes)}` : '';
-  return `Edited ${path.shown}: ${heading.join('')}. etag ${etagOf(bytes)}${excerpt}${note}`;
-}
-
-/** A file that is not UTF-8 only takes characters that stand for the same byte in every such encoding, or its own. */
-function checkEncoding(path: AgentPath, file: TextFile, edit: Edit): void {
-  if (file.encoding === 'utf8') return;
-  const foreign = [...edit.new].find((character) => character > '\u007f' && !file.text.includes(character));
-  if (foreign === undefined) return;
-  throw new ToolProblem(`${path.shown} is not UTF-8 and cannot hold the character "${foreign}". Nothing was changed.`);
-}
-
-function stoppedAt(applied: Applied[], edits: Edit[]): string {
-  const fitting = applied.map((edit, index) => `edit ${index + 1} fits ${changeText(edit)}`);
-  const before = fitting.length === 0 ? '' : ` (${fitting.join('; ')})`;
-  return `Nothing was changed: edit ${applied.length + 1} of ${edits.length} failed${before}.`;
+function editInThread(data: EditTask, signal: AbortSignal): Promise<EditedFile> {
+  return runInThread({ script: new URL('./edit-thread.ts', import.meta.url), data, signal });
 }

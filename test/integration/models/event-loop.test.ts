@@ -11,8 +11,8 @@ import { scrubAnswer } from '../../../activities/model/scrub-answer.ts';
 import { createToolset } from '../../../activities/tools/toolset.ts';
 import { createStreamRedactor } from '../../../lib/redaction/redact-stream.ts';
 import { createKnownSecrets } from '../../../lib/redaction/known-secrets.ts';
-import { watchEventLoop } from '../../../lib/threads/watch-event-loop.ts';
 import { createModelRegistry } from '../../../models/registry.ts';
+import { holdOf } from '../../support/hold-of.ts';
 import { hostileAnswers } from '../../support/hostile-provider.ts';
 
 /** In a process of its own: what it does is none of the worker's. */
@@ -40,22 +40,6 @@ async function ask(name: string) {
     onText: () => undefined,
   };
   await createAskModel({ models })(question).catch(() => undefined);
-}
-
-/** The shortest of the longest holds of three runs: a collection of garbage may come into one of them. */
-async function holdOf(work: () => Promise<unknown>): Promise<number> {
-  let least = Infinity;
-  for (let run = 0; run < 3 && least > 0; run += 1) {
-    await delay(20);
-    let longest = 0;
-    {
-      using _ = watchEventLoop({ heldMs: 50, onHeld: ({ cpuMs }) => (longest = Math.max(longest, cpuMs)) });
-      await work();
-      await delay(20);
-    }
-    least = Math.min(least, longest);
-  }
-  return least;
 }
 
 describe('the event loop of a worker goes on', () => {

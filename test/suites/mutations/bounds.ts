@@ -4,6 +4,7 @@ const lists = { project: 'integration', tests: ['api/bounded-lists'] } as const;
 const described = { project: 'unit', tests: ['api/bounded-lists'] } as const;
 const openAnswers = { project: 'unit', tests: ['api/http/open-answers'] } as const;
 const eventLoop = { project: 'unit', tests: ['lib/threads/watch-event-loop', 'lib/threads/hold-watch'] } as const;
+const fileTools = { project: 'integration', tests: ['workspaces/file-tools-hold'] } as const;
 const shares = { project: 'integration', tests: ['assistant/readers-share'] } as const;
 const loop = { project: 'integration', tests: ['models/event-loop'] } as const;
 const threads = { project: 'integration', tests: ['db/threads'] } as const;
@@ -257,5 +258,26 @@ export const boundMutations: Mutation[] = [
     find: 'where nth <= $2 / ${readersWindow}',
     replace: 'where nth <= $2',
     ...shares,
+  },
+  {
+    name: 'an edit of a large file is looked for on the event loop',
+    file: 'activities/tools/edit/edit-tools.ts',
+    find: 'length > longestInline',
+    replace: 'length > longestInline * 1e6',
+    ...fileTools,
+  },
+  {
+    name: 'a large file is read on the event loop',
+    file: 'activities/tools/files/read-tool.ts',
+    find: 'bytes.length > largestInline',
+    replace: 'bytes.length > largestInline * 1e6',
+    ...fileTools,
+  },
+  {
+    name: 'a searched file is split into all its lines at once',
+    file: 'activities/tools/files/grep-tool.ts',
+    find: 'of linesOf(text)',
+    replace: "of text.split('\\n')",
+    ...fileTools,
   },
 ];

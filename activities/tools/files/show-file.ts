@@ -1,0 +1,68 @@
+import { decodeText, etagOf, lineEndingsOf, type TextFile } from '../edit/text-file.ts';
+import { countText, cutToBytes, MAX_OUTPUT_BYTES, numberedLines, sizeText } from '../tool-output.ts';
+
+/** Most lines of a file that one answer shows. */
+export const mostLines = 2_000;
+/** Leaves room for the heading and the note at the end. */
+const WINDOW_BYTES = MAX_OUTPUT_BYTES - 1_500;
+
+export interface ShowTask {
+  /** The path as an answer names it. */
+  shown: string;
+  bytes: Uint8Array;
+  offset: number;
+  limit: number;
+}
+
+/** Returns lines of a file as the model reads them, or why there are none. Pure: of a large file it runs in a thread. */
+export function showFile({ shown, bytes, offset, limit }: ShowTask): { text: string } | { problem: string } {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const file = decodeText(buffer);
+  if (file === null) return { problem: `${shown} is a binary file (${sizeText(bytes.length)}).` };
+  const lines = linesOf(file.text);
+  const heading = `${shown} (${headingOf(file, { bytes: buffer, lines: lines.length })})`;
+  if (lines.length === 0) return { text: `${heading}\nThe file is empty.` };
+  if (offset > lines.length) {
+    return {
+      problem: `${shown} has only ${countText(lines.length, 'line')}; offset ${offset} is past its end.`,
+    };
+  }
+  return { text: `${heading}\n${windowOf(lines, offset, Math.min(limit, mostLines))}` };
+}
+
+function linesOf(text: string): string[] {
+  const lines = text.split('\n').map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line));
+  if (lines.at(-1) === '') lines.pop();
+  return lines;
+}
+
+function headingOf(file: TextFile, { bytes, lines }: { bytes: Buffer; lines: number }): string {
+  const facts = [countText(lines, 'line'), sizeText(bytes.length), `etag ${etagOf(bytes)}`];
+  const endings = lineEndingsOf(file.text);
+  if (endings !== 'none')
+    facts.push(endings === 'mixed' ? 'mixed LF and CRLF line endings' : `${endings} line endings`);
+  if (file.text.includes('\t')) facts.push('has tabs');
+  if (file.hasBom) facts.push('byte order mark');
+  if (file.text !== '' && !file.text.endsWith('\n')) facts.push('no newline at the end');
+  if (file.encoding === 'latin1') facts.push('not UTF-8, shown as Latin-1');
+  return facts.join(', ');
+}
+
+function windowOf(lines: string[], offset: number, limit: number): string {
+  const shown: string[] = [];
+  let bytes = 0;
+  for (const line of lines.slice(offset - 1, offset - 1 + limit)) {
+    bytes += Buffer.byteLength(line) + 8;
+    if (bytes > WINDOW_BYTES) break;
+    shown.push(line);
+  }
+  const first = lines[offset - 1] ?? '';
+  if (shown.length === 0) {
+    const cut = numberedLines([cutToBytes(first, WINDOW_BYTES - 8)], offset);
+    return `${cut}\n[Line ${offset} is longer than one answer holds (${sizeText(Buffer.byteLength(first))}) and is cut here.]`;
+  }
+  const next = offset + shown.length;
+  const rest = lines.length - next + 1;
+  const note = rest > 0 ? `\n[${countText(rest, 'more line')}; continue with offset ${next}.]` : '';
+  return numberedLines(shown, offset) + note;
+}

@@ -1,0 +1,56 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createToolset } from '../../../activities/tools/toolset.ts';
+import { holdOf } from '../../support/hold-of.ts';
+
+const texts: Record<string, string> = {
+  'one line': 'aB3dE5gH7 '.repeat(400_000),
+  'line breaks': '\n'.repeat(4e6),
+  'short lines': 'ab\r\n'.repeat(1e6),
+};
+const toolset = createToolset();
+const { signal } = new AbortController();
+
+let root: string;
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), 'docket-files-'));
+  for (const [name, text] of Object.entries(texts)) await writeFile(join(root, name), text);
+  // code that runs for the first time is compiled meanwhile
+  await writeFile(join(root, 'small'), 'a\n');
+  await call('edit', { path: 'small', old: 'a', new: 'b' });
+  await call('read', { path: 'small' });
+  await call('grep', { path: 'small', pattern: '(b+)+$' });
+});
+afterAll(() => rm(root, { recursive: true, force: true }));
+
+function call(name: string, input: unknown) {
+  return toolset[name]!.run(input, { root, signal });
+}
+
+describe.each(Object.keys(texts))('a file of %s holds no event loop', { tags: ['slow'] }, (path) => {
+  it('while it is read', async () => {
+    expect(await holdOf(() => call('read', { path }))).toBe(0);
+  });
+
+  it('while it is searched', async () => {
+    expect(await holdOf(() => call('grep', { path, pattern: '(x+)+$' }))).toBe(0);
+    expect(await holdOf(() => call('grep', { path, pattern: 'zzz', literal: true }))).toBe(0);
+  });
+
+  it('while an edit is looked for', { timeout: 60_000 }, async () => {
+    const old = `${texts[path]!.slice(0, 2_000)}Q`;
+    expect(await holdOf(() => call('edit', { path, old, new: 'y' }))).toBe(0);
+    expect(await call('edit', { path, old, new: 'y' })).toMatchObject({ isError: true });
+    expect(await holdOf(() => call('multi_edit', { path, edits: [{ old: 'zzz', new: 'y' }] }))).toBe(0);
+  });
+});
+
+it('edits a large file as a small one', async () => {
+  await writeFile(join(root, 'large'), `${'a\n'.repeat(300_000)}last\n`);
+  const edited = await call('edit', { path: 'large', old: 'last', new: 'end' });
+  expect(edited.text).toMatch(/^Edited large: 1 region at line 300001 \(match: exact\)\. etag [0-9a-f]{40}/);
+  expect((await call('read', { path: 'large', offset: 300_001 })).text).toContain('end');
+  expect(await call('edit', { path: 'large', old: 'last', new: 'end' })).toMatchObject({ isError: true });
+});
