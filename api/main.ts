@@ -3,7 +3,7 @@ import { runApiProcess } from './api-process.ts';
 import { createRedactor } from '../lib/redaction/redactor.ts';
 import { onUncaught } from '../lib/redaction/uncaught.ts';
 import { ConfigError, readConfig, secretsOf } from './config.ts';
-import { createLogger } from './log.ts';
+import { createLogger } from '../lib/redaction/logger.ts';
 
 // until the settings are read, only what is shaped like a secret is known
 let redact = createRedactor([]);
@@ -11,7 +11,8 @@ let redact = createRedactor([]);
 async function main(): Promise<void> {
   const config = readConfig(process.env);
   redact = createRedactor(secretsOf(config));
-  await runApiProcess({ config, log: createLogger({ level: config.logLevel, redact }), signal: stopSignal() });
+  const log = createLogger({ process: 'api', level: config.logLevel, redact });
+  await runApiProcess({ config, log, signal: stopSignal() });
 }
 
 /** Aborts at the first SIGTERM or SIGINT. */
@@ -30,7 +31,7 @@ function reasonOf(error: unknown): string {
   return error.message;
 }
 
-const lastLog = () => createLogger({ level: 'info', redact });
+const lastLog = () => createLogger({ process: 'api', level: 'info', redact });
 onUncaught((error) => lastLog().fatal({ err: error }, 'The API exited on an uncaught error.'));
 // where compiled code is kept (NODE_COMPILE_CACHE), by now and not at the end, which a killed process does not come to
 flushCompileCache();

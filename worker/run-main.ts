@@ -3,7 +3,8 @@ import { createLineScrubber } from '../lib/redaction/log-line.ts';
 import { createRedactor } from '../lib/redaction/redactor.ts';
 import { onUncaught } from '../lib/redaction/uncaught.ts';
 import { ConfigError, readConfig, secretsOf } from './config/config.ts';
-import { createLogger, installRuntime } from './log.ts';
+import { createLogger } from '../lib/redaction/logger.ts';
+import { installRuntime } from './install-runtime.ts';
 import { stopSignal } from './stop-signal.ts';
 import { runWorkerProcess } from './worker-process.ts';
 
@@ -14,13 +15,16 @@ export async function runMain(): Promise<void> {
   const say = (said: object) =>
     process.stderr.write(`${createLineScrubber(redact)(JSON.stringify({ level: 60, ...said }))}\n`);
   onUncaught((error) =>
-    createLogger({ level: 'info', redact }).fatal({ err: error }, 'The worker exited on an uncaught error.'),
+    createLogger({ process: 'worker', level: 'info', redact }).fatal(
+      { err: error },
+      'The worker exited on an uncaught error.',
+    ),
   );
   try {
     const config = readConfig(process.env);
     const secrets = createKnownSecrets(secretsOf(config));
     ({ redact } = secrets);
-    const log = createLogger({ level: config.logLevel, redact });
+    const log = createLogger({ process: 'worker', level: config.logLevel, redact });
     installRuntime(log);
     Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false });
     await runWorkerProcess({ config, log, secrets, signal: stopSignal({ log, graceMs: config.graceMs }) });

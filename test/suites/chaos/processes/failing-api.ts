@@ -1,6 +1,6 @@
 import { runApiProcess } from '../../../../api/api-process.ts';
 import { readConfig, secretsOf } from '../../../../api/config.ts';
-import { createLogger } from '../../../../api/log.ts';
+import { createLogger } from '../../../../lib/redaction/logger.ts';
 import { createFailpointFile } from '../failpoint-file.ts';
 import { createRedactor } from '../../../../lib/redaction/redactor.ts';
 import { createFailpoints } from '../failpoint-proxy.ts';
@@ -12,7 +12,7 @@ process.on('SIGTERM', () => stopping.abort());
 const instrument = createFailpoints('api', createFailpointFile(process.env['CHAOS_FAILPOINTS']!));
 await runApiProcess({
   config,
-  log: createLogger({ level: config.logLevel, redact: createRedactor(secretsOf(config)) }),
+  log: createLogger({ process: 'api', level: config.logLevel, redact: createRedactor(secretsOf(config)) }),
   signal: stopping.signal,
   instrument,
 });

@@ -1,13 +1,14 @@
 import { createRedactor } from '../../../../lib/redaction/redactor.ts';
 import { readConfig, secretsOf } from '../../../../worker/config/config.ts';
-import { createLogger, installRuntime } from '../../../../worker/log.ts';
+import { createLogger } from '../../../../lib/redaction/logger.ts';
+import { installRuntime } from '../../../../worker/install-runtime.ts';
 import { runWorkerProcess } from '../../../../worker/worker-process.ts';
 import { createFailpointFile } from '../failpoint-file.ts';
 import { createFailpoints } from '../failpoint-proxy.ts';
 
 // The worker as it runs in production, with failpoints before all that it touches.
 const config = readConfig(process.env);
-const log = createLogger({ level: config.logLevel, redact: createRedactor(secretsOf(config)) });
+const log = createLogger({ process: 'worker', level: config.logLevel, redact: createRedactor(secretsOf(config)) });
 installRuntime(log);
 Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false });
 const stopping = new AbortController();

@@ -2,14 +2,15 @@ import { join } from 'node:path';
 import { createGit } from '../../../../activities/git/git.ts';
 import { createKnownSecrets } from '../../../../lib/redaction/known-secrets.ts';
 import { readConfig, secretsOf } from '../../../../worker/config/config.ts';
-import { createLogger, installRuntime } from '../../../../worker/log.ts';
+import { createLogger } from '../../../../lib/redaction/logger.ts';
+import { installRuntime } from '../../../../worker/install-runtime.ts';
 import { runWorkerProcess } from '../../../../worker/worker-process.ts';
 import { loopbackEgress } from '../../../support/loopback.ts';
 
 // The worker as it runs in production, but that it may speak to a forge on this machine without TLS.
 const config = readConfig(process.env);
 const secrets = createKnownSecrets(secretsOf(config));
-const log = createLogger({ level: config.logLevel, redact: secrets.redact });
+const log = createLogger({ process: 'worker', level: config.logLevel, redact: secrets.redact });
 installRuntime(log);
 Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false });
 const stopping = new AbortController();

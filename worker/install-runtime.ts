@@ -1,19 +1,5 @@
 import { DefaultLogger, Runtime, type LogLevel } from '@temporalio/worker';
-import { pino, stdSerializers, type Logger } from 'pino';
-import { createLineScrubber } from '../lib/redaction/log-line.ts';
-
-/** JSON lines on standard output, each one line whatever it tells of. Secrets are taken out of every text; fields named like one are blanked. */
-export function createLogger({ level, redact }: { level: string; redact(text: string): string }): Logger {
-  const names = ['authorization', 'apiKey', 'password', 'secret', 'token', 'prompt', 'connectionString'];
-  return pino({
-    level,
-    base: { process: 'worker' },
-    redact: { paths: names.flatMap((name) => [name, `*.${name}`]), censor: '[redacted]' },
-    // the SDK logs under `error`, we under `err`
-    serializers: { err: stdSerializers.err, error: stdSerializers.err },
-    hooks: { streamWrite: createLineScrubber(redact) },
-  });
-}
+import type { Logger } from 'pino';
 
 /** Sends what Temporal's SDK and the activities log to our logger, and leaves the signals to the process. */
 export function installRuntime(log: Logger): void {

@@ -1,6 +1,5 @@
-import { pino } from 'pino';
-import type { Logger } from 'pino';
-import { createLineScrubber } from '../lib/redaction/log-line.ts';
+import { pino, stdSerializers, type Logger } from 'pino';
+import { createLineScrubber } from './log-line.ts';
 
 const secretNames = [
   'authorization',
@@ -14,12 +13,20 @@ const secretNames = [
   'prompt',
 ];
 
+export interface LoggerOptions {
+  process: 'api' | 'worker';
+  level: string;
+  redact(text: string): string;
+}
+
 /** JSON lines on standard output, each one line whatever it tells of. Secrets are taken out of every text; fields that may hold one are blanked. */
-export function createLogger({ level, redact }: { level: string; redact(text: string): string }): Logger {
+export function createLogger({ process, level, redact }: LoggerOptions): Logger {
   return pino({
     level,
-    base: { process: 'api' },
+    base: { process },
     redact: { paths: secretNames.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]), censor: '[redacted]' },
+    // Temporal's SDK logs under `error`, we under `err`
+    serializers: { err: stdSerializers.err, error: stdSerializers.err },
     hooks: { streamWrite: createLineScrubber(redact) },
   });
 }
