@@ -17,7 +17,7 @@ import { uninstrumented, type InstrumentApi } from './instrument.ts';
 import { createJobCanceller } from './jobs/job-canceller.ts';
 import { createJobStarter } from './jobs/job-starter.ts';
 import { createOutboxSweeper } from './jobs/outbox-sweeper.ts';
-import { createPeriodicTasks } from './periodic-tasks.ts';
+import { repeat } from '../lib/repeat.ts';
 import { createRequestHolders } from './access/request-holders.ts';
 import { createHttpServer } from './http/server.ts';
 import { createServiceStores } from './service-stores.ts';
@@ -125,27 +125,23 @@ export async function runApiProcess({ config, log, signal, instrument = uninstru
     dashboardDirectory,
     jobEvents: { wakeups, stopping: closing.signal },
   });
-  cleanup.use(
-    createPeriodicTasks({
-      log,
-      tasks: [
-        { name: 'key uses', everyMs: 15_000, run: () => verifier.flushUses(), isRunAtEnd: true },
-        { name: 'request counts', everyMs: 5_000, run: () => keyUses.flush(), isRunAtEnd: true },
-        { name: 'ended access', everyMs: openAnswers.lookEveryMs, run: () => openAnswers.endRevoked() },
-        { name: 'request count sweep', everyMs: 3_600_000, run: () => stores.usage.sweep() },
-        { name: 'reply sweep', everyMs: 60_000, run: () => service.sweeps.replies() },
-        { name: 'thread retention', everyMs: 3_600_000, run: async () => void (await service.sweeps.threads()) },
-        {
-          name: 'gap checks',
-          everyMs: 3_000,
-          run: createGapChecks({ ...stores, ...assistant, gaps: service.gapChecks, log, stopping: signal }),
-        },
-        { name: 'empty search sweep', everyMs: 3_600_000, run: () => service.sweeps.emptySearches() },
-        { name: 'session sweep', everyMs: 3_600_000, run: () => service.sweeps.sessions() },
-        { name: 'rate limit sweep', everyMs: 300_000, run: () => stores.rateLimits.sweep() },
-      ],
-    }),
-  );
+  const chores = [
+    { name: 'key uses', everyMs: 15_000, work: () => verifier.flushUses(), isRunAtEnd: true },
+    { name: 'request counts', everyMs: 5_000, work: () => keyUses.flush(), isRunAtEnd: true },
+    { name: 'ended access', everyMs: openAnswers.lookEveryMs, work: () => openAnswers.endRevoked() },
+    { name: 'request count sweep', everyMs: 3_600_000, work: () => stores.usage.sweep() },
+    { name: 'reply sweep', everyMs: 60_000, work: () => service.sweeps.replies() },
+    { name: 'thread retention', everyMs: 3_600_000, work: () => service.sweeps.threads() },
+    {
+      name: 'gap checks',
+      everyMs: 3_000,
+      work: createGapChecks({ ...stores, ...assistant, gaps: service.gapChecks, log, stopping: signal }),
+    },
+    { name: 'empty search sweep', everyMs: 3_600_000, work: () => service.sweeps.emptySearches() },
+    { name: 'session sweep', everyMs: 3_600_000, work: () => service.sweeps.sessions() },
+    { name: 'rate limit sweep', everyMs: 300_000, work: () => stores.rateLimits.sweep() },
+  ];
+  for (const chore of chores) cleanup.use(repeat({ ...chore, log }));
 
   const http = createHttpServer(koa.callback());
   const port = await http.listen(config.http);

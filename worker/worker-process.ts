@@ -16,6 +16,7 @@ import { createPool } from '../db/pool.ts';
 import { createDataConverter } from '../lib/encryption/data-converter.ts';
 import { createSecretBox } from '../lib/encryption/secret-box.ts';
 import { indexFormat } from '../search/query/site-index.ts';
+import { repeat } from '../lib/repeat.ts';
 import { createTemporalConnection } from '../lib/temporal/temporal-connection.ts';
 import { openTemporalCredentials, type TemporalCredentials } from '../lib/temporal/temporal-credentials.ts';
 import { createHoldWatch } from '../lib/threads/hold-watch.ts';
@@ -106,7 +107,8 @@ export async function runWorkerProcess(wiring: WorkerProcess): Promise<void> {
   const connection = resources.use(createTemporalConnection({ address, credentials }));
   const dataConverter = createDataConverter(config.encryptionKeys);
   const client = instrument('client', new Client({ connection, namespace, dataConverter }));
-  resources.use(createWatchdog({ ...stores, client, log }));
+  const watchdog = createWatchdog({ ...stores, client, log });
+  resources.use(repeat({ name: 'watchdog', everyMs: 60_000, work: watchdog.check, log }));
   resources.use(createSiteChores({ ...stores, client, log, indexFormat }));
   resources.use(createWebhookChores({ ...stores, client, log }));
   const { pullRequests } = stores;

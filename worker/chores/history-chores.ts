@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { DueExport, WorkerHistoryStore } from '../../db/for-worker/job-histories.ts';
 import { jobWorkflowId } from '../../workflows/contract/messages.ts';
 import type { ReadClosedExecution } from './history-export.ts';
-import { repeat } from './repeat.ts';
+import { repeat } from '../../lib/repeat.ts';
 
 export interface HistoryChoresDeps {
   histories: Pick<WorkerHistoryStore, 'claimDue' | 'postpone' | 'store' | 'markLost' | 'removeOld'>;

@@ -5,7 +5,7 @@ import type { GrantedAccess } from '../../activities/job/granted-access.ts';
 import type { ModelCallLeases } from '../../db/for-worker/model-call-leases.ts';
 import type { JobBranchStore, OpenPullRequest } from '../../db/for-worker/job-branches.ts';
 import { archiveJobsScheduleId, archiveJobsWorkflowName, jobTaskQueue } from '../../workflows/contract/messages.ts';
-import { repeat } from './repeat.ts';
+import { repeat } from '../../lib/repeat.ts';
 
 export interface JobChoresDeps {
   branches: Pick<JobBranchStore, 'claimOpenPullRequests' | 'setPullRequestState'>;

@@ -3,7 +3,7 @@ import type { BranchMerge, MergedBranch } from '../../activities/workspaces/merg
 import { GitError } from '../../activities/git/git-error.ts';
 import type { GrantedAccess } from '../../activities/job/granted-access.ts';
 import type { PullRequestMergeStore } from '../../db/for-worker/pull-request-merges.ts';
-import { repeat } from './repeat.ts';
+import { repeat } from '../../lib/repeat.ts';
 
 export interface MergeChoresDeps {
   merges: Pick<PullRequestMergeStore, 'claimMerge' | 'merged' | 'refused'>;

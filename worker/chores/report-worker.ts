@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import type { Worker } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import type { WorkerStore } from '../../db/for-worker/workers.ts';
-import { repeat } from './repeat.ts';
+import { repeat } from '../../lib/repeat.ts';
 
 const everyMs = 5_000;
 

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Retention, RetentionStore } from '../../db/for-worker/retention.ts';
-import { repeat } from './repeat.ts';
+import { repeat } from '../../lib/repeat.ts';
 
 export interface RetentionChoresDeps {
   retention: RetentionStore;

@@ -11,7 +11,7 @@ import {
   refreshSiteWorkflowName,
   siteTaskQueue,
 } from '../../workflows/contract/messages.ts';
-import { repeat } from './repeat.ts';
+import { repeat } from '../../lib/repeat.ts';
 import type { IndexSiteInput } from '../../workflows/contract/site.ts';
 
 export interface SiteChoresDeps {

@@ -10,7 +10,6 @@ export interface WatchdogDeps {
   jobs: Pick<WorkerJobStore, 'finish'>;
   client: Pick<Client, 'workflow'>;
   log: Logger;
-  intervalMs?: number;
   /** Jobs that changed within this time are left alone. */
   idleMs?: number;
 }
@@ -18,7 +17,6 @@ export interface WatchdogDeps {
 export interface Watchdog {
   /** One round; answers how many jobs it failed. */
   check(): Promise<number>;
-  [Symbol.asyncDispose](): Promise<void>;
 }
 
 /**
@@ -26,8 +24,7 @@ export interface Watchdog {
  * Temporal. A job whose execution runs is never touched.
  */
 export function createWatchdog(deps: WatchdogDeps): Watchdog {
-  const { idleJobs, jobs, client, log, intervalMs = 60_000, idleMs = 3 * 60_000 } = deps;
-  let round: Promise<unknown> = Promise.resolve();
+  const { idleJobs, jobs, client, log, idleMs = 3 * 60_000 } = deps;
 
   async function check(): Promise<number> {
     let failed = 0;
@@ -53,18 +50,7 @@ export function createWatchdog(deps: WatchdogDeps): Watchdog {
     }
   }
 
-  const timer = setInterval(() => {
-    round = round.then(check).catch((error: unknown) => log.warn({ err: error }, 'watchdog round failed'));
-  }, intervalMs);
-  timer.unref();
-
-  return {
-    check,
-    async [Symbol.asyncDispose]() {
-      clearInterval(timer);
-      await round;
-    },
-  };
+  return { check };
 }
 
 /** What a job fails with whose execution reads so; null: it is alive, or the word is unknown here. */

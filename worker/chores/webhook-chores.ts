@@ -7,7 +7,7 @@ import {
   webhookTaskQueue,
 } from '../../workflows/contract/messages.ts';
 import type { DeliverWebhookInput } from '../../workflows/contract/webhook.ts';
-import { repeat } from './repeat.ts';
+import { repeat } from '../../lib/repeat.ts';
 
 export interface WebhookChoresDeps {
   deliveries: WebhookStarts;

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Workspaces } from '../../activities/workspaces/workspaces.ts';
 import type { IdleJobs } from '../../db/for-worker/idle-jobs.ts';
-import { repeat } from './repeat.ts';
+import { repeat } from '../../lib/repeat.ts';
 
 export interface WorkspaceChoresDeps {
   workspaces: Pick<Workspaces, 'removeEnded' | 'boundMirrors'>;

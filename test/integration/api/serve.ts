@@ -8,7 +8,7 @@ import type { KeyUses } from '../../../api/access/key-uses.ts';
 import { createAssistantParts, type AssistantPartsDeps } from '../../../api/assistant/assistant-parts.ts';
 import { readConfig } from '../../../api/config.ts';
 import { createGapChecks } from '../../../api/sites/gap-checks.ts';
-import { createPeriodicTasks } from '../../../api/periodic-tasks.ts';
+import { repeat } from '../../../lib/repeat.ts';
 import type { RequestHolders } from '../../../api/access/request-holders.ts';
 import { createHttpServer } from '../../../api/http/server.ts';
 import { createServiceStores } from '../../../api/service-stores.ts';
@@ -107,7 +107,7 @@ export async function serveApi(
     jobEvents: { wakeups, stopping: stopping.signal },
   });
   const { lookEveryMs, endRevoked } = openAnswers;
-  cleanup.use(createPeriodicTasks({ log, tasks: [{ name: 'ended access', everyMs: lookEveryMs, run: endRevoked }] }));
+  cleanup.use(repeat({ name: 'ended access', everyMs: lookEveryMs, work: endRevoked, log }));
   const http = createHttpServer(koa.callback(), { readerStalledMs });
   const port = await http.listen({ host: '127.0.0.1', port: 0 });
   cleanup.defer(() => http.close(0));

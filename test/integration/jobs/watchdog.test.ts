@@ -25,7 +25,7 @@ it('fails the jobs whose execution is gone, and touches no other', async () => {
   await using model = await startScriptedModelServer();
   model.respondWith({ text: 'later', stall: true });
   await using worker = await startTestWorker({ database, modelUrl: model.baseUrl });
-  await using watchdog = createTestWatchdog(worker);
+  const watchdog = createTestWatchdog(worker);
   const outbox = createOutboxStore(database.pool);
   const job = { prompt: 'Go', repository: repository.path };
   const [waiting, lost, running, terminated] = [
@@ -56,7 +56,7 @@ it('fails the jobs whose execution is gone, and touches no other', async () => {
 
 it('tells a run timeout from a termination', async () => {
   await using worker = await startTestWorker({ database });
-  await using watchdog = createTestWatchdog(worker);
+  const watchdog = createTestWatchdog(worker);
   const id = await worker.createJob({ prompt: 'Go', repository: '/nowhere' });
   await createOutboxStore(database.pool).remove({ jobId: id, turn: 1 });
   // nobody polls this queue, so the run ends by its timeout

@@ -3,11 +3,12 @@ import type { Logger } from 'pino';
 /** A process that has just begun has work to take up first. */
 const longestFirstWaitMs = 1_000;
 
-/** Runs a chore again and again, one round at a time; a round that fails is logged once in a row. */
+/** Runs a chore again and again, one round at a time. The first failure of a streak is logged. */
 export function repeat({
   name,
   everyMs,
   retryMs = everyMs,
+  isRunAtEnd = false,
   work,
   log,
 }: {
@@ -15,7 +16,9 @@ export function repeat({
   everyMs: number;
   /** The wait after a round that failed. */
   retryMs?: number;
-  work: () => Promise<void>;
+  /** Runs a last round when it is stopped. */
+  isRunAtEnd?: boolean;
+  work: () => Promise<unknown>;
   log: Logger;
 }): AsyncDisposable {
   let isStopped = false;
@@ -32,7 +35,8 @@ export function repeat({
       await work();
       hasFailed = false;
     } catch (error) {
-      if (!hasFailed && !isStopped) log.warn({ err: error, chore: name }, 'periodic task failed; retrying');
+      if (!hasFailed && (!isStopped || isRunAtEnd))
+        log.warn({ err: error, chore: name }, 'periodic task failed; retrying');
       hasFailed = true;
     }
     if (!isStopped) timer = begin(hasFailed ? retryMs : everyMs);
@@ -43,6 +47,7 @@ export function repeat({
       isStopped = true;
       clearTimeout(timer);
       await round;
+      if (isRunAtEnd) await run();
     },
   };
 }
