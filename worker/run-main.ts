@@ -5,8 +5,8 @@ import { onUncaught } from '../lib/redaction/uncaught.ts';
 import { ConfigError, readConfig, secretsOf } from './config/config.ts';
 import { createLogger } from '../lib/redaction/logger.ts';
 import { installRuntime } from './install-runtime.ts';
-import { stopSignal } from './stop-signal.ts';
 import { runWorkerProcess } from './worker-process.ts';
+import type { Logger } from 'pino';
 
 /** Runs a worker as the environment configures it; what stops it from that is logged, and the exit code is 1. */
 export async function runMain(): Promise<void> {
@@ -33,4 +33,21 @@ export async function runMain(): Promise<void> {
     say(said);
     process.exitCode = 1;
   }
+}
+
+/** What the workers and the connections take to end after the grace; a process that hangs longer is ended. */
+const lastResortMs = 10_000;
+
+/** Aborts at the first SIGTERM or SIGINT; the workers then finish what runs, for `graceMs` at most. */
+function stopSignal({ log, graceMs }: { log: Logger; graceMs: number }): AbortSignal {
+  const controller = new AbortController();
+  for (const name of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(name, () => {
+      if (controller.signal.aborted) return;
+      log.info({ signal: name }, 'worker stopping');
+      controller.abort();
+      setTimeout(() => process.exit(1), graceMs + lastResortMs).unref();
+    });
+  }
+  return controller.signal;
 }

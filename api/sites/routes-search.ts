@@ -9,8 +9,8 @@ import { filterSchema, toSearchFilter } from '../assistant/message-request.ts';
 import type { SearchPassages } from '../assistant/search-passages.ts';
 import type { SiteIndexes } from '../assistant/site-indexes.ts';
 import { pageNotFound, siteNotIndexed } from '../http/errors.ts';
-import { presentHit } from './present-search.ts';
 import type { ReadSite } from './site-reader.ts';
+import type { SearchHit } from '../../search/query/search-request.ts';
 
 /** What one search finds at most. */
 const mostPassages = 50;
@@ -104,4 +104,9 @@ export function createSearchRouter(deps: SearchRouteDeps): AppRouter {
       }
     },
   });
+}
+
+/** A search result as the API shows it. */
+function presentHit({ path, anchor, title, headings, content, metadata, score }: SearchHit) {
+  return { content, path, metadata: { ...metadata, title, headings, anchor, score } };
 }

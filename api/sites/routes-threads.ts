@@ -1,14 +1,13 @@
 import { z } from 'zod';
-import type { ThreadStore } from '../../db/sites/threads.ts';
+import { type ThreadStore, mostSources, type Thread } from '../../db/sites/threads.ts';
 import type { Admission } from '../access/request-access.ts';
 import type { AppRouter } from '../http/app-context.ts';
 import { defineRoute, json } from '../http/define-route.ts';
 import { threadNotFound } from '../http/errors.ts';
 import { mountRoutes } from '../http/mount-routes.ts';
-import { presentThread } from './present-thread.ts';
 import { domain } from './site-schemas.ts';
 import type { ReadSite } from './site-reader.ts';
-import { threadQuerySchema, threadSchema } from './thread-schemas.ts';
+import { threadQuerySchema, threadSchema, type PublicThread } from './thread-schemas.ts';
 
 const path = '/discovery/v1/assistant/{domain}/thread/{threadId}';
 const params = { domain, threadId: z.string().meta({ description: 'The id of the conversation.' }) };
@@ -55,4 +54,22 @@ export function createThreadsRouter({ admit, readSite, threads }: ThreadRouteDep
       if (!(await threads.remove(caller, site.id, params.threadId))) throw threadNotFound();
     },
   });
+}
+
+/** A conversation as the API shows it to an admin key. */
+function presentThread({ id, createdAt, messages, nextAfter }: Thread): PublicThread {
+  return {
+    threadId: id,
+    createdAt: createdAt.toISOString(),
+    messages: messages.map((message) => ({
+      id: message.id,
+      role: message.role,
+      content: message.content,
+      sources: message.sources.slice(0, mostSources).map(({ url, title }) => ({ url, title })),
+      answered: message.answered,
+      feedback: message.feedback,
+      createdAt: message.createdAt.toISOString(),
+    })),
+    nextCursor: nextAfter,
+  };
 }

@@ -4,10 +4,11 @@ import type {
   LanguageModelV4FinishReason,
   LanguageModelV4StreamPart,
   LanguageModelV4Usage,
+  LanguageModelV4Content,
+  LanguageModelV4Prompt,
 } from '@ai-sdk/provider';
 import { SpanKind, type Attributes, type Span } from '@opentelemetry/api';
 import { wrapLanguageModel } from 'ai';
-import { inputContent, outputContent, type SaidPart } from './message-content.ts';
 import type { TracingSettings } from './tracing-settings.ts';
 import { endSpan, kindOf, tracer } from './turn-trace.ts';
 
@@ -108,4 +109,39 @@ function endWith(span: Span, capturesContent: boolean) {
 function saidIn(part: LanguageModelV4StreamPart): SaidPart[] {
   if (part.type === 'text-delta') return [{ type: 'text', text: part.delta }];
   return part.type === 'tool-call' ? [part] : [];
+}
+
+type SaidPart = LanguageModelV4Content | { type: 'text'; text: string };
+
+/** What a model is asked, in the form of OpenTelemetry's conventions. Files are left out. */
+function inputContent(prompt: LanguageModelV4Prompt): Attributes {
+  const instructions = prompt.filter((message) => message.role === 'system');
+  const messages = prompt.flatMap((message) => {
+    if (message.role === 'system') return [];
+    return [{ role: message.role, parts: message.content.flatMap(partOf) }];
+  });
+  return {
+    'gen_ai.system_instructions': JSON.stringify(instructions.map(({ content }) => ({ type: 'text', content }))),
+    'gen_ai.input.messages': JSON.stringify(messages),
+  };
+}
+
+/** What a model answers; the deltas of a text become one part. */
+function outputContent(content: SaidPart[], finishReason: string): Attributes {
+  const text = content.map((part) => (part.type === 'text' ? part.text : '')).join('');
+  const calls = content.flatMap((part) => (part.type === 'tool-call' ? partOf(part) : []));
+  const parts = [...(text === '' ? [] : [{ type: 'text', content: text }]), ...calls];
+  const message = { role: 'assistant', parts, finish_reason: finishReason };
+  return { 'gen_ai.output.messages': JSON.stringify([message]) };
+}
+
+type PromptPart = Exclude<LanguageModelV4Prompt[number], { role: 'system' }>['content'][number];
+
+function partOf(part: PromptPart | Extract<SaidPart, { type: 'tool-call' }>): object[] {
+  if (part.type === 'text') return [{ type: 'text', content: part.text }];
+  if (part.type === 'reasoning') return [{ type: 'reasoning', content: part.text }];
+  if (part.type === 'tool-call')
+    return [{ type: 'tool_call', id: part.toolCallId, name: part.toolName, arguments: part.input }];
+  if (part.type === 'tool-result') return [{ type: 'tool_call_response', id: part.toolCallId, response: part.output }];
+  return [];
 }

@@ -10,13 +10,124 @@ import {
   type SharedConfig,
 } from '../../lib/config/shared-config.ts';
 import { pricesVariable, type PriceOverrides } from '../../models/prices.ts';
-import { cloneVariables, reachOf } from './clone-config.ts';
-import { commandLimitsOf, commandVariables, jobDisksOf, type CommandLimits } from './command-config.ts';
 import { readAuthorities } from './extra-authorities.ts';
 import { forgesOf, forgeVariables, tokensOf } from './forge-config.ts';
-import { retentionOf, retentionVariables } from './retention-config.ts';
 import type { Retention } from '../../db/for-worker/retention.ts';
 import type { ModelSettings } from '../../models/registry.ts';
+import { parseRunHosts } from '../../activities/sandbox/network.ts';
+import type { SandboxLimits } from '../../activities/sandbox/profile.ts';
+import { parseWebhookHosts } from '../../lib/inputs/webhook-address.ts';
+
+const positive = (unit: string) => z.coerce.number(`must be a number of ${unit}`).positive('must be more than 0');
+
+/** With less, git does not start. */
+const wholeMegabytes = z.coerce.number('must be a number of megabytes').min(256, 'must be at least 256');
+
+/** The variables of where repositories may lie and how large they may be. */
+const cloneVariables = z.object({
+  DOCKET_PRIVATE_HOSTS: z.string().default(''),
+  DOCKET_REPOSITORY_MB: positive('megabytes').default(2_000),
+  DOCKET_REPOSITORY_FILES: positive('files').default(200_000),
+  DOCKET_REPOSITORY_DEPTH: positive('levels').default(100),
+  DOCKET_GIT_MEMORY_MB: wholeMegabytes.default(4_096),
+  DOCKET_CLONE_MINUTES: positive('minutes').default(15),
+});
+
+interface CloneEnvironment extends z.infer<typeof cloneVariables> {
+  GITHUB_API_URL: string;
+  GITLAB_URL: string;
+  GITEA_URL?: string | undefined;
+}
+
+/** Hosts of which the public internet has the only one. */
+const publicServers = new Set(['api.github.com', 'gitlab.com']);
+
+/** What the worker may reach and take in. A server of one's own that a variable names is allowed wherever it lies. */
+function reachOf(env: CloneEnvironment) {
+  const named = [env.GITHUB_API_URL, env.GITLAB_URL, env.GITEA_URL].flatMap((url) => URL.parse(url ?? '') ?? []);
+  const own = named.filter(({ host }) => !publicServers.has(host)).map(fullHostOf);
+  return {
+    privateHosts: [...parseWebhookHosts(env.DOCKET_PRIVATE_HOSTS), ...own],
+    cloneLimits: {
+      bytes: env.DOCKET_REPOSITORY_MB * 1e6,
+      files: env.DOCKET_REPOSITORY_FILES,
+      depth: env.DOCKET_REPOSITORY_DEPTH,
+      memoryBytes: env.DOCKET_GIT_MEMORY_MB * 2 ** 20,
+      timeoutMs: env.DOCKET_CLONE_MINUTES * 60_000,
+    },
+  };
+}
+
+function fullHostOf({ hostname, port, protocol }: URL): string {
+  return `${hostname}:${port || (protocol === 'https:' ? '443' : '80')}`;
+}
+
+/** What one command of an agent may use. */
+interface CommandLimits extends SandboxLimits {
+  maxSeconds: number;
+  /** What it may reach; none: it has no network. */
+  hosts: string[];
+}
+
+function hostsOf(text: string, context: z.RefinementCtx): string[] {
+  const parsed = parseRunHosts(text);
+  if (parsed.ok) return parsed.hosts;
+  context.addIssue({ code: 'custom', message: parsed.problem });
+  return z.NEVER;
+}
+
+const wholeNumber = (from: number, to: number) => {
+  const rule = `must be a whole number from ${from} to ${to}`;
+  return z.coerce.number(rule).int(rule).min(from, rule).max(to, rule);
+};
+
+const commandVariables = z.object({
+  DOCKET_RUN: z.enum(['on', 'off'], 'must be on or off').default('on'),
+  DOCKET_RUN_SECONDS: wholeNumber(1, 480).default(120),
+  DOCKET_RUN_MEMORY_MB: wholeNumber(64, 1_000_000).default(2_048),
+  DOCKET_RUN_PROCESSES: wholeNumber(16, 100_000).default(256),
+  DOCKET_RUN_DISK_MB: wholeNumber(1, 10_000).default(200),
+  DOCKET_JOB_DISK_MB: wholeNumber(1, 1_000_000).optional(),
+  DOCKET_RUN_HOSTS: z.string().transform(hostsOf).default([]),
+});
+
+/** Null: working copies lie on the disk of the worker. */
+function jobDisksOf(env: z.infer<typeof commandVariables>): { growthBytes: number } | null {
+  return env.DOCKET_JOB_DISK_MB === undefined ? null : { growthBytes: env.DOCKET_JOB_DISK_MB * 2 ** 20 };
+}
+
+/** Null: agents run no commands. */
+function commandLimitsOf(env: z.infer<typeof commandVariables>): CommandLimits | null {
+  if (env.DOCKET_RUN === 'off') return null;
+  return {
+    maxSeconds: env.DOCKET_RUN_SECONDS,
+    hosts: env.DOCKET_RUN_HOSTS,
+    memoryBytes: env.DOCKET_RUN_MEMORY_MB * 2 ** 20,
+    processes: env.DOCKET_RUN_PROCESSES,
+    diskBytes: env.DOCKET_RUN_DISK_MB * 2 ** 20,
+  };
+}
+
+const atLeast = (least: number) => {
+  const rule = `must be a whole number of at least ${least}`;
+  return z.coerce.number(rule).int(rule).min(least, rule).max(1e9, rule);
+};
+
+const retentionVariables = z.object({
+  DOCKET_JOB_DAYS: atLeast(0).default(365),
+  DOCKET_AUDIT_DAYS: atLeast(0).default(730),
+  DOCKET_MAX_SNAPSHOT_GB: atLeast(1).default(20),
+  DOCKET_MAX_THREADS: atLeast(1).default(100_000),
+});
+
+function retentionOf(env: z.infer<typeof retentionVariables>): Retention {
+  return {
+    jobDays: env.DOCKET_JOB_DAYS,
+    auditDays: env.DOCKET_AUDIT_DAYS,
+    snapshotBytes: env.DOCKET_MAX_SNAPSHOT_GB * 2 ** 30,
+    threads: env.DOCKET_MAX_THREADS,
+  };
+}
 
 export { ConfigError } from '../../lib/config/read-variables.ts';
 
