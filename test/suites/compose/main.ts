@@ -135,6 +135,14 @@ async function rollOut(service: Service): Promise<void> {
 /** The steps of docs/operations/backup.md: all of PostgreSQL in one file, and a machine that has nothing but that file and the secrets. */
 async function restore({ stack }: Service, change: Record<string, string>): Promise<void> {
   const whole = await stack.exec('postgres', ['pg_dumpall', '-U', 'postgres', '--clean', '--if-exists']);
+  // what the page looks for: psql takes half a dump without an error
+  if (
+    !whole
+      .split('\n')
+      .slice(-9)
+      .some((line) => line.includes('cluster dump complete'))
+  )
+    throw new Error('The dump does not end as docs/operations/backup.md says.');
   const dump = whole.replaceAll(/^(?:DROP|CREATE) ROLE (?:IF EXISTS )?postgres;$/gm, '');
   for (const name of ['worker', 'api', 'temporal', 'postgres']) await stack.stop(name);
   for (const volume of ['postgres', 'work']) await stack.removeVolume(volume);
