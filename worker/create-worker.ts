@@ -1,4 +1,4 @@
-import type { DataConverter, VersioningBehavior } from '@temporalio/common';
+import type { DataConverter } from '@temporalio/common';
 import {
   Worker,
   type ActivityInterceptorsFactory,
@@ -6,7 +6,12 @@ import {
   type WorkerDeploymentOptions,
 } from '@temporalio/worker';
 import { shareSlots } from './share-slots.ts';
-import { jobTaskQueue, siteTaskQueue, webhookTaskQueue, workerDeploymentName } from '../workflows/contract/messages.ts';
+import {
+  jobTaskQueue,
+  siteActivityQueue,
+  webhookActivityQueue,
+  workerDeploymentName,
+} from '../workflows/contract/messages.ts';
 
 /** How long activities that are told to end at the end of the grace may take for it. */
 const forceAfterMs = 3_000;
@@ -16,14 +21,14 @@ export interface QueueWorker {
   activities: object;
   /** Slots; what finds none waits in the queue, where another worker may take it. An organization alone has half of them. */
   maxConcurrentActivities?: number;
-  /** Pinned, unless told otherwise: an execution ends on the code it began on, or hands on where it continues as new. */
-  versioning?: VersioningBehavior;
+  /** Runs the workflows, too. One worker of a process does: each has a thread for them. */
+  runsWorkflows?: boolean;
 }
 
 export interface WorkerDeps {
   connection: NativeConnection;
   namespace: string;
-  /** Path of the bundle, made with the same failure converter. */
+  /** Path of the workflow bundle, made with the same failure converter. */
   bundle: string;
   dataConverter?: DataConverter;
   queue: QueueWorker;
@@ -33,28 +38,29 @@ export interface WorkerDeps {
   buildId?: string | null;
   /** Stand around each attempt of an activity. */
   interceptors?: ActivityInterceptorsFactory[];
-  /** What makes the worker; absent: one with a thread of its own. */
+  /** Creates the worker; tests run workflows in their own thread. */
   workers?: Pick<typeof Worker, 'create'>;
 }
 
-/** The queue of jobs with its activities. */
+/** All workflows, and the activities of jobs. */
 export function jobQueue(activities: object, taskQueue: string = jobTaskQueue): QueueWorker {
-  return { taskQueue, activities };
+  return { taskQueue, activities, runsWorkflows: true };
 }
 
-/** The queue of site indexing; a build takes a core, a fetch only waits, so a few at once. */
-export function siteQueue(activities: object, taskQueue: string = siteTaskQueue): QueueWorker {
-  return { taskQueue, activities, maxConcurrentActivities: 4 };
+/** The activities that index sites; a build takes a core, a fetch only waits, so a few at once. */
+export function siteQueue(activities: object, workflowQueue: string = jobTaskQueue): QueueWorker {
+  return { taskQueue: siteActivityQueue(workflowQueue), activities, maxConcurrentActivities: 4 };
 }
 
-/** The queue of webhook deliveries, which only wait for others; one may take days, which no version of the code should have to live for. */
-export function webhookQueue(activities: object, taskQueue: string = webhookTaskQueue): QueueWorker {
-  return { taskQueue, activities, maxConcurrentActivities: 50, versioning: 'AUTO_UPGRADE' };
+/** The activities that deliver webhooks, which only wait for receivers. */
+export function webhookQueue(activities: object, workflowQueue: string = jobTaskQueue): QueueWorker {
+  return { taskQueue: webhookActivityQueue(workflowQueue), activities, maxConcurrentActivities: 50 };
 }
 
-function versionOf(buildId: string, defaultVersioningBehavior: VersioningBehavior): WorkerDeploymentOptions {
+/** An execution ends on the code it began on, or moves to the current one where it continues as new. */
+function versionOf(buildId: string): WorkerDeploymentOptions {
   const version = { deploymentName: workerDeploymentName, buildId };
-  return { useWorkerVersioning: true, version, defaultVersioningBehavior };
+  return { useWorkerVersioning: true, version, defaultVersioningBehavior: 'PINNED' };
 }
 
 /** Makes the worker of one queue; it polls from `run` on. */
@@ -70,16 +76,15 @@ export function createWorker(deps: WorkerDeps): Promise<Worker> {
     interceptors = [],
     workers = Worker,
   } = deps;
-  const { taskQueue, activities, maxConcurrentActivities = 40, versioning = 'PINNED' } = queue;
+  const { taskQueue, activities, maxConcurrentActivities = 40, runsWorkflows = false } = queue;
   return workers.create({
     connection,
     namespace,
     taskQueue,
     activities,
-    workflowBundle: { codePath: bundle },
+    ...(runsWorkflows ? { workflowBundle: { codePath: bundle }, maxCachedWorkflows: 600 } : {}),
     dataConverter,
     maxConcurrentActivityTaskExecutions: maxConcurrentActivities,
-    maxCachedWorkflows: 200,
     interceptors: { activity: [shareSlots(maxConcurrentActivities), ...interceptors] },
     // a workflow whose worker was killed waits this long before another takes it
     stickyQueueScheduleToStartTimeout: '500ms',
@@ -87,6 +92,6 @@ export function createWorker(deps: WorkerDeps): Promise<Worker> {
     maxHeartbeatThrottleInterval: '500ms',
     shutdownGraceTime: shutdownGraceMs,
     shutdownForceTime: shutdownGraceMs + forceAfterMs,
-    ...(buildId === null ? {} : { workerDeploymentOptions: versionOf(buildId, versioning) }),
+    ...(buildId === null ? {} : { workerDeploymentOptions: versionOf(buildId) }),
   });
 }

@@ -31,7 +31,6 @@ import { createHistoryChores } from './chores/history-chores.ts';
 import { createClosedExecutionReader } from './chores/history-export.ts';
 import { createJobActivities } from './job-activities.ts';
 import { createJobChores } from './chores/job-chores.ts';
-import { createOneThreadWorkers } from './one-thread-worker.ts';
 import { createRetentionChores } from './chores/retention-chores.ts';
 import { reportWorker } from './chores/report-worker.ts';
 import { runWorkers } from './run-workers.ts';
@@ -142,8 +141,7 @@ export async function runWorkerProcess(wiring: WorkerProcess): Promise<void> {
   const { graceMs: shutdownGraceMs, buildId } = config;
   const traced = config.tracing === null ? [] : [traceActivities({ turnBeganAt: stores.jobs.turnBeganAt })];
   const interceptors = [watchActivities(holds), ...traced];
-  const workers = createOneThreadWorkers();
-  const shape = { namespace, bundle, dataConverter, shutdownGraceMs, buildId, interceptors, workers };
+  const shape = { namespace, bundle, dataConverter, shutdownGraceMs, buildId, interceptors };
   await runWorkers({
     address,
     credentials,

@@ -1,7 +1,8 @@
-import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow';
+import { ActivityCancellationType, proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 import type { SiteActivities } from '../activities/sites/site-index.ts';
 import type { WebhookActivities } from '../activities/webhooks/webhooks.ts';
+import { siteActivityQueue, webhookActivityQueue } from './contract/messages.ts';
 
 /**
  * Every activity may run twice. None but the index of a site has a number of attempts: a killed worker is an attempt too. What
@@ -15,6 +16,9 @@ const retry = { initialInterval: '100ms', backoffCoefficient: 1.5, maximumInterv
  * CPU, for one and a half.
  */
 const heartbeatTimeout = '2s';
+
+/** The code is loaded anew for each execution. */
+const { taskQueue } = workflowInfo();
 
 /** May take minutes: a first fetch of a large repository. */
 export const { prepare } = proxyActivities<Activities>({ startToCloseTimeout: '20 minutes', heartbeatTimeout, retry });
@@ -52,6 +56,7 @@ export const { archiveIdleJobs } = proxyActivities<Activities>({
  * their worker along each time fail after minutes: the next request tries again.
  */
 export const { buildSiteIndex } = proxyActivities<SiteActivities>({
+  taskQueue: siteActivityQueue(taskQueue),
   startToCloseTimeout: '30 minutes',
   scheduleToCloseTimeout: '100 minutes',
   heartbeatTimeout,
@@ -59,6 +64,7 @@ export const { buildSiteIndex } = proxyActivities<SiteActivities>({
 });
 
 export const { readIndexRequest, requestIndex, recordIndexFailure } = proxyActivities<SiteActivities>({
+  taskQueue: siteActivityQueue(taskQueue),
   startToCloseTimeout: '10s',
   heartbeatTimeout,
   retry,
@@ -66,6 +72,7 @@ export const { readIndexRequest, requestIndex, recordIndexFailure } = proxyActiv
 
 /** A receiver has 15 seconds to answer. */
 export const { sendWebhook } = proxyActivities<WebhookActivities>({
+  taskQueue: webhookActivityQueue(taskQueue),
   startToCloseTimeout: '30s',
   heartbeatTimeout,
   retry,

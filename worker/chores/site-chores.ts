@@ -9,7 +9,7 @@ import {
   refreshSiteScheduleId,
   siteOfSchedule,
   refreshSiteWorkflowName,
-  siteTaskQueue,
+  jobTaskQueue,
 } from '../../workflows/contract/messages.ts';
 import { repeat } from '../../lib/repeat.ts';
 import type { IndexSiteInput } from '../../workflows/contract/site.ts';
@@ -34,7 +34,7 @@ const requestsAtOnce = 100;
  * in every worker: starting twice is one start.
  */
 export function createSiteChores(deps: SiteChoresDeps): AsyncDisposable {
-  const { sites, client, log, taskQueue = siteTaskQueue, requestsEveryMs = 250, schedulesEveryMs = 30_000 } = deps;
+  const { sites, client, log, taskQueue = jobTaskQueue, requestsEveryMs = 250, schedulesEveryMs = 30_000 } = deps;
   /** What the schedules of this process' last look were: site → minutes. */
   const scheduled = new Map<string, number | null>();
   let hasLooked = false;
@@ -115,7 +115,7 @@ export function createSiteChores(deps: SiteChoresDeps): AsyncDisposable {
     try {
       await client.schedule
         .getHandle(refreshSiteScheduleId(id))
-        .update((previous) => ({ ...previous, spec: specOf(refreshMinutes) }));
+        .update((previous) => ({ ...previous, ...scheduleOf({ siteId: id, minutes: refreshMinutes, taskQueue }) }));
     } catch (error) {
       if (!(error instanceof ScheduleNotFoundError)) throw error;
       await createSchedule(id, refreshMinutes);
@@ -130,7 +130,7 @@ export function createSiteChores(deps: SiteChoresDeps): AsyncDisposable {
       if (!(error instanceof ScheduleAlreadyRunning)) throw error;
       await client.schedule
         .getHandle(refreshSiteScheduleId(siteId))
-        .update((previous) => ({ ...previous, spec: specOf(minutes) }));
+        .update((previous) => ({ ...previous, ...scheduleOf({ siteId, minutes, taskQueue }) }));
     }
   }
 
@@ -154,7 +154,7 @@ export function createSiteChores(deps: SiteChoresDeps): AsyncDisposable {
 function scheduleOf({ siteId, minutes, taskQueue }: { siteId: string; minutes: number; taskQueue: string }) {
   return {
     scheduleId: refreshSiteScheduleId(siteId),
-    spec: specOf(minutes),
+    spec: { intervals: [{ every: `${minutes}m` as const }] },
     policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: '5m' },
     action: {
       type: 'startWorkflow',
@@ -164,8 +164,4 @@ function scheduleOf({ siteId, minutes, taskQueue }: { siteId: string; minutes: n
       workflowRunTimeout: '10m',
     },
   } satisfies ScheduleOptions;
-}
-
-function specOf(minutes: number) {
-  return { intervals: [{ every: `${minutes}m` as const }] };
 }

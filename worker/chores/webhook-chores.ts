@@ -4,7 +4,7 @@ import type { StartableDelivery, WebhookStarts } from '../../db/for-worker/webho
 import {
   deliverWebhookWorkflowId,
   deliverWebhookWorkflowName,
-  webhookTaskQueue,
+  jobTaskQueue,
 } from '../../workflows/contract/messages.ts';
 import type { DeliverWebhookInput } from '../../workflows/contract/webhook.ts';
 import { repeat } from '../../lib/repeat.ts';
@@ -30,7 +30,7 @@ const hourMs = 3_600_000;
  * Runs in every worker; each delivery is started by one of them.
  */
 export function createWebhookChores(deps: WebhookChoresDeps): AsyncDisposable {
-  const { deliveries, client, log, taskQueue = webhookTaskQueue, startsEveryMs = 500 } = deps;
+  const { deliveries, client, log, taskQueue = jobTaskQueue, startsEveryMs = 500 } = deps;
 
   async function startWaiting(): Promise<void> {
     for (;;) {
@@ -54,6 +54,8 @@ export function createWebhookChores(deps: WebhookChoresDeps): AsyncDisposable {
         workflowIdReusePolicy: 'REJECT_DUPLICATE',
         // three days of attempts, and every wait as long as a receiver may ask for
         workflowRunTimeout: '14 days',
+        // no version of the code should have to live that long
+        versioningOverride: 'AUTO_UPGRADE',
       });
     } catch (error) {
       // it ran and has ended already

@@ -6,13 +6,18 @@ export const archiveJobsWorkflowName = 'archiveJobs';
 export const deliverWebhookWorkflowName = 'deliverWebhook';
 export const archiveJobsScheduleId = 'archive-jobs';
 
-/** The queue of workflow tasks and of activities any worker may run. */
+/** The queue of all workflows and of the activities of jobs. */
 export const jobTaskQueue = 'docket-jobs';
-/** The queue of site indexing, apart from jobs so that neither waits for the other. */
-export const siteTaskQueue = 'docket-sites';
 
-/** The queue of webhook deliveries, so that receivers which dawdle hold up no job. */
-export const webhookTaskQueue = 'docket-webhooks';
+/** Returns the queue of the activities that index sites: neither they nor those of jobs wait for the other. */
+export function siteActivityQueue(workflowQueue: string): string {
+  return `${workflowQueue}/sites`;
+}
+
+/** Returns the queue of the activities that deliver webhooks: a slow receiver holds up no job. */
+export function webhookActivityQueue(workflowQueue: string): string {
+  return `${workflowQueue}/webhooks`;
+}
 
 /** What Worker Versioning knows the workers by; all queues belong to it. */
 export const workerDeploymentName = 'docket-worker';

@@ -2,7 +2,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { createFleet, type Fleet } from '../../support/fleet.ts';
 import type { RecordedRequest } from '../../support/scripted-model-server.ts';
-import { jobWorkflowId, workerDeploymentName } from '../../../workflows/contract/messages.ts';
+import { operatorOf } from '../../../db/caller.ts';
+import type { DeliveryRow } from '../../../db/webhooks/webhook-deliveries.ts';
+import { createSecretBox } from '../../../lib/encryption/secret-box.ts';
+import { createWebhookStore } from '../../../db/webhooks/webhook-endpoints.ts';
+import { deliverWebhookWorkflowId, jobWorkflowId, workerDeploymentName } from '../../../workflows/contract/messages.ts';
+import { buildProject } from '../../support/build.ts';
+import { answerWith, startReceiver } from '../webhooks/receiver.ts';
+import { listDeliveries } from '../webhooks/webhook-worker.ts';
 
 const finish = { toolCalls: [{ name: 'finish', input: { title: 'Write', summary: 'Wrote.', complete: true } }] };
 const write = { toolCalls: [{ name: 'write', input: { path: 'new.txt', content: 'new\n' } }] };
@@ -102,5 +109,39 @@ it(
     expect(await fleet.ended(jobId)).toMatchObject({ status: 'completed', steps: lastStep });
     expect(step).toBe(lastStep);
     expect(model.violations).toEqual([]);
+  },
+);
+
+it(
+  'a webhook delivery moves to the current version at its next attempt',
+  { tags: 'slow', timeout: 240_000 },
+  async () => {
+    await using fleet = await createFleet();
+    await using receiver = await startReceiver();
+    const { client, database } = fleet;
+    const env = { DOCKET_WEBHOOK_ALLOWED_HOSTS: receiver.host };
+    const old = await fleet.startWorker({ ...env, DOCKET_BUILD_ID: 'v1' });
+    await fleet.startWorker({ ...env, DOCKET_BUILD_ID: 'v2' });
+    await setCurrent(fleet, 'v1');
+    receiver.answers.push(answerWith(503, { 'retry-after': '10' }));
+    const project = await buildProject(database.pool);
+    const webhooks = createWebhookStore(database.pool, createSecretBox([]));
+    const fields = { url: receiver.url, description: null, eventTypes: [] };
+    const created = await webhooks.create(operatorOf(project), project.id, fields);
+    const { webhook } = created as Exclude<typeof created, string>;
+    await webhooks.ping(operatorOf(project), webhook);
+    await receiver.until(1);
+    const [{ messageId }] = (await listDeliveries(database.pool, webhook.id)) as [DeliveryRow];
+    const workflowId = deliverWebhookWorkflowId({ webhookId: webhook.id, messageId, round: 1 });
+    const handle = client.workflow.getHandle(workflowId);
+    const buildId = async () =>
+      (await handle.describe()).raw.workflowExecutionInfo?.versioningInfo?.deploymentVersion?.buildId;
+    await expect.poll(buildId).toBe('v1');
+
+    await setCurrent(fleet, 'v2');
+    old.child.kill('SIGTERM');
+    expect(await old.closed).toBe(0);
+    expect(await handle.result()).toEqual({ attempts: 2 });
+    expect(await buildId()).toBe('v2');
   },
 );

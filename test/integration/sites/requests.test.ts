@@ -177,6 +177,23 @@ describe('a site that is refreshed by itself', () => {
     await expect.poll(() => hasSchedule(later, second), patience).toBe(false);
   });
 
+  it('has a schedule on the queue of the workers that run', async () => {
+    const site = await buildSite(database.pool, { refreshMinutes: 7 });
+    const queueOf = async ({ client }: SiteWorker) =>
+      (
+        await client.schedule
+          .getHandle(refreshSiteScheduleId(site.id))
+          .describe()
+          .catch(() => null)
+      )?.action.taskQueue;
+    {
+      await using before = await startSiteWorker({ database, hasChores: true });
+      await expect.poll(() => queueOf(before), patience).toBe(before.taskQueue);
+    }
+    await using now = await startSiteWorker({ database, hasChores: true });
+    await expect.poll(() => queueOf(now), patience).toBe(now.taskQueue);
+  });
+
   it('gets one schedule from several workers', async () => {
     const taskQueue = `test-${randomUUID()}`;
     const site = await buildSite(database.pool, { refreshMinutes: 7 });

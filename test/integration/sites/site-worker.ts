@@ -21,7 +21,7 @@ import { createSiteIndexStore, type SiteRow } from '../../../db/sites/sites.ts';
 import { createSecretBox } from '../../../lib/encryption/secret-box.ts';
 import { createKnownSecrets } from '../../../lib/redaction/known-secrets.ts';
 import { indexFormat } from '../../../search/query/site-index.ts';
-import { createWorker, siteQueue } from '../../../worker/create-worker.ts';
+import { createWorker, jobQueue, siteQueue } from '../../../worker/create-worker.ts';
 import { createSiteChores } from '../../../worker/chores/site-chores.ts';
 import { prepareWorkflowBundle } from '../../../worker/workflow-bundle.ts';
 import { indexSiteWorkflowId, indexSiteWorkflowName } from '../../../workflows/contract/messages.ts';
@@ -66,15 +66,17 @@ export async function startSiteWorker(options: SiteWorkerOptions): Promise<SiteW
 
   const base = depsOf(options, directory);
   const { taskQueue = `test-${randomUUID()}` } = options;
-  const queue = siteQueue(createSiteActivities({ ...base, ...options.change?.(base) }), taskQueue);
+  const activities = createSiteActivities({ ...base, ...options.change?.(base) });
   const bundle = await prepareWorkflowBundle();
   const shape = { namespace: 'default', bundle, shutdownGraceMs: 0, workers: testWorkers };
-  const worker = await createWorker({ connection: native, queue, ...shape });
-  const run = worker.run();
-  resources.defer(async () => {
-    worker.shutdown();
-    await run;
-  });
+  for (const queue of [jobQueue({}, taskQueue), siteQueue(activities, taskQueue)]) {
+    const worker = await createWorker({ connection: native, queue, ...shape });
+    const run = worker.run();
+    resources.defer(async () => {
+      worker.shutdown();
+      await run;
+    });
+  }
   if (options.hasChores === true) {
     const times = { requestsEveryMs: 50, schedulesEveryMs: 50 };
     resources.use(createSiteChores({ sites: base.sites, client, log: silent, indexFormat, taskQueue, ...times }));

@@ -15,7 +15,7 @@ import {
   type WebhookRow,
 } from '../../../db/webhooks/webhook-endpoints.ts';
 import { createSecretBox } from '../../../lib/encryption/secret-box.ts';
-import { createWorker, webhookQueue } from '../../../worker/create-worker.ts';
+import { createWorker, jobQueue, webhookQueue } from '../../../worker/create-worker.ts';
 import { createWebhookChores } from '../../../worker/chores/webhook-chores.ts';
 import { prepareWorkflowBundle } from '../../../worker/workflow-bundle.ts';
 import { deliverWebhookWorkflowId } from '../../../workflows/contract/messages.ts';
@@ -104,15 +104,17 @@ export async function startWebhookWorker(options: WebhookWorkerOptions): Promise
     waitsMs: shortWaitsMs,
   };
   const taskQueue = `test-${randomUUID()}`;
-  const queue = webhookQueue(createWebhookActivities({ ...base, ...change?.(base) }), taskQueue);
+  const activities = createWebhookActivities({ ...base, ...change?.(base) });
   const bundle = await prepareWorkflowBundle();
   const shape = { namespace: 'default', bundle, shutdownGraceMs: 0, workers: testWorkers };
-  const worker = await createWorker({ connection: native, queue, ...shape });
-  const run = worker.run();
-  resources.defer(async () => {
-    worker.shutdown();
-    await run;
-  });
+  for (const queue of [jobQueue({}, taskQueue), webhookQueue(activities, taskQueue)]) {
+    const worker = await createWorker({ connection: native, queue, ...shape });
+    const run = worker.run();
+    resources.defer(async () => {
+      worker.shutdown();
+      await run;
+    });
+  }
   const deliveries = createWebhookStarts(pool);
   const log = pino({ level: 'silent' });
   resources.use(createWebhookChores({ deliveries, client, log, taskQueue, startsEveryMs: 50 }));
