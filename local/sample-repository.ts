@@ -1,17 +1,15 @@
-import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, rename, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { simpleGit } from 'simple-git';
 
-const execute = promisify(execFile);
 const filesOfSample = join(import.meta.dirname, 'sample');
 
 /** Folder of the sample repository that holds its documentation. */
 export const sampleDocsPath = 'docs';
 
 /** The environment of every git call here: nothing inherited that could run or redirect anything. */
-function gitEnvironment(home: string): NodeJS.ProcessEnv {
+function gitEnvironment(home: string) {
   const author = { name: 'Docket sample', email: 'sample@docket.invalid', date: '2026-01-05T09:00:00Z' };
   return {
     PATH: process.env['PATH'],
@@ -40,12 +38,17 @@ export async function createSampleRepository({ directory }: { directory: string 
   const half = `${repository}.${process.pid}`;
   try {
     await cp(filesOfSample, work, { recursive: true });
-    const git = (...args: string[]) => execute('git', args, { cwd: work, env: gitEnvironment(work) });
-    await git('init', '--quiet', '--initial-branch=main');
-    await git('add', '--all');
-    await git('commit', '--quiet', '--message=Describe the lamp controller');
-    await git('clone', '--quiet', '--bare', '--no-hardlinks', work, half);
-    await git('--git-dir', half, 'remote', 'remove', 'origin');
+    const env = gitEnvironment(work);
+    const git = simpleGit({
+      baseDir: work,
+      allowEnvironment: Object.keys(env),
+      unsafe: { allowUnsafeConfigPaths: true },
+    }).env(env);
+    await git.init(['--quiet', '--initial-branch=main']);
+    await git.add('--all');
+    await git.commit('Describe the lamp controller');
+    await git.clone(work, half, ['--quiet', '--bare', '--no-hardlinks']);
+    await git.raw('--git-dir', half, 'remote', 'remove', 'origin');
     await rename(half, repository);
   } finally {
     await rm(half, { recursive: true, force: true });

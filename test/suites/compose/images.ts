@@ -3,6 +3,7 @@ import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { simpleGit } from 'simple-git';
 import { buildGoProgram } from '../../../local/temporal/go-program.ts';
 import { findTemporalBinary } from '../../../local/temporal/temporal-binary.ts';
 
@@ -212,7 +213,7 @@ export async function buildImages(tags: readonly string[]): Promise<void> {
   if (first === undefined) return;
   const clone = await mkdtemp(join(tmpdir(), 'docket-build-'));
   try {
-    await execute('git', ['clone', '--quiet', '--depth=1', `file://${checkout}`, clone]);
+    await simpleGit().clone(`file://${checkout}`, clone, ['--quiet', '--depth=1']);
     const build = ['bud', '--isolation', 'chroot', '--network', 'host', '--layers=false', '--pull-never'];
     await buildah(...build, '--tag', `localhost/${first}`, clone);
     for (const tag of others) await buildah('tag', `localhost/${first}`, `localhost/${tag}`);

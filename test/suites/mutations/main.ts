@@ -1,8 +1,9 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { simpleGit } from 'simple-git';
 import { z } from 'zod';
 import { mutations, type Mutation } from './list.ts';
 
@@ -24,9 +25,9 @@ interface FileOutcome {
 }
 
 /** A clone of the committed code. */
-function createLane(home: string, name: string): string {
+async function createLane(home: string, name: string): Promise<string> {
   const lane = join(home, name);
-  execFileSync('git', ['clone', '--quiet', '--shared', checkout, lane]);
+  await simpleGit().clone(checkout, lane, ['--quiet', '--shared']);
   symlinkSync(join(checkout, 'node_modules'), join(lane, 'node_modules'));
   return lane;
 }
@@ -63,8 +64,8 @@ function mutated(text: string, { name, file, find, replace }: Mutation): string 
 /** Each test file once, with all checks in place. */
 async function runControl(home: string, chosen: Mutation[]): Promise<FileOutcome[]> {
   const byProject = Map.groupBy(chosen, ({ project }) => project);
-  const runs = [...byProject].map(([project, list]) =>
-    runTests(createLane(home, project), { project, tests: [...new Set(list.flatMap(({ tests }) => tests))] }),
+  const runs = [...byProject].map(async ([project, list]) =>
+    runTests(await createLane(home, project), { project, tests: [...new Set(list.flatMap(({ tests }) => tests))] }),
   );
   return (await Promise.all(runs)).flat();
 }
@@ -118,7 +119,7 @@ async function main(): Promise<void> {
       }
     };
     await Promise.all(
-      Array.from({ length: Number(values.lanes) }, (_, number) => work(createLane(home, `lane-${number}`))),
+      Array.from({ length: Number(values.lanes) }, (_, number) => createLane(home, `lane-${number}`).then(work)),
     );
   } finally {
     rmSync(home, { recursive: true, force: true });
