@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { createProgram } from '../../cli/commands/program.ts';
 import { addEncryptionCommands } from '../../cli/operator/encryption.ts';
 import { addOrganizationCommands } from '../../cli/operator/organization.ts';
-import { describedApi } from '../../local/dashboard-types.ts';
+import { routes } from '../../api/openapi/routes.ts';
 
 const checkout = resolve(import.meta.dirname, '../..');
 const read = (file: string) => readFileSync(join(checkout, file), 'utf8');
@@ -128,7 +128,7 @@ describe.each(documents)('%s', (file) => {
   });
 
   it('asks for paths that the API has', () => {
-    const described = z.object({ paths: z.record(z.string(), z.unknown()) }).parse(JSON.parse(describedApi()));
+    const described = { paths: Object.fromEntries(Object.values(routes).map(({ path }) => [path, true])) };
     const known = Object.keys(described.paths).map(
       (path) => new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`),
     );
