@@ -67,7 +67,7 @@ export async function sizeOfTree(
   let seen = 0;
   const linked = new Set<string>();
   const opened: number[] = [];
-  const pending: (string | { leave: number })[] = [tree];
+  const pending: (string | { leave: number })[] = [Buffer.from(tree).toString('latin1')];
   try {
     for (let next = pending.pop(); next !== undefined && !isOver(); next = pending.pop()) {
       if (typeof next !== 'string') {
@@ -76,7 +76,7 @@ export async function sizeOfTree(
         continue;
       }
       let folder = next;
-      if (Buffer.byteLength(folder) > longestPath) {
+      if (folder.length > longestPath) {
         const fd = openFolder(folder);
         if (fd === null) continue;
         opened.push(fd);
@@ -109,9 +109,14 @@ function isFirst(linked: Set<string>, { nlink, dev, ino }: { nlink: number; dev:
   return true;
 }
 
+/** Names are bytes, and need not be UTF-8: here each byte of a path is one character. */
+function bytesOf(path: string): Buffer {
+  return Buffer.from(path, 'latin1');
+}
+
 function lstatOf(path: string) {
   try {
-    return lstatSync(path, { throwIfNoEntry: false }) ?? null;
+    return lstatSync(bytesOf(path), { throwIfNoEntry: false }) ?? null;
   } catch {
     return null;
   }
@@ -119,7 +124,7 @@ function lstatOf(path: string) {
 
 function openFolder(path: string): number | null {
   try {
-    return openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+    return openSync(bytesOf(path), constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
   } catch {
     return null;
   }
@@ -127,12 +132,14 @@ function openFolder(path: string): number | null {
 
 /** A folder that its owner may not read is made readable: nothing is hidden in it. */
 function entriesOf(folder: string): Dirent[] {
+  const path = bytesOf(folder);
+  const read = () => readdirSync(path, { withFileTypes: true, encoding: 'latin1' });
   try {
-    return readdirSync(folder, { withFileTypes: true });
+    return read();
   } catch {
     try {
-      chmodSync(folder, 0o700);
-      return readdirSync(folder, { withFileTypes: true });
+      chmodSync(path, 0o700);
+      return read();
     } catch {
       return [];
     }

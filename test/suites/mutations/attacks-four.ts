@@ -20,6 +20,13 @@ export const attackFourMutations: Mutation[] = [
     ...limits,
   },
   {
+    name: 'what lies below a name that is no text is not measured',
+    file: 'activities/sandbox/tree.ts',
+    find: "encoding: 'latin1'",
+    replace: "encoding: 'utf8'",
+    ...limits,
+  },
+  {
     name: 'files that cannot be measured count as nothing',
     file: 'activities/sandbox/held-files.ts',
     find: 'unreadable: unreadable.size + inSockets,',
