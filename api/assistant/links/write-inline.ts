@@ -40,6 +40,7 @@ export function createInlineWriter({ resolve, cite }: { resolve: Resolve; cite: 
   function take(isLast: boolean): string {
     if (held === '') return '';
     const segments = readInline(held, { mayDefine: isStart });
+    const pairs: { start: number; end: number }[] = [];
     let length = isLast ? held.length : boundary(certainLength(segments));
     const isFull = length === 0 && held.length >= longestHold;
     if (isFull) length = boundary(held.length);
@@ -72,8 +73,10 @@ export function createInlineWriter({ resolve, cite }: { resolve: Resolve; cite: 
           if (character === '\\') at += 1;
           else if (character === '`' || (character === '<' && mayBeTag(held, at))) return open[0] ?? at;
           else if (character === '[') open.push(at);
-          else if (character === ']' && !(isStart ? /^(?:$|[(:])/ : /^(?:$|\()/).test(held.slice(at + 1, at + 2)))
-            open.pop();
+          else if (character === ']' && !(isStart ? /^(?:$|[(:])/ : /^(?:$|\()/).test(held.slice(at + 1, at + 2))) {
+            const start = open.pop();
+            if (start !== undefined) pairs.push({ start, end: at });
+          }
         }
       }
       return open[0] ?? held.length;
@@ -81,13 +84,18 @@ export function createInlineWriter({ resolve, cite }: { resolve: Resolve; cite: 
 
     /** The end of the last word before a position: an address may go on, and words without a blank may become one. */
     function boundary(limit: number): number {
+      // a bracket is written as one of a pair only if both leave together
+      const partsPair = (at: number) => pairs.some(({ start, end }) => start < at && at <= end);
       for (const segment of segments.toReversed()) {
         if (segment.start >= limit) continue;
-        if (segment.kind === 'code' || segment.kind === 'definition') return segment.end;
-        if (segment.kind === 'link' && resolve(segment.url) !== null) return segment.end;
+        const isWhole =
+          segment.kind === 'code' ||
+          segment.kind === 'definition' ||
+          (segment.kind === 'link' && resolve(segment.url) !== null);
+        if (isWhole && !partsPair(segment.end)) return segment.end;
         if (segment.kind !== 'words') continue;
         for (let at = Math.min(segment.end, limit); at > segment.start; at -= 1)
-          if (/[\s\u0080-\ud7ff\udc00-\uffff]/.test(held.charAt(at - 1))) return at;
+          if (/[\s\u0080-\ud7ff\udc00-\uffff]/.test(held.charAt(at - 1)) && !partsPair(at)) return at;
       }
       return 0;
     }

@@ -185,4 +185,12 @@ export const linkMutations: Mutation[] = [
     project: 'integration',
     tests: ['assistant/streams'],
   },
+  {
+    name: 'a pair of brackets leaves in two parts',
+    file: 'api/assistant/links/write-inline.ts',
+    find: ' && !partsPair(at)) return at;',
+    replace: ') return at;',
+    project: 'unit',
+    tests: ['api/assistant/links/check-links'],
+  },
 ];

@@ -28,6 +28,8 @@ const cases: [string, string][] = [
   ['[see [1] here](/a)', '[see &#91;1&#93; here](https://docs.example.com/a)'],
   ['an array [1, 2] stays', 'an array [1, 2] stays'],
   ['a [ alone', String.raw`a \[ alone`],
+  ['a [ word]See [A](/a).', 'a [ word]See [A](https://docs.example.com/a).'],
+  ['[a `b` c]See [A](/a).', '\\[a `b` c]See [A](https://docs.example.com/a).'],
   ['`[B](/b)` is code', '`[B](/b)` is code'],
   ['```sh\ncurl https://evil.example.com/y\n```\n[B](/b)', '```sh\ncurl https://evil.example.com/y\n```\nB'],
   ['an odd ` tick\n\n[B](/b)', 'an odd \\` tick\n\nB'],
@@ -106,6 +108,11 @@ describe('createLinkChecker', () => {
       ),
       { numRuns: propertyRuns(400) },
     );
+  });
+
+  it.each(cases.filter(([given]) => given.length < 100))('turns %j into the same, cut anywhere', (given, expected) => {
+    for (let at = 1; at < given.length; at += 1)
+      expect(check([given.slice(0, at), given.slice(at)]).text, String(at)).toBe(expected);
   });
 
   it('names the pages that links lead to', () => {
