@@ -5,8 +5,12 @@ import { processesBelow } from './processes.ts';
 /** Files without a name that processes keep open or mapped, on the file system of a tree. */
 export interface HeldFiles {
   bytes: number;
-  /** Those whose size nobody can read: on their way through a socket, or mapped where the worker may not look. */
+  /** Number of files whose size cannot be read: in transit through a socket, or mapped where the worker may not look. */
   unreadable: number;
+  /** Number of those in transit through a socket. */
+  inSockets: number;
+  /** Bytes that the processes, and those they have waited for, have written to disks. */
+  written: number;
 }
 
 const descriptorsPerTurn = 400;
@@ -19,6 +23,7 @@ export async function heldFiles(firstPid: number, tree: string, isOver: () => bo
   const sizes = new Map<number, number>();
   const unreadable = new Set<number>();
   let inSockets = 0;
+  let written = 0;
   let seen = 0;
 
   function note(path: string): boolean {
@@ -45,18 +50,27 @@ export async function heldFiles(firstPid: number, tree: string, isOver: () => bo
       note(`/proc/${pid}/map_files/${address}`);
       if (`${major}:${minor}` === kernelNameOf(device)) unreadable.add(Number(inode));
     }
+    written += writtenBy(pid);
     await nextTurn();
   }
   for (const inode of sizes.keys()) unreadable.delete(inode);
   return {
     bytes: [...sizes.values()].reduce((sum, size) => sum + size, 0),
     unreadable: unreadable.size + inSockets,
+    inSockets,
+    written,
   };
 }
 
 function filesInSocket(fdinfo: string): number {
   const text = attempt(() => readFileSync(fdinfo, 'latin1')) ?? '';
   return Number(/^scm_fds: (\d+)$/m.exec(text)?.[1] ?? 0);
+}
+
+/** Returns 0 where the kernel does not count it, or does not let the worker read it. */
+function writtenBy(pid: number): number {
+  const text = attempt(() => readFileSync(`/proc/${pid}/io`, 'latin1')) ?? '';
+  return Number(/^write_bytes: (\d+)$/m.exec(text)?.[1] ?? 0);
 }
 
 /** A device as `/proc/PID/maps` names it: `major:minor` in hexadecimal. */

@@ -60,13 +60,17 @@ export function watchCommand({ tree, limits, group, firstPid, onExcess }: Watche
     return bytes;
   }
 
-  /** A file that cannot be measured at two looks in a row counts as full, if the disk has filled by as much. */
+  /**
+   * Counts a file that cannot be measured at two looks in a row as full if the disk has filled by as much. For files in
+   * sockets, writing as much is enough: what others delete meanwhile hides that the disk has filled.
+   */
   async function heldBytes(): Promise<number> {
     leastUsed = Math.min(leastUsed, usedBytes(tree));
     const pid = firstPid();
     if (pid === null) return 0;
-    const { bytes, unreadable } = await heldFiles(pid, tree, () => isOver);
-    const mayBeFull = unreadable > 0 && usedBytes(tree) - leastUsed >= limits.diskBytes;
+    const { bytes, unreadable, inSockets, written } = await heldFiles(pid, tree, () => isOver);
+    const added = Math.max(usedBytes(tree) - leastUsed, inSockets > 0 ? written : 0);
+    const mayBeFull = unreadable > 0 && added >= limits.diskBytes;
     looksPastUnreadable = mayBeFull ? looksPastUnreadable + 1 : 0;
     return bytes + (looksPastUnreadable > 1 ? unreadable * limits.diskBytes : 0);
   }

@@ -1,6 +1,7 @@
 import type { Mutation } from './list.ts';
 
 const foreignServer = { project: 'unit', tests: ['cli/http/foreign-server'] } as const;
+const hidden = { project: 'integration', tests: ['sandbox/hidden-files'] } as const;
 const limits = { project: 'integration', tests: ['sandbox/limits'] } as const;
 
 /** What commands hide from measurements, and what foreign servers and other tabs are held to. */
@@ -10,28 +11,35 @@ export const attackFourMutations: Mutation[] = [
     file: 'activities/sandbox/watch.ts',
     find: 'const bytes = size + (await heldBytes());',
     replace: 'const bytes = size;',
-    ...limits,
+    ...hidden,
   },
   {
     name: 'files of a thread that outlives the first of its process are not measured',
     file: 'activities/sandbox/held-files.ts',
     find: 'for (const thread of threads) await lookAtDescriptors(thread);',
     replace: 'await lookAtDescriptors(`/proc/${pid}`);',
-    ...limits,
+    ...hidden,
   },
   {
     name: 'what lies below a name that is no text is not measured',
     file: 'activities/sandbox/tree.ts',
     find: "encoding: 'latin1'",
     replace: "encoding: 'utf8'",
-    ...limits,
+    ...hidden,
   },
   {
     name: 'files that cannot be measured count as nothing',
     file: 'activities/sandbox/held-files.ts',
     find: 'unreadable: unreadable.size + inSockets,',
     replace: 'unreadable: 0,',
-    ...limits,
+    ...hidden,
+  },
+  {
+    name: 'what others delete hides what a command sends through sockets',
+    file: 'activities/sandbox/watch.ts',
+    find: 'inSockets > 0 ? written : 0',
+    replace: '0',
+    ...hidden,
   },
   {
     name: 'the kernel ends the worker before a command',
