@@ -123,7 +123,7 @@ describe.runIf(binary !== null)('a real Gitea', () => {
     const lamp = await addLamp(stage);
     const marks = { reviewers: [], labels: ['docs', 'nope'], assignees: [] };
     const { notes } = await stage.forge().ensurePullRequest({ ...draftOf(lamp, { marks }), beforeEffect });
-    expect(notes).toEqual(['Gitea has no label nope.']);
+    expect(notes).toEqual(['Gitea has no label named nope.']);
     expect(await lamp.seen()).toMatchObject([{ labels: ['docs'] }]);
   });
 
