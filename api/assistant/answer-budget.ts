@@ -7,24 +7,24 @@ import type { ReplyUsage } from './reply.ts';
 export interface AnswerBudgetDeps {
   spending: AnswerSpendingStore;
   prices: PriceBook;
-  /** `provider/model` of the answers. */
+  /** Model that answers, as `provider/model`. */
   modelName: string;
-  /** Model calls an answer may take. */
+  /** Maximum number of model calls per answer. */
   maxSteps: number;
-  /** What an organization may spend a day, in millionths of a US dollar; null: any amount. */
+  /** Daily budget of an organization, in millionths of a US dollar; null means unlimited. */
   budgetMicros: number | null;
 }
 
-/** Tells what an answer has used. One that broke off counts with the most it may have cost: nobody knows what it did. */
+/** Settles an answer's cost. Null means that the answer broke off: its usage is unknown, so the maximum is charged. */
 export type SettleAnswer = (usage: ReplyUsage | null) => Promise<void>;
 
-/** Throws ApiError when the organization's day is spent. */
+/** Reserves the maximum cost of an answer. Throws ApiError when the organization's daily budget is spent. */
 export type HoldAnswer = (answer: { organizationId: string; characters: number }) => Promise<SettleAnswer>;
 
-/** An answer is shorter than this; what a model adds beyond is counted when it is known. */
+/** Output tokens reserved for an answer. Any excess is charged when the answer is settled. */
 const mostOutputTokens = 8_000;
 
-/** Makes the gate in front of each answer: what all that are under way may cost counts as spent. */
+/** Creates the budget check that runs before each answer. The maximum cost of answers in flight counts as spent. */
 export function createAnswerBudget(deps: AnswerBudgetDeps): HoldAnswer {
   const { spending, prices, modelName, maxSteps, budgetMicros } = deps;
   const costOf = (inputTokens: number, outputTokens: number) =>

@@ -15,11 +15,11 @@ import type { SiteIndexes } from './site-indexes.ts';
 import { createStreamEncoder, lostTail, type Protocol } from './stream-encoder.ts';
 
 export interface AnswerTimes {
-  /** How long an answer may take. */
+  /** Maximum duration of an answer. */
   answerMs: number;
-  /** How long a resumable reply goes on without a reader. */
+  /** Time a resumable reply continues after its reader disconnects. */
   detachedMs: number;
-  /** A connection that outlives the reply by this long is taken for one whose reader has it all. */
+  /** Time a connection must stay open after the reply has ended for the reply to count as delivered. */
   deliveredAfterMs: number;
 }
 
@@ -37,18 +37,18 @@ export interface Question {
   keyId: string;
   request: MessageRequest;
   protocol: Protocol;
-  /** The client is an AI SDK. */
+  /** Whether the client is an AI SDK. */
   isSdk: boolean;
-  /** Aborted when the key or session of the reader ends. */
+  /** Aborts when the reader's key or session ends. */
   accessEnded: AbortSignal;
 }
 
-/** An answer that is ready to be written. Disposing of it ends it and releases its index. */
+/** An answer that is ready to be written. Disposing it ends the answer and releases its index. */
 export interface AnswerStream extends Disposable {
   threadId: string;
   /** The reader's secret for resuming the reply; null when it cannot be resumed. */
   resumeToken: string | null;
-  /** Writes the answer and ends the output. A failure of the model travels in the stream; any other one rejects. */
+  /** Writes the answer and ends the output. Model failures are reported in the stream; any other error rejects. */
   writeTo(output: StreamOutput): Promise<void>;
 }
 
@@ -56,7 +56,7 @@ const tookTooLong = 'The answer broke off because it took too long. Please ask a
 
 const accessHasEnded = 'The answer broke off because the key or the session has ended.';
 
-/** Retrieves and begins the answer, whose model is asked when it is written. Throws ApiError for a site without an index. */
+/** Prepares an answer; the model is called when it is written. Throws ApiError when the site has no index. */
 export async function answerQuestion(deps: AnswerQuestionDeps, question: Question): Promise<AnswerStream> {
   const { site, request, protocol, isSdk } = question;
   const lease = await deps.indexes.lease(site);
@@ -113,7 +113,7 @@ function onAbort(signal: AbortSignal, listener: () => void): void {
   else signal.addEventListener('abort', listener, { once: true });
 }
 
-/** Reserves where the bytes of the reply are kept; null when it cannot be resumed, or its site keeps nothing. */
+/** Creates the reply's record. Returns null when the reply is not resumable or its site stores nothing. */
 async function createRecord(
   { replies }: AnswerQuestionDeps,
   { site, keyId, request: { isResumable, chatId }, protocol }: Question,
@@ -133,8 +133,8 @@ interface WriteOptions {
 }
 
 /**
- * Writes a reply to its reader, where there is a recorder through it. A reader that leaves ends the reply unless it is
- * recorded: then it runs on for whoever resumes it. Never throws for what the reader does.
+ * Writes a reply to its reader, through the recorder if there is one. When the reader disconnects, an unrecorded reply
+ * ends and a recorded one continues so that it can be resumed. A disconnect never makes this throw.
  */
 async function writeReply({ reply, encoder, output, recorder, deliveredAfterMs }: WriteOptions): Promise<void> {
   const emit = recorder === null ? output.write : recorder.append;

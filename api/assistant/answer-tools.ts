@@ -13,8 +13,8 @@ const searchInput = z.object({ query: z.string().min(1).max(500) });
 const pageInput = z.object({ path: z.string().min(1).max(500) });
 
 /**
- * What a model may look up further under the reader's filter: passages and whole pages. What it gets to see is told to `found`
- * and `read`, so that the addresses in it count as known.
+ * Creates the tools with which the model can look up further passages and whole pages under the reader's filter.
+ * Everything shown to the model is passed to `found` or `read`, so that the URLs in it count as known.
  */
 export function createAnswerTools({
   search,

@@ -5,8 +5,8 @@ import { parseMessageRequest } from './message-request.ts';
 import { isAnswer } from './prompt.ts';
 
 /**
- * Asks a question as a reader would, without keeping a conversation. Answers whether the documentation answered it; null when
- * that cannot be told, because the model failed or the signal aborted.
+ * Asks a question as a reader would, without storing a conversation. Returns whether the documentation answered it, or
+ * null when that is unknown because the model failed or the signal aborted.
  */
 export async function askOnce({
   assistant,

@@ -20,15 +20,15 @@ import { SiteIndexes } from './site-indexes.ts';
 import { createReranker } from './rerank.ts';
 import type { ApiStores } from '../stores.ts';
 
-/** What the message routes call. */
+/** Operations used by the message routes. */
 export interface Answers {
-  /** Throws ApiError when this process begins no more answers. */
+  /** Throws ApiError when this process is draining or overloaded and must not start another answer. */
   assertCapacity(): void;
   answerQuestion(question: Question): Promise<AnswerStream>;
   resumeReply(request: ResumeRequest): Promise<AnswerStream | null>;
 }
 
-/** What the assistant's routes share: the open indexes, the running streams, the model. */
+/** Components shared by the assistant's routes, such as the open indexes, the running streams and the model. */
 export interface AssistantParts extends AsyncDisposable {
   assistant: Assistant;
   searchPassages: SearchPassages;
@@ -50,14 +50,14 @@ export interface AssistantPartsDeps {
   stores: Pick<ApiStores, 'threads' | 'replies' | 'indexes' | 'answerSpending'>;
   log: Logger;
   models: Pick<ModelRegistry, 'languageModel'>;
-  /** `provider/model` of the answers. */
+  /** Model that answers, as `provider/model`. */
   modelName: string;
   prices: PriceBook;
-  /** What an organization may spend a day, in millionths of a US dollar; null: any amount. */
+  /** Daily budget of an organization, in millionths of a US dollar; null means unlimited. */
   budgetMicros: number | null;
-  /** Helps to rank passages by their meaning; null: they are ranked by their words alone. */
+  /** Model used to rank passages by meaning; null ranks them by their words alone. */
   embeddingModel: EmbeddingModelV4 | null;
-  /** Folder for the files of the indexes in use. */
+  /** Directory for the files of the indexes in use. */
   cacheDirectory: string;
   times?: Partial<AssistantTimes>;
   longestText?: number;
@@ -77,7 +77,7 @@ const defaultTimes: AssistantTimes = {
   maxLoopDelayMs: 100,
 };
 
-/** Throws UnknownModelError when there is no such model, or no key for it. */
+/** Creates the assistant's components. Throws UnknownModelError when the model is unknown or has no key. */
 export function createAssistantParts({
   stores,
   log,

@@ -22,37 +22,37 @@ import { retrieve, urlOf } from './retrieve.ts';
 
 export interface AssistantDeps {
   model: LanguageModelV4;
-  /** As it was configured, `provider/model`; stored with the answers. */
+  /** Model as configured, `provider/model`; stored with the answers. */
   modelName: string;
   threads: ThreadStore;
   holdAnswer: HoldAnswer;
   searchPassages: SearchPassages;
   logger: Logger;
-  /** Model calls an answer may take. */
+  /** Maximum number of model calls per answer. */
   maxSteps: number;
-  /** A model that sends nothing for so long has stalled. */
+  /** Time without output after which a model counts as stalled. */
   modelStalledMs: number;
-  /** The longest text of one model call, in characters. */
+  /** Longest text of one model call, in characters. */
   longestText: number;
 }
 
 export interface AnswerRequest {
   site: SiteRow;
-  /** The site's index; it stays open until the reply has ended. */
+  /** The site's index, which must stay open until the reply has ended. */
   index: SiteIndex;
   request: MessageRequest;
-  /** Ends retrieval and model. */
+  /** Aborts retrieval and the model call. */
   signal: AbortSignal;
 }
 
 export interface Assistant {
-  /** Begins an answer: resolves the thread and retrieves. The model is asked when the reply is run. */
+  /** Starts an answer by resolving the thread and retrieving passages. The model is called when the reply is run. */
   reply(request: AnswerRequest): Promise<Reply>;
 }
 
 const failureSentence = 'The answer broke off because of an error in the service. Please ask again.';
 
-/** Answers questions from a site's pages. */
+/** Creates the assistant, which answers questions from a site's pages. */
 export function createAssistant(deps: AssistantDeps): Assistant {
   return {
     async reply({ site, index, request, signal }) {
@@ -98,7 +98,7 @@ interface Turn extends AnswerRequest {
   usage: ReplyUsage;
 }
 
-/** Hands on the parts of a reply; in the end, however it comes, the turn is stored. */
+/** Forwards the parts of a reply, then stores the turn regardless of how the reply ended. */
 async function answer(deps: AssistantDeps, turn: Turn, take: TakePart): Promise<Ending> {
   const startedAt = performance.now();
   let content = '';
@@ -113,7 +113,7 @@ async function answer(deps: AssistantDeps, turn: Turn, take: TakePart): Promise<
       }
       return take(part);
     });
-    // the reason of an abort that the reader shall hear of is a GenerationError
+    // an abort that must be reported to the reader carries a GenerationError as its reason
     if (turn.signal.reason instanceof GenerationError) throw turn.signal.reason;
     if (!turn.signal.aborted) ending = 'finished';
   } catch (error) {
@@ -131,10 +131,10 @@ async function answer(deps: AssistantDeps, turn: Turn, take: TakePart): Promise<
   return ending;
 }
 
-/** What is checked without a pause; the worst of it takes 20 ms. */
+/** Longest text checked without yielding, in characters. The worst case takes 20 ms. */
 const longestSlice = 250;
 
-/** Text with its links checked, each page it cites announced before the text that cites it. */
+/** Generates the answer and checks its links. Each cited page is announced before the text that cites it. */
 async function generateChecked(
   deps: AssistantDeps,
   { turn, sources }: { turn: Turn; sources: Source[] },
@@ -165,14 +165,14 @@ async function generateChecked(
     return take({ type: 'source', source });
   }
 
-  /** What a model names as its sources counts; of one that names none, the pages its links lead to. */
+  /** Whether the model has named its sources. Until it has, the pages it links to count as its sources. */
   let namesSources = false;
   function takeText({ text, cited }: CheckedText): Promise<void> | null {
     if (!namesSources) for (const path of cited) void takeSource(path);
     return text === '' ? null : take({ type: 'text', text });
   }
 
-  /** A model may send its whole answer at once: others have their turn between its slices. */
+  /** Yields between slices, because a model may send its whole answer at once and would block the event loop. */
   async function takeSlices(text: string): Promise<void> {
     for (const slice of slicesOf(text, longestSlice)) {
       await takeText(checker.push(slice));
@@ -199,7 +199,7 @@ async function generateChecked(
       return takeSource(path);
     });
   } finally {
-    // a model that breaks off within a link loses no word of it
+    // when the model breaks off inside a link, the words held back so far are still sent
     await takeText(checker.flush());
   }
 }
@@ -226,7 +226,7 @@ function sourceOf({
   };
 }
 
-/** The reader learns the thread's id with the first byte and may go on with it before this answer has ended. */
+/** Stores a new thread early, because the reader may continue it before this answer has ended. */
 async function openThread(
   { threads, logger }: AssistantDeps,
   site: SiteRow,
@@ -240,7 +240,7 @@ async function openThread(
   }
 }
 
-/** A conversation that cannot be stored is logged; the reader has the answer already. */
+/** Stores the turn. A failure is only logged, because the reader already has the answer. */
 async function store(
   deps: AssistantDeps,
   { site, request, threadId, messageId }: Turn,

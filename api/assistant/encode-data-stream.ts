@@ -5,14 +5,17 @@ interface DataStreamReply {
   threadId: string;
   question: string;
   results: RetrievedResult[];
-  /** The client sends `parts` (4.1.20 or later): older ones end the stream at the lines for steps, tools and sources. */
+  /** Whether the client sends `parts` (4.1.20 or later). Older ones end the stream at step, tool and source lines. */
   hasParts: boolean;
 }
 
-/** Result of the search tool that comes back with every later request: kept short. */
+/** Longest content of a search result, in characters. Clients send the results back with every later request. */
 const longestResultContent = 500;
 
-/** The v1 stream: the data stream protocol of AI SDK v4, one `<code>:<json>` a line (wire format, sections 0, 2 and 7). */
+/**
+ * Creates the encoder of the v1 stream: the AI SDK v4 data stream protocol, one `<code>:<json>` per line (wire format,
+ * sections 0, 2 and 7).
+ */
 export function createDataStreamEncoder(reply: DataStreamReply): StreamEncoder {
   const sources: { sourceType: 'url'; id: string; url: string; title: string }[] = [];
   const stepStart = `f:{"messageId":${JSON.stringify(reply.messageId)}}\n`;
@@ -37,7 +40,7 @@ export function createDataStreamEncoder(reply: DataStreamReply): StreamEncoder {
       const reason = hasFailed ? 'error' : 'stop';
       const usage = `"finishReason":"${reason}","usage":{"promptTokens":${promptTokens},"completionTokens":${completionTokens}}`;
       const end = `e:{${usage},"isContinued":false}\nd:{"type":"finish","threadId":${JSON.stringify(reply.threadId)},${usage}}\n`;
-      // a client that reads `3:` reads nothing more
+      // clients stop reading at `3:`
       if (hasFailed) return [end];
       const thread = `2:[${finish}]\n8:[${finish}]\n`;
       if (reply.hasParts) return [thread, `${sources.map((source) => `h:${JSON.stringify(source)}\n`).join('')}${end}`];
@@ -47,7 +50,10 @@ export function createDataStreamEncoder(reply: DataStreamReply): StreamEncoder {
   };
 }
 
-/** The retrieval as a tool call in a step of its own: in the step of the text, `maxSteps` would make clients ask again. */
+/**
+ * Encodes the retrieval as a tool call in a separate step. Within the step of the text, clients with `maxSteps` would
+ * send another request.
+ */
 function searchStep({ question, results }: DataStreamReply): string {
   const result = results.map(({ content, path, url, title }) => ({
     content: content.slice(0, longestResultContent),

@@ -3,9 +3,9 @@ import type { ReplyPart, StreamEncoder } from './reply.ts';
 const textId = 'txt_1';
 
 /**
- * The v2 stream: Server-Sent Events that every AI SDK from 5.0.0 on accepts (wire format, sections 0, 1 and 7). No `finishReason`
- * and no tool chunks: the strict versions end the stream at a key they do not know.
- * @param showsThread puts `threadId` at the top of `finish` as well, for readers without the SDK only
+ * Creates the encoder of the v2 stream: Server-Sent Events that AI SDK 5.0.0 and later accept (wire format, sections 0,
+ * 1 and 7). It sends no `finishReason` and no tool chunks: strict SDK versions end the stream at an unknown key.
+ * @param showsThread also puts `threadId` at the top level of `finish`; only for clients other than the SDK
  */
 export function createUiMessageEncoder(reply: {
   messageId: string;

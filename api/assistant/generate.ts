@@ -9,7 +9,7 @@ import type {
 import { usedTokens, type CallLength } from '../../models/used-tokens.ts';
 import type { ReplyUsage } from './reply.ts';
 
-/** What the model may look up while it answers. `run` answers text for the model, also when it finds nothing. */
+/** A tool the model may call while it answers. `run` returns text for the model, even when it finds nothing. */
 export interface AnswerTool {
   definition: LanguageModelV4FunctionTool;
   run(input: string): string | Promise<string>;
@@ -19,22 +19,22 @@ export interface GenerateOptions {
   model: LanguageModelV4;
   prompt: LanguageModelV4Prompt;
   tools: AnswerTool[];
-  /** Model calls at most; in the last one no tool may be called. */
+  /** Maximum number of model calls. The last one may not call tools. */
   maxSteps: number;
-  /** A model that sends nothing for so long, while something is asked of it, has stalled. */
+  /** Time without output after which the model counts as stalled. Time spent waiting for the reader does not count. */
   stalledMs: number;
-  /** The longest text of one step, in characters. */
+  /** Longest text of one step, in characters. */
   longestText: number;
   signal: AbortSignal;
 }
 
-/** A piece of an answer: text, or the address of a source that the model names as one. */
+/** A piece of an answer: text, or the URL of a source that the model names. */
 export type AnswerPiece = { type: 'text'; text: string } | { type: 'source'; url: string };
 
-/** Takes the next piece. Null while more may come at once; else nothing more may come before it resolves. */
+/** Accepts the next piece. Returns null when the next one may follow at once, or a promise to await first. */
 export type TakePiece = (piece: AnswerPiece) => Promise<void> | null;
 
-/** The model broke off: it failed, stalled, or ended without a finish. The message is a fixed sentence; the cause is for the log. */
+/** Thrown when an answer breaks off. The message is a fixed sentence for the reader; the cause is for the log. */
 export class GenerationError extends Error {
   override name = 'GenerationError';
 }
@@ -43,13 +43,13 @@ const brokeOff = 'The answer broke off because the language model failed. Please
 const stalled = 'The answer broke off because the language model did not go on. Please ask again.';
 const saidNothing = 'The language model gave no answer. Please ask again.';
 
-/** Calls of one step that are run; a model that asks for more is told to go on with these. */
+/** Maximum number of tool calls run per step. For each further call the model gets a notice instead of a result. */
 const mostCallsOfAStep = 8;
 const tooManyCalls = 'Not run: too many calls at once. Go on with the results of the others.';
 
 /**
- * An answer as the model makes it, handed on piece by piece, straight from its stream; `usage` is counted into the given object.
- * Errors: GenerationError; an abort of the signal ends it without one.
+ * Generates an answer, forwarding each piece as the model streams it. Token counts are added to the given `usage`.
+ * Throws GenerationError when the model fails; when the signal aborts, it returns without an error.
  */
 export async function generate(options: GenerateOptions, usage: ReplyUsage, take: TakePiece): Promise<void> {
   const prompt = [...options.prompt];
@@ -62,7 +62,7 @@ export async function generate(options: GenerateOptions, usage: ReplyUsage, take
       switch (part.type) {
         case 'text-delta': {
           if (part.delta === '') return null;
-          // what it said before a tool call is a paragraph of its own
+          // start a new paragraph after text that preceded a tool call
           if (text === '' && hasText) void take({ type: 'text', text: '\n\n' });
           text += part.delta;
           if (text.length > options.longestText) throw new Error('The answer is too long.');
@@ -91,7 +91,7 @@ export async function generate(options: GenerateOptions, usage: ReplyUsage, take
   if (!hasText) throw new GenerationError(saidNothing);
 }
 
-/** One model call. A delta costs no timer and no promise beside the one of its reading. */
+/** Runs one model call. A delta costs no timer, and no promise other than that of its read. */
 async function streamStep(
   { model, tools, signal, stalledMs }: GenerateOptions,
   { prompt, mayCall }: { prompt: LanguageModelV4Prompt; mayCall: boolean },
@@ -104,12 +104,12 @@ async function streamStep(
   let hasStalled = false;
   let hasFinished = false;
   let reader: ReadableStreamDefaultReader<StreamPart> | null = null;
-  /** Since when the model owes the next part; null while it is not asked: a slow reader is no fault of the model. */
+  /** Time since which the model owes the next part; null when it does not, so that a slow reader is no stall. */
   let askedAt: number | null = performance.now();
   let timer = setTimeout(checkStall, stalledMs);
   function checkStall(): void {
     const silentMs = askedAt === null ? 0 : performance.now() - askedAt;
-    // timers may be a little early
+    // timers may fire slightly early
     if (silentMs + 1 < stalledMs) {
       timer = setTimeout(checkStall, stalledMs - silentMs);
       return;
@@ -126,7 +126,7 @@ async function streamStep(
         model.doStream({
           prompt,
           abortSignal: controller.signal,
-          // tools stay declared where they may not be called: some providers refuse a conversation with calls otherwise
+          // always declare the tools: without them, some providers reject a conversation that contains calls
           ...(tools.length === 0
             ? {}
             : {
@@ -174,7 +174,7 @@ function count(usage: ReplyUsage, { inputTokens, outputTokens }: LanguageModelV4
 type StreamPart =
   Awaited<ReturnType<LanguageModelV4['doStream']>>['stream'] extends ReadableStream<infer Part> ? Part : never;
 
-/** A provider that ignores its signal must not hold the reply. */
+/** Rejects on abort, so that a provider that ignores its signal cannot block the reply. */
 function rejectOnAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const onAbort = () => reject(new Error('aborted'));
@@ -219,7 +219,7 @@ async function resultOf(toolName: string, input: string, tools: AnswerTool[]): P
   return tool === undefined ? `There is no tool ${toolName}.` : tool.run(input);
 }
 
-/** Providers want an object back, also for input that did not parse. */
+/** Parses the input of a tool call. Input that does not parse becomes `{}`, because providers require an object. */
 function parseInput(input: string): unknown {
   try {
     return JSON.parse(input);

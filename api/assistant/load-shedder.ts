@@ -2,12 +2,12 @@ import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 
 const windowMs = 1_000;
 const nanosecondsPerMs = 1e6;
-/** Below this share of busy time a delay comes from elsewhere: another process on the machine, one long task. */
+/** Below this utilization, a delay has another cause: another process on the machine, or one long task. */
 const busyShare = 0.9;
-/** One window alone may be a start or a large index that was opened. */
+/** Consecutive windows required, because startup or opening a large index can strain a single one. */
 const windowsInARow = 2;
 
-/** Tells whether this process is too busy for a further stream: past the limit new readers would starve first. */
+/** Detects when this process is too busy for another stream. Beyond the limit, new readers would starve first. */
 export class LoadShedder {
   readonly #histogram = monitorEventLoopDelay({ resolution: 10 });
   readonly #timer: NodeJS.Timeout;
@@ -15,7 +15,7 @@ export class LoadShedder {
   #utilization = performance.eventLoopUtilization();
   #strained = 0;
 
-  /** @param limitMs the 99th percentile of the event-loop delay, over a second, above which new streams are refused */
+  /** @param limitMs p99 event-loop delay over one second above which new streams are refused */
   constructor(limitMs: number) {
     this.#limitMs = limitMs;
     this.#histogram.enable();

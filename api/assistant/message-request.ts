@@ -1,12 +1,12 @@
 import { z } from 'zod';
 
-/** Longest `currentPath`, in characters (code points), spec "Limits". */
+/** Longest `currentPath`, in code points (spec, "Limits"). */
 const longestCurrentPath = 200;
 const longestQuestion = 20_000;
 const longestFingerprint = 500;
-/** Items of `context` that go into the prompt. */
+/** Maximum number of `context` items used in the prompt. */
 const usedContextItems = 10;
-/** Longer lists are refused before their items are validated: that costs time for each. */
+/** Longer lists are rejected before their items are validated, because validating each item takes time. */
 const mostMessages = 500;
 const mostParts = 500;
 const mostContextItems = 50;
@@ -42,7 +42,7 @@ const contextItemSchema = z.looseObject({
 
 const valuesSchema = z.union([z.string(), z.array(z.string()).max(mostGroups)]);
 
-/** The criteria of a search; unknown fields pass and are ignored. */
+/** Search criteria. Unknown fields are accepted and ignored. */
 export const filterSchema = z.looseObject({
   version: z.string().nullish(),
   language: z.string().nullish(),
@@ -66,7 +66,10 @@ const envelopeSchema = z.looseObject({
   resumable: z.boolean().nullish(),
 });
 
-/** Strict about the envelope, lenient about messages: real clients send back what they were sent (wire format, section 6). */
+/**
+ * Body of a message request. Validation is strict about the envelope but lenient about messages, because real clients
+ * send back what they received (wire format, section 6).
+ */
 export const messageBodySchema = envelopeSchema.extend({
   messages: z.array(messageSchema).min(1).max(mostMessages),
 });
@@ -89,34 +92,34 @@ export interface MessageFilter {
   groups?: string[];
 }
 
-/** A request for an answer, as the rest of the assistant sees it. */
+/** A validated request for an answer. */
 export interface MessageRequest {
   fp: string;
-  /** The text of the last user message. */
+  /** Text of the last user message. */
   question: string;
-  /** What was said before it, oldest first; system and data messages are left out: a client gives no instructions. */
+  /** Earlier messages, oldest first. System and data messages are left out: a client must not give instructions. */
   history: ConversationMessage[];
   threadId: string | null;
   retrievalPageSize: number;
   filter: MessageFilter | null;
   context: ContextItem[];
   currentPath: string | null;
-  /** The client's id of the chat, under which a reply can be resumed. */
+  /** The client's chat id, under which a reply can be resumed. */
   chatId: string | null;
   isResumable: boolean;
   client: {
-    /** The last user message came with `parts`: an AI SDK v4 client from 4.1.20 on. */
+    /** Whether the last user message has `parts`, as AI SDK v4 clients send it from 4.1.20 on. */
     hasParts: boolean;
-    /** The last user message names `parts` first, as AI SDK clients build it. */
+    /** Whether `parts` is the first key of the last user message, as AI SDK clients build it. */
     namesPartsFirst: boolean;
-    /** The body has `trigger`, as AI SDK v5+ transports send it. */
+    /** Whether the body has `trigger`, as AI SDK v5+ transports send it. */
     hasTrigger: boolean;
   };
 }
 
 /**
  * Validates the body of a message request (spec, "Assistant message request body").
- * Errors: ZodError, whose first issue is a sentence for the caller.
+ * Throws ZodError, whose first issue describes the problem to the caller.
  */
 export function parseMessageRequest(body: unknown): MessageRequest {
   checkLength(fieldOf(body, 'context'), mostContextItems, ['context']);
@@ -147,7 +150,7 @@ export function parseMessageRequest(body: unknown): MessageRequest {
   };
 }
 
-/** One by one, to throw at the first that is wrong: the schema of a list collects the problems of all its items. */
+/** Validates messages one by one to stop at the first invalid one. A list schema would collect issues of all items. */
 function parseMessages(given: unknown[]): Message[] {
   checkLength(given, mostMessages, ['messages']);
   return given.map((item, position) => {
@@ -166,12 +169,12 @@ function problemAt(path: PropertyKey[], message: string): z.ZodError {
   return new z.ZodError([{ code: 'custom', path, message, input: undefined }]);
 }
 
-/** A field of something that was not validated yet. */
+/** Returns a field of an unvalidated value, or undefined when the value is not an object. */
 function fieldOf(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 }
 
-/** Of a message as it came: validation puts keys into the order of the schema. */
+/** Returns the first key of an unvalidated message. Validation would reorder the keys to match the schema. */
 function firstKeyOf(message: unknown): string | undefined {
   return typeof message === 'object' && message !== null ? Object.keys(message)[0] : undefined;
 }
@@ -187,7 +190,7 @@ function textOf({ parts, content }: Message): string {
   return texts.length > 0 ? texts.join('\n') : (content ?? '');
 }
 
-/** The known criteria of a filter; null when it has none. */
+/** Returns the known criteria of a filter, or null when it has none. */
 export function toSearchFilter(filter: z.infer<typeof filterSchema> | null | undefined): MessageFilter | null {
   if (filter === null || filter === undefined) return null;
   const { version, language, tag, groups } = filter;

@@ -1,14 +1,14 @@
 import { GenerationError } from './generate.ts';
 
-/** Why a reply ends when its process does; it travels in the stream. */
+/** Error sent in the stream when a shutdown ends a reply. */
 const shuttingDown = 'The answer broke off because the service is restarting. Please ask again.';
 
-/** The streams of this process, so that a shutdown can wait for them and then end them properly. */
+/** Tracks the streams of this process, so that a shutdown can wait for them and then end them properly. */
 export class OpenStreams {
   readonly #running = new Map<AbortController, Promise<unknown>>();
   #isDraining = false;
 
-  /** Runs a stream; its signal is aborted with the sentence for the reader when the process has to go. */
+  /** Runs a stream. When the process must exit, its signal is aborted with the message for the reader. */
   async run(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
     const controller = new AbortController();
     const running = work(controller.signal);
@@ -24,12 +24,12 @@ export class OpenStreams {
     return this.#running.size;
   }
 
-  /** Whether the process is about to go: it begins no further stream. */
+  /** Whether the process is shutting down and must not start another stream. */
   get isDraining(): boolean {
     return this.#isDraining;
   }
 
-  /** Lets streams go on for `graceMs`, then tells them to end, and resolves when all have. */
+  /** Lets streams run for another `graceMs`, then aborts them. Resolves when all of them have ended. */
   async drain(graceMs: number): Promise<void> {
     this.#isDraining = true;
     const timer = setTimeout(() => {

@@ -2,8 +2,8 @@ import type { PageMetadata } from '../../search/read/source-page.ts';
 import type { MessageFilter } from './message-request.ts';
 
 /**
- * Whether a page may be read and cited under a reader's filter, so that tools and links reach no further than search. A page
- * that names no language is in every one.
+ * Reports whether a page may be read and cited under a reader's filter, so that tools and links reach no further than
+ * search does. A page without a language matches every language.
  */
 export function matchesFilter(
   filter: MessageFilter | null,

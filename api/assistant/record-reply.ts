@@ -2,14 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { ReplyStore } from '../../db/sites/replies.ts';
 
-/** Where the bytes of a reply are kept, so that it can be resumed. They reach the reader from here, once they are kept. */
+/** Records the bytes of a reply so that it can be resumed. Bytes are sent to the reader after they are stored. */
 export interface ReplyRecorder extends Disposable {
   append(text: string): void;
-  /** Resolves when all that was appended has been kept and sent. */
+  /** Resolves when everything appended so far has been stored and sent. */
   flush(): Promise<void>;
-  /** Keeps what is left and marks the end. */
+  /** Stores the remaining bytes and marks the reply as ended. */
   end(): Promise<void>;
-  /** The reader has all of it: there is nothing to resume. */
+  /** Marks the reply as delivered, which leaves nothing to resume. */
   delivered(): Promise<void>;
 }
 
@@ -17,11 +17,11 @@ export interface ReplyRecorderOptions {
   replies: ReplyStore;
   id: string;
   logger: Logger;
-  /** The way to the reader. */
+  /** Sends text to the reader. */
   send(text: string): void;
-  /** What ends the reply for its reader when its record was deleted. */
+  /** End of the stream to send when the reply was taken over and no recorded end can be read. */
   tail: string;
-  /** Called when somebody ended the reply in our place, because we were silent for too long. */
+  /** Called when another process has ended the reply because this one sent no heartbeat for too long. */
   onTakenOver(): void;
 }
 
@@ -30,9 +30,9 @@ const heartbeatMs = 3_000;
 const retryDelaysMs = [100, 200, 400, 800, 1_600];
 
 /**
- * Keeps the bytes of a running reply in the database, in batches and in order. What a reader has seen is always the
- * beginning of what can be resumed, even when this process is killed. When the database stays away, recording stops: the
- * reader in front of the reply is served on, but nobody can resume it.
+ * Creates a recorder that stores the bytes of a running reply in the database, in batches and in order. What a reader
+ * has seen is always a prefix of what can be resumed, even when this process is killed. If the database stays
+ * unavailable, recording stops: the connected reader still gets the rest of the reply, but it can no longer be resumed.
  */
 export function createReplyRecorder(options: ReplyRecorderOptions): ReplyRecorder {
   const { replies, id, logger, send, tail, onTakenOver } = options;
@@ -47,7 +47,7 @@ export function createReplyRecorder(options: ReplyRecorderOptions): ReplyRecorde
   }, heartbeatMs);
   heartbeat.unref();
 
-  /** Stores at once, then gathers for a while, until there is nothing more to store. */
+  /** Stores the buffer at once, then collects text for the next batch, until the buffer stays empty. */
   async function write(): Promise<void> {
     while (buffered !== '') {
       const data = buffered;
@@ -72,7 +72,7 @@ export function createReplyRecorder(options: ReplyRecorderOptions): ReplyRecorde
     if (state !== 'taken-over') send(data);
   }
 
-  /** The record is what counts: the reader gets the end that the others were given. */
+  /** Sends the recorded end, so that this reader sees the same end as those who resumed the reply. */
   async function hearTheEnd(): Promise<void> {
     state = 'taken-over';
     clearInterval(heartbeat);
@@ -115,7 +115,7 @@ export function createReplyRecorder(options: ReplyRecorderOptions): ReplyRecorde
   };
 }
 
-/** Through a short absence of the database: both statements may be repeated. */
+/** Retries a statement to survive a short database outage. Both statements that use it are safe to repeat. */
 async function persistently<T>(statement: () => Promise<T>): Promise<T> {
   for (const delayMs of retryDelaysMs) {
     try {

@@ -1,6 +1,6 @@
 import type { Source } from '../../db/sites/threads.ts';
 
-/** A passage that retrieval found, as v1 clients see it in the `search` tool's result. */
+/** A retrieved passage, in the form v1 clients receive as the `search` tool's result. */
 export interface RetrievedResult {
   content: string;
   path: string;
@@ -13,39 +13,39 @@ export interface ReplyUsage {
   completionTokens: number;
 }
 
-/** What a reply is made of, in order: sources before the text that cites them. A failure ends it. */
+/** One part of a reply. A source precedes the text that cites it; a failure ends the reply. */
 export type ReplyPart =
   | { type: 'source'; source: Source }
   | { type: 'text'; text: string }
   | { type: 'failure'; message: string };
 
-/** Takes the next part. Null while more may come at once; else nothing more may come before it resolves. */
+/** Accepts the next part. Returns null when the next one may follow at once, or a promise to await first. */
 export type TakePart = (part: ReplyPart) => Promise<void> | null;
 
-/** A reply that has begun. */
+/** A reply that has been started. */
 export interface Reply {
   messageId: string;
   threadId: string;
   question: string;
-  /** What was retrieved before the model was asked. */
+  /** Passages retrieved before the first model call. */
   results: RetrievedResult[];
   /**
-   * Runs the model and hands on each part as it comes, without a promise of its own. Resolves when the reply has ended and
-   * is stored. Errors are `failure` parts; it never rejects.
+   * Runs the model and forwards each part as it arrives, without allocating a promise per part. Resolves when the reply
+   * has ended and is stored. Errors become `failure` parts; it never rejects.
    */
   run(take: TakePart): Promise<void>;
-  /** Tokens so far; whole once `run` has ended. */
+  /** Returns the tokens used so far. The count is complete once `run` has resolved. */
   usage(): ReplyUsage;
 }
 
-/** Turns the parts of a reply into the text of a wire format. Pure: no I/O, no clock. */
+/** Encodes the parts of a reply in a wire format. It performs no I/O and reads no clock. */
 export interface StreamEncoder {
-  /** Before the first part. */
+  /** Returns the text to send before the first part. */
   open(): string;
   part(part: ReplyPart): string;
-  /** The regular end, in pieces to be written `pauseMs` apart. */
+  /** Returns the regular end of the stream, in pieces to be written `closePauseMs` apart. */
   close(usage: ReplyUsage): string[];
 }
 
-/** Pause between the pieces of a stream's end: some v4 clients lose a whole network read to its last line. */
+/** Pause between the pieces of a stream's end: some v4 clients lose an entire network read because of its last line. */
 export const closePauseMs = 25;

@@ -5,29 +5,29 @@ import { cosineSimilarity, embedMany } from 'ai';
 import type { Logger } from 'pino';
 import type { SearchHit } from '../../search/query/search-request.ts';
 
-/** Puts hits in an order that also heeds what they mean; on any trouble with the model they stay as they are. */
+/** Reorders hits by words and meaning. If the model fails or is late, the order stays unchanged. */
 export type Reranker = (query: string, hits: SearchHit[], signal: AbortSignal) => Promise<SearchHit[]>;
 
 export interface RerankerDeps {
   model: EmbeddingModelV4;
   log: Logger;
-  /** How long an answer waits for the order; a call that takes longer still fills the cache. */
+  /** Time an answer waits for the new order. A slower call still fills the cache. */
   patienceMs?: number;
-  /** How long the model is left alone after it failed or was late. */
+  /** Time without calls after the model failed or was late. */
   pauseMs?: number;
-  /** Vectors of passages that are kept, about 6 KB each. */
+  /** Maximum number of cached passage vectors, about 6 KB each. */
   mostKept?: number;
 }
 
-/** What a model reads of a passage, about 500 tokens. */
+/** Longest text embedded per passage, in characters: about 500 tokens. */
 const longestPassage = 2_000;
 const longestCallMs = 15_000;
-/** Reciprocal rank fusion; a small constant, because there are few candidates. */
+/** Constant of the reciprocal rank fusion; small because there are few candidates. */
 const fusionConstant = 10;
 
 /**
- * Makes a reranker from an embedding model: both orders, by words and by meaning, count alike (reciprocal rank fusion). A
- * passage is embedded once, as long as it stays in the cache.
+ * Creates a reranker from an embedding model. The orders by words and by meaning have equal weight (reciprocal rank
+ * fusion). A passage is not embedded again while its vector is in the cache.
  */
 export function createReranker(deps: RerankerDeps): Reranker {
   const { model, log, patienceMs = 800, pauseMs = 30_000, mostKept = 5_000 } = deps;
@@ -63,7 +63,7 @@ export function createReranker(deps: RerankerDeps): Reranker {
     if (Date.now() < pausedUntil) return hits;
     const waiting = new AbortController();
     const call = similarities(query, hits, AbortSignal.any([signal, AbortSignal.timeout(longestCallMs)]));
-    // one that is late may fail unseen: the pause is told already
+    // a late call may fail silently, because its lateness is already logged
     call.catch(() => undefined);
     try {
       const late = delay(patienceMs, null, { signal: AbortSignal.any([signal, waiting.signal]) });
@@ -83,14 +83,14 @@ function textOf({ title, headings, content }: SearchHit): string {
   return `${[title, ...headings].join(' > ')}\n\n${content}`.slice(0, longestPassage);
 }
 
-/** Hits come in the order of their words; `scores` says how near each is in meaning. */
+/** Merges the order of `hits`, ranked by words, with the order of `scores`, their similarity in meaning. */
 function fuse(hits: SearchHit[], scores: number[]): SearchHit[] {
   const byMeaning = hits.map((_, at) => at).toSorted((one, other) => (scores[other] ?? 0) - (scores[one] ?? 0));
   const fused = byMeaning.map((at, rank) => ({
     at,
     weight: 1 / (fusionConstant + at) + 1 / (fusionConstant + rank),
   }));
-  // of two that weigh the same, the nearer in meaning stays first
+  // for equal weights, the hit closer in meaning stays first
   const ordered = fused.toSorted((one, other) => other.weight - one.weight);
   return ordered.flatMap(({ at }) => hits[at] ?? []);
 }

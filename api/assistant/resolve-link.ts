@@ -5,8 +5,8 @@ import { matchesFilter } from './page-filter.ts';
 import { urlOf } from './retrieve.ts';
 
 /**
- * Decides about the links of an answer: a page of the site (its anchor too, where the page has it), or an address that one
- * of the texts shown to the model holds. Everything else is unknown, so that no invented link leaves.
+ * Creates the resolver for the links of an answer. It accepts pages of the site, with the anchor if the page has it,
+ * and URLs that occur in a text shown to the model. It returns null for all others, so that no invented link is sent.
  */
 export function createLinkResolver({
   index,
@@ -15,7 +15,7 @@ export function createLinkResolver({
   baseUrl,
 }: {
   index: SiteIndex;
-  /** Texts of the documentation that the model has seen; it may grow. */
+  /** Documentation texts the model has seen. The list may grow. */
   shown: string[];
   filter: MessageFilter | null;
   baseUrl: string | null;
@@ -44,7 +44,7 @@ export function createLinkResolver({
   }
 }
 
-/** Whether a text holds exactly this address, not only a longer one that begins like it. */
+/** Reports whether a text contains exactly this URL, not just a longer one with the same prefix. */
 function holds(text: string, address: string): boolean {
   for (let at = text.indexOf(address); at >= 0; at = text.indexOf(address, at + 1)) {
     if (/^(?:[.,;:!?]*(?:[\s<>)\]}"'`*|]|$))/.test(text.slice(at + address.length, at + address.length + 4)))

@@ -7,9 +7,9 @@ import type { OpenStreams } from './open-streams.ts';
 import { lostTail, type Protocol } from './stream-encoder.ts';
 
 export interface ResumeTimes {
-  /** A connection that outlives the reply by this long is taken for one whose reader has it all. */
+  /** Time a connection must stay open after the reply has ended for the reply to count as delivered. */
   deliveredAfterMs: number;
-  /** A recorded reply without a heartbeat for this long has lost its writer. */
+  /** Time without a heartbeat after which the writer of a recorded reply counts as dead. */
   writerDeadSeconds: number;
   resumePollMs: number;
 }
@@ -25,7 +25,7 @@ export interface ResumeRequest extends ResumeQuery {
   protocol: Protocol;
 }
 
-/** Finds the reply that the reader may resume in this protocol; null when there is none. */
+/** Returns the reply that the reader may resume in this protocol, or null when there is none. */
 export async function resumeReply(
   deps: ResumeReplyDeps,
   { site, protocol, ...query }: ResumeRequest,
@@ -41,8 +41,8 @@ export async function resumeReply(
 }
 
 /**
- * Sends a recorded reply from its first byte and follows it to its end, from any process. A reply whose writer died is ended
- * here, once for all that follow it.
+ * Sends a recorded reply from its first byte and follows it to its end; any process can do so. If the reply's writer
+ * has died, the record is ended here, once for all its followers.
  */
 async function replay({ replies, times }: ResumeReplyDeps, reply: ReplyRow, output: StreamOutput): Promise<void> {
   let position = 0;

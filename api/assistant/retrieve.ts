@@ -3,14 +3,14 @@ import type { SiteIndex } from '../../search/query/site-index.ts';
 import type { SearchPassages } from './search-passages.ts';
 import type { MessageRequest } from './message-request.ts';
 
-/** Passages shown to the model, about 3,000 tokens in all. */
+/** Total length of the passages shown to the model, in characters: about 3,000 tokens. */
 const longestEvidence = 12_000;
 const longestHint = 2_000;
 const hintsFromHistory = 2;
 
 /**
- * The passages for a question: `retrievalPageSize` hits for the question, with the conversation, the current page and the
- * context that the reader gave helping to rank. What would not fit the model's share is left out, the best passages first kept.
+ * Retrieves up to `retrievalPageSize` passages for a question. The conversation, the current page and the context that
+ * the reader sent influence the ranking. Lower-ranked passages are dropped once the length limit is reached.
  */
 export async function retrieve(
   searchPassages: SearchPassages,
@@ -31,7 +31,7 @@ export async function retrieve(
   });
 }
 
-/** What was asked before, and what the reader selected. */
+/** Returns the latest earlier questions and the text the reader selected. */
 function hintsOf({ history, context }: MessageRequest): string[] {
   const questions = history.filter(({ role }) => role === 'user').slice(-hintsFromHistory);
   return [...questions.map(({ text }) => text), ...context.map(({ value }) => value)].map((text) =>
@@ -39,15 +39,16 @@ function hintsOf({ history, context }: MessageRequest): string[] {
   );
 }
 
-/** The address of a page or passage: below the site's base URL, or relative to the site. */
+/** Returns the URL of a page or passage: below the site's base URL, or relative to the site when it has none. */
 export function urlOf({ path, anchor }: { path: string; anchor: string | null }, baseUrl: string | null): string {
   const page = path === 'index' ? '' : path.replace(/\/index$/, '');
   return `${(baseUrl ?? '').replace(/\/+$/, '')}/${withinSite(page)}${anchor === null ? '' : `#${anchor}`}`;
 }
 
 /**
- * A repository names its pages as it likes. Browsers take a backslash for a slash, leave control characters out and go up at
- * two dots, also at encoded ones and with blanks at the end, so `/\t/host` would be the address of another site.
+ * Removes everything from a page's path that would lead outside the site. A repository chooses the names of its pages,
+ * and browsers treat a backslash as a slash, drop control characters, and resolve dot segments even when they are
+ * encoded or followed by spaces. `/\t/host`, for example, would be the URL of another site.
  */
 function withinSite(path: string): string {
   return path

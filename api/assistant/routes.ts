@@ -38,7 +38,7 @@ function ask<const Version extends Protocol, const Type extends string>(version:
     key: 'assistant',
     params: { domain },
     body: messageBodySchema,
-    // conversations arrive whole, with attachments as data: URLs
+    // clients send the whole conversation, with attachments as data: URLs
     maxBytes: 4_194_304,
     responses: {
       200: {
@@ -91,7 +91,10 @@ export const assistantRoutes = {
   resumeAssistantMessageV2: resume(...v2),
 };
 
-/** `POST …/message` answers a question as a stream; `GET …/message/{chatId}/stream` resumes one (wire format, section 7). */
+/**
+ * Creates the router of the assistant. `POST …/message` answers a question as a stream and
+ * `GET …/message/{chatId}/stream` resumes one (wire format, section 7).
+ */
 export function createAssistantRouter(deps: AssistantRouteDeps): AppRouter {
   return mountRoutes(deps.admit, assistantRoutes, {
     createAssistantMessageV1: (request) => answer(deps, 'v1', request),
@@ -107,7 +110,7 @@ async function answer(
   { ctx, caller, params, json }: RouteRequest<typeof assistantRoutes.createAssistantMessageV1>,
 ): Promise<void> {
   const site = await deps.readSite(caller, params.domain);
-  // before the body, which costs time to read
+  // checked before the body, which takes time to read
   deps.answers.assertCapacity();
   using _slot = deps.takeAnswerSlot(deps.addressOf(ctx.req));
   const request = parseMessageRequest(await json());
@@ -149,7 +152,7 @@ function isSdkClient({ client }: MessageRequest, ctx: AppContext): boolean {
   );
 }
 
-/** From the head on a failure travels inside the stream. */
+/** Sends the response head and the stream. Once the head is sent, failures are reported inside the stream. */
 async function send(deps: AssistantRouteDeps, ctx: AppContext, protocol: Protocol, stream: AnswerStream) {
   ctx.respond = false;
   ctx.res.writeHead(200, {

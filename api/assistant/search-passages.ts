@@ -2,14 +2,14 @@ import type { SearchHit, SearchRequest } from '../../search/query/search-request
 import type { SiteIndex } from '../../search/query/site-index.ts';
 import type { Reranker } from './rerank.ts';
 
-/** Finds the best passages of a site. Never fails for want of a model. */
+/** Finds the best passages of a site. An unavailable embedding model does not make it fail. */
 export type SearchPassages = (index: SiteIndex, request: SearchRequest, signal: AbortSignal) => Promise<SearchHit[]>;
 
 const candidatesPerHit = 4;
 const fewestCandidates = 20;
 const mostCandidates = 50;
 
-/** The search of the index; with a reranker its best candidates are put in order by meaning as well. */
+/** Creates a search of the index. With a reranker, the best candidates are also ranked by meaning. */
 export function createPassageSearch(rerank: Reranker | null): SearchPassages {
   if (rerank === null) return (index, request) => Promise.resolve(index.search(request));
   return async (index, request, signal) => {

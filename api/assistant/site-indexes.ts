@@ -9,14 +9,14 @@ import type { SiteIndex } from '../../search/query/site-index.ts';
 
 export interface SiteIndexesDeps {
   store: Pick<SiteIndexStore, 'current' | 'download'>;
-  /** Folder for the files of this process; it is made, and emptied at the end. */
+  /** Parent directory of this process's folder, which is created at startup and removed on disposal. */
   directory: string;
   logger: Logger;
-  /** How often the versions of the sites in use are compared. */
+  /** Interval between checks for newer versions of the indexes in use. */
   pollMs: number;
 }
 
-/** A site's index in use. Release it when the reply has ended: an older version is closed after its last user. */
+/** A lease on a site's index. Release it when the reply has ended; an old version is closed after its last release. */
 export interface IndexLease {
   index: SiteIndex;
   version: number;
@@ -40,10 +40,10 @@ interface Entry {
 
 const retryAfterMs = 5_000;
 const folderPrefix = 'indexes-';
-/** A process touches its folder at each look; one that was killed leaves its copies behind. */
+/** Age at which a folder counts as orphaned. A live process touches its folder at every poll; a killed one does not. */
 const abandonedAfterMs = 60 * 60_000;
 
-/** The indexes that this process has open, each swapped for a newer version while replies go on with the one they began with. */
+/** Manages the indexes open in this process. A newer version replaces an index while running replies keep theirs. */
 export class SiteIndexes {
   readonly #deps: SiteIndexesDeps;
   readonly #entries = new Map<string, Entry>();
@@ -53,7 +53,7 @@ export class SiteIndexes {
   constructor(deps: SiteIndexesDeps) {
     this.#deps = deps;
     this.#folder = this.#makeFolder();
-    // who asks for the folder hears of it
+    // every caller that awaits the folder still gets the error
     this.#folder.catch(() => {});
     this.#timer = setInterval(() => void this.#refreshAll(), deps.pollMs);
     this.#timer.unref();
@@ -65,7 +65,7 @@ export class SiteIndexes {
     return mkdtemp(join(directory, folderPrefix));
   }
 
-  /** The newest index of a site; null while it has none. Errors: the database's, on the first use of a site. */
+  /** Leases a site's newest index; null when it has none. Throws if the database fails before one has been loaded. */
   async lease(site: SiteRef): Promise<IndexLease | null> {
     const entry = this.#entryOf(site);
     if (entry.current === null) await this.#refresh(entry);
@@ -119,7 +119,7 @@ export class SiteIndexes {
     }
   }
 
-  /** One download at a time for each site; the index in use serves on meanwhile, and after a failure. */
+  /** Downloads a newer version, one download per site at a time. The current index stays in use meanwhile. */
   #refresh(entry: Entry): Promise<void> {
     entry.loading ??= this.#load(entry).finally(() => {
       entry.loading = null;

@@ -1,4 +1,4 @@
-/** Cuts a text into pieces of about `length` characters; no character is cut in half. */
+/** Splits a text into pieces of about `length` characters without splitting surrogate pairs. */
 export function* slicesOf(text: string, length: number): Generator<string> {
   for (let start = 0; start < text.length;) {
     let end = start + length;

@@ -3,16 +3,16 @@ import { createDataStreamEncoder } from './encode-data-stream.ts';
 import { createUiMessageEncoder } from './encode-ui-message-stream.ts';
 import type { Reply, StreamEncoder } from './reply.ts';
 
-/** The version of the endpoint, which decides the wire format. */
+/** Version of the endpoint, which determines the wire format. */
 export type Protocol = ReplyRow['protocol'];
 
-/** What is sent when nothing was for a while: an SSE comment is fatal to every v4 client, an empty line is skipped. */
+/** Text sent to keep an idle stream open. v4 clients fail at an SSE comment, but skip an empty line. */
 export const keepAliveOf: Record<Protocol, string> = { v1: '\n', v2: ': keep-alive\n\n' };
 
 export interface StreamClient {
-  /** v1: the client sends `parts`. */
+  /** v1: whether the client sends `parts`. */
   hasParts: boolean;
-  /** v2: the client is an AI SDK, which may refuse a thread at the top of `finish`. */
+  /** v2: whether the client is an AI SDK, which may reject `threadId` at the top level of `finish`. */
   isSdk: boolean;
 }
 
@@ -24,7 +24,7 @@ export function createStreamEncoder(protocol: Protocol, reply: EncodedReply, cli
     : createUiMessageEncoder({ ...reply, showsThread: !client.isSdk });
 }
 
-/** Encodes the end of a recorded reply whose process was killed. */
+/** Returns the encoded end of a recorded reply whose writer was lost. */
 export function lostTail({ protocol, threadId }: Pick<ReplyRow, 'protocol' | 'threadId'>): string {
   const reply = { messageId: '', threadId, question: '', results: [] };
   const encoder = createStreamEncoder(protocol, reply, { hasParts: false, isSdk: true });

@@ -2,47 +2,47 @@ import { createFenceWriter } from './write-fence.ts';
 import { createLineReader } from './read-lines.ts';
 import { createInlineWriter } from './write-inline.ts';
 
-/** What a link of an answer may become. */
+/** Target that a link of an answer may be given. */
 export interface LinkTarget {
-  /** The address to write. */
+  /** URL to write. */
   url: string;
-  /** Path of the page it leads to when it is one of the site's; that page is then a source of the answer. */
+  /** Path of the target page if it belongs to the site, which makes it a source of the answer; otherwise null. */
   path: string | null;
 }
 
-/** A stretch of an answer that may leave. `cited`: pages that its links lead to, in order. */
+/** A part of an answer that is ready to be sent. `cited` lists the pages its links lead to, in order. */
 export interface CheckedText {
   text: string;
   cited: string[];
 }
 
 export interface LinkChecker {
-  /** Takes the next delta and gives back what is certain to mean the same whatever follows. */
+  /** Accepts the next delta and returns the text whose meaning no later text can change. */
   push(delta: string): CheckedText;
-  /** The rest, at the end of the answer. */
+  /** Returns the rest at the end of the answer. */
   flush(): CheckedText;
 }
 
-/** A line is words when nothing else is certain after so many characters. */
+/** Number of characters after which an undecided line counts as words. */
 const longestBeginning = 300;
-/** A longer line of code is broken. */
+/** Longest line of code, in characters. Longer ones are broken. */
 const longestCodeLine = 16_000;
 const oddCharacters = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f\ufeff]/g; // eslint-disable-line no-control-regex
 const markers = String.raw`(?:[ \t]*(?:>|(?:[-+*]|\d{1,9}[.)])(?=[ \t])))*`;
-/** A line that is no code and defines no address, whatever follows: the markers before its words, and their beginning. */
+/** Matches the start of a line that, whatever follows, is not code or a link definition. It captures the markers. */
 const certainWords = new RegExp(
   String.raw`^(${markers} {0,3})(?:[^\s\`~[|:\-+*>\d]|\d+[^\d.)]|[*+][^\s*+]|\`{1,2}[^\`]|~{1,2}[^~]|\[[^\]\\]*\][^:]|(?:[|:]|-(?=[|:-]))[|:\s-]*[^|:\s-])`,
 );
 
 /**
- * Reads an answer by CommonMark and writes it anew, as it comes. A link whose target `resolve` does not know keeps its words and
- * loses its target, images become links, HTML goes. What is left is written so that no reader of Markdown takes any of it
- * for another address; code stays as it is.
+ * Creates a checker that parses an answer as CommonMark and rewrites it as it arrives. A link whose target `resolve`
+ * does not know keeps its words and loses its target, images become links, and HTML is removed. The result is written
+ * so that no Markdown reader finds another address in it; code stays as it is.
  */
 export function createLinkChecker(resolve: (target: string) => LinkTarget | null): LinkChecker {
   let cited: string[] = [];
   let lines = createLineReader();
-  /** The line that has not ended yet, and whether its words are being written already. */
+  /** The current, incomplete line. */
   let line = '';
   let isBegun = false;
   let wasReturn = false;
@@ -73,7 +73,7 @@ export function createLinkChecker(resolve: (target: string) => LinkTarget | null
     return text;
   }
 
-  /** Words need not wait for the end of their line. */
+  /** Starts writing the words of the current line before it has ended. */
   function begin(): string {
     const isLong = line.length > longestBeginning;
     const prefix = certainWords.exec(line)?.[1] ?? (isLong ? '' : undefined);
@@ -119,7 +119,7 @@ export function createLinkChecker(resolve: (target: string) => LinkTarget | null
     return text;
   }
 
-  /** Line breaks of one kind, and no characters that readers treat differently. */
+  /** Normalizes line breaks, and removes or replaces characters that Markdown readers treat differently. */
   function clean(delta: string): string {
     const text = wasReturn && delta.startsWith('\n') ? delta.slice(1) : delta;
     if (delta !== '') wasReturn = delta.endsWith('\r');

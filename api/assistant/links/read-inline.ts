@@ -1,23 +1,26 @@
 import type { PhrasingContent } from 'mdast';
 import { fromMarkdown } from 'mdast-util-from-markdown';
 
-/** A stretch of a paragraph, by its position in it. */
+/** A part of a paragraph, by its position in it. */
 export type Segment = { start: number; end: number } & (
   | { kind: 'words' }
-  /** HTML, the marks of an image; it does not leave. */
+  /** HTML, which is not sent. */
   | { kind: 'markup' }
   | { kind: 'code'; code: string }
-  /** The words of an image. */
+  /** The alternative text of an image. */
   | { kind: 'caption'; words: string }
   | { kind: 'link'; url: string; isBare: boolean; words: Segment[] }
   | { kind: 'definition'; url: string; label: string }
 );
 
-/** Blocks are read by lines; emphasis leads nowhere. */
+/** Disabled constructs. Blocks are read line by line, and emphasis contains no address. */
 const blocks = ['blockQuote', 'codeFenced', 'codeIndented', 'headingAtx', 'htmlFlow', 'list', 'setextUnderline'];
 const disabled = ['attention', 'thematicBreak', ...blocks];
 
-/** Reads the text of a paragraph without gaps, by CommonMark. `mayDefine`: whether definitions of addresses may stand at its beginning. */
+/**
+ * Parses the text of a paragraph as CommonMark into contiguous segments.
+ * @param mayDefine whether link definitions are allowed at its start
+ */
 export function readInline(text: string, { mayDefine }: { mayDefine: boolean }): Segment[] {
   if (!/[`[<]/.test(text)) return [{ kind: 'words', start: 0, end: text.length }];
   const root = fromMarkdown(text, {

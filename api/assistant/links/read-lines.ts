@@ -2,8 +2,8 @@ import { parse, preprocess } from 'micromark';
 import type { Token, TokenizeContext } from 'micromark-util-types';
 
 /**
- * What a line of Markdown is. `prefix`: length of the markers and blanks of the quotes and lists that it stands in.
- * `goesOn`: whether the text continues the paragraph of the line before.
+ * Classification of a line of Markdown. `prefix` is the length of the markers and whitespace of its enclosing quotes
+ * and lists. `goesOn` reports whether the text continues the previous line's paragraph.
  */
 export interface Line {
   kind: 'text' | 'blank' | 'fence' | 'code' | 'fence-end' | 'indented-code';
@@ -12,16 +12,18 @@ export interface Line {
 }
 
 export interface LineReader {
-  /** Reads the next line, with its line break. */
+  /** Reads the next line, including its line break. */
   read(line: string): Line;
 }
 
 const longestPrefix = 60;
 const prefixForm = /^(?:[ \t]*(?:>|(?:[-+*]|\d{1,9}[.)])(?=[ \t])))*/;
-/** After so many lines of one list or quote the next line at the margin counts as the beginning of a document. */
+/** Number of lines in a list or quote after which the next line at the margin counts as the start of a document. */
 const longestBlock = 500;
 
-/** Says of each line, as it comes, which block it belongs to: micromark's own tokenizer, which keeps its state between lines. */
+/**
+ * Creates a reader that classifies lines as they arrive with micromark's tokenizer, which keeps state between lines.
+ */
 export function createLineReader(): LineReader {
   let document = createDocument();
   let offset = 0;
@@ -34,7 +36,7 @@ export function createLineReader(): LineReader {
         offset = 0;
         lines = 0;
       }
-      // Markers without end would cost every later line their number
+      // endless nested markers would slow down every later line
       const isTooDeep = (prefixForm.exec(line)?.[0].length ?? 0) > longestPrefix;
       const read = document.read(isTooDeep ? 'x\n' : line, offset);
       offset += isTooDeep ? 2 : line.length;
@@ -45,7 +47,7 @@ export function createLineReader(): LineReader {
 }
 
 function createDocument() {
-  // HTML never leaves, so that none can hold a block
+  // HTML is never sent, so none can contain a block
   const tokenizer = parse({ extensions: [{ disable: { null: ['htmlFlow'] } }] }).document();
   const toChunks = preprocess();
   let lineNumber = 0;
@@ -85,7 +87,7 @@ function lastChunk({ events }: TokenizeContext): Token | null {
   return events.findLast(([, token]) => token.type === 'chunkFlow')?.[1] ?? null;
 }
 
-/** Types of the tokens that begin on a line; the newest events are at the end. */
+/** Returns the types of the tokens that begin on a line. It searches from the end, where the newest events are. */
 function enteredOn({ events }: TokenizeContext, lineNumber: number): Set<string> {
   const types = new Set<string>();
   for (let index = events.length - 1; index >= 0; index -= 1) {

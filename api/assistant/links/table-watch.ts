@@ -1,21 +1,21 @@
 /**
- * A row of a table is cut at each `|`, in code too: what is code in a paragraph is none in a table. Watches the lines that are
- * written for the beginning of one, as generously as the most generous reader.
+ * Watches the written lines for the start of a table, as leniently as the most lenient Markdown reader. A table row is
+ * split at every `|`, even inside code, so code in a paragraph may not be code in a table.
  */
 export interface TableWatch {
-  /** Whether the line that is being written may be a row, once these words are written, too. */
+  /** Reports whether the current line may be a table row once these words are written. */
   mayBeRow(words: string): boolean;
   takeMarkup(text: string): void;
-  /** Answers the words, with a line escaped that would make the line before it the head of a table. */
+  /** Returns the words, escaping a line that could turn the line before it into the head of a table. */
   takeWords(text: string): string;
-  /** A blank line, or another block, ends a table. */
+  /** Ends any table, as a blank line or another block does. */
   reset(): void;
 }
 
-/** What of a line matters; its text may be long. */
+/** Relevant properties of a line, stored instead of its text, which may be long. */
 interface LineShape {
   isBlank: boolean;
-  /** Whether it holds nothing but the marks that part the head of a table from its rows. */
+  /** Whether it contains only the characters of the rule between a table's head and its rows. */
   isRule: boolean;
   hasCodeWithBar: boolean;
 }

@@ -1,10 +1,10 @@
-/** Writes blocks of code in fences that every reader opens and closes at the same lines. */
+/** Writes code blocks with fences that every Markdown reader opens and closes at the same lines. */
 export interface FenceWriter {
   isOpen(): boolean;
-  /** The line that opens a block, and the markers of the quotes and lists before it. */
+  /** Opens a block. `prefix` contains the markers of the enclosing quotes and lists, `content` the opening line. */
   open(prefix: string, content: string): string;
   code(content: string): string;
-  /** Code that is one by its indentation gets a fence. */
+  /** Writes a line of an indented code block, with a fence around the block. */
   indented(prefix: string, content: string): string;
   close(): string;
 }
@@ -12,7 +12,7 @@ export interface FenceWriter {
 const opening = /^([ \t]*)(`{3,}|~{3,})[ \t]*([\w+#.-]{0,40})/;
 
 export function createFenceWriter(): FenceWriter {
-  /** What opened the block; empty outside of one. */
+  /** Opening fence of the current block; empty outside a block. */
   let marks = '';
   let language = '';
   let prefix = '';
@@ -20,7 +20,7 @@ export function createFenceWriter(): FenceWriter {
 
   function start(markers: string): string {
     const first = `${markers}${marks}${language}\n`;
-    // In the lines below, blanks stand for the marker of a list
+    // in the following lines, spaces replace the list marker
     prefix = markers.replaceAll(/[^>\s]/g, ' ');
     return first;
   }
@@ -29,7 +29,7 @@ export function createFenceWriter(): FenceWriter {
     if (content.trim() === '') return `${prefix.trimEnd()}\n`;
     const end = new RegExp(`^[ \\t]*(${marks.charAt(0)}{${marks.length},})[\`~ \\t]*\\n?$`).exec(content)?.[1];
     if (end === undefined) return `${prefix}${content}`;
-    // Some reader takes this line for the end, so that the rest goes into a longer fence
+    // some readers take this line for the closing fence, so the rest goes into a new block with a longer fence
     const before = `${prefix}${marks}\n`;
     marks = `${end}${end.charAt(0)}`;
     return `${before}${start(prefix)}${prefix}${content}`;

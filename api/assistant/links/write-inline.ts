@@ -5,34 +5,37 @@ import { removed, writeText, writeUrl } from './write-text.ts';
 import type { Resolve } from './write-text.ts';
 
 export interface InlineWriter {
-  /** Takes more of the text, line breaks included, and gives back what is certain by now. */
+  /** Accepts more text, including line breaks, and returns the output that is certain by now. */
   push(text: string): string;
-  /** The next line belongs to the paragraph of the last one; `prefix` is what stands before its words. */
+  /** Continues the paragraph on the next line. `prefix` is what precedes that line's words. */
   goOn(prefix: string): string;
-  /** The paragraph has ended: its rest. */
+  /** Ends the paragraph and returns the rest of it. */
   finish(): string;
-  /** Whether all of the text has been given back. */
+  /** Reports whether all of the text has been returned. */
   isEmpty(): boolean;
-  /** A block ended with the last line, too. */
+  /** Ends the block, and with it any table. */
   endBlock(): void;
 }
 
-/** So much text at most waits for the end of a link, of code or of HTML; then what began it is taken for a word. */
+/** Longest text held until a link, code or HTML ends, in characters. Beyond it, the opening counts as plain text. */
 const longestHold = 1_200;
 const longestWord = 800;
 const tagBeginning = /<(?:[a-z][\w.+:/@-]*(?:\s[^>]*|:[^\s<>]*)?|\/[a-z\d]*\s*|[!?][^>]*)?$/iy;
-/** Only behind these may words leave. */
+/** Characters after which words may be sent. */
 const mayEndWord = /[\s`)>\u0080-\uffff]/;
 const label = /^[\p{L}\p{N}][\p{L}\p{N} _.-]{0,99}$/u;
 
-/** Writes the text of paragraphs anew: links that lead somewhere and code as every reader reads them, all else as words. */
+/**
+ * Creates a writer that rewrites the text of paragraphs. Links that resolve and code are written so that every Markdown
+ * reader reads them alike; everything else becomes plain words.
+ */
 export function createInlineWriter({ resolve, cite }: { resolve: Resolve; cite: Resolve }): InlineWriter {
   let held = '';
-  /** Whether the paragraph's beginning is still in `held`, where addresses may be defined. */
+  /** Whether `held` still contains the start of the paragraph, where link definitions are allowed. */
   let isStart = true;
-  /** What follows the line breaks in `held`. */
+  /** Prefixes to write after the line breaks in `held`, by position. */
   let prefixes = new Map<number, string>();
-  /** It is not worth while to read the held text again before it has grown so long. */
+  /** Length of `held` at which it is worth parsing again. */
   let worthAt = 0;
   let previous = '';
   const table = createTableWatch();
@@ -60,7 +63,7 @@ export function createInlineWriter({ resolve, cite }: { resolve: Resolve; cite: 
     previous = text.at(-1) ?? previous;
     return text;
 
-    /** How much no further text can change. */
+    /** Returns the length of the held text that no further text can change. */
     function certainLength(segments: Segment[]): number {
       const open: number[] = [];
       for (const segment of segments) {
@@ -82,9 +85,9 @@ export function createInlineWriter({ resolve, cite }: { resolve: Resolve; cite: 
       return open[0] ?? held.length;
     }
 
-    /** The end of the last word before a position: an address may go on, and words without a blank may become one. */
+    /** Returns the end of the last word before a position: an incomplete word may become or continue an address. */
     function boundary(limit: number): number {
-      // a bracket is written as one of a pair only if both leave together
+      // a bracket is written as part of a pair only if both are sent together
       const partsPair = (at: number) => pairs.some(({ start, end }) => start < at && at <= end);
       for (const segment of segments.toReversed()) {
         if (segment.start >= limit) continue;
@@ -118,7 +121,7 @@ export function createInlineWriter({ resolve, cite }: { resolve: Resolve; cite: 
     return text;
   }
 
-  /** Markup as it is written, and the words between. */
+  /** Yields the markup as it is written, and the words between. */
   function* partsOf(
     segments: Segment[],
     inLink: boolean,
@@ -147,7 +150,7 @@ export function createInlineWriter({ resolve, cite }: { resolve: Resolve; cite: 
     if (words !== '') yield { words, breaks, next: '' };
   }
 
-  /** A link that leads nowhere leaves its words, and so does one within another. */
+  /** Replaces links that do not resolve, and links within links, with their words. */
   function flat(segments: Segment[], inLink: boolean): Segment[] {
     return segments.flatMap((segment) =>
       segment.kind === 'link' && (inLink || (!segment.isBare && resolve(segment.url) === null))
@@ -156,11 +159,11 @@ export function createInlineWriter({ resolve, cite }: { resolve: Resolve; cite: 
     );
   }
 
-  /** What is written as words, though it is none. */
+  /** Returns the words to write in place of markup, or null to write it as markup. */
   function plainOf(segment: Segment, before: string, inLink: boolean): string | null {
     if (segment.kind === 'caption') return escapeAll(segment.words);
     if (segment.kind === 'code' && segment.code.includes('|') && table.mayBeRow(before)) return escapeAll(segment.code);
-    // Some readers look for the end of a link in its code
+    // some Markdown readers look for the end of a link inside its code
     if (segment.kind === 'code' && inLink && /[`[\]]/.test(segment.code)) return escapeAll(segment.code);
     if (segment.kind !== 'markup') return null;
     const markup = held.slice(segment.start, segment.end);
@@ -212,7 +215,7 @@ export function createInlineWriter({ resolve, cite }: { resolve: Resolve; cite: 
   };
 }
 
-/** Whether the beginning of a tag or of an address in angle brackets stands at a position. */
+/** Reports whether a tag or an address in angle brackets may begin at a position. */
 function mayBeTag(text: string, at: number): boolean {
   tagBeginning.lastIndex = at;
   return tagBeginning.test(text);

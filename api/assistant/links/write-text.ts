@@ -1,43 +1,43 @@
 import { LinkifyIt } from 'linkify-it';
 import { decodeString } from 'micromark-util-decode-string';
 
-/** Where an address of an answer leads; null: nowhere, so that it does not leave. */
+/** Returns the URL to write for an address in an answer, or null for an unknown one, which is not sent. */
 export type Resolve = (address: string) => string | null;
 
 export interface TextOptions {
   resolve: Resolve;
-  /** Whether the text is the words of a link, in which no other one may stand. */
+  /** Whether the text is inside a link, which must not contain another one. */
   inLink: boolean;
-  /** The characters that are written before and after it. */
+  /** Text written immediately before and after it. */
   previous: string;
   next: string;
 }
 
 export const removed = '(link removed)';
-/** One character as it is written: plain, escaped, or as a reference. */
+/** One character as written in Markdown: plain, escaped, or as a character reference. */
 const unit = /\\[!-/:-@[-`{-~]|&(?:#x[\da-f]{1,6}|#\d{1,7}|[a-z][a-z\d]*);|[\s\S]/giu;
-/** Addresses that are written anew or removed. A reader that would find another one is stopped by gaps and escapes. */
+/** Addresses that are rewritten or removed. Gaps and escapes keep Markdown readers from finding any others. */
 const address = /(?:[a-z][a-z\d+.-]*:\/\/|www\.|mailto:|xmpp:)[^\s<>)\]"'`]*|[\w.+-]+@[\w-]+(?:\.[\w-]+)+/giu;
 const noAddress = /^(?:www|[a-z][a-z\d+.-]*:\/*)$/i;
 const endOfSentence = /[.,;:!?*_~|\\]+$/;
-/** GitHub's Markdown makes a link of a bare address only where one of these stands, be it in references or behind escapes. */
+/** Positions required for an autolink in GitHub's Markdown, even if characters are written as references or escapes. */
 const linkSign = /(?<=www)(?=\.)|(?<=:)(?=\/\/\S)|(?=@[\w-]+\.)/gi;
-/** Parts such a sign; nothing is seen of it. */
+/** Invisible character that breaks an autolink. */
 const gap = { raw: '\u200b', shown: '\u200b' };
-/** Some readers make links of bare names of hosts, too. */
+/** Detects host names, because some Markdown readers also autolink bare ones. */
 const hosts = new LinkifyIt({ fuzzyLink: true, fuzzyIP: true, fuzzyEmail: true });
 
-/** A stretch of a text as it is written, and what a reader sees of it. */
+/** A span of text as written in Markdown, and as displayed. */
 interface Unit {
   raw: string;
   shown: string;
-  /** Whether it leaves as it is; to what stands beside it, it is a blank. */
+  /** Whether it is sent unchanged. To the characters next to it, it counts as a space. */
   isMarkup?: boolean;
 }
 
 /**
- * Words of Markdown, written so that no reader takes them for a link, an image, HTML, code or a definition. Of the addresses in
- * them only those are left that lead somewhere.
+ * Rewrites Markdown text so that no Markdown reader takes any of it for a link, an image, HTML, code or a definition.
+ * Only addresses that resolve are left as links.
  */
 export function writeText(raw: string, options: TextOptions): string {
   if (!/[.:@/[\]()<&\\`~!|]/.test(raw)) return raw;
@@ -70,7 +70,7 @@ function withGaps(units: Unit[]): Unit[] {
 
 const rawOf = (units: Unit[]) => units.map(({ raw }) => raw).join('');
 const shownOf = (units: Unit[]) => units.map(({ shown }) => shown).join('');
-/** The unit that holds each position of what is shown. */
+/** Maps each position in the displayed text to the index of its unit. */
 const positionsOf = (units: Unit[]) => units.flatMap(({ shown }, index) => Array<number>(shown.length).fill(index));
 const asWords = (words: string): Unit[] => Array.from(words, (one) => ({ raw: one, shown: one }));
 const asMarkup = (raw: string): Unit[] => [{ raw, shown: ' ', isMarkup: true }];
@@ -83,7 +83,7 @@ function writeAddress(
   const isHost = /^www\./i.test(whole);
   const targets = isMail ? [`mailto:${whole}`] : isHost ? [`https://${whole}`, `http://${whole}`] : [whole];
   const url = targets.map(resolve).find((known) => known !== null) ?? null;
-  // Every reader that makes a link of a bare address takes the same characters for it
+  // in this context, all Markdown readers that autolink agree on the characters of the address
   const isAlone = /^[\s([]?$/.test(before) && /^[.,!?)]*(?:\s|$)/.test(after);
   if (url === null || (inLink && !isAlone)) {
     const isNextToCode = before === '`' || after.startsWith('`');
@@ -95,7 +95,7 @@ function writeAddress(
   return asMarkup(isAlone && url === whole && url === writeUrl(url) ? url : `<${writeUrl(url)}>`);
 }
 
-/** An address as every reader reads it, in brackets of both kinds. */
+/** Encodes a URL so that every Markdown reader reads it alike, in parentheses and in angle brackets. */
 export function writeUrl(url: string): string {
   return url
     .replaceAll(/[^\w\-.~:/?#@!$&+,;=%]+/g, (characters) => encodeURIComponent(characters.toWellFormed()))
@@ -103,11 +103,11 @@ export function writeUrl(url: string): string {
     .replaceAll(/&(?=#?\w+;)/g, '&amp;');
 }
 
-/** Positions whose characters must be escaped so that no part of a text reads as the name of a host. */
+/** Returns the positions to escape so that no part of a text is read as a host name. */
 function hostBreaks(decoded: string): Set<number> {
   const breaks = new Set<number>();
   if (!/[.@]|\/\//.test(decoded)) return breaks;
-  // A reader may see words apart that are divided by marks
+  // some readers treat words separated by punctuation as separate
   const runs = decoded.matchAll(/[\p{L}\p{N}\p{M}.@:/-]+/gu);
   for (const [run, start] of [
     [decoded, 0] as const,
@@ -136,7 +136,9 @@ function writeUnits(units: Unit[], { inLink, previous, next }: TextOptions): str
   return text;
 }
 
-/** Opening brackets that are closed; to some readers any other one may begin a link that ends within code. */
+/**
+ * Returns the opening brackets that are closed. In some readers, an unclosed one may start a link that ends in code.
+ */
 function bracketPairs(units: Unit[]): Set<number> {
   const pairs = new Set<number>();
   const open: number[] = [];
@@ -178,7 +180,7 @@ function writeUnit(
     case '\\':
       return after === '\n' ? one : '\\\\';
     case '.':
-      // A part of the host's name may have left already
+      // part of the host name may already have been sent
       return foreign.test(before) || foreign.test(after) ? '\\.' : one;
     default:
       return one;
