@@ -27,18 +27,18 @@ import { createTemporalClient } from './temporal.ts';
 export interface ApiProcess {
   config: ApiConfig;
   log: Logger;
-  /** Asks for the end. */
+  /** Requests shutdown. */
   signal: AbortSignal;
-  /** Stands before the parts of the process; a test breaks them there. */
+  /** Wraps the parts of the process, so that a test can make them fail. */
   instrument?: InstrumentApi;
 }
 
 const dashboardDirectory = join(import.meta.dirname, '../dashboard/dist');
 
-/** How long open streams may run on after the signal to stop. */
+/** Time for which open streams may continue after the signal to stop. */
 const graceMs = 20_000;
 
-/** Wires an API process and serves until the signal, and until the open streams have ended. */
+/** Wires up an API process and serves until the signal aborts and the open streams have ended. */
 export async function runApiProcess({ config, log, signal, instrument = uninstrumented }: ApiProcess): Promise<void> {
   if (config.encryptionKeys.length === 0)
     log.info('stored secrets and payloads are not encrypted; DOCKET_ENCRYPTION_KEYS is not set');
@@ -108,7 +108,7 @@ export async function runApiProcess({ config, log, signal, instrument = uninstru
       onConnectionLost: (error) => log.warn({ err: error }, 'not told of job events; asking for them instead'),
     }),
   );
-  // while proxies turn away, a watcher that comes back is still served
+  // clients that reconnect are still served while proxies redirect their traffic
   const closing = new AbortController();
   const { koa, loopHolds, verifier, keyUses, openAnswers } = createApp({
     config,
@@ -154,7 +154,7 @@ export async function runApiProcess({ config, log, signal, instrument = uninstru
   http.turnAway();
   await delay(config.drainMs);
   closing.abort();
-  // streams are told to end when the grace is over; their last bytes need a moment
+  // streams are aborted when the grace period ends; allow time for their last bytes
   const drained = assistant.streams.drain(graceMs);
   await http.close(graceMs + 3_000);
   await drained;

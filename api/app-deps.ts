@@ -21,20 +21,20 @@ export interface AppDeps {
     | 'temporal'
     | 'temporalUiUrl'
   >;
-  /** Asked whether the database answers. */
+  /** Used to check whether the database responds. */
   pool: Pool;
   stores: ApiStores;
-  /** Names the organizations that the connections of the pool are divided between. */
+  /** Tracks the organization of each request, because the pool's connections are divided among organizations. */
   holders?: RequestHolders;
   service: Pick<ServiceStores, 'signedIn' | 'access'>;
   models: Pick<ModelRegistry, 'problemWith'>;
   assistant: AssistantParts;
   log: Logger;
-  /** Called after a turn of a job was written. */
+  /** Called after a turn of a job has been stored. */
   onJobCreated: () => void;
   onJobCancelled: () => void;
   isDraining: () => boolean;
-  /** Where the built dashboard lies; it may be built later. */
+  /** Directory of the built dashboard, which may be built later. */
   dashboardDirectory: string;
   jobEvents: { wakeups: JobEventWakeups; stopping: AbortSignal };
 }

@@ -52,7 +52,7 @@ export interface App {
   openAnswers: OpenAnswers;
 }
 
-/** The application: middleware in order. It never listens. */
+/** Creates the application with its middleware in order. It does not listen. */
 export function createApp(deps: AppDeps): App {
   const { config, pool, stores, service, log } = deps;
   const { jobs } = stores;
@@ -137,7 +137,7 @@ export function createApp(deps: AppDeps): App {
   });
   const koa = new Koa<AppState>();
   koa.on('error', (error: NodeJS.ErrnoException) => {
-    // a client that went away is no error of ours
+    // a client disconnect is not an error of the service
     if (!['EPIPE', 'ECONNRESET', 'ERR_STREAM_PREMATURE_CLOSE'].includes(error.code ?? ''))
       log.error({ err: error }, 'response failed');
   });
@@ -161,7 +161,7 @@ export function createApp(deps: AppDeps): App {
 }
 
 async function ping(pool: Pool): Promise<void> {
-  // a database that takes connections but answers nothing is not ready either
+  // a database that accepts connections but does not respond is not ready either
   const answered = await Promise.race([pool.query('select 1'), wait(2_000, null, { ref: false })]);
   if (answered === null) throw new Error('The database did not answer in time.');
 }

@@ -20,19 +20,19 @@ export { ConfigError } from '../lib/config/read-variables.ts';
 export interface ApiConfig extends SharedConfig {
   http: { host: string; port: number; baseUrl: string; trustedProxies: number };
   keyPepper: string;
-  /** Folder for the files of the search indexes in use. */
+  /** Directory for the files of the search indexes in use. */
   cacheDirectory: string;
   models: { settings: ModelSettings; agent: string; assistant: string; embedding: string | null };
   rateLimits: { jobsPerHour: number; assistantPerHour: number; assistantPerIpPerDay: number; eventStreams: number };
   prices: PriceOverrides;
-  /** What an organization may have at most. */
+  /** Limits per organization. */
   quotas: Quotas;
   jobLimits: JobLimits;
   /** Address of Temporal's web interface, for links. */
   temporalUiUrl: string | null;
-  /** The organizations that see the machines of the service. */
+  /** Organizations that may see the machines of the service. */
   operatorOrganizations: string[];
-  /** How long the process goes on serving after the signal to stop, so that proxies turn away. */
+  /** Time the process keeps serving after the signal to stop, so that proxies can redirect their traffic. */
   drainMs: number;
 }
 
@@ -75,7 +75,7 @@ const variables = z.preprocess(
   z.object({ settings: environmentSchema, quotas: quotaVariables }),
 );
 
-/** Reads the variables of the API process. An empty variable counts as absent. Throws ConfigError. */
+/** Reads the environment variables of the API process. An empty variable counts as absent. Throws ConfigError. */
 export function readConfig(env: NodeJS.ProcessEnv): ApiConfig {
   const { settings, quotas } = readVariables(variables, env);
   return { ...configOf(settings), quotas };
@@ -123,7 +123,7 @@ function hostInUrl(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }
 
-/** The values that must never leave the process. */
+/** Returns the values that must never leave the process. */
 export function secretsOf(config: ApiConfig): string[] {
   return secretsAmong(config, config.models.settings, [config.keyPepper]);
 }

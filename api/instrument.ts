@@ -1,7 +1,7 @@
-/** The parts of an API process that touch the outside. */
+/** Parts of an API process that communicate with the outside. */
 export type ApiPart = 'stores' | 'service' | 'client' | 'models';
 
-/** Answers a part, or something that stands before it and looks the same. */
+/** Returns a part, or a wrapper around it with the same interface. */
 export type InstrumentApi = <Part extends object>(name: ApiPart, part: Part) => Part;
 
 export const uninstrumented: InstrumentApi = (_name, part) => part;

@@ -5,7 +5,7 @@ import { onUncaught } from '../lib/redaction/uncaught.ts';
 import { ConfigError, readConfig, secretsOf } from './config.ts';
 import { createLogger } from '../lib/redaction/logger.ts';
 
-// until the settings are read, only what is shaped like a secret is known
+// until the settings are read, secrets can only be recognized by their shape
 let redact = createRedactor([]);
 
 async function main(): Promise<void> {
@@ -15,14 +15,14 @@ async function main(): Promise<void> {
   await runApiProcess({ config, log, signal: stopSignal() });
 }
 
-/** Aborts at the first SIGTERM or SIGINT. */
+/** Returns a signal that aborts at the first SIGTERM or SIGINT. */
 function stopSignal(): AbortSignal {
   const controller = new AbortController();
   for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, () => controller.abort());
   return controller.signal;
 }
 
-/** One line for whoever reads the log; the port is the usual suspect. */
+/** Returns a one-line reason for the log. The most common cause is the port. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const code = 'code' in error ? error.code : undefined;
@@ -33,7 +33,7 @@ function reasonOf(error: unknown): string {
 
 const lastLog = () => createLogger({ process: 'api', level: 'info', redact });
 onUncaught((error) => lastLog().fatal({ err: error }, 'The API exited on an uncaught error.'));
-// where compiled code is kept (NODE_COMPILE_CACHE), by now and not at the end, which a killed process does not come to
+// write the compile cache (NODE_COMPILE_CACHE) now, because a killed process never reaches its exit
 flushCompileCache();
 try {
   await main();

@@ -8,8 +8,8 @@ import type { ApiConfig } from './config.ts';
 export type ServiceStores = ReturnType<typeof createServiceStores>;
 
 /**
- * What an API process does of its own accord, for all organizations: who a request acts for, and the chores. No route gets them,
- * but for signing in, which is how an organization comes about.
+ * Creates the stores that an API process uses across all organizations, to authenticate requests and for background
+ * work. No route receives them except sign-in, which determines the organization.
  */
 export function createServiceStores({ pool, config }: { pool: Pool; config: Pick<ApiConfig, 'keyPepper'> }) {
   return {

@@ -37,12 +37,12 @@ import type { ApiConfig } from './config.ts';
 
 export type ApiStores = ReturnType<typeof createApiStores>;
 
-/** Compiles only when every method of every store takes the organization first, as an Owner or a Caller. */
+/** Compiles only if the first parameter of every store method is the organization, as an Owner or a Caller. */
 function owned<Stores extends { [Name in keyof Stores]: OwnedStore<Stores[Name]> }>(stores: Stores): Stores {
   return stores;
 }
 
-/** The stores that an API process shares. */
+/** Creates the stores that the routes of an API process share. */
 export function createApiStores({
   pool,
   config,
@@ -80,7 +80,7 @@ export function createApiStores({
       operations: createOperationsStore(pool),
       operatorView: createOperatorView(pool, config.operatorOrganizations),
     }),
-    // these count and deliver for all organizations, or name what they write by an id that no client chooses
+    // these count and deliver for all organizations, or identify what they write by an id that no client chooses
     lists: createJobListStore(pool),
     outbox: createOutboxStore(pool),
     cancels: createCancelStore(pool),

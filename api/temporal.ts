@@ -10,7 +10,7 @@ import {
 
 export interface TemporalOptions extends TemporalCredentialOptions {
   settings: TemporalSettings;
-  /** What payloads are sealed with. */
+  /** Keys that encrypt payloads. */
   encryptionKeys: readonly EncryptionKey[];
 }
 
@@ -19,7 +19,7 @@ export interface TemporalClient {
   close(): Promise<void>;
 }
 
-/** A client that connects when it is first used and again whenever Temporal comes back; its absence stops nothing. */
+/** Creates a client that connects on first use and reconnects after an outage, which does not stop the process. */
 export function createTemporalClient({ settings, encryptionKeys, ...options }: TemporalOptions): TemporalClient {
   const { address, namespace } = settings;
   const credentials = openTemporalCredentials(settings, options);

@@ -1,7 +1,7 @@
 import type { Caller } from '../../db/caller.ts';
 import type { KeyKind } from '../../db/organizations/keys.ts';
 
-/** Who a request acts for: a key, or the session of the dashboard that stands for it. */
+/** Caller of a request: a key, or a dashboard session that acts as one. */
 export interface ApiCaller extends Caller {
   keyId: string;
   kind: KeyKind;

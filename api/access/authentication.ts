@@ -8,8 +8,9 @@ import type { VerifyKey } from './verify-key.ts';
 import type { ApiCaller } from './api-caller.ts';
 
 /**
- * Answers whom a request acts for: the key of its Authorization header, else the session of its cookie, which counts as a key
- * of either kind. Throws 401 without a valid one, 403 for the wrong kind of key or a foreign page, 429 after too many wrong keys.
+ * Returns the caller of a request: the key in its Authorization header, or else the session in its cookie, which counts
+ * as a key of either kind. Throws 401 without a valid one, 403 for the wrong kind of key or a cross-site request, and
+ * 429 after too many wrong keys.
  */
 export type Authenticate = (request: IncomingMessage, kind: ApiCaller['kind']) => Promise<ApiCaller>;
 
@@ -17,7 +18,7 @@ export interface AuthenticationDeps {
   verifyKey: VerifyKey;
   sessions: Pick<SessionLookup, 'find'>;
   cookie: SessionCookie;
-  /** Told of a secret key that came with an Origin header: it has been published in a page. */
+  /** Called for an admin key that arrives with an Origin header, which means that it has been exposed in a page. */
   onExposedKey?: (keyId: string) => void;
 }
 
@@ -26,7 +27,7 @@ const safeMethods = ['GET', 'HEAD', 'OPTIONS'];
 
 export interface Authentication {
   byKeyOrSession: Authenticate;
-  /** The session of the cookie alone; null without a valid one. */
+  /** Returns the session in the cookie, ignoring keys; null without a valid one. */
   bySession(request: IncomingMessage, kind: ApiCaller['kind']): Promise<Callers['session'] | null>;
 }
 
@@ -40,7 +41,7 @@ export function createAuthentication({
     const signed = cookie.read(request);
     const session = signed === null ? null : await sessions.find(signed);
     if (session === null) return null;
-    // another site can make a browser send the cookie, but not say that the request comes from here
+    // another site can make a browser send the cookie, but cannot make it claim that the request comes from our page
     if (!safeMethods.includes(request.method ?? '') && !cookie.isFromOurPage(request)) throw foreignPage();
     const { id: sessionId, keyId, organizationId, expiresAt } = session;
     return { keyId, organizationId, kind, sessionId, expiresAt };

@@ -3,26 +3,26 @@ import type { Socket } from 'node:net';
 import type { IncomingMessage } from 'node:http';
 
 export interface AddressSource {
-  /** The peer of the connection. */
+  /** Address of the connection's peer. */
   peer: string | undefined;
   forwardedFor: string | undefined;
-  /** Proxies of ours in front of the API; each appends the address it was called from. */
+  /** Number of trusted proxies in front of the API. Each appends the address of its caller. */
   trustedProxies: number;
 }
 
-/** The address of the client. X-Forwarded-For counts from the right, and only as far as proxies of ours wrote it. */
+/** Returns the client's address. X-Forwarded-For is read from the right, as far as trusted proxies wrote it. */
 export function clientAddressOf({ peer, forwardedFor, trustedProxies }: AddressSource): string {
   const hops = [...(forwardedFor ?? '').split(','), peer ?? ''].map(plainAddress);
   let address = hops.at(-1) ?? '';
   for (let step = 1; step <= trustedProxies; step += 1) {
     const hop = hops.at(-1 - step);
-    if (hop === undefined || isIP(hop) === 0) break; // nobody of ours wrote that
+    if (hop === undefined || isIP(hop) === 0) break; // not written by a trusted proxy
     address = hop;
   }
   return address === '' ? 'unknown' : address;
 }
 
-/** What limits are counted by: an IPv4 address, or the /64 network of an IPv6 address, which one client has to itself. */
+/** Returns the rate-limit key of an address: an IPv4 address as it is, or the /64 network of an IPv6 client. */
 export function addressKeyOf(address: string): string {
   if (isIP(address) !== 6) return address;
   const [head = '', tail] = (address.split('%')[0] ?? '').split('::');
@@ -36,7 +36,7 @@ export function addressKeyOf(address: string): string {
     .join(':')}::/64`;
 }
 
-/** Reads the limit key of a request's client. */
+/** Creates a function that returns the rate-limit key of a request's client. */
 export function createAddressReader({
   trustedProxies,
 }: {
@@ -44,7 +44,7 @@ export function createAddressReader({
 }): (request: IncomingMessage) => string {
   const known = new WeakMap<Socket, string>();
 
-  /** Without proxies the peer's, which is the same for all requests of a connection. */
+  /** Returns the peer's rate-limit key, which is the same for all requests of a connection. */
   function addressOfPeer(socket: Socket): string {
     const found = known.get(socket);
     if (found !== undefined) return found;

@@ -1,15 +1,15 @@
 import type { RateLimiter } from './rate-limiter.ts';
 
 export interface FailedAttempts {
-  /** Seconds for which the address has no more attempts; 0 when it has. */
+  /** Returns the seconds for which the address is blocked, or 0 when it is not. */
   blockedSeconds(address: string): number;
-  /** Counts a refused key; answers the seconds to wait when that was one too many, else 0. */
+  /** Counts a refused key. Returns the seconds to wait when the limit is exceeded, otherwise 0. */
   count(address: string): Promise<number>;
 }
 
 const policy = { name: 'auth', limit: 100, windowSeconds: 60 };
 
-/** Refused keys are counted by client address, apart from every other limit. */
+/** Counts refused keys per client address, separately from every other limit. */
 export function createFailedAttempts({
   limiter,
   now = Date.now,

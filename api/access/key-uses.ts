@@ -1,13 +1,15 @@
 import type { KeyUse, UsageStore } from '../../db/organizations/usage.ts';
 
 export interface KeyUses {
-  /** Counts a request of a reader; `isRefused`: a limit turned it away. */
+  /** Counts a reader's request. `isRefused` means that a rate limit rejected it. */
   note(keyId: string, isRefused: boolean): void;
-  /** Writes down what was counted since the last call. */
+  /** Stores the counts since the last call. */
   flush(): Promise<void>;
 }
 
-/** Counts requests by key in memory: a kill loses those of the last seconds, and no request waits for a count. */
+/**
+ * Counts requests by key in memory, so that none waits for the database. A kill loses the counts since the last flush.
+ */
 export function createKeyUses({ usage }: { usage: Pick<UsageStore, 'count'> }): KeyUses {
   let uses = new Map<string, KeyUse>();
 

@@ -4,9 +4,9 @@ import type { KeyRow } from '../../db/organizations/keys.ts';
 import type { StoredKey } from '../../db/for-service/access.ts';
 
 export interface KeyVerifier {
-  /** The row of a valid key; null for everything else. The row's kind decides, never the text's prefix. */
+  /** Returns the row of a valid key, otherwise null. The kind in the row is authoritative, never the text's prefix. */
   verify(text: string): Promise<KeyRow | null>;
-  /** Writes down which keys were used since the last call. */
+  /** Records which keys were used since the last call. */
   flushUses(): Promise<void>;
 }
 
@@ -17,23 +17,23 @@ export interface KeyVerifierDeps {
   now?: () => number;
 }
 
-/** A revoked key stops working within this time. */
+/** Time for which a lookup is cached. A revoked key stops working within this time. */
 const freshMs = 3_000;
 const mostEntries = 10_000;
-// compared against when the id is unknown, so that both cases do the same work
+// compared with when the id is unknown, so that both cases do the same work
 const dummyDigest = Buffer.alloc(32);
 
 interface Entry {
   row: StoredKey;
   loadedAt: number;
-  /** The text that was found right: most requests bring it again. */
+  /** Key text that has been verified. Most requests repeat it. */
   proven: Uint8Array | null;
 }
 
-/** Verifies keys against their stored digests, asking the store for each at most once every few seconds. */
+/** Creates a verifier of keys against stored digests. It queries the store at most once every few seconds per key. */
 export function createKeyVerifier({ findKey, touchKeys, pepper, now = Date.now }: KeyVerifierDeps): KeyVerifier {
   const known = new Map<string, Entry>();
-  // apart, so that a flood of ids that nobody has does not push out the keys that are in use
+  // a separate map, so that a flood of unknown ids does not evict the keys in use
   const missing = new Map<string, { loadedAt: number }>();
   const underWay = new Map<string, Promise<Entry | null>>();
   let used = new Set<string>();
@@ -63,7 +63,7 @@ export function createKeyVerifier({ findKey, touchKeys, pepper, now = Date.now }
     return lookup;
   }
 
-  /** The row of a key that was found right a moment ago: the same text needs neither parsing nor a digest. */
+  /** Returns the row of a recently verified key. The same text needs neither parsing nor a digest. */
   function recall(text: string): StoredKey | null {
     const entry = fresh(known.get(idWithin(text)));
     if (entry === null || entry.proven === null) return null;
@@ -98,7 +98,7 @@ export function createKeyVerifier({ findKey, touchKeys, pepper, now = Date.now }
   };
 }
 
-/** The oldest makes place. */
+/** Adds an entry and evicts the oldest one when the map is full. */
 function remember<Value>(map: Map<string, Value>, id: string, value: Value): void {
   map.delete(id);
   map.set(id, value);

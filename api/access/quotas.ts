@@ -2,17 +2,17 @@ import { z } from 'zod';
 import { ApiError } from '../http/errors.ts';
 
 interface Quota {
-  /** As the triggers of the database know it. */
+  /** Name used by the database triggers. */
   name: string;
-  /** Unless the variable says otherwise. */
+  /** Default of the variable. */
   most: number;
-  /** What a client reads at the limit. */
+  /** Returns the error message at the limit. */
   sentence: (most: number) => string;
-  /** Where time alone helps: seconds until it may. Else something has to be deleted. */
+  /** Returns the seconds to wait, if the quota frees up over time. Otherwise something must be deleted first. */
   retryAfterSeconds?: () => number;
 }
 
-/** What an organization may have, and the variable of each. */
+/** Quotas of an organization, by environment variable. */
 const quotas: Record<string, Quota> = {
   DOCKET_MAX_PROJECTS: {
     name: 'projects',
@@ -65,14 +65,14 @@ const shape = Object.fromEntries(
   ]),
 );
 
-/** The variables of the quotas, parsed to what the database is told: numbers by name. */
+/** Schema of the quota variables. The result maps quota names to numbers, the form the database uses. */
 export const quotaVariables = z.object(shape).transform((given) => {
   return Object.fromEntries(
     Object.entries(quotas).map(([variable, { name, most }]) => [name, given[variable] ?? most]),
   );
 });
 
-/** 429 where waiting helps, else 409. */
+/** Returns the error for a reached quota: 429 when waiting helps, otherwise 409. */
 export function quotaReached({ name, most }: { name: string; most: number }): ApiError {
   const quota = Object.values(quotas).find((known) => known.name === name);
   if (quota === undefined) throw new TypeError(`There is no quota ${name}.`);

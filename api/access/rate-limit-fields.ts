@@ -1,6 +1,6 @@
 import type { RateLimitAnswer, RateLimitPolicy } from '../../db/operations/rate-limits.ts';
 
-/** The RateLimit header fields that say how counters stand. */
+/** Returns the RateLimit header fields for the given counters. */
 export function rateLimitFields(
   states: { policy: RateLimitPolicy; answer: RateLimitAnswer }[],
 ): Record<string, string> {

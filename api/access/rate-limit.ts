@@ -6,7 +6,7 @@ import type { RateLimiter } from './rate-limiter.ts';
 
 export type EnforceRateLimit = (ctx: Pick<AppContext, 'set'>, counters: RateLimitCounter[]) => Promise<void>;
 
-/** Counts a request and says in the RateLimit header fields how it stands; throws 429 when a limit is used up. */
+/** Counts a request and sets the RateLimit header fields. Throws 429 when a limit is exhausted. */
 export function createRateLimit({ limiter }: { limiter: RateLimiter }): EnforceRateLimit {
   return async function enforceRateLimit(ctx, counters) {
     const answers = await limiter.take(counters);

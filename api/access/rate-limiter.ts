@@ -8,18 +8,21 @@ import { isStoreDown } from '../../db/store-down.ts';
 import { fitsOneMore, remainingOf, resetSecondsOf, type SlidingWindow } from '../../db/operations/sliding-window.ts';
 
 export interface RateLimiter {
-  /** Takes one from each counter if all have one left, and from none otherwise. Works without the store, per process. */
+  /** Takes one from every counter if all have one left, otherwise from none. Works per process without the store. */
   take(counters: RateLimitCounter[]): Promise<RateLimitAnswer[]>;
 }
 
 export interface RateLimiterDeps {
   store: Pick<RateLimitStore, 'take'>;
-  /** Told when the store is away and the limit of this process takes over. */
+  /** Called when the store is unavailable and this process's own limit is used instead. */
   onFallback?: (error: unknown) => void;
   now?: () => number;
 }
 
-/** Limits in the shared store, exact across processes; while it is away a limit of this process stands in, never none. */
+/**
+ * Creates a rate limiter that counts in the shared store, exactly across processes. While the store is unavailable, it
+ * enforces the limits per process instead of not at all.
+ */
 export function createRateLimiter({ store, onFallback, now }: RateLimiterDeps): RateLimiter {
   const memory = createMemoryLimiter({ now });
   return {
@@ -43,7 +46,7 @@ interface Counter {
 
 const mostCounters = 50_000;
 
-/** The sliding window of one process, for the time in which the shared store is away. */
+/** Creates an in-memory sliding-window limiter, used while the shared store is unavailable. */
 function createMemoryLimiter({ now = Date.now }: { now?: () => number } = {}) {
   const counters = new Map<string, Counter>();
 
@@ -69,7 +72,7 @@ function createMemoryLimiter({ now = Date.now }: { now?: () => number } = {}) {
     if (counters.size > mostCounters && oldest !== undefined) counters.delete(oldest);
   }
 
-  /** Takes one from each if all have one left, and from none otherwise. */
+  /** Takes one from every counter if all have one left, otherwise from none. */
   function take(requests: { key: string; policy: RateLimitPolicy }[]): RateLimitAnswer[] {
     const windows = requests.map(({ key, policy }) => ({ key, window: windowOf(key, policy) }));
     const isAllowed = windows.every(({ window }) => fitsOneMore(window));

@@ -12,7 +12,7 @@ export interface ReaderLimitDeps {
   limits: { assistantPerHour: number; assistantPerIpPerDay: number };
 }
 
-/** Counts a request with an assistant key against the limits of its organization and its address. */
+/** Creates the check that counts an assistant-key request against the limits of its organization and its address. */
 export function createReaderLimit({ enforceRateLimit, addressOf, keyUses, limits }: ReaderLimitDeps) {
   const perAddress = { name: 'ip', limit: limits.assistantPerIpPerDay, windowSeconds: 86_400 };
   const perOrganization = { name: 'org', limit: limits.assistantPerHour, windowSeconds: 3_600 };

@@ -21,10 +21,10 @@ import type { KeyUses } from './key-uses.ts';
 import { createReaderLimit } from './reader-limit.ts';
 import { createVerifyKey, type VerifyKey } from './verify-key.ts';
 
-/** Lets a request in by the access rule of its route, or throws 401, 403 or 429. Readers are counted against their limits. */
+/** Admits a request by the access rule of its route, or throws 401, 403 or 429. Readers are rate-limited. */
 export type Admission = { [Key in keyof Callers]: (ctx: AppContext) => Callers[Key] | Promise<Callers[Key]> };
 
-/** What every router needs to let a request in. */
+/** Access checks and limits shared by all routers. */
 export interface RequestAccess {
   authenticate: Authenticate;
   admit: Admission;
@@ -33,9 +33,9 @@ export interface RequestAccess {
   cookie: SessionCookie;
   enforceRateLimit: EnforceRateLimit;
   takeStreamSlot: TakeStreamSlot;
-  /** The same for the answers of an address. */
+  /** Takes one of the concurrent answers of an address. */
   takeAnswerSlot: TakeStreamSlot;
-  /** Aborted when the access of a request has ended. */
+  /** Returns a signal that aborts when the access of a request ends. */
   accessEnded: OpenAnswers['accessEnded'];
   addressOf: (request: IncomingMessage) => string;
 }
@@ -51,11 +51,11 @@ export interface RequestAccessDeps {
   keyUses: Pick<KeyUses, 'note'>;
 }
 
-/** An address may have a hundredth of its answers of a day in progress at once, and this many in any case. */
+/** An address may have 1% of its daily answers in progress at once, but at least `fewestAnswers`. */
 const answersPerDay = 100;
 const fewestAnswers = 100;
 
-/** Keys, sessions and limits, shared by all routers. */
+/** Creates the key and session checks and the limits that all routers share. */
 export function createRequestAccess({
   config,
   stores,

@@ -1,12 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** Remembers through all that a request awaits which organization it is served for. */
+/** Tracks the organization of the current request across everything the request awaits. */
 export interface RequestHolders {
-  /** Serves a request; nobody is known to be its holder yet. */
+  /** Serves a request whose organization is not known yet. */
   run<Result>(serve: () => Result): Result;
-  /** From here on, the request is served for this organization. */
+  /** Sets the organization of the current request. */
   name(organizationId: string): void;
-  /** The organization of the request that is being served; null: none is, or it has not been named. */
+  /** Returns the organization of the current request; null outside a request or before `name` is called. */
   current(): string | null;
 }
 

@@ -3,20 +3,20 @@ import type { IncomingMessage } from 'node:http';
 import { sessionSeconds } from '../../db/organizations/sessions.ts';
 
 export interface SessionCookie {
-  /** The Set-Cookie field that signs in. */
+  /** Returns the Set-Cookie field that signs in. */
   set(sessionId: string): string;
-  /** The Set-Cookie field that signs out. */
+  /** Returns the Set-Cookie field that signs out. */
   clear(): string;
-  /** The session that a request names under our signature; null: none. */
+  /** Returns the session id of a request with a valid signature, otherwise null. */
   read(request: IncomingMessage): string | null;
-  /** Whether a browser says that a page of ours made the request. */
+  /** Reports whether the browser's header fields show that a page of this service made the request. */
   isFromOurPage(request: IncomingMessage): boolean;
 }
 
-/** The cookie of the dashboard: a session's id, signed under the pepper, out of reach of scripts and of other sites. */
+/** Creates the dashboard's cookie: a session id signed with the pepper, inaccessible to scripts and other sites. */
 export function createSessionCookie({ pepper, baseUrl }: { pepper: string; baseUrl: string }): SessionCookie {
   const isSecure = baseUrl.startsWith('https:');
-  // the prefix makes browsers refuse one that another host or a connection without TLS has set
+  // the prefix makes browsers reject a cookie set by another host or over a connection without TLS
   const name = isSecure ? '__Host-docket' : 'docket_session';
   const attributes = `Path=/; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`;
   const ourOrigin = new URL(baseUrl).origin;

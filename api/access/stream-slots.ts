@@ -1,9 +1,9 @@
 import type { ApiError } from '../http/errors.ts';
 
-/** Takes one of its holder's streams until it is disposed of. Throws 429 when all are taken. */
+/** Takes one of the holder's stream slots until disposal. Throws 429 when all are taken. */
 export type TakeStreamSlot = (holder: string) => Disposable;
 
-/** Streams that an organization or a reader may have open at this process: one that leaves them open harms nobody else. */
+/** Limits the open streams per holder in this process, so that a holder that leaves them open affects no other. */
 export function createStreamSlots({
   most,
   refusal,

@@ -4,7 +4,10 @@ import type { FailedAttempts } from './failed-attempts.ts';
 import type { ApiCaller } from './api-caller.ts';
 import type { KeyRow } from '../../db/organizations/keys.ts';
 
-/** Answers whom the valid key that a text is acts for; null is a text that cannot be one. Throws 401, and 429 after too many wrong ones. */
+/**
+ * Returns the caller of a valid key; null stands for text that cannot be a key. Throws 401 for an invalid key, and 429
+ * after too many invalid ones.
+ */
 export type VerifyKey = (request: IncomingMessage, text: string | null) => Promise<ApiCaller>;
 
 export interface VerifyKeyDeps {
@@ -17,7 +20,7 @@ export function createVerifyKey({ verifier, failures, addressOf }: VerifyKeyDeps
   return async function verifyKey(request, text) {
     const key = text === null ? null : await verifier.verify(text);
     if (key !== null) return { organizationId: key.organizationId, keyId: key.id, sessionId: null, kind: key.kind };
-    // only what is wrong is refused for longer: others may share the address of a guesser
+    // block only invalid keys, because others may share the address of a client that guesses keys
     const address = addressOf(request);
     const waitSeconds = failures.blockedSeconds(address) || (await failures.count(address));
     if (waitSeconds > 0) throw tooManyRequests(waitSeconds);

@@ -1,14 +1,14 @@
 import type { ProjectChange } from '../../db/organizations/projects.ts';
 import { invalidRequest } from '../http/errors.ts';
 
-/** What the operator lets jobs and answers cost, in millionths of a US dollar; null: any amount. */
+/** Budgets set by the operator for jobs and answers, in millionths of a US dollar; null means unlimited. */
 export interface BudgetCeilings {
   jobMicros: number | null;
   dayMicros: number | null;
   organizationMicros: number | null;
 }
 
-/** Throws ApiError when a project would give itself more than the operator does. */
+/** Throws ApiError when a project's budget would exceed the operator's ceiling. */
 export function checkBudgets(
   { jobBudgetMicros, dailyBudgetMicros }: ProjectChange,
   { jobMicros, dayMicros }: BudgetCeilings,

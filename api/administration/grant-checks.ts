@@ -4,16 +4,18 @@ import { problemWithDirectory, problemWithRepositories } from '../../lib/inputs/
 import { invalidRequest } from '../http/errors.ts';
 
 export interface GrantChecks {
-  /** Throws ApiError unless the organization may use all of them, those on a forge with a token of its own or under a grant. */
+  /**
+   * Throws ApiError unless the organization may use all repositories. Those on a forge need their own token or a grant.
+   */
   checkRepositories(
     owner: Owner,
     use: { repositories: readonly string[]; forgeUrl?: string | null; needsCredential: boolean },
   ): Promise<void>;
-  /** Throws ApiError unless the organization may use a directory of the worker's machine. */
+  /** Throws ApiError unless the organization may use a directory on the worker's machine. */
   checkDirectory(owner: Owner, directory: string): Promise<void>;
 }
 
-/** Says early what a worker would refuse: it reads the grants again when it uses what they are for. */
+/** Creates checks that report early what a worker would refuse. The worker reads the grants again when it uses them. */
 export function createGrantChecks({ grants }: { grants: Pick<GrantStore, 'resources'> }): GrantChecks {
   return {
     async checkRepositories({ organizationId }, use) {

@@ -6,7 +6,7 @@ import { nameSchema } from '../../lib/inputs/administration.ts';
 
 const kind = z.enum(['admin', 'assistant']).meta({ description: 'admin: secret, for servers; assistant: public.' });
 
-/** The body of `POST /v1/keys`. */
+/** Body of `POST /v1/keys`. */
 export const createKeySchema = closedBody({
   kind,
   name: nameSchema.optional(),

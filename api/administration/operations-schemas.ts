@@ -8,10 +8,10 @@ const time = z.string().meta({ format: 'date-time' });
 const msOrNull = z.number().nullable().meta({ description: 'Milliseconds; null: there were none.' });
 const count = z.number().int();
 
-/** The steps of a series, with those that are cut at its ends. */
+/** Maximum number of buckets in a series, including the partial ones at both ends. */
 export const mostBuckets = 102;
 
-/** The query of `GET /v1/operations`. */
+/** Query of `GET /v1/operations`. */
 export const operationsQuerySchema = closedQuery({
   hours: wholeNumber(1, 2_160).default(24),
 });

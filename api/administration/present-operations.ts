@@ -3,7 +3,7 @@ import type { OperatorView } from '../../db/operations/operator-view.ts';
 import { failureOf } from '../../workflows/contract/failures.ts';
 import { mostBuckets, type PublicOperations } from './operations-schemas.ts';
 
-/** The figures as series without holes: a step in which nothing happened is there with zeros. */
+/** Returns the figures as series without gaps: a bucket without activity contains zeros. */
 export function presentOperations(
   { from, to, ...read }: Operations,
   { bucketSeconds, workers }: { bucketSeconds: number; workers: Awaited<ReturnType<OperatorView['workers']>> },
@@ -62,7 +62,7 @@ export function presentOperations(
 
 const bucketLengths = [60, 300, 900, 3_600, 21_600, 86_400];
 
-/** A length that makes a readable number of steps. */
+/** Returns the bucket length, in seconds, that keeps a series within `mostBuckets`. */
 export function bucketSecondsOf(hours: number): number {
   return bucketLengths.find((seconds) => (hours * 3_600) / seconds <= mostBuckets - 2) ?? 86_400;
 }

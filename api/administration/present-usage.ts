@@ -3,11 +3,11 @@ import type { PublicUsage } from './usage-schemas.ts';
 
 interface Limits {
   assistantPerHour: number;
-  /** In millionths of a US dollar; a project's own budget is never more. */
+  /** Daily budget, in millionths of a US dollar. A project's own budget never exceeds it. */
   dayMicros: number | null;
 }
 
-/** Use beside its limits, as series without holes: a day in which nothing happened is there with zeros. */
+/** Returns usage and limits as series without gaps: a day without activity contains zeros. */
 export function presentUsage({ days, keys, organization, projects }: Usage, limits: Limits): PublicUsage {
   const whole = (used: UsedDay[]) => {
     const known = new Map(used.map((one) => [one.day, one]));

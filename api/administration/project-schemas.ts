@@ -32,7 +32,7 @@ const budgetSchema = z
   .refine((dollars) => dollars >= 0.000001 && dollars <= 999_999_999, 'must be an amount in US dollars, above 0')
   .nullable();
 
-/** What may be changed of a project. */
+/** Settings of a project that can be changed. */
 const settings = {
   name: nameSchema,
   defaultRef: branchSchema.nullable().meta({ description: 'Branch that jobs begin at; null: the default branch.' }),
@@ -81,11 +81,14 @@ const repository = z.string().max(2_048).meta({
     'Full URL: https://, ssh:// (with sshKey and sshKnownHosts), or file:/// below the local root. Answers hold it in this form; git@host:owner/name and an absolute path are read, too.',
 });
 
-/** The body of `PATCH /v1/projects/{id}`. What is left out stays. A new repository is on the same forge; jobs keep theirs. */
+/**
+ * Body of `PATCH /v1/projects/{id}`. Omitted fields stay unchanged. A new repository must be on the same forge, and
+ * existing jobs keep the old one.
+ */
 export const changeProjectSchema = closedBody({ ...settings, repository }).partial();
 export type ChangeProjectBody = z.infer<typeof changeProjectSchema>;
 
-/** The body of `POST /v1/projects`. */
+/** Body of `POST /v1/projects`. */
 export const createProjectSchema = changeProjectSchema.extend({
   repository,
   forge: z

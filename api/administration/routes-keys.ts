@@ -15,7 +15,7 @@ import { presentAuditEntry, presentKey } from './present-administration.ts';
 
 const createPolicy: RateLimitPolicy = { name: 'key', limit: 100, windowSeconds: 3_600 };
 
-/** API keys of the organization, and its audit log. */
+/** Routes for the organization's API keys and audit log. */
 export const keyRoutes = {
   listKeys: defineRoute({
     method: 'get',

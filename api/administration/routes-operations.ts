@@ -12,7 +12,7 @@ import { bucketSecondsOf, presentOperations } from './present-operations.ts';
 import { presentUsage } from './present-usage.ts';
 import { usageQuerySchema, usageSchema } from './usage-schemas.ts';
 
-/** Figures of an organization as JSON, and of the whole service for Prometheus. */
+/** Routes for an organization's figures as JSON and those of the whole service for Prometheus. */
 export const operationsRoutes = {
   getOperations: defineRoute({
     method: 'get',

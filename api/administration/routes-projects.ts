@@ -30,7 +30,7 @@ const params = { id: z.string().meta({ description: 'The project identifier.' })
 const project = json('The project.', projectSchema);
 const maxBytes = 256 * 1024;
 
-/** Projects of the organization: a repository, and how jobs on it are run. */
+/** Routes for the organization's projects. A project is a repository with settings for the jobs on it. */
 export const projectRoutes = {
   listProjects: defineRoute({
     method: 'get',
@@ -88,7 +88,7 @@ export interface ProjectRouteDeps {
   problemWithModel: (name: string) => string | null;
   budgets: BudgetCeilings;
   erasure: Pick<Erasure, 'project'>;
-  /** Called after executions were noted to be cancelled. */
+  /** Called after the cancellation of workflows has been recorded. */
   onCancelled: () => void;
 }
 

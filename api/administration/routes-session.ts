@@ -23,7 +23,9 @@ import {
 import type { VerifyKey } from '../access/verify-key.ts';
 import { repositoryUrl } from '../../lib/inputs/repository.ts';
 
-/** Signing in to the dashboard and out of it: an admin key, or a link that works once, for a session cookie. */
+/**
+ * Routes for signing in and out of the dashboard. An admin key or a one-time link is exchanged for a session cookie.
+ */
 export const sessionRoutes = {
   signIn: defineRoute({
     method: 'post',
@@ -99,7 +101,7 @@ export function createSessionRouter(deps: SessionRouteDeps): AppRouter {
     return session;
   }
 
-  /** A wrong link counts as a wrong key does; after too many the database is not asked any more. */
+  /** Opens a session by a link. Invalid links count like invalid keys; too many are refused without a query. */
   async function openByLink(ctx: AppContext, link: string): Promise<SessionRow> {
     const address = deps.addressOf(ctx.req);
     const blockedSeconds = deps.failures.blockedSeconds(address);

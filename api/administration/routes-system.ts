@@ -38,7 +38,7 @@ export const systemRoutes = {
 
 export interface SystemRouteDeps {
   admit: Admission;
-  /** Asks the database anything; throws when it cannot be reached. */
+  /** Runs a query on the database; throws when the database is unreachable. */
   checkDatabase: () => Promise<void>;
   isDraining: () => boolean;
   openApi: Record<string, unknown>;
@@ -66,7 +66,7 @@ export function createSystemRouter({ admit, checkDatabase, isDraining, openApi }
   });
 }
 
-/** Pages for people. */
+/** Creates the router of the HTML pages. */
 export function createPagesRouter({ openApi }: Pick<SystemRouteDeps, 'openApi'>): AppRouter {
   let reference: string | null = null;
   const router = createRouter();

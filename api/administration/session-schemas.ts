@@ -3,13 +3,13 @@ import { mostChoices } from '../../db/page.ts';
 import { nameSchema } from '../../lib/inputs/administration.ts';
 import { closedBody } from '../http/closed-object.ts';
 
-/** The body of `POST /v1/session`: one of the two. */
+/** Body of `POST /v1/session`, with exactly one of the two fields. */
 export const signInSchema = closedBody({
   key: z.string().max(200).optional().meta({ description: 'An admin API key.' }),
   link: z.string().max(200).optional().meta({ description: 'The text of a sign-in link, which works once.' }),
 }).refine(({ key, link }) => (key === undefined) !== (link === undefined), 'must hold either key or link');
 
-/** The body of `POST /v1/sign-in-links`. */
+/** Body of `POST /v1/sign-in-links`. */
 export const createSignInLinkSchema = closedBody({
   name: nameSchema.optional().meta({ description: 'Who signs in with it, for the audit log.' }),
 });

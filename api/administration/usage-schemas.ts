@@ -6,7 +6,7 @@ import { mostUsageDays, mostUsed } from '../../db/organizations/usage.ts';
 const count = z.number().int();
 const day = z.string().meta({ format: 'date', description: 'A day (UTC).' });
 
-/** The query of `GET /v1/usage`. */
+/** Query of `GET /v1/usage`. */
 export const usageQuerySchema = closedQuery({
   days: wholeNumber(1, mostUsageDays).default(30),
 });

@@ -1,12 +1,12 @@
 import type { Router } from '@koa/router';
 import type { Context, Middleware } from 'koa';
 
-/** What the middlewares leave for the routes. */
+/** State shared by the middlewares and routes of a request. */
 export interface AppState {
   requestId: string;
-  /** The turn of a job that the request began. */
+  /** Turn of a job that the request started. */
   turn?: { jobId: string; turn: number };
-  /** The pattern of the path, where something else than a router has answered. */
+  /** Path pattern, set when a middleware other than a router answered. */
   route?: string;
 }
 

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 
-/** The body of a job or of administration: a field that it does not have is an error that names the nearest one. */
+/** Returns a strict body schema. The error for an unknown field suggests the most similar known one. */
 export function closedBody<Shape extends z.ZodRawShape>(shape: Shape) {
   return z.strictObject(shape, { error: (issue) => unknownName(issue, 'field') });
 }
 
-/** The same for the parameters of a query. */
+/** Returns a strict schema of query parameters, with the same suggestions. */
 export function closedQuery<Shape extends z.ZodRawShape>(shape: Shape) {
   return z.strictObject(shape, { error: (issue) => unknownName(issue, 'query parameter') });
 }
@@ -18,7 +18,7 @@ function unknownName({ code, keys, path, inst }: z.core.$ZodRawIssue, noun: stri
   const known = Object.keys(inst.shape);
   const nearest = nearestOf(name, known);
   const remedy = nearest === null ? `It takes ${known.map(quoted).join(', ')}.` : `Did you mean ${quoted(nearest)}?`;
-  // a key that was pasted as a name is not repeated: every kind of key has digits
+  // never repeat a name that could be a pasted key: every kind of key contains digits
   const shown = /^[a-z_.-]+$/i.test(name) && name.length <= longestName ? ` ${quoted(name)}` : '';
   const place = path === undefined || path.length === 0 ? '' : ` in ${quoted(path.map(String).join('.'))}`;
   return `Unknown ${noun}${shown}${place}. ${remedy}`;
@@ -28,7 +28,7 @@ function quoted(name: string): string {
   return `\`${name}\``;
 }
 
-/** The name that was most likely meant: few letters differ, or one is the beginning of the other. */
+/** Returns the most similar known name: few letters differ, or one is a prefix of the other. */
 function nearestOf(name: string, known: readonly string[]): string | null {
   const given = folded(name.slice(0, longestName));
   let nearest: { name: string; distance: number } | null = null;
@@ -46,7 +46,7 @@ function folded(name: string): string {
   return name.toLowerCase().replaceAll(/[_-]/g, '');
 }
 
-/** How many letters to add, leave out, change or swap with their neighbor. */
+/** Returns the number of letters to insert, delete, replace or swap with their neighbor. */
 function editDistance(one: string, other: string): number {
   const rows = [Array.from({ length: other.length + 1 }, (_, column) => column)];
   for (let at = 1; at <= one.length; at += 1) {

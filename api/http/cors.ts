@@ -4,7 +4,7 @@ import type { AppMiddleware } from './app-context.ts';
 const browserEndpoints =
   /^\/discovery\/v[12]\/assistant\/[^/]+\/(?:message(?:\/[^/]+\/stream)?|feedback)$|^\/discovery\/v1\/(?:search|page)\/[^/]+$/;
 
-/** CORS for the endpoints that browsers call, on errors too; every other answer has no such header. */
+/** Creates the CORS middleware for the endpoints that browsers call, errors included. Others get no CORS headers. */
 export function createCors(): AppMiddleware {
   const allow = cors({
     origin: '*',

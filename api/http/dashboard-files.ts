@@ -5,7 +5,7 @@ import { extname, join, sep } from 'node:path';
 export interface DashboardFile {
   type: string;
   etag: string;
-  /** Whether its name changes with its content. */
+  /** Whether the file name changes with its content. */
   isImmutable: boolean;
   plain: Buffer;
   brotli: Buffer | null;
@@ -13,9 +13,9 @@ export interface DashboardFile {
 }
 
 export interface DashboardFiles {
-  /** The file of a path below `/`; null when there is none, or when no dashboard has been built. */
+  /** Returns the file at a path below `/`; null when it does not exist or no dashboard has been built. */
   find(path: string): Promise<DashboardFile | null>;
-  /** The page of the app. */
+  /** Returns the app's HTML page; null when no dashboard has been built. */
   index(): Promise<DashboardFile | null>;
 }
 
@@ -35,8 +35,8 @@ const types: Record<string, string> = {
 };
 
 /**
- * The built dashboard, held in memory and read anew when it was built anew. Only names that were found in the folder are
- * answered, so no path leads out of it.
+ * Holds the built dashboard in memory and reloads it after a new build. Only names found in the directory are served,
+ * so no path leads out of it.
  */
 export function createDashboardFiles({ directory }: { directory: string }): DashboardFiles {
   let loaded: { builtAt: number; files: Promise<Map<string, DashboardFile>> } | null = null;
@@ -51,7 +51,7 @@ export function createDashboardFiles({ directory }: { directory: string }): Dash
     try {
       return await loaded.files;
     } catch {
-      // a build is under way: it is read when it has ended
+      // a build is in progress; retry on the next request
       loaded = null;
       return new Map();
     }

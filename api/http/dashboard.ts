@@ -1,7 +1,7 @@
 import type { AppContext, AppMiddleware } from './app-context.ts';
 import type { DashboardFile, DashboardFiles } from './dashboard-files.ts';
 
-/** Only what the service itself serves: no inline script or style, no other host, no frame. */
+/** Content Security Policy that allows only what the service itself serves: no inline code, other hosts or frames. */
 const dashboardPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -16,10 +16,10 @@ const dashboardPolicy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Addresses of the app, which shows them by itself. */
+/** Paths of the app, which it routes on the client side. */
 export const appPaths = /^\/(?:$|(?:jobs|new|sign-in|playground|conversations|gaps|operations|settings|pulls)(?:\/|$))/;
 
-/** Serves the built dashboard: its files by name, its page at every address of the app. Everything else is passed on. */
+/** Serves the built dashboard: files by name, and the app's page at every app path. Other requests are passed on. */
 export function createDashboard({ files }: { files: DashboardFiles }): AppMiddleware {
   return async (ctx, next) => {
     if (ctx.method !== 'GET' && ctx.method !== 'HEAD') return next();

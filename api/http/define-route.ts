@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { ApiCaller } from '../access/api-caller.ts';
 import type { AppContext } from './app-context.ts';
 
-/** Who may ask, and whom the handler then acts for. A session counts as a key of either kind. */
+/** Callers a route may admit, by its `key`. A session counts as a key of either kind. */
 export interface Callers {
   admin: ApiCaller;
   assistant: ApiCaller;
@@ -12,31 +12,31 @@ export interface Callers {
 
 type Shape = Record<string, z.ZodType>;
 
-/** One answer of a route: its content by media type; none is an empty body. */
+/** One response of a route, with its content by media type. Without content, the body is empty. */
 export interface Response {
   description: string;
   content?: Record<string, z.ZodType>;
-  /** Header fields, with what they hold. */
+  /** Descriptions of the header fields, by name. */
   headers?: Record<string, string>;
 }
 
-/** All there is to say about an endpoint but what it does: the router, the validation and the OpenAPI document are made of it. */
+/** Declaration of an endpoint, from which the router, the validation and the OpenAPI document are built. */
 export interface Route {
   method: 'get' | 'post' | 'patch' | 'delete';
-  /** With `{names}` in braces, as in OpenAPI. */
+  /** Path with parameters as `{name}`, as in OpenAPI. */
   path: string;
   summary: string;
   description?: string;
   key: keyof Callers;
-  /** A part of the path that does not fit is a 404. */
+  /** Path parameters. An invalid one is answered with 404. */
   params?: Shape;
   query?: z.ZodObject;
   headers?: Shape;
-  /** JSON. One that takes `undefined` may be left out. */
+  /** Schema of the JSON body. The body is optional when the schema accepts `undefined`. */
   body?: z.ZodType;
   maxBytes?: number;
   responses: Record<number, Response>;
-  /** Error statuses beside those that the rest of the declaration implies. */
+  /** Error statuses in addition to those that the rest of the declaration implies. */
   errors?: number[];
 }
 
@@ -45,7 +45,7 @@ type WithParams<Path extends string> = [NamesIn<Path>] extends [never]
   ? unknown
   : { params: Record<NamesIn<Path>, z.ZodType> };
 
-/** Declares an endpoint. Every name in its path needs a schema. */
+/** Declares an endpoint. Every parameter in its path needs a schema. */
 export function defineRoute<const R extends Route>(route: R & WithParams<R['path']>): R {
   return route;
 }
@@ -55,7 +55,7 @@ type OutputOf<Given> = Given extends z.ZodType
   : { [Name in keyof Given]: Given[Name] extends z.ZodType ? z.output<Given[Name]> : never };
 type Part<R, Name extends string> = R extends Record<Name, infer Given> ? OutputOf<Given> : null;
 
-/** What a handler is given, validated but for the body, which is read when it is asked for: a request may be refused before. */
+/** Validated input of a handler. The body is read on demand, so that a request can be refused without reading it. */
 interface Request<Caller, Params, Query, Headers, Body> {
   ctx: AppContext;
   caller: Caller;
@@ -63,7 +63,7 @@ interface Request<Caller, Params, Query, Headers, Body> {
   query: Query;
   headers: Headers;
   body(): Promise<Body>;
-  /** The body as it came, for a handler with a parser of its own. */
+  /** Returns the unvalidated body, for handlers that parse it themselves. */
   json(): Promise<unknown>;
 }
 
@@ -81,7 +81,7 @@ type JsonOf<Given> = Given extends { content: { 'application/json': infer Schema
     ? string
     : never;
 
-/** The body of the answer; nothing where the handler has written the answer itself, or where it has no body. */
+/** Response body returned by a handler. It is void when the response has no body or the handler has written it. */
 export type RouteAnswer<R extends Route> = JsonOf<R['responses'][keyof R['responses']]> | void;
 
 export type Handlers<Routes extends Record<string, Route>> = {
@@ -90,7 +90,7 @@ export type Handlers<Routes extends Record<string, Route>> = {
   ) => RouteAnswer<Routes[Id]> | Promise<RouteAnswer<Routes[Id]>>;
 };
 
-/** An answer of JSON. */
+/** Declares a JSON response. */
 export function json<const Schema extends z.ZodType>(description: string, schema: Schema) {
   return { description, content: { 'application/json': schema } };
 }

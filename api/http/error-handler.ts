@@ -7,11 +7,14 @@ import { ApiError, tooMuchWork } from './errors.ts';
 
 export interface ErrorHandlerDeps {
   log: Logger;
-  /** What a client reads of an error of the stores; null: it is another one. */
+  /** Returns the client-facing error for an error of the stores, or null for any other error. */
   refusalOfStore: (error: unknown) => ApiError | null;
 }
 
-/** Turns what a route throws into its status and exactly `{ "error": "<sentence>" }`; logs what nobody expected, once. */
+/**
+ * Creates the middleware that turns an error thrown by a route into its status and exactly `{ "error": "<sentence>" }`.
+ * Unexpected errors are logged once.
+ */
 export function createErrorHandler({ log, refusalOfStore }: ErrorHandlerDeps): AppMiddleware {
   function refusalOf(error: unknown): ApiError | null {
     if (error instanceof ApiError) return error;
@@ -35,7 +38,7 @@ export function createErrorHandler({ log, refusalOfStore }: ErrorHandlerDeps): A
       const fields = { requestId: ctx.state.requestId, method: ctx.method, path: ctx.path };
       if (refusal.status === 500) log.error({ ...fields, err: error }, 'request failed');
       else if (refusalOfStore(error)?.status === 503) log.warn({ ...fields, err: error }, 'request refused by a store');
-      if (ctx.headerSent) return; // the status is spent; whoever writes the stream ends it
+      if (ctx.headerSent) return; // the status is already sent; the writer of the stream ends it
       ctx.respond = true;
       ctx.status = refusal.status;
       ctx.set(refusal.headers);
@@ -45,7 +48,7 @@ export function createErrorHandler({ log, refusalOfStore }: ErrorHandlerDeps): A
   };
 }
 
-/** The status of an error that a library of Koa's made for the client. */
+/** Returns the 4xx status of an error that a Koa library meant for the client, or null for any other error. */
 function clientStatusOf(error: unknown): number | null {
   if (!(error instanceof Error) || !('expose' in error) || error.expose !== true) return null;
   if (!('status' in error) || typeof error.status !== 'number') return null;
@@ -53,8 +56,8 @@ function clientStatusOf(error: unknown): number | null {
 }
 
 /**
- * The first thing that is wrong with a request, as one sentence for a person. What the client sent is never repeated, but for
- * the name of an unknown field, which goes first: a misspelled field is a missing one, too.
+ * Returns the first problem of a request as a sentence. It never repeats the client's input, except the name of an
+ * unknown field. Unknown fields come first, because a misspelled field is also reported as missing.
  */
 function problemSentence(error: ZodError): string {
   const issue = error.issues.find(({ code }) => code === 'unrecognized_keys') ?? error.issues[0];

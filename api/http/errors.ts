@@ -1,4 +1,4 @@
-/** A refusal with its status; `message` is the sentence the client reads. */
+/** An error response with its status. `message` is the sentence sent to the client. */
 export class ApiError extends Error {
   override name = 'ApiError';
   readonly status: number;
@@ -19,22 +19,22 @@ export function unauthorized(sentence: string): ApiError {
   return new ApiError(401, sentence, { 'WWW-Authenticate': 'Bearer' });
 }
 
-/** A known key of the wrong kind. */
+/** Returns the error for a valid key of the wrong kind. */
 export function wrongKeyKind(needed: 'admin' | 'assistant'): ApiError {
   return new ApiError(403, `This endpoint needs an ${needed} key; the key of this request is of another kind.`);
 }
 
-/** A request with the cookie of a session that no page of ours made. */
+/** Returns the error for a request with a session cookie that was not made by a page of this service. */
 export function foreignPage(): ApiError {
   return new ApiError(403, 'Cross-site request refused. Send it from a page of this service, or use an API key.');
 }
 
-/** One body for a missing job and for one of another organization or project, so that neither can be told from the other. */
+/** Returns one error for a missing job and for one of another organization or project, so that neither is revealed. */
 export function jobNotFound(): ApiError {
   return new ApiError(404, 'The job was not found.');
 }
 
-/** The running turn has as many messages as it may. */
+/** Returns the error for a message to a running turn that already has the maximum number of messages. */
 export function turnFull(): ApiError {
   return new ApiError(
     409,
@@ -54,7 +54,7 @@ export function pullRequestOver(state: string): ApiError {
   return new ApiError(409, `The pull request is ${state}, so this cannot be done with it.`);
 }
 
-/** One body for a missing webhook and for one of another project. */
+/** Returns one error for a missing webhook and for one of another project. */
 export function webhookNotFound(): ApiError {
   return new ApiError(404, 'The webhook was not found.');
 }
@@ -113,7 +113,7 @@ export function stepChangeNotStored(): ApiError {
   );
 }
 
-/** Temporal has it until then. */
+/** Returns the error for the history of a running turn, which is still in Temporal. */
 export function historyUnderWay(): ApiError {
   return new ApiError(409, 'The turn is still running. Its history is available after it has ended.');
 }
@@ -178,7 +178,7 @@ export function draining(): ApiError {
   return new ApiError(503, 'This process is shutting down.', { 'Retry-After': '1' });
 }
 
-/** One body for a missing site and for one of another organization. */
+/** Returns one error for a missing site and for one of another organization. */
 export function siteNotFound(): ApiError {
   return new ApiError(404, 'The site was not found.');
 }
@@ -187,7 +187,7 @@ export function domainTaken(): ApiError {
   return new ApiError(409, 'Another site of the organization has this domain. Choose another one.');
 }
 
-/** One body for a missing key and for one of another organization. */
+/** Returns one error for a missing key and for one of another organization. */
 export function keyNotFound(): ApiError {
   return new ApiError(404, 'The key was not found.');
 }
@@ -196,7 +196,7 @@ export function pageNotFound(): ApiError {
   return new ApiError(404, 'The page was not found.');
 }
 
-/** One body for a missing answer and for one of another site. */
+/** Returns one error for a missing answer and for one of another site. */
 export function messageNotFound(): ApiError {
   return new ApiError(404, 'The answer was not found in a conversation of this site.');
 }
@@ -215,14 +215,14 @@ export function siteNotIndexed(): ApiError {
   });
 }
 
-/** Work that threads do is refused when too much of it waits, and stopped at its deadline. */
+/** Returns the error for thread work that was rejected because too much is queued, or stopped at its deadline. */
 export function tooMuchWork(): ApiError {
   return new ApiError(503, 'This process is too busy for this request. Try again in a moment.', {
     'Retry-After': '5',
   });
 }
 
-/** What an organization may spend is counted by days of UTC. */
+/** Returns the error for a spent daily budget. Days are counted in UTC. */
 export function budgetSpent(): ApiError {
   const seconds = Math.ceil((86_400_000 - (Date.now() % 86_400_000)) / 1_000);
   const sentence =

@@ -5,7 +5,7 @@ export interface EventStreamTimes {
   keepAliveMs: number;
 }
 
-/** Begins to answer with server-sent events: from here on a failure ends the stream, and the reader comes back. */
+/** Starts a response of server-sent events. From here on a failure ends the stream, and the client reconnects. */
 export function openEventStream(ctx: AppContext, { keepAliveMs }: EventStreamTimes): StreamOutput {
   ctx.respond = false;
   ctx.res.writeHead(200, {

@@ -1,7 +1,7 @@
-/** Runs a flush soon. */
+/** Schedules a flush to run soon. */
 export type ScheduleFlush = (flush: () => void) => void;
 
-/** Lets the streams of a process write together at the end of each turn of the event loop: one callback for all of them. */
+/** Batches the writes of all streams into one callback at the end of each event-loop turn. */
 export function createFlushQueue(): ScheduleFlush {
   let waiting: (() => void)[] = [];
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 
-/** The header of requests that may be repeated; `description` says what a repetition does. */
+/** Returns the schema of the Idempotency-Key header. `description` explains the effect of repeating a request. */
 export function idempotencyKey(description: string) {
   return z
     .string()
@@ -13,7 +13,7 @@ export function idempotencyKey(description: string) {
     .meta({ minLength: 1, maxLength: 255, description });
 }
 
-/** Equal for requests that ask for the same. */
+/** Returns a hash that is equal for equal requests. */
 export function hashOfRequest(fields: readonly unknown[]): string {
   return createHash('sha256').update(JSON.stringify(fields)).digest('hex');
 }

@@ -10,7 +10,7 @@ export interface JobPollDeps<Row> {
 
 const jobPath = /^\/v2\/agent\/([\w-]{1,64})\/job\/([\w-]{1,64})$/;
 
-/** Answers `GET …/job/{id}` in front of the router: it is polled more than everything else together. */
+/** Answers `GET …/job/{id}` before the router, because it gets more requests than all other endpoints together. */
 export function createJobPoll<Row>({ authenticate, readJob, presentJob }: JobPollDeps<Row>): AppMiddleware {
   async function answer(ctx: AppContext, projectId: string, jobId: string): Promise<void> {
     ctx.state.route = '/v2/agent/:projectId/job/:id';

@@ -4,12 +4,13 @@ import { bodyTooLarge, invalidRequest, unsupportedMediaType } from './errors.ts'
 import { createJsonScan } from '../../lib/json-scan.ts';
 
 const largeBody = 256 * 1024;
-/** A conversation of 500 messages with their sources and tools has some 35,000 values. */
+/** Limits of a JSON body. A conversation of 500 messages with sources and tools has about 35,000 values. */
 export const bodyLimits = { deepest: 32, mostValues: 50_000 };
 
 /**
- * Reads a JSON body: UTF-8 only, no content-encoding (no zip bombs), at most `maxBytes`, 32 levels and 50,000
- * values. `__proto__` is dropped, NUL is refused because PostgreSQL stores none, and broken Unicode is mended. Throws ApiError.
+ * Reads a JSON body: UTF-8 only, no Content-Encoding (which rules out zip bombs), at most `maxBytes`, 32 levels and
+ * 50,000 values. `__proto__` is dropped, NUL is rejected because PostgreSQL cannot store it, and lone surrogates are
+ * replaced. Throws ApiError.
  */
 export async function readJsonBody(request: IncomingMessage, { maxBytes }: { maxBytes: number }): Promise<unknown> {
   const announced = request.headers['content-length'];
@@ -19,13 +20,13 @@ export async function readJsonBody(request: IncomingMessage, { maxBytes }: { max
   if (Number(announced ?? 0) > maxBytes) throw bodyTooLarge(maxBytes);
   const text = decode(await readBytes(request, maxBytes));
   const value = parse(text);
-  // of a large body each step takes some ten milliseconds
+  // for a large body, each step takes about ten milliseconds
   if (text.length > largeBody) await nextTurn();
-  // a NUL and half a surrogate pair come into valid UTF-8 by an escape alone
+  // in valid UTF-8, a NUL or a lone surrogate can only come from an escape
   return /\\u|__proto__/.test(text) ? cleaned(value) : value;
 }
 
-/** Whether a request brings a body at all, where it may be left out. */
+/** Reports whether a request has a body. */
 export function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
@@ -65,7 +66,7 @@ async function readBytes(request: IncomingMessage, maxBytes: number): Promise<Bu
         if (problem !== null) throw invalidRequest(`The body ${problem}.`);
         chunks.push(chunk);
       } catch (error) {
-        // the rest is read and thrown away, so that the client gets to see the answer
+        // discard the rest, so that the client receives the response
         finish(() => reject(error));
         request.resume();
       }
@@ -97,7 +98,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** Changes lists and objects where they are: most have nothing to change, and a copy takes longer than parsing. */
+/** Cleans a value in place: most values need no change, and a copy would take longer than parsing. */
 function cleaned(value: unknown): unknown {
   if (typeof value === 'string') return cleanedText(value);
   if (typeof value !== 'object' || value === null) return value;

@@ -4,15 +4,15 @@ import type { ServiceFigures, ServiceFigureStore } from '../../db/operations/ser
 export interface Metrics {
   /** `Content-Type` of the text. */
   contentType: string;
-  /** What this process and the service have done, in Prometheus' format. It answers without the database too. */
+  /** Returns the metrics of this process and the service in Prometheus format, even when the database is down. */
   text(): Promise<string>;
-  /** Counts an answer. `route` is the pattern of the path, never the path. */
+  /** Counts a response. `route` is the path pattern, never the path. */
   observeRequest(request: { method: string; route: string; status: number; seconds: number }): void;
-  /** What else of this process is counted registers here. */
+  /** Registry for further metrics of this process. */
   registry: Registry;
 }
 
-/** Figures of the database are asked for at most so often, however many scrape. */
+/** Minimum time between two reads of the database figures, regardless of the number of scrapes. */
 const freshMs = 5_000;
 const longestReadMs = 2_000;
 

@@ -20,7 +20,9 @@ type ErasedHandler = { handle(request: ErasedRequest): unknown }['handle'];
 
 const usualBytes = 64 * 1024;
 
-/** A router of the declared endpoints: each lets in whom it names, validates, and answers what its handler returns. */
+/**
+ * Creates a router for declared endpoints. Each checks access, validates the request and sends its handler's result.
+ */
 export function mountRoutes<Routes extends Record<string, Route>>(
   admit: Admission,
   routes: Routes,
@@ -67,7 +69,10 @@ function createReader({ params = {}, query, headers = {}, body, maxBytes = usual
   };
 }
 
-/** The only success there is gives the status, and the only text its type; where there are several, the handler says which. */
+/**
+ * Returns a function that sends a handler's result. A single declared response sets the status, and a single text type
+ * the Content-Type; with several, the handler sets them.
+ */
 function createAnswer({ responses }: Route) {
   const statuses = Object.keys(responses).map(Number);
   const types = Object.values(responses).flatMap(({ content = {} }) => Object.keys(content));

@@ -1,7 +1,7 @@
 import type { AppMiddleware } from './app-context.ts';
 import { methodNotAllowed, pathNotFound } from './errors.ts';
 
-/** The end of the line: 405 with Allow where only the method is wrong, 404 everywhere else. */
+/** Creates the last middleware. It answers 405 with Allow when only the method is wrong, and 404 otherwise. */
 export function createNoRoute(): AppMiddleware {
   return (ctx) => {
     const matched: unknown = Reflect.get(ctx, 'matched');
@@ -14,7 +14,7 @@ export function createNoRoute(): AppMiddleware {
   };
 }
 
-/** The methods of a route that the router found by its path. */
+/** Returns the methods of a route that matched by its path. */
 function methodsOf(layer: unknown): string[] {
   if (typeof layer !== 'object' || layer === null || !('methods' in layer) || !Array.isArray(layer.methods)) return [];
   return layer.methods.filter((method) => typeof method === 'string');

@@ -5,36 +5,39 @@ import type { AppMiddleware } from './app-context.ts';
 import { unauthorized } from './errors.ts';
 
 export interface OpenAnswers {
-  /** Knows every answer of this process from its request to its last byte. */
+  /** Tracks every response of this process from its request to its last byte. */
   track: AppMiddleware;
-  /** Names whom an answer is for, as authentication found. */
+  /** Records the authenticated caller of a request. */
   admit(request: IncomingMessage, caller: Caller): void;
-  /** Aborted when the key or session of the request has ended; a stream is cut a moment later. */
+  /** Returns a signal that aborts when the key or session of the request ends. A stream is cut shortly afterwards. */
   accessEnded(request: IncomingMessage): AbortSignal;
   lookEveryMs: number;
-  /** Ends the answers whose key, session or organization has ended. One query for all of them. */
+  /** Ends the responses whose key, session or organization has ended, with a single query for all of them. */
   endRevoked(): Promise<void>;
 }
 
 interface OpenAnswer {
   request: IncomingMessage;
   response: ServerResponse;
-  /** The session, or the key where there is none; null before authentication. */
+  /** Id of the session, or of the key when there is no session; null before authentication. */
   holder: string | null;
   ended: AbortController;
 }
 
-/** With the time for which a verified key is taken for valid, and the last words, a revocation ends all within 5 seconds. */
+/**
+ * Interval between checks. Together with the cache time of a verified key and the grace period, a revocation ends all
+ * responses within 5 seconds.
+ */
 const lookEveryMs = 1_000;
 
-/** How long an answer may still take to end by itself after its access has ended. */
+/** Grace period in which a response may still end normally after its access has ended. */
 const lastWordsMs = 500;
 
 const accessHasEnded = unauthorized(
   'The key or the session of this request has ended. Sign in again, or use another key.',
 );
 
-/** Access is granted to a request and looked at again for as long as its answer lasts, whatever route writes it. */
+/** Tracks open responses and rechecks the access of each until it is complete, whichever route writes it. */
 export function createOpenAnswers({ access }: { access: Pick<AccessStore, 'valid'> }): OpenAnswers {
   const open = new Map<IncomingMessage, OpenAnswer>();
   let isLooking = false;
@@ -45,8 +48,8 @@ export function createOpenAnswers({ access }: { access: Pick<AccessStore, 'valid
   }
 
   /**
-   * Cuts a stream and refuses what has no answer yet. A change that arrived whole is answered as it turns out, and an answer
-   * that is complete goes its way.
+   * Cuts a stream, and refuses a request without a response if it is a read or still arriving. A write that has fully
+   * arrived gets its regular response, and a response that is already complete is delivered.
    */
   function stop({ request, response }: OpenAnswer): void {
     if (response.writableEnded) return;
@@ -55,9 +58,9 @@ export function createOpenAnswers({ access }: { access: Pick<AccessStore, 'valid
   }
 
   async function look(): Promise<void> {
-    // a change may have begun to answer with a stream since
+    // a write may have started to stream its response in the meantime
     for (const answer of open.values()) if (answer.ended.signal.aborted && answer.response.headersSent) stop(answer);
-    // who is let in while the query runs was not asked for
+    // listed before the query, which does not cover requests admitted while it runs
     const held = [...open.values()].flatMap((answer) =>
       answer.holder === null || answer.ended.signal.aborted ? [] : [{ answer, holder: answer.holder }],
     );
@@ -100,7 +103,7 @@ function isRead({ method }: IncomingMessage): boolean {
   return method === 'GET' || method === 'HEAD';
 }
 
-/** The rest of a body that is still on its way is not read. */
+/** Sends 401 and closes the connection. The rest of a body that is still arriving is not read. */
 function refuse(response: ServerResponse): void {
   const body = JSON.stringify({ error: accessHasEnded.message });
   response.writeHead(accessHasEnded.status, {

@@ -1,7 +1,7 @@
 import { InvalidCursorError } from '../../db/page-cursor.ts';
 import { invalidRequest } from './errors.ts';
 
-/** A page of a list. Throws 400 for a cursor that no page gave. */
+/** Returns a page of a list. Throws 400 for an invalid cursor. */
 export async function pageOf<Page>(list: () => Promise<Page>): Promise<Page> {
   try {
     return await list();

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { mostOfPage } from '../../db/page.ts';
 import { closedQuery } from './closed-object.ts';
 
-/** A whole number in a path or a query. */
+/** Returns the schema of a whole number in a path or a query. */
 export function wholeNumber(minimum: number, maximum: number) {
   const message = `must be a whole number from ${minimum} to ${maximum}`;
   return z
@@ -17,15 +17,15 @@ export function wholeNumber(minimum: number, maximum: number) {
     );
 }
 
-/** How many a page may have. */
+/** Number of items per page. */
 export const limit = wholeNumber(1, mostOfPage);
 
 export const cursor = z.string().min(1).max(500).optional().meta({ description: 'nextCursor of the previous page.' });
 
-/** The query of a list in pages. */
+/** Query of a paginated list. */
 export const pageQuerySchema = closedQuery({ limit: limit.default(20), cursor });
 
-/** The same for a list that seldom has more than one page. */
+/** Query of a paginated list that seldom has more than one page. */
 export const listQuerySchema = closedQuery({ limit: limit.default(mostOfPage), cursor });
 
 export const nextCursor = z

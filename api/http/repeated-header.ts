@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-/** Whether a header field came more than once. Node keeps the first; a proxy may have looked at another one. */
+/** Reports whether a header field occurs more than once. Node uses the first; a proxy may have used another one. */
 export function hasSeveral({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>, field: string): boolean {
   let count = 0;
   for (let position = 0; position < rawHeaders.length; position += 2) {

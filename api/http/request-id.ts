@@ -3,7 +3,7 @@ import type { AppMiddleware } from './app-context.ts';
 
 const acceptable = /^[A-Za-z0-9._-]{8,64}$/;
 
-/** Takes over the client's X-Request-Id when it is harmless, else makes one, and sends it back. */
+/** Creates the middleware that echoes the client's X-Request-Id if it is acceptable, or else generates one. */
 export function createRequestId(): AppMiddleware {
   return (ctx, next) => {
     const given = ctx.req.headers['x-request-id'];
@@ -13,7 +13,7 @@ export function createRequestId(): AppMiddleware {
   };
 }
 
-/** A UUIDv7: the time in milliseconds in front, the random bits of a UUIDv4 behind. */
+/** Returns a UUIDv7: the time in milliseconds followed by the random bits of a UUIDv4. */
 function sortableUuid(): string {
   const time = Date.now().toString(16).padStart(12, '0');
   return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`;

@@ -3,7 +3,7 @@ import type { AppMiddleware } from './app-context.ts';
 import type { Metrics } from './metrics.ts';
 import { routeOf } from './route-of.ts';
 
-/** Counts every answer by method, pattern of the path and status, when its last byte has left. */
+/** Creates the middleware that counts each response by method, path pattern and status when it closes. */
 export function createRequestMetrics({ metrics }: { metrics: Pick<Metrics, 'observeRequest'> }): AppMiddleware {
   return (ctx, next) => {
     const startedAt = performance.now();

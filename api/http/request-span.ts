@@ -9,8 +9,8 @@ import type { AppMiddleware } from './app-context.ts';
 import { routeOf } from './route-of.ts';
 
 /**
- * Makes a span of each request. One that begins a turn of a job is the root of the turn's trace; a request with a `traceparent`
- * stays in the client's trace, and the two are linked.
+ * Creates the middleware that records a span per request. The span of a request that starts a job's turn is the root of
+ * the turn's trace, unless the request has a `traceparent`: then it stays in the client's trace and the two are linked.
  */
 export function createRequestSpan(): AppMiddleware {
   return (ctx, next) => {
@@ -30,7 +30,7 @@ export function createRequestSpan(): AppMiddleware {
         ...(turn === undefined ? {} : { 'docket.job.id': turn.jobId, 'docket.job.turn': turn.turn }),
       };
       const error = ctx.res.statusCode >= 500 ? String(ctx.res.statusCode) : null;
-      // a span that is not ended is not exported: the root of the turn's trace takes its place
+      // the original span is never ended and so not exported: the root of the turn's trace replaces it
       if (turn !== undefined && client === null)
         return endSpan(startTurnRequest(turn, name, { kind: SpanKind.SERVER, startTime, attributes }), error);
       span.updateName(name).setAttributes(attributes);
@@ -46,7 +46,7 @@ export function createRequestSpan(): AppMiddleware {
   };
 }
 
-/** The trace that a client's `traceparent` names. What its `tracestate` says is not ours to pass on. */
+/** Returns a context with the client's `traceparent`, without its `tracestate`, which is not ours to propagate. */
 function clientOf(extracted: Context): Context | null {
   const client = trace.getSpanContext(extracted);
   if (client === undefined) return null;

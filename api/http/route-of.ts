@@ -1,6 +1,6 @@
 /**
- * The pattern of the path that answered a request. An address that nothing is at has no name of its own, so that nobody can make
- * up names.
+ * Returns the path pattern of the route that answered a request. All unmatched paths share the name `none`, so that
+ * clients cannot create new names.
  */
 export function routeOf(ctx: { state: { route?: string } }): string {
   const matched: unknown = ctx.state.route ?? Reflect.get(ctx, '_matchedRoute');

@@ -6,17 +6,18 @@ import { setTimeout as wait } from 'node:timers/promises';
 export interface HttpServer {
   server: Server;
   listen(address: { host: string; port: number }): Promise<number>;
-  /** Goes on, but lets each answer close its connection, so that whoever asks again asks another process. */
+  /** Keeps serving, but closes each connection after its response, so that clients reconnect to another process. */
   turnAway(): void;
-  /** Stops accepting, lets open requests and streams run for `graceMs`, then cuts what is left. */
+  /** Stops accepting connections, lets open requests and streams run for `graceMs`, then closes the rest. */
   close(graceMs: number): Promise<void>;
 }
 
 const idleSweepMs = 50;
 
 /**
- * Node's HTTP server with limits that end slow and endless clients, and JSON for what the parser refuses. A reader that takes
- * nothing of an answer for `readerStalledMs` is cut off, whatever the answer is: its bytes are held in memory until then.
+ * Creates Node's HTTP server with limits against slow and endless clients, and with JSON errors for requests that the
+ * parser rejects. A client that reads nothing of its response for `readerStalledMs` is disconnected, whatever the
+ * response is, because its bytes are held in memory until then.
  */
 export function createHttpServer(
   listener: RequestListener,
@@ -29,7 +30,7 @@ export function createHttpServer(
       headersTimeout: 5_000,
       requestTimeout: 15_000,
       connectionsCheckingInterval: 1_000,
-      // longer than the idle time of the usual load balancers, so that they close first
+      // longer than the idle timeout of common load balancers, so that they close first
       keepAliveTimeout: 75_000,
       requireHostHeader: false,
       noDelay: true,
@@ -41,12 +42,12 @@ export function createHttpServer(
     },
   );
   server.maxConnections = 20_000;
-  // nothing has moved on the connection for that long
+  // runs when the connection has been idle for that long
   server.setTimeout(readerStalledMs, (socket) => {
     const response = answering.get(socket);
     const isAnswering = response !== undefined && !response.writableFinished;
     const isStalled = socket.writableLength > 0 || (response?.writableLength ?? 0) > 0;
-    // an answer may be long in coming
+    // a response may take long to produce
     if (isAnswering && !isStalled) socket.setTimeout(readerStalledMs);
     else socket.destroy();
   });
@@ -84,7 +85,7 @@ export function createHttpServer(
       const closed = new Promise<void>((resolve) => {
         server.close(() => resolve());
       });
-      // a connection kept alive falls idle when its answer ends
+      // a keep-alive connection becomes idle when its response ends
       const sweep = setInterval(() => server.closeIdleConnections(), idleSweepMs);
       const stop = new AbortController();
       const deadline = wait(graceMs, undefined, { signal: stop.signal }).catch(() => undefined);
@@ -107,9 +108,9 @@ const refusals: Record<string, { status: number; sentence: string }> = {
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, sentence: 'The request did not arrive in time.' },
 };
 
-/** Answers what Node's parser refused with the JSON error, once, and closes the connection. */
+/** Answers a request that Node's parser rejected with a JSON error, then closes the connection. */
 function writeClientError(error: NodeJS.ErrnoException, socket: Duplex, isAnswering: boolean): void {
-  // bytes in the middle of another answer would be read as part of it
+  // bytes sent in the middle of another response would be read as part of it
   if (isAnswering || !socket.writable || error.code === 'ECONNRESET') {
     socket.destroy(error);
     return;

@@ -8,14 +8,14 @@ import { ApiError, connectionsTaken, readTooSlow, storeUnavailable, tooManyReque
 import { quotaReached } from '../access/quotas.ts';
 import { rateLimitFields } from '../access/rate-limit-fields.ts';
 
-/** PostgreSQL's code of a row whose parent is not there. */
+/** PostgreSQL error code for a foreign-key violation: the row's parent does not exist. */
 const foreignKeyViolation = '23503';
 
 function isParentGone(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === foreignKeyViolation;
 }
 
-/** What a client reads of an error of the stores; null: it is not one that they expect. */
+/** Returns the client-facing error for an error of the stores, or null for an unexpected one. */
 export function refusalOfStore(error: unknown): ApiError | null {
   const quota = passedQuota(error);
   if (quota !== null) return quotaReached(quota);

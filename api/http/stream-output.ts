@@ -5,31 +5,34 @@ import type { ScheduleFlush } from './flush-queue.ts';
 
 export interface StreamOutputOptions {
   response: ServerResponse;
-  /** Sent when nothing was for `keepAliveMs`, unless the reader is behind: the server cuts off who takes nothing for long. */
+  /** Text sent after `keepAliveMs` of silence, unless the client is behind: the server disconnects stalled clients. */
   keepAlive: string;
   keepAliveMs: number;
-  /** When what is queued leaves; without it at the end of the event-loop turn. */
+  /** Schedules a flush; defaults to `setImmediate`. */
   schedule?: ScheduleFlush;
 }
 
-/** The way of a stream to its reader: at most one write per event-loop turn, back-pressure, keep-alive. */
+/** Output of a stream to its reader: at most one write per event-loop turn, with backpressure and keep-alive. */
 export interface StreamOutput {
-  /** Aborted when the reader has left, or was dropped. */
+  /** Aborts when the reader has disconnected or was dropped. */
   gone: AbortSignal;
-  /** Queues text; what is queued until the next flush leaves in one write. Does nothing once the reader is gone. */
+  /** Queues text, which is sent in one write at the next flush. Does nothing once the reader is gone. */
   write(text: string): void;
-  /** Null while the reader keeps up; else resolves when it has caught up or is gone. Do not pull from the source meanwhile. */
+  /**
+   * Returns null while the reader keeps up. Otherwise returns a promise that resolves when the reader has caught up or
+   * is gone; until then, do not pull from the source.
+   */
   blocked(): Promise<void> | null;
-  /** Writes what is queued, ends the response, and resolves to whether the kernel took all of it. */
+  /** Flushes the queue, ends the response, and resolves to whether the kernel accepted all of it. */
   end(): Promise<boolean>;
   /**
-   * After the end: whether the reader has it all, as far as can be told. Who is cut off takes the connection along; one that
-   * outlives the stream for `ms` is somebody's who read it.
+   * Reports, after the end, whether the reader has probably received everything. A reader that is cut off loses its
+   * connection, so one that stays open for another `ms` belongs to a reader that got it all.
    */
   outlived(ms: number): Promise<boolean>;
 }
 
-/** Wraps a response whose head was written; its reader may have left before. */
+/** Wraps a response whose head has been written. Its reader may already have disconnected. */
 export function createStreamOutput({
   response,
   keepAlive,
@@ -43,13 +46,13 @@ export function createStreamOutput({
   let isEnded = false;
   let drained: { promise: Promise<void>; resolve(): void } | null = null;
 
-  // looks when it fires, so that a write costs no timer
+  // the timer checks the silence when it fires, so that a write does not have to reset it
   let wroteAt = performance.now();
   let keepAliveTimer = setTimeout(checkSilence, keepAliveMs);
 
   response.on('drain', unblock);
   response.on('close', close);
-  // a broken pipe is the reader's leaving, which `close` tells
+  // a broken pipe means that the reader disconnected, which `close` reports
   response.on('error', () => {});
   if (response.destroyed) close();
 
@@ -105,7 +108,7 @@ export function createStreamOutput({
     },
     outlived(ms) {
       if (!response.writableFinished) return Promise.resolve(false);
-      // nothing can be told of a connection that is closed from this side
+      // a connection closed from this side gives no evidence
       if (socket === null || !shouldKeepAlive) return Promise.resolve(true);
       if (socket.destroyed) return Promise.resolve(false);
       return outlives(socket, ms);
@@ -113,13 +116,13 @@ export function createStreamOutput({
   };
 }
 
-/** Whether a connection stays open for `ms` in which the event loop could hear of its end. */
+/** Reports whether a connection stays open for `ms` while the event loop can notice that it closes. */
 async function outlives(socket: Socket, ms: number): Promise<boolean> {
   const closed = new AbortController();
   const onClose = () => closed.abort();
   socket.once('close', onClose);
   try {
-    // a busy event loop fires one timer late and not ten: whatever waits in the kernel is read between them
+    // a busy event loop may delay one timer but not ten; events waiting in the kernel are read between them
     for (let slice = 0; slice < 10; slice += 1) await sleep(ms / 10, undefined, { signal: closed.signal });
     return true;
   } catch {

@@ -26,7 +26,7 @@ export interface JobRequest {
 }
 
 export interface JobCreation {
-  /** What the same key was used for; null when the request is new. Nothing that has changed since is asked. */
+  /** Returns the earlier use of the Idempotency-Key, or null for a new request. It repeats no checks. */
   findEarlier(owner: Owner, request: JobRequest): Promise<EarlierJob | null>;
   /** Throws ApiError when the request names something the project may not use. */
   check(request: JobRequest): Promise<CheckedJob>;
@@ -35,7 +35,7 @@ export interface JobCreation {
 
 export type CheckedJob = NewJob;
 
-/** Turns a request into a job and its outbox row. */
+/** Creates the operations that turn a request into a job and its outbox row. */
 export function createJobCreation({ jobs, problemWithModel, defaultModel, ...deps }: CreateJobDeps): JobCreation {
   const repositories = { ...deps.repositories, mayUseSsh: true };
   const { checkRepositories } = createGrantChecks(deps);
@@ -72,7 +72,7 @@ export function createJobCreation({ jobs, problemWithModel, defaultModel, ...dep
         projectId: project.id,
         prompt: body.prompt,
         repository,
-        // the project's default ref is one of its own repository
+        // the project's default ref belongs to its own repository
         requestedRef: refOf(body.source?.ref) ?? (repository === project.repository ? project.defaultRef : null),
         model,
         draft: body.draft ?? false,
@@ -91,7 +91,7 @@ function refOf(text: string | undefined): string | null {
   return parsed.ref;
 }
 
-/** The hash is equal for bodies that ask for the same, whatever the order of their fields. */
+/** Returns the idempotency record of a request. The hash does not depend on the order of the body's fields. */
 function idempotencyOf({ prompt, source, model, draft }: CreateJobBody, key: string | null): Idempotency | null {
   const requested = [prompt, source?.repository ?? null, source?.ref ?? null, model ?? null, draft ?? false];
   return key === null ? null : { key, requestHash: hashOfRequest(requested) };

@@ -5,7 +5,7 @@ import { jobWorkflowId } from '../../workflows/contract/messages.ts';
 
 const cancelTimeoutMs = 3_000;
 
-/** Cancels the execution of a turn. Repeating it is harmless, and so is one that has ended or never began. */
+/** Creates a function that cancels a turn's workflow. It is idempotent, even if the workflow ended or never started. */
 export function createJobCanceller({ client }: { client: Client }): StartJob {
   return async function cancelJob({ jobId, turn }) {
     try {

@@ -11,7 +11,7 @@ const project = z
   .optional()
   .meta({ description: 'Only jobs of this project.' });
 
-/** The query of `GET /v1/jobs`. */
+/** Query of `GET /v1/jobs`. */
 export const jobListQuerySchema = pageQuerySchema.extend({
   status: z
     .string()
@@ -29,10 +29,10 @@ export const jobListQuerySchema = pageQuerySchema.extend({
     .meta({ description: 'Searches title, prompt, repository and branch; or the id of a job.' }),
 });
 
-/** The query of `GET /v1/jobs/events`. */
+/** Query of `GET /v1/jobs/events`. */
 export const jobChangesQuerySchema = closedQuery({ project });
 
-/** The header of a watcher that comes back: a time in microseconds; an empty one is none. */
+/** Last-Event-ID header of a reconnecting client: a time in microseconds. An empty value counts as absent. */
 export const lastChangeId = z
   .string()
   .regex(/^\d{0,16}$/, 'must be one that the stream gave')

@@ -8,14 +8,14 @@ import { jobStatusSchema } from '../../workflows/contract/job.ts';
 
 const longestPrompt = 100_000;
 
-/** Of a body with a prompt: 100,000 characters of up to four bytes, and the rest. */
+/** Largest body with a prompt: 100,000 characters of up to four bytes, plus the other fields. */
 export const promptBytes = 512 * 1024;
 
 export const projectId = z.string().meta({ description: 'The project identifier.' });
 export const ofJob = { projectId, id: z.string().meta({ description: 'Unique identifier of the agent job.' }) };
 
 function isWithin(text: string, characters: number): boolean {
-  // counted in characters, not in UTF-16 units; a text of so few units needs no counting
+  // count code points, not UTF-16 units; a text with few enough units needs no counting
   return text.length <= characters || (text.length <= characters * 2 && [...text].length <= characters);
 }
 
@@ -25,10 +25,10 @@ const promptSchema = z
   .refine((text) => isWithin(text, longestPrompt), `must have at most ${longestPrompt} characters`)
   .meta({ description: 'What the agent is asked to do.', minLength: 1, maxLength: longestPrompt });
 
-/** The body of `POST …/job/{id}/message`. */
+/** Body of `POST …/job/{id}/message`. */
 export const jobMessageSchema = closedBody({ prompt: promptSchema });
 
-/** The body of `POST …/job`. */
+/** Body of `POST …/job`. */
 export const createJobSchema = closedBody({
   prompt: promptSchema,
   source: closedBody({
@@ -53,7 +53,7 @@ export type CreateJobBody = z.infer<typeof createJobSchema>;
 
 const count = z.number().int().min(1).max(999_999);
 
-/** The body of `POST …/job/{id}/fork`. */
+/** Body of `POST …/job/{id}/fork`. */
 export const forkJobSchema = closedBody({
   turn: count.optional().meta({ description: 'Without it the newest turn.' }),
   step: count.meta({ description: 'The last step that the new job takes over; it must have ended.' }),
@@ -61,7 +61,7 @@ export const forkJobSchema = closedBody({
   prompt: promptSchema.optional().meta({ description: 'A message that the first new step reads.' }),
 });
 
-/** The query of `GET …/jobs`. */
+/** Query of `GET …/jobs`. */
 export const listJobsSchema = closedQuery({
   status: jobStatusSchema.optional(),
   limit: limit.default(20),
@@ -72,22 +72,22 @@ export const jobListSchema = z.object({ jobs: z.array(agentJobSchema).max(mostOf
 
 const mostEventsOfPage = 500;
 
-/** The query of `GET …/job/{id}/events`; `limit` is for pages. */
+/** Query of `GET …/job/{id}/events`; `limit` applies to pages. */
 export const eventsQuerySchema = closedQuery({
   after: wholeNumber(0, 999_999_999_999_999).default(0).meta({ description: 'The last event known.' }),
   limit: wholeNumber(1, mostEventsOfPage).default(100).meta({ description: 'Events per page.' }),
 });
 
-/** A turn, a step or a run. */
+/** Number of a turn, step or run. */
 export const counted = wholeNumber(1, 999_999);
 
-/** The query of `GET …/job/{id}/history`. */
+/** Query of `GET …/job/{id}/history`. */
 export const historyQuerySchema = closedQuery({
   turn: counted.optional().meta({ description: 'Defaults to the newest turn.' }),
   run: counted.optional().meta({ description: 'Defaults to the last run of the turn.' }),
 });
 
-/** The header of a watcher that comes back; an empty one is none. */
+/** Last-Event-ID header of a reconnecting client. An empty value counts as absent. */
 export const lastEventId = z
   .string()
   .regex(/^\d{0,15}$/, 'must be the number of an event')

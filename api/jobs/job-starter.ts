@@ -12,12 +12,12 @@ export interface JobStarterDeps {
   taskQueue?: string;
 }
 
-/** How long one start may take before it is given up and tried again later. */
+/** Timeout of one start, after which it is retried later. */
 const startTimeoutMs = 3_000;
-/** Waiting for a worker, publishing and retries come on top of the job's own time limit. */
+/** Time for waiting for a worker, publishing and retries, in addition to the job's own time limit. */
 const graceMs = 30 * 60_000;
 
-/** Starts the workflow of a turn, by name. Repeating it is harmless: a turn has one execution, ever. */
+/** Creates a function that starts a turn's workflow by name. It is idempotent: a turn has only one execution, ever. */
 export function createJobStarter({ client, limits, taskQueue = jobTaskQueue }: JobStarterDeps): StartJob {
   return async function startJob({ jobId, turn, organizationId }) {
     const input: JobInput = { jobId, turn, limits };
@@ -27,17 +27,17 @@ export function createJobStarter({ client, limits, taskQueue = jobTaskQueue }: J
           workflowId: jobWorkflowId(jobId, turn),
           taskQueue,
           args: [input],
-          // the queue takes turns between organizations, and a worker divides its slots by them
+          // the queue alternates between organizations, and a worker divides its slots among them
           priority: { fairnessKey: organizationId },
           workflowIdConflictPolicy: 'USE_EXISTING',
           workflowIdReusePolicy: 'REJECT_DUPLICATE',
           workflowRunTimeout: limits.maxDurationMs + graceMs,
-          // a worker that was killed holds its task no longer than this
+          // a killed worker blocks its task for at most this long
           workflowTaskTimeout: '3s',
         }),
       );
     } catch (error) {
-      // it ran and has ended already
+      // the workflow has already run and ended
       if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
     }
   };

@@ -8,7 +8,7 @@ import { counted, ofJob } from './job-schemas.ts';
 const time = z.string().meta({ format: 'date-time' });
 const place = /^([1-9]\d{0,5}|0)\.([1-9]\d{0,5}|0)$/;
 
-/** The query of `GET …/job/{id}/steps`. */
+/** Query of `GET …/job/{id}/steps`. */
 export const stepsQuerySchema = closedQuery({
   after: z
     .string()
@@ -22,7 +22,7 @@ export const stepsQuerySchema = closedQuery({
   limit: limit.default(50),
 });
 
-/** The query of `GET …/job/{id}/turns`. */
+/** Query of `GET …/job/{id}/turns`. */
 export const turnsQuerySchema = closedQuery({
   after: wholeNumber(0, 999_999).default(0).meta({ description: 'nextAfter of the previous page.' }),
   limit: limit.default(largestTimelinePage),
@@ -30,7 +30,7 @@ export const turnsQuerySchema = closedQuery({
 
 export const ofStep = { ...ofJob, turn: counted, step: counted };
 
-/** The query of `GET …/job/{id}/diff`. */
+/** Query of `GET …/job/{id}/diff`. */
 export const diffQuerySchema = closedQuery({ turn: counted.optional(), step: counted.optional() }).refine(
   ({ turn, step }) => (turn === undefined) === (step === undefined),
   {

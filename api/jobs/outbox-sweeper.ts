@@ -3,9 +3,9 @@ import type { DueEntry, OutboxStore } from '../../db/jobs/outbox.ts';
 import type { StartJob } from './job-starter.ts';
 
 export interface OutboxSweeper {
-  /** Looks now rather than at the next tick. Never waits and never throws. */
+  /** Triggers a sweep now instead of at the next tick. It never waits and never throws. */
   wake(): void;
-  /** Ends after the starts that are under way. */
+  /** Stops the sweeper and waits for the starts in flight. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
@@ -13,18 +13,19 @@ export interface OutboxSweeperDeps {
   outbox: OutboxStore;
   startJob: StartJob;
   log: Logger;
-  /** What the log says of an entry that has to wait. */
+  /** Log message for an entry whose start failed. */
   failure?: string;
   intervalMs?: number;
-  /** How long a claimed entry is left to this process; longer than a start may take. */
+  /** Lease of a claimed entry. It must exceed the timeout of a start. */
   leaseMs?: number;
 }
 
 const mostStarts = 50;
 
 /**
- * Starts what the outbox holds: new jobs at once, and what a crash or an unreachable Temporal left behind. An entry goes
- * only after its start is confirmed, so a job is started at least once; Temporal makes it exactly once.
+ * Creates a sweeper that starts the outbox entries: new jobs at once, and those left over after a crash or while
+ * Temporal was unreachable. An entry is removed only after its start is confirmed. A job is therefore started at least
+ * once, which Temporal turns into exactly once.
  */
 export function createOutboxSweeper({
   outbox,
@@ -46,7 +47,7 @@ export function createOutboxSweeper({
       await outbox.remove(entry);
       isFailing = false;
     } catch (error) {
-      // one line for an outage, not one for each try
+      // log once per outage, not once per attempt
       if (!isFailing) log.warn({ err: error, jobId: entry.jobId, turn: entry.turn }, failure);
       isFailing = true;
     }
@@ -78,7 +79,7 @@ export function createOutboxSweeper({
       .finally(() => {
         isSweeping = false;
         running.delete(swept);
-        if (isWanted && running.size < mostStarts) wake(); // somebody called while the last query was ending
+        if (isWanted && running.size < mostStarts) wake(); // `wake` was called while the last query was ending
       });
     running.add(swept);
   }

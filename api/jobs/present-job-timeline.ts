@@ -1,7 +1,7 @@
 import type { TimelineStep, TimelineTurn } from '../../db/jobs/job-timeline.ts';
 import type { PublicStep, PublicTurns } from './job-timeline-schemas.ts';
 
-/** The public form of a turn, field by field. */
+/** Returns the public form of a turn, field by field. */
 export function presentTurn({
   turn,
   prompt,
@@ -24,7 +24,7 @@ export function presentTurn({
   };
 }
 
-/** The public form of a step, field by field. */
+/** Returns the public form of a step, field by field. */
 export function presentStep(row: TimelineStep): PublicStep {
   return {
     turn: row.turn,

@@ -2,7 +2,7 @@ import type { ListedJobRow } from '../../db/jobs/job-lists.ts';
 import { presentJob } from '../../db/jobs/agent-job.ts';
 import type { ListedJob } from './job-list-schemas.ts';
 
-/** A job as lists show it. */
+/** Returns the form of a job used in lists. */
 export function presentListedJob(row: ListedJobRow): ListedJob {
   return {
     ...presentJob(row),

@@ -62,9 +62,9 @@ export interface JobActionRouteDeps {
   messages: JobMessageStore;
   endings: JobEndings;
   readJob: ReadJob;
-  /** Called after a turn was written, so that its workflow starts at once. */
+  /** Called after a turn has been stored, so that its workflow starts at once. */
   onBegun: () => void;
-  /** Called after a cancel was written, so that the execution learns of it at once. */
+  /** Called after a cancellation has been stored, so that the workflow is canceled at once. */
   onCancelled: () => void;
 }
 

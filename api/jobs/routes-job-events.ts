@@ -41,7 +41,7 @@ export interface JobEventRouteDeps {
   readJob: ReadJob;
   events: Pick<JobEventStore, 'read'>;
   wakeups: JobEventWakeups;
-  /** Aborted when the process is about to go: its watchers go on at another one. */
+  /** Aborts when the process shuts down. Clients then reconnect to another process. */
   stopping: AbortSignal;
   log: Logger;
   times?: Partial<typeof defaultTimes>;
@@ -50,9 +50,9 @@ export interface JobEventRouteDeps {
 interface Watched {
   owner: Owner;
   jobId: string;
-  /** The number of the last event that the watcher has. */
+  /** Number of the last event the client has received. */
   after: number;
-  /** As its reconnection names it; null: it comes for the first time. */
+  /** Last-Event-ID of a reconnecting client; null on the first connection. */
   lastEventId: number | null;
 }
 
@@ -87,7 +87,7 @@ async function stream(
   const times = { ...defaultTimes, ...deps.times };
   if (stopping.aborted) throw draining();
   using bell = wakeups.subscribe(jobId);
-  // a watcher that comes back to a job that has said everything is told to stay away
+  // 204 stops a client from reconnecting to a job that has no further events
   const isOver = lastEventId !== null && (await hasEnded(events, owner, { jobId, after: lastEventId }));
   if (isOver) {
     ctx.status = 204;

@@ -54,12 +54,12 @@ export interface JobExportRouteDeps {
   histories: JobHistoryStore;
   bundles: JobBundleStore;
   threadQueue: ThreadQueue;
-  /** Downloads of bundles count with the streams. */
+  /** Limits streams; downloads of bundles count as streams. */
   takeStreamSlot: TakeStreamSlot;
   log: Logger;
 }
 
-/** From so many packed bytes on, the JSON of a history is made in a thread. */
+/** Packed size, in bytes, from which a history is converted to JSON in a worker thread. */
 const largeHistory = 32 * 1024;
 const historyThread = new URL('../../db/jobs/history-thread.ts', import.meta.url);
 
@@ -91,7 +91,7 @@ export function createJobExportRouter(deps: JobExportRouteDeps): AppRouter {
         'Content-Disposition': `attachment; filename="${id}.docket.gz"`,
       };
       using _slot = takeStreamSlot(caller.organizationId);
-      ctx.respond = false; // from here on a failure cuts the file off, which its reader notices
+      ctx.respond = false; // from here on a failure truncates the file, which its reader detects
       ctx.res.writeHead(200, headers);
       if (ctx.method === 'HEAD') return void ctx.res.end();
       try {

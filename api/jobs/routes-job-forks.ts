@@ -39,12 +39,12 @@ export const jobForkRoutes = {
 export interface JobForkRouteDeps {
   admit: Admission;
   jobs: Pick<JobStore, 'findEarlier'>;
-  /** The one of new jobs: a fork is one. */
+  /** Rate limit of new jobs, which forks count toward. */
   jobPolicy: RateLimitPolicy;
   forks: JobForkStore;
   problemWithModel: (name: string) => string | null;
   readJob: ReadJob;
-  /** Called after a job was written, so that its workflow starts at once. */
+  /** Called after a job has been stored, so that its workflow starts at once. */
   onCreated: () => void;
 }
 

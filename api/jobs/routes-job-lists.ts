@@ -41,7 +41,7 @@ export interface JobListRouteDeps {
   takeStreamSlot: TakeStreamSlot;
   lists: JobListStore;
   wakeups: JobEventWakeups;
-  /** Aborted when the process is about to go: its watchers go on at another one. */
+  /** Aborts when the process shuts down. Clients then reconnect to another process. */
   stopping: AbortSignal;
   log: Logger;
 }
@@ -69,7 +69,7 @@ export function createJobListsRouter(deps: JobListRouteDeps): AppRouter {
         return;
       }
       const output = openEventStream(ctx, times);
-      // at once, so that a list that is asked for now misses nothing
+      // sent at once: a list requested after this event misses nothing
       output.write(`id: ${afterMicros}\nevent: start\ndata: {}\n\n`);
       try {
         await streamJobChanges({ owner: caller, projectId, afterMicros, lists, bell, output, stopping, ...times });

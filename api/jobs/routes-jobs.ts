@@ -71,9 +71,9 @@ export interface JobRouteDeps {
   erasure: Pick<Erasure, 'job'>;
   creation: JobCreation;
   readJob: ReadJob;
-  /** Called after a job was written, so that its workflow starts at once. */
+  /** Called after a job has been stored, so that its workflow starts at once. */
   onCreated: () => void;
-  /** Called after executions were noted to be cancelled. */
+  /** Called after the cancellation of workflows has been recorded. */
   onCancelled: () => void;
 }
 

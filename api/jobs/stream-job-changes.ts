@@ -8,27 +8,30 @@ import type { StreamOutput } from '../http/stream-output.ts';
 export interface StreamJobChangesOptions {
   owner: Owner;
   projectId?: string;
-  /** Changes after this moment are sent, in microseconds. */
+  /** Time, in microseconds, after which changes are sent. */
   afterMicros: string;
   lists: Pick<JobListStore, 'listChanged'>;
   bell: JobEventBell;
   output: StreamOutput;
   stopping: AbortSignal;
-  /** The longest time between two looks, whatever the bell does. */
+  /** Maximum time between two queries, even without a wakeup. */
   lookEveryMs: number;
-  /** The shortest time between two looks: many changes of a job become one. */
+  /** Minimum time between two queries, so that many changes of a job become one. */
   restMs: number;
 }
 
-/** A change may be seen only when its transaction has ended: what began so long before the newest one is asked for again. */
+/**
+ * Overlap with the previous query. A change becomes visible only when its transaction commits, so changes this much
+ * older than the newest one are queried again.
+ */
 const overlapMicros = 10_000_000n;
 const pageSize = 200;
 
-/** Sends each job that was made or changed, as it is then, until the reader leaves or the process stops. */
+/** Sends the current state of each created or changed job until the reader disconnects or the process stops. */
 export async function streamJobChanges(options: StreamJobChangesOptions): Promise<void> {
   const { owner, projectId, lists, bell, output, stopping } = options;
   const signal = AbortSignal.any([output.gone, stopping]);
-  /** What was sent of late: id → time of the change. */
+  /** Changes sent recently: job id → time of the change. */
   const sent = new Map<string, string>();
   let newest = BigInt(options.afterMicros);
   while (!signal.aborted) {

@@ -7,20 +7,20 @@ import type { StreamOutput } from '../http/stream-output.ts';
 export interface StreamJobEventsOptions {
   owner: Owner;
   jobId: string;
-  /** The number of the last event that the watcher has. */
+  /** Number of the last event the client has received. */
   after: number;
   events: Pick<JobEventStore, 'read'>;
   bell: JobEventBell;
   output: StreamOutput;
-  /** Ends the stream at an event boundary. */
+  /** Ends the stream between two events. */
   stopping: AbortSignal;
-  /** The longest time between two looks, whatever the bell does. */
+  /** Maximum time between two queries, even without a wakeup. */
   lookEveryMs: number;
 }
 
 const pageSize = 50;
 
-/** Sends a job's events as they are appended, each once and in order, until its turn has ended and no other began. */
+/** Sends a job's events as they are appended, once each and in order, until the job is no longer active. */
 export async function streamJobEvents(options: StreamJobEventsOptions): Promise<void> {
   const { owner, jobId, events, bell, output, stopping, lookEveryMs } = options;
   const signal = AbortSignal.any([output.gone, stopping]);
@@ -35,7 +35,7 @@ export async function streamJobEvents(options: StreamJobEventsOptions): Promise<
     const blocked = output.blocked();
     if (blocked !== null) await blocked;
     if (page.events.length === pageSize) continue;
-    // status and events are of one moment: of a turn that has ended nothing follows
+    // status and events come from one snapshot: when the job is not active, no further event follows
     if (page.status !== 'active') break;
     await bell.next({ withinMs: lookEveryMs, signal });
   }

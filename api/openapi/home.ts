@@ -1,6 +1,6 @@
 import { markup, renderPage } from './html.ts';
 
-/** What is at `/` where no dashboard is. */
+/** Renders the page at `/` that is served when no dashboard has been built. */
 export function renderHomePage(): string {
   return renderPage({
     title: 'Docket',

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** Text that is HTML already; everything else is escaped where it is put in. */
+/** Text that is already HTML. All other values are escaped when inserted. */
 export interface Html {
   html: string;
 }
@@ -9,7 +9,7 @@ type Piece = string | number | Html | null | Html[];
 
 const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 
-/** Template tag: escapes every value that is not HTML by this tag. */
+/** Template tag that escapes every value not produced by this tag. */
 export function markup(strings: TemplateStringsArray, ...pieces: Piece[]): Html {
   return { html: strings.map((text, index) => text + textOf(pieces[index] ?? null)).join('') };
 }
@@ -34,7 +34,7 @@ pre{overflow-x:auto;border:1px solid #d1d9e0;border-radius:6px;padding:.5rem 0;m
 .added{background:#12261e}.removed{background:#301b1f}.hunk{background:#121d2f}.file{background:#151b23}.quiet{color:#9198a1}}
 `;
 
-/** Nothing but the page's own style: no script, no image, no form, no frame. */
+/** Content Security Policy that allows only the page's own style: no scripts, images, forms or frames. */
 export const contentSecurityPolicy = [
   "default-src 'none'",
   `style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`,
@@ -43,9 +43,9 @@ export const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** A whole page. */
+/** Renders a complete page. */
 export function renderPage({ title, body }: { title: string; body: Html }): string {
-  // put in as it is: the policy above names the hash of these very bytes
+  // inserted unescaped, because the policy above contains the hash of exactly these bytes
   const styleElement: Html = { html: `<style>${style}</style>` };
   const head = markup`<meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="robots" content="noindex">`;
   return markup`<!doctype html><html lang="en"><head>${head}<title>${title}</title>${styleElement}</head><body>${body}</body></html>`

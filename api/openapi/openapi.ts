@@ -10,7 +10,7 @@ const security = {
   none: [],
 };
 
-/** The OpenAPI 3.1 document of the declared endpoints. */
+/** Returns the OpenAPI 3.1 document of the declared endpoints. */
 export function createOpenApi({ baseUrl, routes }: { baseUrl: string; routes: Record<string, Route> }) {
   const paths: Record<string, Record<string, unknown>> = {};
   for (const [id, route] of Object.entries(routes)) {
@@ -84,7 +84,7 @@ function operationOf(operationId: string, route: Route) {
 }
 
 function parametersOf(place: 'path' | 'query' | 'header', schema: z.ZodObject) {
-  // what is parsed to a number or a list is described as that, everything else as the text it comes as
+  // a parameter parsed into a number or a list is described as such, any other one as the text it is sent as
   const [parsed, sent] = [schemaOf(schema, 'output'), schemaOf(schema, 'input')];
   return Object.keys(schema.shape).map((name) => {
     const typed = propertyOf(parsed, name);
@@ -106,7 +106,7 @@ function propertyOf(schema: JsonSchema, name: string): JsonSchema {
   return objectSchema.parse(schema).properties[name] ?? {};
 }
 
-/** The JSON schema of a validator: what it takes (`input`) or what it gives (`output`). */
+/** Returns the JSON schema of a validator's input or output. */
 function schemaOf(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
   const { $schema: _dialect, ...jsonSchema } = z.toJSONSchema(schema, { io, unrepresentable: 'any', reused: 'inline' });
   return jsonSchema;

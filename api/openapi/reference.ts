@@ -32,7 +32,7 @@ const keyNames: Record<string, string> = {
   session: 'session of the dashboard',
 };
 
-/** The reference of the API for people, made from its OpenAPI description. */
+/** Renders the API reference for people from the OpenAPI description. */
 export function renderReferencePage(openApi: unknown): string {
   const { info, paths } = documentSchema.parse(JSON.parse(JSON.stringify(openApi)));
   const operations = Object.entries(paths).flatMap(([path, item]) => {

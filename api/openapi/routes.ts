@@ -19,7 +19,7 @@ import { siteRoutes } from '../sites/routes-sites.ts';
 import { threadRoutes } from '../sites/routes-threads.ts';
 import { webhookRoutes } from '../webhooks/routes.ts';
 
-/** Every endpoint of the HTTP API by its operation id, in the order of the OpenAPI document. */
+/** Endpoints of the HTTP API by operation id, in the order of the OpenAPI document. */
 export const routes = {
   ...jobRoutes,
   ...jobEventRoutes,

@@ -13,7 +13,7 @@ const base = '/v1/pull-requests/{id}';
 const params = { id: z.string().meta({ description: 'The id of the pull request.' }) };
 const pullRequest = json('The pull request.', pullRequestSchema);
 
-/** Pull requests of the local forge. */
+/** Routes for pull requests of the local forge. */
 export const pullRequestRoutes = {
   getPullRequest: defineRoute({
     method: 'get',
@@ -73,7 +73,7 @@ export function createPullRequestsRouter({ admit, pullRequests }: PullRequestRou
     return row;
   }
 
-  /** As it is after the change. */
+  /** Returns the pull request as it is after the change. */
   async function changed(owner: Owner, row: FoundPullRequest): Promise<PublicPullRequest> {
     return present((await pullRequests.find(owner, row.id)) ?? row);
   }

@@ -12,19 +12,19 @@ export interface GapCheckDeps {
   indexes: Pick<SiteIndexes, 'lease'>;
   assistant: Assistant;
   log: Logger;
-  /** Ends a check; another process goes on with it. */
+  /** Aborts a check, which another process then continues. */
   stopping: AbortSignal;
 }
 
-/** A gap that its process has let go of for so long is taken by another one. */
+/** Lease of a claimed gap, in seconds. After it expires, another process may claim the gap. */
 const claimSeconds = 120;
 const longestAnswerMs = 90_000;
 const indexWaits = 40;
 const indexWaitMs = 250;
 
 /**
- * One round over the gaps under way: sites whose change was merged are indexed, and the questions of those that are indexed
- * are asked again. Rounds of several processes share the work; one round at a time runs in each.
+ * Creates a function that runs one round over the gaps in progress. It re-indexes sites whose change was merged, and
+ * asks the questions of re-indexed sites again. Processes share the work, and each runs one round at a time.
  */
 export function createGapChecks(deps: GapCheckDeps): () => Promise<void> {
   const { gaps, stopping, log } = deps;
@@ -73,7 +73,7 @@ async function check({ gaps, sites, indexes, assistant, stopping }: GapCheckDeps
   }
 }
 
-/** The index that the site says it has; this process may still be fetching it. */
+/** Leases the site's current index, waiting while this process is still downloading it. */
 async function newestIndex(indexes: Pick<SiteIndexes, 'lease'>, site: SiteRow): Promise<IndexLease | null> {
   for (let waits = 0; waits < indexWaits; waits += 1) {
     const lease = await indexes.lease(site);

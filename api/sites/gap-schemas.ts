@@ -5,16 +5,16 @@ import { mostOfPage } from '../../db/page.ts';
 import { mostSources } from '../../db/sites/threads.ts';
 import { nextCursor, pageQuerySchema, wholeNumber } from '../http/page-schemas.ts';
 
-/** What an answer of `GET …/searches` lists. */
+/** Maximum number of searches listed by `GET …/searches`. */
 export const mostSearches = 200;
 
-/** Reasons of a reader for a vote. */
+/** Maximum number of reasons per vote. */
 export const mostReasons = 10;
 
 const time = z.string().meta({ format: 'date-time' });
 const timeOrNull = z.string().nullable().meta({ format: 'date-time' });
 
-/** The body of `POST …/feedback`, and its answer. */
+/** Body of `POST …/feedback`, and of its response. */
 export const feedbackSchema = z.object({
   threadId: z.string().max(64).meta({ description: 'The id of the conversation, from its stream.' }),
   messageId: z.string().min(1).max(200).meta({ description: "The id of the assistant's message, from its stream." }),
@@ -28,7 +28,7 @@ const booleanText = z
   .transform((text) => text === 'true')
   .pipe(z.boolean());
 
-/** The query of `GET …/conversations`. */
+/** Query of `GET …/conversations`. */
 export const conversationQuerySchema = pageQuerySchema.extend({
   answered: booleanText.optional().meta({ description: 'Whether every question was answered.' }),
   vote: z.enum(['up', 'down']).optional().meta({ description: 'Conversations with such a rating of an answer.' }),
@@ -55,7 +55,7 @@ export const conversationPageSchema = z.object({
   nextCursor,
 });
 
-/** The query of `GET …/searches`. */
+/** Query of `GET …/searches`. */
 export const searchesQuerySchema = closedQuery({
   days: wholeNumber(1, 365).default(30),
 });
@@ -64,7 +64,7 @@ export const emptySearchesSchema = z.object({
   searches: z.array(z.object({ query: z.string(), count: z.number().int(), lastAt: time })).max(mostSearches),
 });
 
-/** The body of `POST …/gaps/{id}/job`. */
+/** Body of `POST …/gaps/{id}/job`. */
 export const gapJobSchema = closedBody({
   projectId: z
     .string()

@@ -6,12 +6,12 @@ import type { QuestionCluster } from '../../search/query/cluster-questions.ts';
 import type { ClusterTask } from '../../search/query/cluster-thread.ts';
 import type { ThreadQueue } from '../../lib/threads/thread-queue.ts';
 
-/** Questions that belong together and that the documentation of a site did not answer. */
+/** A group of related questions that a site's documentation did not answer. */
 export interface Gap {
   id: string;
   label: string;
   state: GapState | 'open';
-  /** How often a job was made for it. */
+  /** Number of jobs created for the gap. */
   attempt: number;
   job: GapRow['job'];
   checkedAt: Date | null;
@@ -19,18 +19,18 @@ export interface Gap {
 }
 
 export interface Gaps {
-  /** What somebody works on first, then the most asked. */
+  /** Lists the gaps: those being worked on first, then the most frequently asked. */
   list(site: SiteRow): Promise<Gap[]>;
   find(site: SiteRow, id: string): Promise<Gap | null>;
 }
 
-/** Unanswered questions that are looked at, the newest. */
+/** Maximum number of unanswered questions considered, newest first. */
 const mostQuestions = 2_000;
-/** Gaps that are listed: of those that somebody works on the newest, of the others those that were asked most. */
+/** Maximum number of listed gaps per kind: the newest of those being worked on, the most asked of the others. */
 const mostOfKind = 500;
-/** The questions of one gap that are shown, handed to a job and asked again. */
+/** Maximum number of questions per gap that are shown, passed to a job and asked again. */
 const mostOfGap = 20;
-/** Sites whose clusters are kept. */
+/** Maximum number of sites whose clusters are cached. */
 const mostSites = 20;
 
 const clustering = new URL('../../search/query/cluster-thread.ts', import.meta.url);
@@ -44,7 +44,7 @@ export interface GapsDeps {
 export function createGaps({ conversations, gaps, threadQueue }: GapsDeps): Gaps {
   const kept = new Map<string, { digest: string; clusters: Promise<QuestionCluster[]> }>();
 
-  /** Once for the same questions, however often somebody looks at them. */
+  /** Returns a site's clusters, which are computed only once for the same questions. */
   function clustersOf(siteId: string, task: ClusterTask): Promise<QuestionCluster[]> {
     const digest = digestOf(task);
     const earlier = kept.get(siteId);
@@ -72,7 +72,7 @@ export function createGaps({ conversations, gaps, threadQueue }: GapsDeps): Gaps
     return [
       ...stored.filter(({ id }) => !openIds.has(id)),
       ...open.map(({ id, label, questions }): Gap => {
-        // asked again after somebody had worked on it
+        // asked again after the gap had been worked on
         const earlier = storedById.get(id);
         return {
           id,
@@ -100,7 +100,7 @@ function digestOf({ asked, coveredUntil }: ClusterTask): string {
   return hash.digest('base64');
 }
 
-/** Until when a question counts as taken care of: to its last check, or for as long as one is to come. */
+/** Returns the time until which each question is covered: its last check, or indefinitely while a check is pending. */
 function coverageOf(stored: GapRow[]): Map<string, Date> {
   const until = new Map<string, Date>();
   for (const { state, checkedAt, questions } of stored) {
@@ -111,14 +111,14 @@ function coverageOf(stored: GapRow[]): Map<string, Date> {
   return until;
 }
 
-/** Whether a further job may be made: there is none, or the last one led to no change that is still to be merged. */
+/** Reports whether another job may be created: there is none, or the last one left no change still to be merged. */
 export function mayBegin({ state, job }: Gap): boolean {
   if (state === 'open' || state === 'unanswered' || job === null) return true;
   if (state !== 'working') return false;
   return job.status === 'failed' || job.prState === 'closed' || (job.status !== 'active' && job.prLink === null);
 }
 
-/** What the agent is asked to do about a gap. The readers' words are data: on one line each, and in quotes. */
+/** Returns the agent's prompt for a gap. The readers' questions are data, each quoted on one line. */
 export function promptOfGap({
   site,
   gap,
@@ -139,7 +139,7 @@ export function promptOfGap({
   ].join('\n\n');
 }
 
-/** Without what could end its line, its sentence or its quotes. */
+/** Removes everything that could end the text's line, sentence or quotes. */
 function oneLine(text: string): string {
   return text
     .replaceAll(/[\s\p{Cc}\p{Cf}]+/gu, ' ')

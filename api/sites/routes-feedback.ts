@@ -32,7 +32,7 @@ function rateAnswer<const Version extends 'v1' | 'v2'>(version: Version) {
   });
 }
 
-/** What readers say about answers, what they asked, and what they searched for in vain. */
+/** Routes for readers' ratings of answers, their conversations and their searches without results. */
 export const feedbackRoutes = {
   rateAnswerV1: rateAnswer('v1'),
   rateAnswer: rateAnswer('v2'),

@@ -22,7 +22,7 @@ import type { ReadSite } from './site-reader.ts';
 const base = '/v1/sites/{domain}/gaps';
 const ofGap = { domain, id: z.string().meta({ description: 'The id of the gap.' }) };
 
-/** Gaps of a site's documentation: questions it did not answer, and the jobs that answer them. */
+/** Routes for the gaps in a site's documentation: unanswered questions and the jobs that answer them. */
 export const gapRoutes = {
   listGaps: defineRoute({
     method: 'get',
@@ -79,7 +79,7 @@ export function createGapsRouter(deps: GapRouteDeps): AppRouter {
     return gap;
   }
 
-  /** The project that is named, else the one on the site's repository, else the only one. */
+  /** Returns the named project, or else the project on the site's repository, or else the only one. */
   async function projectOf(site: SiteRow, id: string | undefined): Promise<ProjectRow> {
     const found = await (id === undefined ? deps.projects.findOn(site, site.repository) : deps.projects.get(site, id));
     if (found !== null) return found;
@@ -113,7 +113,7 @@ export function createGapsRouter(deps: GapRouteDeps): AppRouter {
       const counter = { key: `job:${project.id}`, policy: deps.jobPolicy };
       const job = { ...checked, counter };
       const begun = await gaps.begin(caller, { ...gap, siteId: site.id }, { number: attempt, job });
-      // somebody else was quicker
+      // another request has already started the job
       if (begun === null) return presentJob(await jobOf(caller, await gapReader.find(site, gap.id)));
       ctx.state.turn = { jobId: begun.job.id, turn: begun.job.turn };
       if (begun.allowance !== null) ctx.set(rateLimitFields([{ ...counter, answer: begun.allowance }]));
@@ -132,7 +132,7 @@ export function createGapsRouter(deps: GapRouteDeps): AppRouter {
   });
 }
 
-/** The site's repository, where the project may work on it too. */
+/** Returns the site's repository if the project may also work on it. */
 function sourceOf({ repository }: SiteRow, project: ProjectRow) {
   return repository !== null && project.allowedRepositories.includes(repository) ? { repository } : undefined;
 }

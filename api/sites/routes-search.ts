@@ -12,7 +12,7 @@ import { pageNotFound, siteNotIndexed } from '../http/errors.ts';
 import type { ReadSite } from './site-reader.ts';
 import type { SearchHit } from '../../search/query/search-request.ts';
 
-/** What one search finds at most. */
+/** Maximum number of passages per search. */
 const mostPassages = 50;
 
 const searchBodySchema = z.looseObject({
@@ -63,7 +63,7 @@ export interface SearchRouteDeps {
   readSite: ReadSite;
   indexes: SiteIndexes;
   searchPassages: SearchPassages;
-  /** Called after a search that found nothing. */
+  /** Called after a search without results. */
   onEmpty: (site: SiteRef, query: string) => void;
 }
 
@@ -106,7 +106,7 @@ export function createSearchRouter(deps: SearchRouteDeps): AppRouter {
   });
 }
 
-/** A search result as the API shows it. */
+/** Returns the public form of a search result. */
 function presentHit({ path, anchor, title, headings, content, metadata, score }: SearchHit) {
   return { content, path, metadata: { ...metadata, title, headings, anchor, score } };
 }

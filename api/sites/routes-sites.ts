@@ -87,7 +87,7 @@ export function createSitesRouter(deps: SiteRouteDeps): AppRouter {
     return parsed.repository;
   }
 
-  /** A hosted repository may be a public one, which a site reads without a credential. */
+  /** Checks a site's source. A repository needs no credential, because it may be public. */
   async function checkSource(owner: Owner, { repository, directory }: SiteChange): Promise<void> {
     if (typeof repository === 'string')
       await checkRepositories(owner, { repositories: [repository], needsCredential: false });

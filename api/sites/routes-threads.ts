@@ -56,7 +56,7 @@ export function createThreadsRouter({ admit, readSite, threads }: ThreadRouteDep
   });
 }
 
-/** A conversation as the API shows it to an admin key. */
+/** Returns the form of a conversation shown to an admin key. */
 function presentThread({ id, createdAt, messages, nextAfter }: Thread): PublicThread {
   return {
     threadId: id,

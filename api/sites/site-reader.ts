@@ -4,7 +4,7 @@ import { siteNotFound } from '../http/errors.ts';
 
 export type ReadSite = (owner: Owner, domain: string) => Promise<SiteRow>;
 
-/** Reads a site for an organization. A missing site and another organization's are the same 404. */
+/** Creates a reader of sites. It throws one 404 for a missing site and for one of another organization. */
 export function createSiteReader({ sites }: { sites: Pick<SiteStore, 'findByDomain'> }): ReadSite {
   return async function readSite(owner, domain) {
     const site = await sites.findByDomain(owner, domain);

@@ -16,7 +16,7 @@ import { createSiteReader } from './site-reader.ts';
 
 type SiteRouterDeps = AppDeps & { threadQueue: ThreadQueue };
 
-/** What an organization administers. */
+/** Creates the routers for what an organization administers. */
 export function createAdministrationRouters(
   deps: SiteRouterDeps,
   requestAccess: RequestAccess,
@@ -44,7 +44,7 @@ export function createAdministrationRouters(
   ];
 }
 
-/** What readers and their pages ask. */
+/** Creates the routers for requests from readers and their pages. */
 export function createAssistantRouters(deps: SiteRouterDeps, requestAccess: RequestAccess): AppRouter[] {
   const { assistant: parts, stores, log } = deps;
   const { admit } = requestAccess;

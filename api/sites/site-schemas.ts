@@ -12,7 +12,7 @@ import {
   siteUrlSchema,
 } from '../../lib/inputs/administration.ts';
 
-/** The part of a path that names a site. */
+/** Path parameter that names a site. */
 export const domain = z.string().meta({ description: 'The domain identifier of the site.' });
 
 const repository = z
@@ -42,13 +42,13 @@ const settings = {
 
 const notBoth = 'must name repository or directory, not both';
 
-/** The body of `PATCH /v1/sites/{domain}`. What is left out stays. */
+/** Body of `PATCH /v1/sites/{domain}`. Omitted fields stay unchanged. */
 export const changeSiteSchema = closedBody({ ...settings, repository, directory })
   .partial()
   .refine((body) => body.repository === undefined || body.directory === undefined, notBoth);
 export type ChangeSiteBody = z.infer<typeof changeSiteSchema>;
 
-/** The body of `POST /v1/sites`. */
+/** Body of `POST /v1/sites`. */
 export const createSiteSchema = closedBody({ ...settings, repository, directory })
   .partial()
   .extend({ domain: domainSchema.meta({ description: 'Its identifier in addresses.' }) })

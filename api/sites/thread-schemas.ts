@@ -6,7 +6,7 @@ import { mostReasons } from './gap-schemas.ts';
 
 const time = z.string().meta({ format: 'date-time' });
 
-/** The query of `GET …/thread/{threadId}`. */
+/** Query of `GET …/thread/{threadId}`. */
 export const threadQuerySchema = closedQuery({
   limit: wholeNumber(1, 200).default(200),
   cursor: z
@@ -16,7 +16,7 @@ export const threadQuerySchema = closedQuery({
     .meta({ description: 'nextCursor of the previous page.' }),
 });
 
-/** A conversation of the assistant, as an admin key sees it. */
+/** A conversation with the assistant, as shown to an admin key. */
 export const threadSchema = z.object({
   threadId: z.string(),
   createdAt: time,

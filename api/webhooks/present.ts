@@ -2,7 +2,7 @@ import type { DeliveryRow } from '../../db/webhooks/webhook-deliveries.ts';
 import type { WebhookRow } from '../../db/webhooks/webhook-endpoints.ts';
 import type { PublicDelivery, PublicWebhook } from './webhook-schemas.ts';
 
-/** The public form of a webhook, field by field; its secret has none. */
+/** Returns the public form of a webhook, field by field. Its secret is never shown. */
 export function presentWebhook(row: WebhookRow): PublicWebhook {
   return {
     id: row.id,
@@ -17,7 +17,7 @@ export function presentWebhook(row: WebhookRow): PublicWebhook {
   };
 }
 
-/** The public form of a delivery, field by field. */
+/** Returns the public form of a delivery, field by field. */
 export function presentDelivery(row: DeliveryRow): PublicDelivery {
   return {
     id: row.id,

@@ -137,13 +137,13 @@ export interface WebhookRouteDeps {
   projects: Pick<ProjectStore, 'get'>;
   webhooks: WebhookStore;
   deliveries: WebhookDeliveryStore;
-  /** `host` or `host:port` that webhooks may lead to though it is private, and without TLS. */
+  /** Hosts, as `host` or `host:port`, that webhooks may use although they are private, even without TLS. */
   allowedHosts: readonly string[];
 }
 
-/** How long a rotated secret still signs beside the new one. */
+/** Time for which the old secret still signs alongside the new one after a rotation. */
 const secretOverlapMs = 24 * 3_600_000;
-/** Messages that are sent because a person asked for it: pings and redeliveries. */
+/** Rate limit for messages requested by a person: pings and redeliveries. */
 const askedPolicy: RateLimitPolicy = { name: 'webhook', limit: 1_000, windowSeconds: 3_600 };
 
 export function createWebhooksRouter(deps: WebhookRouteDeps): AppRouter {

@@ -27,7 +27,7 @@ const secretSchema = z
   .refine((text) => webhookKeyOf(text) !== null, 'must be whsec_ and 24 to 64 bytes in base64')
   .meta({ description: 'whsec_ and 24 to 64 bytes in base64; without it one is made.' });
 
-/** The body of `POST …/webhooks`. */
+/** Body of `POST …/webhooks`. */
 export const createWebhookSchema = closedBody({
   url: urlSchema,
   description: descriptionSchema.optional(),
@@ -35,7 +35,7 @@ export const createWebhookSchema = closedBody({
   secret: secretSchema.optional(),
 });
 
-/** The body of `PATCH …/webhooks/{id}`. What is left out stays. */
+/** Body of `PATCH …/webhooks/{id}`. Omitted fields stay unchanged. */
 export const changeWebhookSchema = closedBody({
   url: urlSchema.optional(),
   description: descriptionSchema.optional(),
@@ -43,7 +43,7 @@ export const changeWebhookSchema = closedBody({
   enabled: z.boolean().optional(),
 });
 
-/** The body of `POST …/webhooks/{id}/secret`. */
+/** Body of `POST …/webhooks/{id}/secret`. */
 export const rotateSecretSchema = closedBody({ secret: secretSchema.optional() }).prefault({});
 
 const time = z.string().meta({ format: 'date-time' });
