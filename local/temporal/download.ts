@@ -5,8 +5,9 @@ import { EnvHttpProxyAgent, fetch, type Response } from 'undici';
 import { codeOf, messageOf, StartError } from '../start-error.ts';
 import { megabytes, showProgress, type Output } from './terminal.ts';
 
-/** No program that is downloaded is nearly this large. */
-const mostBytes = 500_000_000;
+/** Far larger than any program that is downloaded. */
+const mostFileBytes = 500_000_000;
+const mostJsonBytes = 1_000_000;
 const totalMs = 20 * 60_000;
 
 export interface DownloadContext extends Output {
@@ -25,7 +26,11 @@ export function mayDownload(env: NodeJS.ProcessEnv): boolean {
 
 /** Reads a small JSON document. Throws StartError with a clause that says what went wrong. */
 export async function downloadJson(url: string, context: DownloadContext): Promise<unknown> {
-  return receive(url, context, (response) => response.json());
+  return receive(url, context, async ({ body }) => {
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of limited(body ?? [], mostJsonBytes)) chunks.push(chunk);
+    return JSON.parse(Buffer.concat(chunks).toString());
+  });
 }
 
 /** Writes what the address answers to `target` and answers its SHA-256, in hex. Throws StartError with a clause that says what went wrong. */
@@ -42,9 +47,8 @@ export async function downloadFile(
     }));
     const hash = createHash('sha256');
     const counted = async function* (body: AsyncIterable<Uint8Array>) {
-      for await (const chunk of body) {
+      for await (const chunk of limited(body, mostFileBytes)) {
         received += chunk.length;
-        if (received > mostBytes) throw new StartError(`it is larger than ${megabytes(mostBytes)}`);
         hash.update(chunk);
         yield chunk;
       }
@@ -52,6 +56,15 @@ export async function downloadFile(
     if (response.body !== null) await pipeline(response.body, counted, createWriteStream(target));
     return hash.digest('hex');
   });
+}
+
+async function* limited(body: AsyncIterable<Uint8Array> | Uint8Array[], mostBytes: number): AsyncGenerator<Uint8Array> {
+  let received = 0;
+  for await (const chunk of body) {
+    received += chunk.length;
+    if (received > mostBytes) throw new StartError(`it is larger than ${megabytes(mostBytes)}`);
+    yield chunk;
+  }
 }
 
 /** Through the proxy that the environment names, where it names one. */

@@ -92,6 +92,21 @@ describe('the download of the official release', () => {
     await expect(download(host.url, host.hash)).rejects.toThrow(/cannot be reached or broke off \(ECONNREFUSED\)/);
   });
 
+  it('reads no description of a release without end', async () => {
+    const block = Buffer.alloc(1 << 20, ' ');
+    let sent = 0;
+    const endless = await serve((_request, response) => {
+      const more = () => {
+        while (sent < 64 << 20 && response.write(block)) sent += block.length;
+        if (sent >= 64 << 20) response.end('{}');
+      };
+      response.on('drain', more);
+      more();
+    });
+    await expect(download(endless.url, 'f'.repeat(64))).rejects.toThrow(/it is larger than/);
+    expect(sent).toBeLessThan(64 << 20);
+  });
+
   it('goes through the proxy of the environment, but for hosts that it excludes', async () => {
     const host = await releaseHost();
     const seen: string[] = [];
