@@ -1,6 +1,6 @@
 import { Option, type Command } from 'commander';
 import { CommandError } from '../command-error.ts';
-import { answerOf, done, type Api } from '../http/api.ts';
+import { answerOf, bodyOf, done, type Api } from '../http/api.ts';
 import { connect, type CommandContext } from './context.ts';
 import { addJobBundleCommands } from './job-bundle.ts';
 import { getJob, watchJob, type JobRef } from './job-watch.ts';
@@ -123,8 +123,8 @@ function addReaders(group: Command, context: CommandContext): void {
         throw new CommandError('--turn and --step come together.', { exitCode: 2 });
       const patch =
         path === null
-          ? await answerOf(api.GET('/v2/agent/{projectId}/job/{id}/diff', { params: { path: ref }, parseAs: 'text' }))
-          : await answerOf(
+          ? await bodyOf(api.GET('/v2/agent/{projectId}/job/{id}/diff', { params: { path: ref }, parseAs: 'text' }))
+          : await bodyOf(
               api.GET('/v2/agent/{projectId}/job/{id}/steps/{turn}/{step}/diff', {
                 params: { path },
                 parseAs: 'text',

@@ -73,11 +73,17 @@ interface Unread {
   response: Response;
 }
 
-/** What the API answered. Throws ApiProblem for everything but 2xx. */
+/** Returns the JSON object of a response. Throws ApiProblem for every status but 2xx. */
 export async function answerOf<T>(call: Promise<Unread & { data?: T }>): Promise<T> {
+  const data = await bodyOf(call);
+  if (typeof data !== 'object' || data === null) throw new CommandError(foreignAnswer);
+  return data;
+}
+
+/** Returns the body of a response, text included (`parseAs: 'text'`). Throws ApiProblem for every status but 2xx. */
+export async function bodyOf<T>(call: Promise<Unread & { data?: T }>): Promise<T> {
   const { data, error, response } = await call.catch(withoutSyntaxError);
   if (!response.ok || data === undefined) throw new ApiProblem(response.status, error);
-  if (typeof data !== 'object' || data === null) throw new CommandError(foreignAnswer);
   return data;
 }
 

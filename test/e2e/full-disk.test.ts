@@ -62,7 +62,7 @@ it('keeps npm start and its jobs through a full disk, a death of PostgreSQL on i
     expect(refused).toEqual({ status: 503, body: { error: expect.any(String) } });
 
     await stack.kill('postgres');
-    await vi.waitFor(() => expect(stack.output()).toMatch(/PostgreSQL .*; the next attempt is in/), 60_000);
+    await vi.waitFor(() => expect(stack.output()).toMatch(/PostgreSQL .*; retrying in/), 60_000);
     expect(stack.output()).toContain('No space left on device');
     await disk.empty();
     await vi.waitFor(() => expect(stack.output()).toContain('PostgreSQL runs again'), 60_000);
