@@ -17,6 +17,7 @@ export interface AppDeps {
     | 'repositories'
     | 'rateLimits'
     | 'budgets'
+    | 'encryptionKeys'
     | 'webhookAllowedHosts'
     | 'temporal'
     | 'temporalUiUrl'

@@ -10,7 +10,7 @@ export interface FairPoolConfig extends PoolConfig {
   max: number;
   /** How long a holder waits for a connection of its share. */
   connectionTimeoutMillis: number;
-  /** Whom a connection is taken for now; null: for the process itself, which waits for no share. */
+  /** The holder that a connection is acquired for; null: the process itself, which waits for no share. */
   holderOf: () => string | null;
 }
 

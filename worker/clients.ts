@@ -20,20 +20,20 @@ import { uninstrumented, type InstrumentWorker } from './instrument.ts';
 export interface WorkerClients {
   forges: Forges;
   workspaces: Workspaces;
-  /** Why this worker may not use a repository; null when it may. */
+  /** Returns why this worker may not use a repository; null when it may. */
   problemWithRepository(repository: string): string | null;
-  /** The folders below which repositories and directories of this machine may lie; null: none. */
+  /** Folders that contain the usable local repositories and directories; null when there are none. */
   roots: { repositories: string | null; directories: string | null };
-  /** Brings a branch of a local repository into another. */
+  /** Merges a branch of a local repository into another. */
   mergeBranch(merge: BranchMerge): Promise<MergedBranch>;
 }
 
 export interface WorkerClientDeps {
   config: WorkerConfig;
   pullRequests: WorkerPullRequestStore;
-  /** Starts git; without it this process does. */
+  /** Starts git; by default this process does. */
   processes?: ProcessHost;
-  /** Without it the trees of jobs lie on the disk of the worker. */
+  /** Separate disks for the working copies of jobs; by default they are on the worker's disk. */
   disks?: JobDisks | null;
   instrument?: InstrumentWorker;
 }

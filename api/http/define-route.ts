@@ -23,7 +23,7 @@ export interface Response {
 /** Declaration of an endpoint, from which the router, the validation and the OpenAPI document are built. */
 export interface Route {
   method: 'get' | 'post' | 'patch' | 'delete';
-  /** Path with parameters as `{name}`, as in OpenAPI. */
+  /** Path with parameters as `{name}`, as in OpenAPI. A final `{+name}` may contain slashes. */
   path: string;
   summary: string;
   description?: string;
@@ -40,7 +40,9 @@ export interface Route {
   errors?: number[];
 }
 
-type NamesIn<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}` ? Name | NamesIn<Rest> : never;
+type NamesIn<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? (Name extends `+${infer Bare}` ? Bare : Name) | NamesIn<Rest>
+  : never;
 type WithParams<Path extends string> = [NamesIn<Path>] extends [never]
   ? unknown
   : { params: Record<NamesIn<Path>, z.ZodType> };

@@ -2,12 +2,12 @@ import type { Command } from 'commander';
 import { createApi, type Api } from '../http/api.ts';
 import { readApiSettings, type ApiSettings, type GlobalOptions, type KeyKind } from '../http/settings.ts';
 
-/** What the commands take from the process they run in. */
+/** Dependencies of the commands on the process they run in. */
 export interface CommandContext {
   env: NodeJS.ProcessEnv;
-  /** All that standard input has. */
+  /** Reads standard input to its end. */
   readInput(): Promise<string>;
-  /** Replays a downloaded bundle; null where the program comes without Docket's workflow code. */
+  /** Replays a downloaded bundle. Null where the program ships without Docket's workflow code. */
   replay: ReplayBundle | null;
 }
 
@@ -17,7 +17,7 @@ export interface ReplayOptions {
   json?: true;
 }
 
-/** Prints the job of a bundle file; `name` is how the person named it. */
+/** Prints the job of a bundle file. `name` is the name that the user gave for the bundle. */
 export type ReplayBundle = (bundle: { file: string; name: string }, options: ReplayOptions) => Promise<void>;
 
 export async function connect(

@@ -2,16 +2,19 @@ import type { Pool } from 'pg';
 import type { EncryptionKey } from '../../lib/encryption/keys.ts';
 import type { TemporalSettings } from '../../lib/temporal/temporal-credentials.ts';
 
-/** What the operator's commands work with: the stores themselves, because they are above any one organization's key. */
+/**
+ * Dependencies of the operator's commands: the stores themselves, because these commands span organizations and an API
+ * key belongs to one.
+ */
 export interface OperatorContext {
   pool: Pool;
-  /** The secret that key digests are made with. */
+  /** Secret that key digests are made with. */
   keyPepper: string;
-  /** What stored secrets and payloads are sealed with; the first one seals. */
+  /** Keys that seal stored secrets and payloads. New values are sealed with the first one. */
   encryptionKeys: EncryptionKey[];
-  /** Where repositories of the local forge may lie; null: none. */
+  /** Folder that must contain the repositories of the local forge; null when there is none. */
   localRoot: string | null;
-  /** Temporal's frontend. */
+  /** Connection settings of Temporal's frontend. */
   temporal: TemporalSettings;
 }
 

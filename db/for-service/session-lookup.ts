@@ -3,7 +3,7 @@ import { canBeId } from '../ids.ts';
 import { withTransaction } from '../pool.ts';
 import { digestOfLink, insertSession, keyIsValid, sessionColumns, type SessionRow } from '../organizations/sessions.ts';
 
-/** Sessions as authentication finds them: the organization of a request comes from here. */
+/** Sessions as authentication finds them. They determine the organization of a request. */
 export interface SessionLookup {
   /** Null when it is unknown, signed out or expired, or when its key has ended. */
   find(id: string): Promise<SessionRow | null>;

@@ -16,23 +16,23 @@ export const jobEventTypes = [
 ] as const;
 export type JobEventType = (typeof jobEventTypes)[number];
 
-/** What an event says, by its type. `finish` and `failure` end a turn. */
+/** Content of an event by type. `finish` and `failure` end a turn. */
 export interface JobEventData {
-  /** Somebody said something to the job; `text` is the beginning, `characters` how long all of it is. */
+  /** A message to the job; `text` is its beginning, `characters` its whole length. */
   message: { text: string; characters: number };
   phase: { phase: JobPhase };
-  /** A call of the model begins. A further one of the same step takes the text before it back. */
+  /** A call of the model starts. A further one for the same step invalidates the text before it. */
   'step-start': { attempt: number };
   /** A part of the model's answer while it streams; `offset` counts characters within the attempt. */
   text: { attempt: number; offset: number; text: string };
   'tool-call': { toolCallId: string; toolName: string; input: unknown };
-  /** `costUsd` is null when the price of the model is not known. */
+  /** `costUsd` is null when the price of the model is unknown. */
   usage: TokenUsage & { costUsd: number | null; finishReason: string };
-  /** `output` is the beginning; `characters` says how long all of it is. */
+  /** `output` is the beginning of the output, `characters` its whole length. */
   'tool-result': { toolCallId: string; toolName: string; isError: boolean; output: string; characters: number };
-  /** What the job has changed so far, against the commit it began at. */
+  /** The job's change so far, relative to its base commit. */
   diff: { changedFiles: number; additions: number; deletions: number; files: string[] };
-  /** What a person should know about how the job is worked on. */
+  /** A notice for a person about how the job is worked on. */
   notice: { text: string };
   finish: { title: string | null; message: string | null; prLink: string | null };
   failure: Failure & { message: string | null };

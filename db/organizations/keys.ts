@@ -27,11 +27,11 @@ export interface NewKey {
 }
 
 export interface KeyStore {
-  /** `key` is the full text, shown once and stored nowhere. */
+  /** `key` is the full text, which is shown once and not stored. */
   create(caller: Caller, key: NewKey): Promise<{ key: string; row: KeyRow }>;
   /** Oldest first. Throws InvalidCursorError. */
   list(owner: Owner, query: PageQuery): Promise<Page<KeyRow>>;
-  /** False when there is no such key. Repeating it changes nothing. */
+  /** False when there is no such key. Idempotent. */
   revoke(caller: Caller, id: string): Promise<boolean>;
 }
 

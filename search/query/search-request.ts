@@ -11,9 +11,9 @@ export interface SearchRequest {
   query: string;
   limit: number;
   filter?: SearchFilter | null;
-  /** Prefers the page a reader looks at and its neighbours. */
+  /** Prefers the reader's page and its neighbors. */
   currentPath?: string;
-  /** Words of the conversation or of selected text that help to rank, weaker than the query. */
+  /** Words of the conversation or of selected text that help to rank, with less weight than the query. */
   hints?: string[];
 }
 
@@ -26,6 +26,6 @@ export interface SearchHit {
   headings: string[];
   content: string;
   metadata: PageMetadata;
-  /** 0 to 1, how well the evidence covers the query: comparable between queries. */
+  /** 0 to 1, how well the evidence covers the query; comparable between queries. */
   score: number;
 }

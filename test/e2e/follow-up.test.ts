@@ -48,7 +48,7 @@ const write = { toolCalls: [{ name: 'write', input: { path: 'new.txt', content: 
 const finish = { toolCalls: [{ name: 'finish', input: { title: 'Add a file', summary: 'Added.' } }] };
 const prompt = { prompt: 'Add a file', model: 'compatible/scripted' };
 
-it('a cancel ends the call of the model, and a message lets the job go on to its pull request', async () => {
+it('a cancel ends the model call, and a message lets the job continue to its pull request', async () => {
   model.script({ ...write, stall: true });
   const { id } = await call('POST', '', prompt);
   const request = await model.nextRequest();
@@ -73,7 +73,7 @@ it('a cancel ends the call of the model, and a message lets the job go on to its
   expect(model.violations).toEqual([]);
 });
 
-it('a cancel while Temporal stands still is answered at once and reaches the worker later', async () => {
+it('a cancel while Temporal is suspended is answered at once and reaches the worker later', async () => {
   model.script({ ...write, stall: true });
   const { id } = await call('POST', '', prompt);
   const request = await model.nextRequest();

@@ -11,7 +11,7 @@ const changedFiles = [
   'docs/reference/api.md',
 ];
 
-it('npm run demo shows a prompt become a pull request and a question become an answer, and leaves nothing behind', async () => {
+it('npm run demo turns a prompt into a pull request, answers a question, and leaves nothing behind', async () => {
   await using demo = await runDemo();
   await demo.said('A prompt becomes a pull request');
   const stack = await demo.readLocalJson();

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { readHistories } from '../support/histories.ts';
 
-it('there is a history of a site that was indexed, one that could not be, and one that is refreshed by itself', async () => {
+it('histories exist of a site that was indexed, one that could not be, and one with an automatic refresh', async () => {
   const names = (await readHistories()).map(({ name }) => name);
   expect(names).toEqual(expect.arrayContaining(['site-indexed', 'site-refreshed', 'site-unreadable']));
 });

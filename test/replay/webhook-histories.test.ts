@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { readHistories } from '../support/histories.ts';
 
-it('there is a history of a message that was delivered at the third attempt', async () => {
+it('a history exists of a delivery that succeeded at the third attempt', async () => {
   expect((await readHistories()).map(({ name }) => name)).toContain('webhook-retried');
 });

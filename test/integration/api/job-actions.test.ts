@@ -74,7 +74,7 @@ describe('a message', () => {
     expect(shared.api.created.count).toBe(before + 1);
   });
 
-  it('of many at once begins one turn, and the others join it', async () => {
+  it('of many at once starts one turn, and the others join it', async () => {
     const { id } = await job({ ...ended, status: 'completed' });
     const sent = await Promise.all(Array.from({ length: 8 }, (_, at) => act(id, 'message', { prompt: `${at}` })));
     expect(sent.map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 200));
@@ -82,7 +82,7 @@ describe('a message', () => {
     expect(await rowsOf('job_messages', id)).toHaveLength(7);
   });
 
-  it('with a key is sent once, and its repetition answered also after the job was archived', async () => {
+  it('with a key is sent once, and its repetition is answered even after the job was archived', async () => {
     const { id } = await job({ ...ended, status: 'completed' });
     const headers = { 'Idempotency-Key': 'once' };
     const first = await act(id, 'message', { prompt: 'Again.' }, headers);
@@ -97,7 +97,7 @@ describe('a message', () => {
     expect((await act(id, 'message', { prompt: 'Again.' }, headers)).body.status).toBe('archived');
   });
 
-  it('to an archived job is refused, as is one without words', async () => {
+  it('to an archived job is refused, as is an empty one', async () => {
     const { id } = await job({ ...ended, status: 'archived', archivedAt: new Date() });
     const refused = await act(id, 'message', { prompt: 'Hello?' });
     expect(refused.status).toBe(409);
@@ -109,7 +109,7 @@ describe('a message', () => {
 });
 
 describe('a cancel', () => {
-  it('fails an active job at once, is noted for Temporal, and can be repeated', async () => {
+  it('fails an active job at once, is recorded for Temporal, and can be repeated', async () => {
     const { id } = await job();
     await act(id, 'message', { prompt: 'Too late.' });
     const cancelled = await act(id, 'cancel');
@@ -148,7 +148,7 @@ describe('a cancel', () => {
 });
 
 describe('an archive', () => {
-  it('takes ended jobs, can be repeated, and refuses an active one', async () => {
+  it('accepts ended jobs, can be repeated, and refuses an active one', async () => {
     const { id } = await job({ ...ended, status: 'failed', failureCategory: 'internal' });
     const archived = await act(id, 'archive');
     expect(archived.body).toMatchObject({ status: 'archived', archivedAt: expect.any(String) });
@@ -157,7 +157,7 @@ describe('an archive', () => {
     expect([refused.status, Object.keys(refused.body)]).toEqual([409, ['error']]);
   });
 
-  it('comes by itself 30 days after the end', async () => {
+  it('happens automatically 30 days after the end', async () => {
     const daysAgo = (days: number) => new Date(Date.now() - days * 24 * 60 * 60_000);
     const old = await job({ status: 'completed', phase: null, endedAt: daysAgo(31) });
     const recent = await job({ status: 'completed', phase: null, endedAt: daysAgo(29) });

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => database?.[Symbol.asyncDispose]());
 
-it('counts what each key asked for and what a limit turned away, beside the limit', async () => {
+it('counts what each key requested and what a limit refused, next to the limit', async () => {
   await using api = await serveApi(
     database.pool,
     { DOCKET_ASSISTANT_PER_HOUR: '3' },
@@ -50,7 +50,7 @@ it('counts what each key asked for and what a limit turned away, beside the limi
   expect([told.assistant.keys, totalOf(told.assistant.organization)]).toEqual([[], [0, 0]]);
 });
 
-it('tells what each project has spent a day, beside its own budget or that of the operator', async () => {
+it('reports what each project spent per day, next to its own budget or the operator’s', async () => {
   await using api = await serveApi(database.pool, { DOCKET_MAX_PROJECT_DOLLARS_PER_DAY: '2.50' });
   const project = await buildProject(database.pool);
   const own = await buildProject(database.pool, { organizationId: project.organizationId });
@@ -70,7 +70,7 @@ it('tells what each project has spent a day, beside its own budget or that of th
   expect(projects[1]?.days.map(({ costUsd }) => costUsd)).toEqual([0, 0, 0]);
 });
 
-it('knows the busiest hour of a day, of all processes together, and forgets what nobody can ask for', async () => {
+it('finds the busiest hour of a day across all processes, and deletes what can no longer be queried', async () => {
   const usage = createUsageStore(database.pool);
   const { organizationId } = await buildProject(database.pool);
   const { row } = await buildKey(database.pool, { organizationId, kind: 'assistant' });
@@ -93,7 +93,7 @@ it('knows the busiest hour of a day, of all processes together, and forgets what
   expect(left.rows[0].count).toBe(7);
 });
 
-it('keeps counts for the next time when they cannot be written down', async () => {
+it('keeps counts for the next attempt when they cannot be stored', async () => {
   const written: unknown[] = [];
   let isDown = true;
   const uses = createKeyUses({

@@ -40,7 +40,7 @@ async function made(json: object = {}) {
 }
 
 describe('webhooks', () => {
-  it('are made, listed, read, changed and deleted', async () => {
+  it('are created, listed, read, changed and deleted', async () => {
     const { secret, ...webhook } = await made({ description: 'Chat', eventTypes: ['job.failed', 'job.failed'] });
     expect(webhook).toMatchObject({
       url,
@@ -66,7 +66,7 @@ describe('webhooks', () => {
     expect((await ask(path, { method: 'DELETE' })).status).toBe(404);
   });
 
-  it('show their secret once, and take one of the client', async () => {
+  it('show their secret once, and accept one from the client', async () => {
     const own = `whsec_${Buffer.alloc(24, 3).toString('base64')}`;
     const { id, secret } = await made({ secret: own });
     expect(secret).toBe(own);
@@ -106,7 +106,7 @@ describe('webhooks', () => {
     expect(answer.body.error).toMatch(problem);
   });
 
-  it('are refused with 409 where there are as many as there may be', async () => {
+  it('are refused with 409 at their limit', async () => {
     const project = await buildProject(shared.database.pool, { organizationId: shared.project.organizationId });
     const create = () => ask('', { projectId: project.id, json: { url } });
     for (let count = 0; count < 20; count += 1) expect((await create()).status).toBe(201);
@@ -119,7 +119,7 @@ describe('webhooks', () => {
 });
 
 describe('deliveries', () => {
-  it('are asked for by a ping, listed in pages, and sent again', async () => {
+  it('are requested by a ping, listed in pages, and sent again', async () => {
     const { id } = await made({ eventTypes: ['job.created'] });
     const pinged = await ask(`/${id}/ping`, { method: 'POST' });
     expect(pinged.status).toBe(202);
@@ -172,7 +172,7 @@ describe('keys and webhooks', () => {
     [`/${id}/deliveries/${deliveryId}/redeliver`, { method: 'POST' }],
   ];
 
-  it('a key of another organization finds what a missing project has: nothing, and changes nothing', async () => {
+  it('a key of another organization gets the answer of a missing project, and changes nothing', async () => {
     const { pool } = shared.database;
     const { id, secret: _secret, ...before } = await made();
     const delivery = (await ask(`/${id}/ping`, { method: 'POST' })).body.id;

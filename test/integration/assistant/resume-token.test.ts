@@ -13,7 +13,7 @@ beforeAll(async () => {
 
 afterAll(() => api?.[Symbol.asyncDispose]());
 
-it('is resumed by no other reader of the page, who has the same key and the same id of the chat', async () => {
+it('cannot be resumed by another reader of the page with the same key and chat id', async () => {
   const { pool } = api.database;
   const { organizationId, site, assistantKey } = api.docs;
   const otherSite = await buildSite(pool, { organizationId });

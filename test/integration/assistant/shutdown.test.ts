@@ -9,7 +9,7 @@ import { startScriptedModelServer } from '../../support/scripted-model-server.ts
 import { buildIndexedSite, question } from './site.ts';
 
 it(
-  'a process that has to go lets answers end, and ends those that do not with an error and a finish',
+  'a process that shuts down lets answers finish, and ends the others with an error and a finish',
   { tags: 'slow', timeout: 180_000 },
   async () => {
     await using database = await createTestDatabase();

@@ -11,7 +11,7 @@ const webhookJson = (line: string) => served.docketJson('webhook', ...line.split
 const newProject = async () => buildProject(served.database.pool, { organizationId: await served.act() });
 
 describe('docket webhook', () => {
-  it('creates a webhook, shows its secret once, pings it, lists what was sent, and deletes it', async () => {
+  it('creates a webhook, shows its secret once, pings it, lists its deliveries, and deletes it', async () => {
     const of = `--project ${(await newProject()).id}`;
     const made = await webhookJson(`create ${of} http://127.0.0.1:9000/hook --event job.failed --event job.completed`);
     expect(made).toMatchObject({

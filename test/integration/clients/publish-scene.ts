@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { GitCredential } from '../../../activities/git/git.ts';
+import type { GitCredential } from '../../../activities/git/git-credential.ts';
+import type { OwnPath } from '../../../activities/workspaces/own-paths.ts';
 import type { Snapshot } from '../../../db/for-worker/snapshots.ts';
 import { createFakeGithub, type FakeGithub } from '../../support/forges/fake-github.ts';
 import { createTestRepository, type TestRepository } from '../../support/git-repository.ts';
@@ -13,10 +14,10 @@ interface Scene {
   url: string;
   credential: GitCredential | null;
   commit: string;
-  /** Makes a snapshot that writes `text` to `edit.txt`. */
+  /** Creates a snapshot that writes `text` to `edit.txt`. */
   snapshot(text: string, from?: Snapshot): Promise<Snapshot>;
   publish(snapshot: Snapshot, options?: Partial<PublishOptions>): Promise<{ commit: string; snapshot: Snapshot }>;
-  /** Pushes that were allowed to begin. */
+  /** Pushes that were allowed to start. */
   pushes: string[];
 }
 
@@ -25,7 +26,7 @@ interface PublishOptions {
   message: string;
   published: { commit: string; snapshot: Snapshot } | null;
   isFurther: boolean;
-  checkPaths(paths: string[]): void;
+  checkPaths(paths: OwnPath[]): void;
   workspaces: TestWorkspaces['workspaces'];
   beforePush(): Promise<void>;
 }

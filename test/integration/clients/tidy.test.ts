@@ -14,7 +14,7 @@ async function openJob({ workspaces }: TestWorkspaces, repository: string, jobId
   return workspaces.open({ ...access(repository), jobId, baseCommit: commit, snapshot: null });
 }
 
-it('removes the working copies of ended jobs, but none that is in use or whose job goes on', async () => {
+it('removes the working copies of ended jobs, but none in use or of active jobs', async () => {
   await using repository = await createTestRepository();
   await using test = await createTestWorkspaces();
   for (const id of ['ended', 'active', 'reopened']) await (await openJob(test, repository.path, id)).release();
@@ -32,7 +32,7 @@ it('removes the working copies of ended jobs, but none that is in use or whose j
 });
 
 it(
-  'removes what lies deeper than a path may be long, also where an earlier removal has left it',
+  'removes paths deeper than the longest path, even where an earlier removal left them',
   { tags: 'slow' },
   async () => {
     await using repository = await createTestRepository();
@@ -51,7 +51,7 @@ it(
   },
 );
 
-it('removes the mirrors that were unused for longest or for a month, and fetches one anew when it is needed again', async () => {
+it('removes the mirrors unused for the longest or for a month, and fetches one again when it is needed', async () => {
   await using test = await createTestWorkspaces();
   await using old = await createTestRepository();
   await using borrowed = await createTestRepository();
@@ -83,7 +83,7 @@ it('removes the mirrors that were unused for longest or for a month, and fetches
   expect([old, borrowed, recent].map(({ path }) => existsSync(mirrorOf(path)))).toEqual([false, true, true]);
 });
 
-it('leaves a mirror alone that somebody uses', async () => {
+it('keeps a mirror that is in use', async () => {
   await using test = await createTestWorkspaces();
   await using repository = await createTestRepository();
   await (await openJob(test, repository.path, 'job')).release();

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => database?.[Symbol.asyncDispose]());
 
-it('runs a change again that waited for another one which waited for it', async () => {
+it('retries a change after a deadlock with another one', async () => {
   const { pool } = database;
   const projects = await Promise.all([seedProject(pool), seedProject(pool)]);
   const [first = '', second = ''] = projects.map(({ projectId }) => projectId);
@@ -42,7 +42,7 @@ it('runs a change again that waited for another one which waited for it', async 
   expect(Math.max(...runs)).toBeGreaterThan(1);
 });
 
-it('answers whatever happens to what is being deleted, and leaves nothing of it', async () => {
+it('answers any request about what is being deleted, and leaves nothing of it', async () => {
   const pool = createPool({ url: database.url, maxConnections: 20, applicationName: 'races' });
   const [erasure, forks, messages] = [createErasure(pool), createJobForkStore(pool), createJobMessageStore(pool)];
   const [jobs, endings] = [createJobStore(pool), createJobEndings(pool)];

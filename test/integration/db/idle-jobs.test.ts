@@ -3,7 +3,7 @@ import { createIdleJobs } from '../../../db/for-worker/idle-jobs.ts';
 import { buildJob, buildProject } from '../../support/build.ts';
 import { createTestDatabase } from '../../support/database.ts';
 
-it('tells which jobs have ended long enough ago, or are not there any more', async () => {
+it('reports which jobs ended long enough ago, or no longer exist', async () => {
   await using database = await createTestDatabase();
   const project = await buildProject(database.pool, {});
   const hourAgo = new Date(Date.now() - 3_600_000);

@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => database[Symbol.asyncDispose]());
 
-it('stores of a key only what cannot be turned back into it', async () => {
+it('stores of a key only what cannot be reversed', async () => {
   const keys = createKeyStore(database.pool, 'pepper');
   const operator = operatorOf(await seedProject(database.pool));
   const expiresAt = new Date('2030-01-01T00:00:00Z');
@@ -32,7 +32,7 @@ it('stores of a key only what cannot be turned back into it', async () => {
   expect(row).not.toHaveProperty('digest');
 });
 
-it('revokes once, for its own organization, and touches in batches', async () => {
+it('revokes once, only for its own organization, and records uses in batches', async () => {
   const [keys, lookup] = [createKeyStore(database.pool, 'pepper'), createAccessStore(database.pool)];
   const operator = operatorOf(await seedProject(database.pool));
   const { row } = await keys.create(operator, { kind: 'admin' });
@@ -51,7 +51,7 @@ it('revokes once, for its own organization, and touches in batches', async () =>
   expect((await keys.list(other, { limit: 10 })).rows).toEqual([]);
 });
 
-it('keeps organizations and projects as they were made, and each project for its own organization', async () => {
+it('stores organizations and projects as they were created, and each project for its own organization', async () => {
   const directory = createOrganizationDirectory(database.pool);
   const projects = createProjectStore(database.pool, createSecretBox([]));
   const organization = await directory.create({ name: 'Acme' });
@@ -78,7 +78,7 @@ it('keeps organizations and projects as they were made, and each project for its
   expect(await projects.get(operator, project.id)).toEqual(project);
 });
 
-it('makes one pull request of a head, numbered within its repository', async () => {
+it('creates one pull request per head, numbered within its repository', async () => {
   const pullRequests = createWorkerPullRequestStore(database.pool);
   const request = { repository: '/r/a.git', base: 'main', title: 'T\0', body: 'B', draft: false };
   const heads = ['one', 'two', 'three', 'one', 'two', 'one'];

@@ -46,7 +46,7 @@ function runMain(databaseUrl: string | undefined): Promise<{ code: number; stdou
   });
 }
 
-it('says in one sentence why it could not migrate, and never the password', async () => {
+it('reports in one sentence why it could not migrate, without the password', async () => {
   const unset = await runMain(undefined);
   expect(unset).toMatchObject({ code: 1, stderr: expect.stringMatching(/^DATABASE_URL is not set[^\n]*\n$/) });
   const down = await runMain('postgres://docket:hunter2@127.0.0.1:1/docket');
@@ -57,7 +57,7 @@ it('says in one sentence why it could not migrate, and never the password', asyn
   });
 });
 
-it('survives connections that the server ends, idle or in a transaction, and names them as the store being down', async () => {
+it('survives connections that the server ends, idle or in a transaction, and reports the store as down', async () => {
   await using database = await createTestDatabase();
   const lost = Promise.withResolvers<Error>();
   const pool = createPool({
@@ -105,7 +105,7 @@ it('rolls a transaction back when its work throws, and keeps the connection', as
   }
 });
 
-it('leaves an organization with grants for exactly what its projects and sites use', async () => {
+it('gives an organization grants for exactly what its projects and sites use', async () => {
   await using database = await createTestDatabase();
   const { pool } = database;
   const [{ id: a }, { id: b }] = [await buildOrganization(pool), await buildOrganization(pool)];

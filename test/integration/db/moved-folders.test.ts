@@ -4,7 +4,7 @@ import { createWorkerPullRequestStore } from '../../../db/for-worker/pull-reques
 import { buildJob, buildOrganization, buildProject, buildSite } from '../../support/build.ts';
 import { createTestDatabase } from '../../support/database.ts';
 
-it('lets every stored path follow a folder, whole names and innermost folders only, and again without effect', async () => {
+it('updates every stored path after a folder moves, whole names and innermost folders only, idempotently', async () => {
   await using database = await createTestDatabase();
   const { pool } = database;
   const grants = [

@@ -48,7 +48,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-test('answers with the output, the errors and the exit code of a process', async () => {
+test('returns the output, the errors and the exit code of a process', async () => {
   using host = createProcessHost();
   const outcome = await host.run(
     shell('cat; cat <&3; echo wrong >&2; exit 3', { stdin: 'in ', secretInput: 'secret' }),
@@ -57,24 +57,24 @@ test('answers with the output, the errors and the exit code of a process', async
   expect(outcome.stdout.toString()).toBe('in secret');
 });
 
-test('passes on input and output of many megabytes byte for byte, of several processes at once', async () => {
+test('passes on many megabytes of input and output byte for byte, for several processes at once', async () => {
   using host = createProcessHost();
   const bytes = (fill: number) => Buffer.alloc(5_000_003, Buffer.from([fill, 0, 255, fill + 1, 10]));
   const outcomes = await Promise.all([1, 2, 3].map((fill) => host.run(callOf({ file: 'cat', stdin: bytes(fill) }))));
   expect(outcomes.map(({ stdout }, index) => stdout.equals(bytes(index + 1)))).toEqual([true, true, true]);
 });
 
-test('a process that does not read its input is no error', async () => {
+test('a process that does not read its input is not an error', async () => {
   using host = createProcessHost();
   await expect(host.run(shell('exit 0', { stdin: Buffer.alloc(5_000_000) }))).resolves.toMatchObject({ exitCode: 0 });
 });
 
-test('says that a program is not there', async () => {
+test('reports that a program does not exist', async () => {
   using host = createProcessHost();
   await expect(host.run(callOf({ file: 'no-such-program' }))).rejects.toThrow('ENOENT');
 });
 
-test('stops a process that is called off, with all that it started, and one that says too much', async () => {
+test('stops an aborted process with everything that it started, and one that prints too much', async () => {
   using host = createProcessHost();
   const stop = new AbortController();
   const called = host.run(shell(lingering, { signal: stop.signal, cwd: directory }));
@@ -85,7 +85,7 @@ test('stops a process that is called off, with all that it started, and one that
   expect(await host.run(shell('yes', { maxOutputBytes: 1_000 }))).toMatchObject({ stopped: 'overflow' });
 });
 
-test('a host that is killed takes its calls along with all that they started, and the next call has a new one', async () => {
+test('a killed host ends its calls with everything that they started, and the next call gets a new host', async () => {
   using host = createProcessHost();
   const { stdout } = await host.run(shell('echo $PPID'));
   const called = host.run(shell(lingering, { cwd: directory }));
@@ -96,7 +96,7 @@ test('a host that is killed takes its calls along with all that they started, an
   await expect(host.run(shell('exit 0'))).resolves.toMatchObject({ exitCode: 0 });
 });
 
-test('what a host has started ends when its worker is killed', async () => {
+test('everything a host has started ends when its worker is killed', async () => {
   const module = pathToFileURL(join(import.meta.dirname, '../../../activities/git/process-host.ts')).href;
   const call = JSON.stringify({ ...shell(lingering, { cwd: directory }), signal: undefined });
   const script = `const { createProcessHost } = await import('${module}');

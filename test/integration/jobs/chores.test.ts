@@ -23,7 +23,7 @@ import { startTestWorker } from '../../support/worker.ts';
 
 const log = pino({ level: 'silent' });
 
-it('the chores of jobs keep the daily schedule and see what became of pull requests', async () => {
+it('the chores of jobs maintain the daily schedule and notice what became of pull requests', async () => {
   await using database = await createTestDatabase();
   await using cleanup = new AsyncDisposableStack();
   const connection = await Connection.connect({ address: inject('temporalAddress') });

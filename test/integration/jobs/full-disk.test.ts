@@ -17,9 +17,9 @@ afterAll(() => database[Symbol.asyncDispose]());
 
 const writing = writingOf('new\n'.repeat(10_000));
 
-describe('a disk without room', () => {
+describe('a full disk', () => {
   it(
-    'fails the jobs that need it with the reason, and jobs go on when it has room again',
+    'fails the jobs that need space with the reason, and jobs continue once there is space again',
     { tags: 'slow' },
     async ({ skip }) => {
       await using disk = await mountSmallDisk(8);

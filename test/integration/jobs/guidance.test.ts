@@ -11,7 +11,7 @@ const write = (path: string, content: string) => ({ name: 'write', input: { path
 const read = (path: string) => ({ name: 'read', input: { path } });
 
 it(
-  'a job gets the guidance of a folder when its prompt or its tools name a file there, once and as the base commit has it',
+  'a job gets a folder’s guidance when its prompt or its tools name a file there, once, as of the base commit',
   { tags: 'slow' },
   async () => {
     await using database = await createTestDatabase();

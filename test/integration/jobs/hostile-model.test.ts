@@ -8,7 +8,7 @@ import { startTestWorker } from '../../support/worker.ts';
 const key = 'model-key-0123456789';
 const finish = { name: 'finish', input: { title: 'Done', summary: 'Wrote it.', complete: true } };
 
-it('stores no key that a model sends back as the id of a call, and gives it no money back', async () => {
+it('stores no key that a model returns as the id of a call, and credits no negative token counts', async () => {
   await using database = await createTestDatabase();
   await using repository = await createTestRepository();
   await using model = await startScriptedModelServer();

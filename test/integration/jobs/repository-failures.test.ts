@@ -43,7 +43,7 @@ describe('a job on GitHub', () => {
     expect(stack.github.violations).toEqual([]);
   });
 
-  it('makes no second pull request when the answer to the first was lost', async () => {
+  it('opens no second pull request when the response to the first was lost', async () => {
     await using stack = await startGithubStack();
     stack.model.script(...writing);
     stack.github.fail({ on: 'create', status: null, after: true });
@@ -51,7 +51,7 @@ describe('a job on GitHub', () => {
     expect(stack.github.pullRequests('acme/lamp')).toHaveLength(1);
   });
 
-  it('waits out a server in trouble', { tags: 'slow' }, async () => {
+  it('outlasts temporary server errors', { tags: 'slow' }, async () => {
     await using stack = await startGithubStack();
     stack.model.script(...writing);
     stack.github.fail({ on: 'git-write', status: 502 });
@@ -60,7 +60,7 @@ describe('a job on GitHub', () => {
     expect(stack.github.pullRequests('acme/lamp')).toHaveLength(1);
   });
 
-  it('waits as long as a limit asks for', { tags: 'slow' }, async () => {
+  it('waits out a rate limit', { tags: 'slow' }, async () => {
     await using stack = await startGithubStack();
     stack.model.script(...writing);
     stack.github.fail({ on: 'create', status: 403, headers: { 'retry-after': '2' } });
@@ -70,7 +70,7 @@ describe('a job on GitHub', () => {
     expect(stack.github.pullRequests('acme/lamp')).toHaveLength(1);
   });
 
-  it('fails at once when a limit lasts longer than a publish may take, says so, and goes on with a message', async () => {
+  it('fails at once if a rate limit outlasts the publish, says so, and continues with a message', async () => {
     await using stack = await startGithubStack();
     stack.model.script(...writing);
     stack.github.fail({ on: 'create', status: 429, headers: { 'retry-after': '3000' } });
@@ -83,7 +83,7 @@ describe('a job on GitHub', () => {
     expect(stack.github.pullRequests('acme/lamp')).toHaveLength(1);
   });
 
-  it('fails with the refusal when the push is declined', async () => {
+  it('fails with the server’s reason when the push is declined', async () => {
     await using stack = await startGithubStack();
     stack.model.script(...writing);
     const hooks = join(stack.repository.path, 'hooks');
@@ -95,7 +95,7 @@ describe('a job on GitHub', () => {
     expect(stack.github.pullRequests('acme/lamp')).toEqual([]);
   });
 
-  it('fails when the forge refuses the token, and the token is nowhere', async () => {
+  it('fails when the forge refuses the token, and reveals the token nowhere', async () => {
     const token = 'ghp_revoked0123456789abcdefghijklmno';
     await using stack = await startGithubStack({ token });
     const job = await stack.worker.runJob(stack.job);
@@ -104,7 +104,7 @@ describe('a job on GitHub', () => {
     expect(JSON.stringify(rows)).not.toContain(token);
   });
 
-  it('fails without a token of the worker', async () => {
+  it('fails if the worker has no token', async () => {
     await using model = await startScriptedModelServer();
     await using worker = await startTestWorker({ database, modelUrl: model.baseUrl });
     const job = await worker.runJob({ prompt: 'Go', repository: 'https://github.com/acme/lamp', forge: 'github' });
@@ -121,7 +121,7 @@ describe('a repository', () => {
     expect(job).toMatchObject({ status: 'failed', failureCategory: 'ref_not_found' });
   });
 
-  it('that does not exist fails the job, and the worker goes on', async () => {
+  it('that does not exist fails the job, and the worker continues', async () => {
     await using repository = await createTestRepository();
     await using model = await startScriptedModelServer();
     await using worker = await startTestWorker({ database, modelUrl: model.baseUrl });
@@ -131,7 +131,7 @@ describe('a repository', () => {
     expect(await worker.runJob({ prompt: 'Go', repository: repository.path })).toMatchObject({ status: 'completed' });
   });
 
-  it('that is deleted midway fails the job when it is to be published', async () => {
+  it('that is deleted midway fails the job at its publish', async () => {
     await using repository = await createTestRepository();
     await using model = await startScriptedModelServer();
     const [write, finish] = writing;
@@ -168,7 +168,7 @@ describe('a repository', () => {
     expect(again).toMatchObject({ status: 'completed', prLink: expect.stringContaining('/pulls/') });
   });
 
-  it('this worker may not use is refused before anything touches it', async () => {
+  it('that this worker may not use is refused before anything touches it', async () => {
     const problemWithRepository = () => 'The repository must be on an allowed host.';
     await using worker = await startTestWorker({ database, change: () => ({ problemWithRepository }) });
     const job = await worker.runJob({ prompt: 'Go', repository: '/etc' });
@@ -176,7 +176,7 @@ describe('a repository', () => {
     expect(job.message).toBe('The repository must be on an allowed host.');
   });
 
-  it('of a full disk fails the job, and the worker goes on', { tags: 'slow' }, async () => {
+  it('on a full disk fails the job, and the worker continues', { tags: 'slow' }, async () => {
     await using repository = await createTestRepository();
     await using model = await startScriptedModelServer();
     let isFull = true;

@@ -9,7 +9,7 @@ import { createTestRepository } from '../../support/git-repository.ts';
 import { recordHistory } from '../../support/histories.ts';
 import { startTestWorker } from '../../support/worker.ts';
 
-it('a job on a repository of too many files fails at once and says which limit to raise', async () => {
+it('a job on a repository with too many files fails at once and names the limit to raise', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'docket-size-'));
   try {
     await using database = await createTestDatabase();

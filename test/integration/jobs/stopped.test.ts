@@ -31,7 +31,7 @@ function write(path: string) {
 const toolsOf = ({ body }: RecordedRequest) => body.tools?.map(({ function: { name } }) => name);
 
 describe('a job that reaches a limit', () => {
-  it('of steps keeps its work in a draft pull request and says which limit it was', async () => {
+  it('of steps keeps its work in a draft pull request and names the limit', async () => {
     await using stack = await startStack();
     stack.model.script(write('1.txt'), write('2.txt'), write('3.txt'));
     const job = await stack.worker.runJob(stack.job, { maxSteps: 3 });
@@ -50,7 +50,7 @@ describe('a job that reaches a limit', () => {
     await recordHistory('step-limit-kept', stack.worker.client.workflow.getHandle(`agent-job/${job.id}`));
   });
 
-  it('of steps has nothing but finish to call in its last step', async () => {
+  it('of steps can only call finish in its last step', async () => {
     await using stack = await startStack();
     const finish = { name: 'finish', input: { title: 'Write notes', summary: 'All there.', complete: true } };
     stack.model.script(write('1.txt'), { toolCalls: [finish] });
@@ -72,7 +72,7 @@ describe('a job that reaches a limit', () => {
     expect(job.incomplete).toBe('The agent was stopped at its limit of 2 steps (DOCKET_MAX_STEPS).');
   });
 
-  it('and says in its last step that a part is left to do fails with the agent’s own words', async () => {
+  it('and reports in its last step that work remains fails with the agent’s own words', async () => {
     await using stack = await startStack();
     const finish = { name: 'finish', input: { title: 'Write a note', summary: 'Left: 2.txt.', complete: false } };
     stack.model.script(write('1.txt'), { toolCalls: [finish] });
@@ -90,7 +90,7 @@ describe('a job that reaches a limit', () => {
     expect(job.message).toContain('It changed nothing.');
   });
 
-  it('of time keeps its work too', { tags: 'slow' }, async () => {
+  it('of time keeps its work, too', { tags: 'slow' }, async () => {
     await using stack = await startStack();
     stack.model.script(write('1.txt'), { text: 'Never', stall: true });
     const job = await stack.worker.runJob(stack.job, { maxDurationMs: 6_000 });
@@ -100,7 +100,7 @@ describe('a job that reaches a limit', () => {
     await recordHistory('time-limit-kept', stack.worker.client.workflow.getHandle(`agent-job/${job.id}`));
   });
 
-  it('goes on with a message, on the same branch and pull request', async () => {
+  it('continues with a message, on the same branch and pull request', async () => {
     await using stack = await startStack();
     stack.model.script(write('1.txt'), write('2.txt'), write('3.txt'), { text: 'Done.' });
     const stopped = await stack.worker.runJob(stack.job, { maxSteps: 2 });
@@ -113,7 +113,7 @@ describe('a job that reaches a limit', () => {
   });
 });
 
-it('a job that leaves a part of its task undone completes with a draft, and says so', async () => {
+it('a job that leaves part of its task undone completes with a draft, and says so', async () => {
   await using stack = await startStack();
   const finish = { name: 'finish', input: { title: 'Write a note', summary: 'Left: 2.txt.', complete: false } };
   stack.model.script(
@@ -142,7 +142,7 @@ describe('a job whose model fails after a change', () => {
 });
 
 describe('the draft of a stopped job', () => {
-  it('is made once although the worker is lost on its way', async () => {
+  it('is created once even if the worker is lost on the way', async () => {
     let tries = 0;
     await using stack = await startStack(({ jobs }) => ({
       jobs: {
@@ -164,7 +164,7 @@ describe('the draft of a stopped job', () => {
     expect(rows).toEqual([{ id: job.prId }]);
   });
 
-  it('that the forge refuses leaves the reason why the job was stopped', async () => {
+  it('that the forge refuses does not hide why the job was stopped', async () => {
     await using stack = await startStack(({ workspaces }) => ({
       workspaces: { ...workspaces, publish: () => Promise.reject(new GitError('rejected')) },
     }));
@@ -175,7 +175,7 @@ describe('the draft of a stopped job', () => {
     expect(await asOperator(database.pool).latestPatch(job.id)).toContain('+1.txt');
   });
 
-  it('is not made after a cancel', async () => {
+  it('is not created after a cancel', async () => {
     await using stack = await startStack();
     stack.model.script(write('1.txt'), { text: 'Never', stall: true });
     const id = await stack.worker.createJob(stack.job);

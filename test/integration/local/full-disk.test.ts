@@ -6,7 +6,7 @@ import { openChildren } from '../../../local/processes/stack-children.ts';
 import { superviseProcess } from '../../../local/processes/supervised-process.ts';
 import { mountSmallDisk } from '../../support/small-disk.ts';
 
-it('keeps the supervisor and its processes on a full disk, and notes them when there is space again', async (context) => {
+it('keeps the supervisor and its processes running on a full disk, and records them once there is space again', async (context) => {
   await using disk = await mountSmallDisk(4);
   if (disk === null) return context.skip();
   const directory = join(disk.directory, 'home');
@@ -52,7 +52,7 @@ it('keeps the supervisor and its processes on a full disk, and notes them when t
   await vi.waitFor(async () => expect(await size()).toBeGreaterThan(before), { timeout: 10_000 });
 });
 
-it('drops a line that cannot be written, also where its file has to begin anew', async (context) => {
+it('drops a line that cannot be written, even where its file would be rotated', async (context) => {
   await using disk = await mountSmallDisk(14);
   if (disk === null) return context.skip();
   const path = join(disk.directory, 'api.log');

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { createAskModel } from '../../../activities/model/ask-model.ts';
 import { createModelRegistry } from '../../../models/registry.ts';
 
-it('sends nothing to a model once the step belongs to another attempt, however late that is found out', async () => {
+it('sends nothing to a model once the step belongs to another attempt, however late that is discovered', async () => {
   const order: string[] = [];
   const server = createServer((_request, response) => {
     order.push('asked');

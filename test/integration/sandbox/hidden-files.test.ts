@@ -54,13 +54,13 @@ time.sleep(20)`;
     expect(await ending).toMatchObject({ stopped: 'disk' });
   });
 
-  it('sees what a command hides below a name that is no text', async () => {
+  it('measures what a command hides below a name that is not UTF-8', async () => {
     const hide = `d=$(printf '\\377'); mkdir "$d"; for f in 1 2 3 4 5; do head -c 10M /dev/zero > "$d/$f"; done; sleep 20`;
     expect(await sandbox.run(hide)).toMatchObject({ stopped: 'disk' });
     await sandbox.output(`rm -r "$(printf '\\377')"`);
   });
 
-  it('lets a command keep a file without a name that is small', async () => {
+  it('lets a command keep a small unnamed file', async () => {
     const keep = 'exec 3> gone; rm gone; head -c 8M /dev/zero >&3; sleep 1.5; echo fine';
     expect(await sandbox.run(keep)).toMatchObject({ exitCode: 0, stopped: null });
   });

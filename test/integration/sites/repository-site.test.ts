@@ -19,7 +19,7 @@ const docs = {
   'docs/guides/install.md': '# Install\n\nThe badger digs.\n',
 };
 
-it('builds what changed of a folder, and nothing when nothing did', { tags: 'slow' }, async () => {
+it('builds what changed in a folder, and nothing if nothing changed', { tags: 'slow' }, async () => {
   await using repository = await createTestRepository(docs);
   const built: number[] = [];
   await using worker = await startSiteWorker({
@@ -62,7 +62,7 @@ it('builds what changed of a folder, and nothing when nothing did', { tags: 'slo
 });
 
 it(
-  'begins with the artifact of the last build, wherever that was made, and reads only what changed since',
+  'starts from the artifact of the last build, wherever it was made, and reads only what has changed since',
   { tags: 'slow' },
   async () => {
     const more = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`docs/more-${at}.md`, `# More ${at}\n`]));
@@ -111,7 +111,7 @@ it(
   },
 );
 
-it('reads the branch that the site names, and the whole repository without a folder', async () => {
+it('reads the site’s branch, and the whole repository without a folder', async () => {
   await using repository = await createTestRepository(docs);
   await repository.commit({ 'next.md': '# Next\n\nThe lynx.\n' }, { branch: 'next' });
   await using worker = await startSiteWorker({ database });

@@ -8,7 +8,7 @@ import { createTestRepository } from '../../support/git-repository.ts';
 import { access, createTestWorkspaces, live } from '../clients/setup.ts';
 
 describe('the lock of a job', () => {
-  it('lets one owner work at a time, in whatever order they come', async () => {
+  it('lets one owner work at a time, in whatever order they arrive', async () => {
     await using repository = await createTestRepository();
     await using test = await createTestWorkspaces();
     const { commit } = await test.workspaces.resolve({ ...access(repository.path), ref: null });
@@ -33,7 +33,7 @@ describe('the lock of a job', () => {
     expect(most).toBe(1);
   });
 
-  it('is free again as soon as the process that holds it is killed', async () => {
+  it('is released as soon as the process that holds it is killed', async () => {
     await using test = await createTestWorkspaces();
     const path = join(test.directory, 'lock');
     const child = spawn(process.execPath, [join(import.meta.dirname, '../clients/hold-lock.ts'), path], {
@@ -50,7 +50,7 @@ describe('the lock of a job', () => {
     }
   });
 
-  it('excludes others also when its file is removed with it', async () => {
+  it('excludes others even if its file is removed', async () => {
     await using test = await createTestWorkspaces();
     const path = join(test.directory, 'lock');
     let inside = 0;

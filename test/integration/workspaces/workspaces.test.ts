@@ -8,7 +8,7 @@ import { readTree } from '../clients/read-tree.ts';
 import { access, changeTree, createTestWorkspaces } from '../clients/setup.ts';
 
 describe('a damaged or interrupted working copy', () => {
-  it('comes back when the mirror disappears, is emptied or loses its objects', async () => {
+  it('is restored when the mirror disappears, is emptied or loses its objects', async () => {
     await using repository = await createTestRepository({ 'a.txt': 'a', 'b.txt': 'b' });
     await using test = await createTestWorkspaces();
     const { commit } = await test.workspaces.resolve({ ...access(repository.path), ref: null });
@@ -41,7 +41,7 @@ describe('a damaged or interrupted working copy', () => {
     }
   });
 
-  it('goes on from its mirror after the repository was deleted, and fails at the push', async () => {
+  it('continues from its mirror after the repository was deleted, and fails at the push', async () => {
     await using repository = await createTestRepository({ 'a.txt': 'a' });
     await using test = await createTestWorkspaces();
     const { commit } = await test.workspaces.resolve({ ...access(repository.path), ref: null });
@@ -62,7 +62,7 @@ describe('a damaged or interrupted working copy', () => {
     await expect(publishing).rejects.toMatchObject({ kind: 'not-found' });
   });
 
-  it('starts over where a killed git left a lock, and drops what a killed batch wrote', async () => {
+  it('starts over if a killed git left a lock, and drops what a killed batch wrote', async () => {
     await using repository = await createTestRepository({ 'a.txt': 'a', 'dir/b.txt': 'b' });
     await using test = await createTestWorkspaces();
     const { commit } = await test.workspaces.resolve({ ...access(repository.path), ref: null });
@@ -79,7 +79,7 @@ describe('a damaged or interrupted working copy', () => {
     await second.release();
   });
 
-  it('does not begin again what is as it should be', async () => {
+  it('is not rebuilt if it is intact', async () => {
     await using repository = await createTestRepository({ 'a.txt': 'a' });
     await using test = await createTestWorkspaces();
     const { commit } = await test.workspaces.resolve({ ...access(repository.path), ref: null });
@@ -96,7 +96,7 @@ describe('a damaged or interrupted working copy', () => {
     expect(test.calls.map(({ args }) => args[0])).toEqual(['ls-files']);
   });
 
-  it('fails as corrupt when the snapshot is, and works again with a good one', async () => {
+  it('fails as corrupt if the snapshot is, and works again with a good one', async () => {
     await using repository = await createTestRepository({ 'a.txt': 'a' });
     await using test = await createTestWorkspaces();
     await using other = await createTestWorkspaces();
@@ -138,7 +138,7 @@ describe('a damaged or interrupted working copy', () => {
   });
 });
 
-it('removes working copies that nobody used for a while', async () => {
+it('removes working copies after a while without use', async () => {
   await using repository = await createTestRepository();
   await using test = await createTestWorkspaces();
   const directory = join(test.directory, 'work');
@@ -167,7 +167,7 @@ it('removes working copies that nobody used for a while', async () => {
   expect(await readdir(join(directory, 'trash'))).toEqual([]);
 });
 
-it('writes its directories for nobody else', async () => {
+it('makes its directories readable only by their owner', async () => {
   await using repository = await createTestRepository();
   await using test = await createTestWorkspaces();
   const { commit } = await test.workspaces.resolve({ ...access(repository.path), ref: null });

@@ -13,7 +13,7 @@ export async function benchSearch(servers: BenchServers, options: BenchOptions):
   await mkdir(directory, { recursive: true });
   const rows: { pages: number; result: SearchResult; others: number }[] = [];
   for (const pages of options.isQuick ? [1_000] : [1_000, 25_000]) {
-    // a process of its own each, so that the memory of one is no part of the other
+    // each in its own process, so that one does not count the memory of the other
     await using engine = await startBenchProcess('search-index', { core: serverCore, flags: options.serverFlags });
     const meter = meterLoad();
     const input: SearchInput = { pages, directory, seconds: options.seconds * 2 };

@@ -15,20 +15,20 @@ export interface LaneOptions {
   /** Names its database, its namespace and its processes. */
   name: string;
   workers?: number;
-  /** The programs; a test may stand before the parts of one. */
+  /** The programs; a test may wrap the parts of one. */
   entries?: { api?: string; worker?: string };
   /** Variables for the API and the workers. */
   env?: NodeJS.ProcessEnv;
-  /** Variables for the workers more. */
+  /** Additional variables for the workers. */
   workerEnv?: NodeJS.ProcessEnv;
   apiEnv?: NodeJS.ProcessEnv;
-  /** Stands before the command of one worker, e.g. to start it in a network of its own. */
+  /** Prefixes the command of one worker, for example to start it in its own network. */
   enterWorker?(index: number): readonly string[];
   /** Arguments of Node for every process of the lane. */
   nodeArgs?: string[];
 }
 
-/** An API and workers with a database and a namespace of their own, on servers that lanes share. */
+/** An API and workers with their own database and namespace, on servers that lanes share. */
 export interface Lane extends AsyncDisposable {
   home: string;
   databaseUrl: string;

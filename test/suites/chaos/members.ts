@@ -4,18 +4,18 @@ import { openLogFile } from '../../../local/processes/log-file.ts';
 import { openProcessRecord } from '../../../local/processes/process-record.ts';
 import type { SupervisorHooks } from '../../../local/processes/supervised-process.ts';
 
-/** One process of a run that is killed and comes back at once, as an orchestrator without a back-off starts it. */
+/** One process of a run that is killed and restarted at once, as an orchestrator without backoff does it. */
 export interface Member {
   name: string;
   pid(): number | null;
-  /** Sends SIGKILL; null when it is just starting. `back` resolves when a new process serves. */
+  /** Sends SIGKILL; null if it is just starting. `back` resolves when a new process serves. */
   kill(): { pid: number; back: Promise<void> } | null;
-  /** Halts the process where it is, without its knowing; `resume` lets it go on. */
+  /** Suspends the process without its noticing; `resume` lets it continue. */
   pause(): void;
   resume(): void;
   /** Resolves when the next start of the process serves. */
   nextStart(): Promise<void>;
-  /** How often it came back. */
+  /** How often it was restarted. */
   starts(): number;
   hooks: SupervisorHooks;
 }

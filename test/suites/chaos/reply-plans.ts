@@ -1,18 +1,18 @@
 import type { ScriptedReply } from '../../support/scripted-model-server.ts';
 import type { Random } from './random.ts';
 
-/** One question: what the model will say to it, and what its reader will do. */
+/** One question: the model's answer to it, and its reader's behavior. */
 export interface ReplyPlan {
   index: number;
-  /** Stands in the question, so that the model server knows whose it is. */
+  /** Part of the question, by which the model server recognizes it. */
   marker: string;
   protocol: 'v1' | 'v2';
   behaviour: 'whole' | 'slow' | 'refuses' | 'ends early' | 'stalls' | 'says nothing';
   reply: ScriptedReply;
-  /** What the model says when nothing comes between; every word is told apart from all others. */
+  /** The model's answer without faults; every word is unique. */
   text: string;
   isResumable: boolean;
-  /** After how many bytes the reader leaves: the first time, then each time it comes again; it stays in the end. */
+  /** After how many bytes the reader leaves: the first time, then each time it returns; finally it stays. */
   cuts: number[];
 }
 

@@ -39,13 +39,13 @@ function listsOfAnswers({ operationId, responses }: Operation): List[] {
 const limitOf = ({ parameters = [] }: Operation) =>
   parameters.find(({ name, in: place }) => place === 'query' && name === 'limit')?.schema.maximum;
 
-it('knows the greatest length of every list of every answer', () => {
+it('knows the maximum length of every list in every response', () => {
   const lists = operations.flatMap(listsOfAnswers);
   expect(lists.length).toBeGreaterThan(60);
   expect(lists.filter(({ most }) => !(Number.isInteger(most) && most! <= 1_000)).map(({ place }) => place)).toEqual([]);
 });
 
-it('has pages no longer than the greatest limit that may be asked for', () => {
+it('has pages no longer than the maximum limit', () => {
   const paged = operations.filter((operation) => limitOf(operation) !== undefined);
   expect(paged.length).toBeGreaterThan(8);
   for (const operation of paged) {
@@ -54,7 +54,7 @@ it('has pages no longer than the greatest limit that may be asked for', () => {
   }
 });
 
-it('sees a list without a length at any depth', () => {
+it('detects a list without a length at any depth', () => {
   const unbounded = {
     operationId: 'new',
     responses: {

@@ -19,7 +19,7 @@ it('counts the lines of each file', () => {
   expect(left).toBe(0);
 });
 
-it('knows renames, deleted and binary files', () => {
+it('recognizes renames, deleted and binary files', () => {
   expect(only('diff --git a/x b/y b/x b/z\nsimilarity index 100%\nrename from x b/y\nrename to x b/z\n')).toMatchObject(
     { change: 'rename', oldPath: 'x b/y', path: 'x b/z' },
   );
@@ -31,7 +31,7 @@ it('knows renames, deleted and binary files', () => {
   ).toBe(true);
 });
 
-it('knows moved files with changes, other modes, and files that come or go empty', () => {
+it('recognizes moved files with changes, changed modes, and empty files that are added or deleted', () => {
   const moved =
     'diff --git a/x b/y\nrename from x\nrename to y\nindex 1..2 100644\n--- a/x\n+++ b/y\n@@ -1 +1 @@\n-a\n+b\n';
   expect(only(moved)).toMatchObject({ change: 'rename', oldPath: 'x', path: 'y', additions: 1 });
@@ -48,7 +48,7 @@ it('knows moved files with changes, other modes, and files that come or go empty
   });
 });
 
-it('reads names that git quotes', () => {
+it('parses names that git quotes', () => {
   const patch =
     'diff --git "a/caf\\303\\251.md" "b/caf\\303\\251.md"\n--- "a/caf\\303\\251.md"\n+++ "b/caf\\303\\251.md"\n@@ -1 +1 @@\n-a\n+b\n';
   expect(only(patch).path).toBe('café.md');
@@ -57,7 +57,7 @@ it('reads names that git quotes', () => {
   expect(only(quotes).path).toBe('"q".md');
 });
 
-it('cuts lines that no page can show', () => {
+it('truncates lines that no page can show', () => {
   const line = 'x'.repeat(100_000);
   const file = only(`diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1 +1 @@\n-a\n+${line}\n`);
   expect(JSON.stringify(file.hunks).length).toBeLessThan(5_000);

@@ -15,7 +15,7 @@ function recordingSource(answer: (ids: string[]) => Promise<{ id: string }[]>, i
   return { asked, loader: { load: (id: string) => loader.load({ id }) } };
 }
 
-it('asks once for all lookups of one event-loop turn, and once for each id', async () => {
+it('batches all lookups of one turn of the event loop, with each id once', async () => {
   const { asked, loader } = recordingSource(async (ids) => ids.filter((id) => id !== 'c').map((id) => ({ id })));
   const found = await Promise.all(['a', 'b', 'a', 'c'].map((id) => loader.load(id)));
   expect(asked).toEqual([['a', 'b', 'c']]);
@@ -30,7 +30,7 @@ it('collects lookups that begin in different callbacks of one turn', async () =>
   expect(asked).toEqual([['a', 'b']]);
 });
 
-it('asks anew in the next turn, also while an answer is under way', async () => {
+it('queries again in the next turn, even while a query is running', async () => {
   const gate = Promise.withResolvers<void>();
   const { asked, loader } = recordingSource(async (ids) => {
     await gate.promise;
@@ -57,7 +57,7 @@ it('fails every lookup of a turn whose query fails, and works again in the next'
   expect(await loader.load('a')).toEqual({ id: 'a' });
 });
 
-it('collects while it is answered when it is serial, so that it never asks twice at once', async () => {
+it('collects during a query if it is serial, so that it never runs two at once', async () => {
   const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const answers = gates.values();
   const { asked, loader } = recordingSource(async (ids) => {

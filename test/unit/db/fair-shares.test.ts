@@ -12,7 +12,7 @@ function takeAll(slots: number, holders: string[]): Record<string, number> {
 }
 
 describe('createFairShares', () => {
-  it('gives one holder half of the slots, and several of them equal shares with room for another', () => {
+  it('gives one holder half of the slots, and several holders equal shares with room for another', () => {
     expect(takeAll(40, ['one'])).toEqual({ one: 20 });
     expect(takeAll(4, ['one'])).toEqual({ one: 2 });
     expect(takeAll(10, ['one'])).toEqual({ one: 5 });
@@ -20,7 +20,7 @@ describe('createFairShares', () => {
     expect(takeAll(1, ['one', 'two'])).toEqual({ one: 1, two: 0 });
   });
 
-  it('never gives more than there is, nor the last free slot to a holder of another, and gives back once', () => {
+  it('never hands out more than there is, nor the last free slot to a holder of another, and releases once', () => {
     const action = fc.record({ holder: fc.constantFrom('one', 'two', 'three', 'four'), gives: fc.boolean() });
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 12 }), fc.array(action, { maxLength: 60 }), (slots, actions) => {

@@ -1,13 +1,13 @@
 import { expect, it, vi } from 'vitest';
 import { canBeId, newId } from '../../../db/ids.ts';
 
-it('makes ids of the prefix and 24 lower-case characters, all different', () => {
+it('creates ids from the prefix and 24 lowercase characters, all different', () => {
   const ids = Array.from({ length: 1_000 }, () => newId('job_'));
   for (const id of ids) expect(id).toMatch(/^job_[0-9a-z]{24}$/);
   expect(new Set(ids).size).toBe(ids.length);
 });
 
-it('makes ids that sort by the millisecond they were made in', () => {
+it('creates ids that sort by the millisecond of their creation', () => {
   const clock = vi.spyOn(Date, 'now');
   try {
     const times = [0, 1, 35, 36, 1_763_700_000_000, 1_763_700_000_001, 9_999_999_999_999];
@@ -21,7 +21,7 @@ it('makes ids that sort by the millisecond they were made in', () => {
   }
 });
 
-it('knows what cannot be an id', () => {
+it('recognizes what cannot be an id', () => {
   expect(canBeId(newId('site_'))).toBe(true);
   for (const text of ['', 'a\0b', '../x', "job_'", 'a'.repeat(65), 'ä', 'a\n']) expect(canBeId(text)).toBe(false);
 });

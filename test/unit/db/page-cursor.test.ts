@@ -3,12 +3,12 @@ import { expect, it } from 'vitest';
 import { decodeCursor, encodeCursor, InvalidCursorError } from '../../../db/page-cursor.ts';
 import { newId } from '../../../db/ids.ts';
 
-it('gives back what it was made of, to the microsecond', () => {
+it('returns what it was created from, to the microsecond', () => {
   const cursor = { createdMicros: '1763700000000001', id: newId('job_') };
   expect(decodeCursor(encodeCursor(cursor))).toEqual(cursor);
 });
 
-it('refuses what no page gave', () => {
+it('refuses a cursor that no page returned', () => {
   const valid = encodeCursor({ createdMicros: '1', id: 'job_1' });
   for (const text of ['', 'x', `${valid}=`, `${valid}!`, ` ${valid}`, Buffer.from("1:job_1'").toString('base64url')]) {
     expect(() => decodeCursor(text)).toThrow(InvalidCursorError);

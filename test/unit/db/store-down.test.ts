@@ -8,7 +8,7 @@ function errorWith(fields: Record<string, unknown>): Error {
   return Object.assign(new Error('x'), fields);
 }
 
-it('takes shutdowns, exhausted servers and broken connections for a store that is down', () => {
+it('treats shutdowns, exhausted servers and broken connections as a store that is down', () => {
   for (const code of [
     '57P01',
     '57P02',
@@ -27,7 +27,7 @@ it('takes shutdowns, exhausted servers and broken connections for a store that i
   expect(isStoreDown(new AggregateError([errorWith({ code: 'ECONNREFUSED', syscall: 'connect' })]))).toBe(true);
 });
 
-it('takes wrong requests, missing files and anything else for what they are', () => {
+it('treats invalid requests, missing files and anything else as what they are', () => {
   for (const code of ['23505', '22021', '42P01', '28P01', '3D000', '40P01', undefined, 5]) {
     expect(isStoreDown(errorWith({ code }))).toBe(false);
   }
@@ -36,7 +36,7 @@ it('takes wrong requests, missing files and anything else for what they are', ()
     expect(isStoreDown(value)).toBe(false);
 });
 
-it('knows the real errors of a port where nobody listens and of a server that never answers', async () => {
+it('recognizes the real errors of a closed port and of a server that never answers', async () => {
   const server = createServer((socket) => void socket.resume());
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -13,7 +13,7 @@ afterAll(() => rm(shared, { recursive: true }));
 
 const modeOf = async (path: string) => (await stat(path)).mode & 0o777;
 
-it('makes a folder for its owner only, and takes it again', async () => {
+it('creates a folder for its owner only, and accepts it again', async () => {
   const path = join(shared, 'deep', 'own');
   expect(makePrivateFolder(path)).toBe(path);
   expect(await modeOf(path)).toBe(0o700);
@@ -22,7 +22,7 @@ it('makes a folder for its owner only, and takes it again', async () => {
   expect(await stat(join(path, 'kept'))).toBeDefined();
 });
 
-it('closes a folder of its own that others could read', async () => {
+it('closes its own folder that others could read', async () => {
   const path = join(shared, 'readable');
   await mkdir(path);
   await chmod(path, 0o755);
@@ -30,7 +30,7 @@ it('closes a folder of its own that others could read', async () => {
   expect(await modeOf(path)).toBe(0o700);
 });
 
-it('refuses what others could have filled: a file, a link, a folder that they may write', async () => {
+it('refuses what others could have filled: a file, a link, a folder that they can write to', async () => {
   const [file, link, open] = ['file', 'link', 'open'].map((name) => join(shared, name)) as [string, string, string];
   await writeFile(file, '');
   await symlink(tmpdir(), link);
@@ -47,7 +47,7 @@ it.skipIf(process.getuid?.() !== 0)('refuses a folder of another account', async
   expect(() => makePrivateFolder(path)).toThrow('not private to this account');
 });
 
-it("takes no program from a user's cache that others could have filled", async () => {
+it('runs no program from a user’s cache that others could have filled', async () => {
   const [own, open] = [join(shared, 'home'), join(shared, 'open-cache')];
   expect(userCache({ HOME: own })).toBe(join(own, '.cache/docket'));
   expect(await modeOf(join(own, '.cache/docket'))).toBe(0o700);

@@ -40,7 +40,7 @@ it('types each keyword of a schema as a client reads it', () => {
     expect(types).toContain(line);
 });
 
-it('tells what a request must have from what it may have', () => {
+it('distinguishes required from optional properties of a request', () => {
   const types = linesOf({
     changeX: route({
       method: 'patch',

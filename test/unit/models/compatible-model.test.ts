@@ -69,7 +69,7 @@ it('cuts the socket in the middle of a reply', async () => {
   expect(await server.requests[1]?.closed).toBe('aborted');
 });
 
-it('stalls until it is released, and tells when a client leaves', async () => {
+it('stalls until it is released, and notices when a client leaves', async () => {
   await using server = await startScriptedModelServer();
   server.script({ text: 'late', stall: true }, { text: 'never', stall: true });
   const late = generateText({ model: modelOf(server), prompt: 'x', maxRetries: 0 });
@@ -83,7 +83,7 @@ it('stalls until it is released, and tells when a client leaves', async () => {
   expect(await request.closed).toBe('aborted');
 });
 
-it('counts what is not scripted, and what a vendor would refuse, as violations', async () => {
+it('counts unscripted requests, and those that a vendor would refuse, as violations', async () => {
   await using server = await startScriptedModelServer();
   await expect(generateText({ model: modelOf(server), prompt: 'x', maxRetries: 0 })).rejects.toMatchObject({
     statusCode: 500,
@@ -99,7 +99,7 @@ it('counts what is not scripted, and what a vendor would refuse, as violations',
   expect(server.violations).toEqual(['Request 1 is not scripted.', 'Tool calls without a result: c.']);
 });
 
-it('is driven over HTTP by another process', async () => {
+it('can be controlled over HTTP by another process', async () => {
   await using server = await startScriptedModelServer();
   const control = (path: string, body: unknown) => {
     return fetch(new URL(`/control/${path}`, server.baseUrl), { method: 'POST', body: JSON.stringify(body) });

@@ -33,7 +33,7 @@ const passage = fc.record({
   score: fc.float({ min: 0, max: 1, noNaN: true }).map((score) => Math.abs(score)),
 });
 
-it('reads back every question and every passage, however they imitate the markup', () => {
+it('parses every question and every passage back, however they imitate the markup', () => {
   const question = fc.record({
     question: text,
     passages: fc.array(passage, { maxLength: 4 }),

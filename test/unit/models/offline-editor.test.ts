@@ -20,7 +20,7 @@ describe('the offline editor', () => {
     expect(turn.summary).toBe('- Done: Replace "teh" with "the" in README.md.');
   });
 
-  it('does several sentences in order, those of different files together', async () => {
+  it('follows several sentences in order, those about different files together', async () => {
     const files = { 'a.md': 'one\n', 'b.md': 'one\n', 'c.md': 'gone\n' };
     const turn = await work(
       files,
@@ -56,7 +56,7 @@ describe('the offline editor', () => {
     expect(forgotten).toEqual(files);
   });
 
-  it('remembers how a sentence ended when its outputs are left out of a long prompt', async () => {
+  it('remembers how a sentence ended when its outputs are omitted from a long prompt', async () => {
     const before = { 'a.md': 'x\n'.repeat(2500), 'b.md': 'y\n', 'c.md': 'z\n' };
     const prompt =
       'Append "w" to a.md. Create c.md with "x". Replace "y" with "yy" everywhere. Delete c.md. Append "v" to a.md.';
@@ -67,7 +67,7 @@ describe('the offline editor', () => {
     expect(remembered).toEqual({ 'a.md': `${'x\n'.repeat(2500)}w\nv\n`, 'b.md': 'yy\n' });
   });
 
-  it('makes a call again that was not run', async () => {
+  it('repeats a call that was not run', async () => {
     const runCalls = async () => [{ type: 'error-text', value: 'This call was not run.' } as const];
     const interrupted = startAgent(createOfflineEditor(), {}, { runCalls });
     interrupted.say('Delete a.md');
@@ -77,7 +77,7 @@ describe('the offline editor', () => {
     expect(toolsOf(turn)).toEqual([['delete'], ['delete']]);
   });
 
-  it('runs a command by itself, and says how it failed', async () => {
+  it('runs a command alone, and reports how it failed', async () => {
     const asked: string[] = [];
     const runCalls: AgentOptions['runCalls'] = async (calls) =>
       calls.map(({ toolName, input }) => {
@@ -93,7 +93,7 @@ describe('the offline editor', () => {
     expect(turn.summary).toContain('- Not done: Run "make test": [exit code 2]');
   });
 
-  it('finishes again when its end is refused, and takes no note of the service for a task', async () => {
+  it('finishes again if finish is refused, and ignores notes of the service', async () => {
     const refusals = [
       { type: 'error-text', value: 'The work is not finished.' } as const,
       { type: 'text', value: 'ok' } as const,
@@ -115,14 +115,14 @@ describe('the offline editor', () => {
     expect(turn.summary).toBe('- Done: Delete a.md.');
   });
 
-  it('replaces a text of several lines everywhere', async () => {
+  it('replaces a multiline text everywhere', async () => {
     const files = { 'a.md': 'one\ntwo two\nthree', 'b.md': 'two two' };
     const turn = await work(files, 'Replace "one\\ntwo two" with "1" everywhere');
     expect(files).toEqual({ 'a.md': '1\nthree', 'b.md': 'two two' });
     expect(turn.summary).toContain('In 1 file: a.md');
   });
 
-  it('creates a file with a line end, and leaves an existing one alone', async () => {
+  it('creates a file with a final newline, and leaves an existing one alone', async () => {
     const files: Files = { 'a.md': 'old\n', 'a.png': '\0' };
     const turn = await work(files, 'Create b/c.md with "new". Create a.md with "x". Create a.png with "x"');
     expect(files).toEqual({ 'a.md': 'old\n', 'a.png': '\0', 'b/c.md': 'new\n' });
@@ -143,7 +143,7 @@ describe('the offline editor', () => {
     expect(files['a.md']).toBe(after);
   });
 
-  it('says what failed and why, and does the rest', async () => {
+  it('reports what failed and why, and does the rest', async () => {
     const files = { 'a.md': 'x\n' };
     const turn = await work(
       files,
@@ -155,7 +155,7 @@ describe('the offline editor', () => {
     expect(turn.title).toBe('Append "w" to a.md');
   });
 
-  it('changes nothing for what it does not understand, and names its grammar', async () => {
+  it('changes nothing for an unknown instruction, and shows its grammar', async () => {
     const files = { 'a.md': 'x\n' };
     const turn = await work(files, 'Delete a.md if you like. Please improve the wording.');
     expect(files).toEqual({ 'a.md': 'x\n' });
@@ -176,7 +176,7 @@ describe('the offline editor', () => {
     expect(toolsOf(second)).toEqual([['read'], ['edit'], ['finish']]);
   });
 
-  it('does what is left of a turn and a message that arrives in its middle', async () => {
+  it('completes the rest of a turn and a message that arrives during it', async () => {
     const agent = startAgent(createOfflineEditor(), { 'a.md': 'a\n', 'b.md': 'b\n' });
     agent.say('Append "x" to a.md');
     await agent.step({ title: null, summary: '', batches: [] });
@@ -186,7 +186,7 @@ describe('the offline editor', () => {
     expect(turn.title).toBe('Append "x" to a.md and 1 more');
   });
 
-  it('gives every call of a conversation an id of its own', async () => {
+  it('gives every call of a conversation its own id', async () => {
     const agent = startAgent(createOfflineEditor(), { 'a.md': 'a\n', 'b.md': 'a a\n' });
     for (const prompt of ['Append "x" to a.md. Replace "a" with "aa" everywhere', 'Append "x" to a.md', 'Say hello']) {
       agent.say(prompt);
@@ -202,7 +202,7 @@ describe('the offline editor', () => {
     expect(ids.every((id) => /^[A-Za-z0-9_-]{1,64}$/.test(id))).toBe(true);
   });
 
-  it('answers in words when it has no tools, and when nothing is left to do', async () => {
+  it('answers in words without tools, and when nothing is left to do', async () => {
     const prompt = [{ role: 'user', content: [{ type: 'text', text: 'Delete a.md' }] }] as const;
     const { content, finishReason } = await createOfflineEditor().doGenerate({ prompt: [...prompt] as any });
     expect(finishReason.unified).toBe('stop');
@@ -211,7 +211,7 @@ describe('the offline editor', () => {
     expect((await agent.run()).summary).toContain('There was nothing to do.');
   });
 
-  it('streams the parts that it generates', async () => {
+  it('streams the same parts that it generates', async () => {
     const tools = [{ type: 'function', name: 'delete', inputSchema: {} }] as const;
     const prompt = [{ role: 'user', content: [{ type: 'text', text: 'Delete a.md' }] }] as const;
     const options: any = { prompt, tools };

@@ -21,7 +21,7 @@ const reported = fc.record({
   outputTokens: tokens,
 });
 
-it('counts a call with tokens that are possible, whatever the provider says', () => {
+it('counts plausible tokens for a call, whatever the provider says', () => {
   fc.assert(
     fc.property(reported, length, (usage, size) => {
       const used = usedTokens(usage, size);
@@ -37,7 +37,7 @@ it('counts a call with tokens that are possible, whatever the provider says', ()
   );
 });
 
-it('believes what is possible, and counts the text where nothing is said', () => {
+it('uses plausible counts, and estimates from the text without any', () => {
   const size = { sentCharacters: 1_000, receivedCharacters: 100 };
   const usage = { inputTokens: 300, cachedInputTokens: 200, cacheWriteTokens: 100, outputTokens: 30 };
   expect(usedTokens(usage, size)).toEqual(usage);

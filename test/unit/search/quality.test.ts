@@ -6,7 +6,7 @@ import { indexOf, temporaryFolder } from './build.ts';
 
 const checkout = join(import.meta.dirname, '../../..');
 
-it('finds the right page for our own questions and refuses what the pages do not say', () => {
+it('finds the right page for our own questions and refuses what the pages do not answer', () => {
   using index = indexOf(temporaryFolder(), readPages(filesOf(join(checkout, 'docs'))));
   const { hit1, hit5, mrr10, refused, wronglyRefused } = evaluate(
     index,

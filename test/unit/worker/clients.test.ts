@@ -10,7 +10,7 @@ function clientsWith(env: NodeJS.ProcessEnv) {
   return createClients({ config, pullRequests: {} as WorkerPullRequestStore });
 }
 
-it('reads a repository of GitHub with the token where there is one, and every other without', async () => {
+it('reads a GitHub repository with the token if there is one, and any other without', async () => {
   const { forges } = clientsWith({ GITHUB_TOKEN: 'token' });
   expect(await forges.credentialOf('https://github.com/acme/docs', free)?.token()).toBe('token');
   expect(forges.credentialOf('https://gitlab.example/acme/docs', free)).toBeNull();
@@ -18,7 +18,7 @@ it('reads a repository of GitHub with the token where there is one, and every ot
   expect(clientsWith({}).forges.credentialOf('https://github.com/acme/docs', free)).toBeNull();
 });
 
-it('says why a repository may not be used', () => {
+it('reports why a repository may not be used', () => {
   const { problemWithRepository } = clientsWith({ DOCKET_LOCAL_REPOSITORIES: '/srv/git' });
   expect(problemWithRepository('https://github.com/acme/docs')).toBeNull();
   expect(problemWithRepository('/srv/git/docs.git')).toBeNull();

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { answerParent } from '../support/answer-parent.ts';
 import { createDeltaClock, dueMark } from '../support/delta-clock.ts';
 
-// node:http that writes a recorded stream, event by event, and does nothing else.
+// node:http that writes a recorded stream, event by event, and nothing else.
 interface Recording {
   headers: Record<string, string>;
   events: string[];

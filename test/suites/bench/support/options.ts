@@ -1,9 +1,9 @@
 export interface BenchOptions {
-  /** Of one measurement. */
+  /** Duration of one measurement. */
   seconds: number;
-  /** Measurements of each variant. */
+  /** Measurements per variant. */
   rounds: number;
   isQuick: boolean;
-  /** Node's, for the server under test: `--cpu-prof`. */
+  /** Options of Node for the server under test, such as `--cpu-prof`. */
   serverFlags: string[];
 }

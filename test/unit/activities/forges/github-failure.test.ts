@@ -35,12 +35,12 @@ describe('githubFailureOf', () => {
     expect(error.message).not.toContain('secret-ish');
   });
 
-  it('reads a failure without an answer as unavailable, and as aborted once the job is stopped', () => {
+  it('reads a failure without a response as unavailable, and as aborted once the job is stopped', () => {
     expect(githubFailureOf(new TypeError('fetch failed'), live).kind).toBe('unavailable');
     expect(githubFailureOf(new TypeError('fetch failed'), AbortSignal.abort()).kind).toBe('aborted');
   });
 
-  it('survives an answer of any shape', () => {
+  it('handles a response of any shape', () => {
     for (const data of [null, 'text', [], { errors: 'x' }, { errors: [1, null] }, { message: 5 }]) {
       expect(githubFailureOf(failure(422, { data: data as object }), live).kind).toBe('rejected');
     }
@@ -56,7 +56,7 @@ describe('githubFailureOf', () => {
 });
 
 describe('isAlreadyExists', () => {
-  it('knows the answers of GitHub and of servers that resemble it', () => {
+  it('recognizes the responses of GitHub and of compatible servers', () => {
     expect(
       isAlreadyExists(failure(422, { data: { errors: [{ message: 'A pull request already exists for a:b.' }] } })),
     ).toBe(true);

@@ -19,7 +19,7 @@ function watchOver(ended: TurnRef[]) {
   return { asked, watchTurn: createTurnWatch({ endedTurns, everyMs: 5 }) };
 }
 
-it('stops what works on a turn that has ended, after a database that was away too, and nothing else', async () => {
+it('stops the work on an ended turn, even after a database outage, and nothing else', async () => {
   const { watchTurn } = watchOver([turn]);
   using ended = watchTurn(turn);
   using twin = watchTurn(turn);
@@ -30,7 +30,7 @@ it('stops what works on a turn that has ended, after a database that was away to
   expect(newer.signal.aborted).toBe(false);
 });
 
-it('asks once for a turn that several work on, and not at all when nobody does', async () => {
+it('queries once for all work on a turn, and not at all without work', async () => {
   const { asked, watchTurn } = watchOver([turn]);
   {
     using first = watchTurn(turn);

@@ -6,7 +6,7 @@ import { propertyRuns } from '../../../support/property-runs.ts';
 const redact = (text: string) => text.replaceAll('hunter2', '[redacted]');
 const usage = { inputTokens: 1, outputTokens: 2 };
 
-it('tells each call and what the answer cost, without secrets', () => {
+it('reports each call and the cost of the answer, without secrets', () => {
   const toolCalls = [{ toolCallId: 'c1', toolName: 'write', input: { path: 'a.txt', content: 'hunter2' } }];
   expect(eventsOfAnswer({ toolCalls, usage, costMicros: 1_500, finishReason: 'tool-calls' }, redact)).toEqual([
     {
@@ -17,7 +17,7 @@ it('tells each call and what the answer cost, without secrets', () => {
   ]);
 });
 
-it('no event is larger than 16 KB, whatever a model calls and a tool answers', async () => {
+it('no event is larger than 16 KB, whatever a model calls and a tool returns', async () => {
   const large = fc.oneof(fc.string({ maxLength: 30_000, size: 'max' }), fc.constant('\u0001'.repeat(50_000)));
   const input = fc.oneof(fc.jsonValue(), large, fc.array(large), fc.dictionary(large, large));
   await fc.assert(
@@ -35,7 +35,7 @@ it('no event is larger than 16 KB, whatever a model calls and a tool answers', a
   );
 });
 
-it('tells a result by its beginning, and the change by its files and lines', async () => {
+it('reports the beginning of a result, and the files and lines of a change', async () => {
   const patch = `diff --git a/docs/a.md b/docs/a.md
 --- a/docs/a.md
 +++ b/docs/a.md

@@ -17,7 +17,7 @@ function recording() {
   return { pieces, append };
 }
 
-it('appends what came within an interval at once, and nothing while nothing comes', async () => {
+it('appends the text of an interval at once, and nothing without text', async () => {
   const { pieces, append } = recording();
   const text = liveText(append);
   text.push('Hello');
@@ -37,7 +37,7 @@ it('appends what came within an interval at once, and nothing while nothing come
   });
 });
 
-it('appends one piece after the other, however slow the database is', async () => {
+it('appends one chunk after the other, however slow the database is', async () => {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const asked: string[] = [];
   const text = liveText((piece) => {
@@ -54,7 +54,7 @@ it('appends one piece after the other, however slow the database is', async () =
   expect(await ended).toMatchObject({ rest: [{ offset: 1, text: 'b' }] });
 });
 
-it('tries an append that failed again, and says that it may be there already', async () => {
+it('retries a failed append, marked as possibly already stored', async () => {
   const pieces: Piece[] = [];
   const text = liveText(async (piece) => {
     if (pieces.push(piece) === 1) throw new Error('Connection terminated unexpectedly');
@@ -72,7 +72,7 @@ it('tries an append that failed again, and says that it may be there already', a
   expect(await text.end()).toMatchObject({ rest: [] });
 });
 
-it('stops when nobody wants the text any more, and keeps the whole of it', async () => {
+it('stops when the text is no longer needed, and keeps all of it', async () => {
   let asked = 0;
   const text = liveText(async () => (asked += 1) > 1);
   text.push('a');
@@ -84,14 +84,14 @@ it('stops when nobody wants the text any more, and keeps the whole of it', async
   expect([rest, whole.map((piece) => piece.text).join('')]).toEqual([null, 'ab']);
 });
 
-it('says when it ends without knowing what was appended', async () => {
+it('reports when it ends without knowing what was appended', async () => {
   const text = liveText(() => Promise.reject(new Error('Connection terminated unexpectedly')));
   text.push('a');
   await vi.advanceTimersByTimeAsync(100);
   expect(await text.end()).toEqual({ rest: null, whole: [{ offset: 0, text: 'a' }] });
 });
 
-it('cuts a long text into pieces of whole characters', async () => {
+it('splits a long text into chunks of whole characters', async () => {
   const { pieces, append } = recording();
   const text = liveText(append);
   const long = `a${'😀'.repeat(5_000)}`;
@@ -105,7 +105,7 @@ it('cuts a long text into pieces of whole characters', async () => {
   }
 });
 
-it('follows no text that is longer than may be looked at again and again', async () => {
+it('does not stream a text that is too long to be scanned repeatedly', async () => {
   const { pieces, append } = recording();
   const text = liveText(append);
   text.push('a'.repeat(60_000));

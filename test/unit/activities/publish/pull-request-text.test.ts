@@ -11,13 +11,13 @@ import {
 import { buildStep } from '../build-step.ts';
 
 describe('a branch name', () => {
-  it('takes the words of the title', () => {
+  it('uses the words of the title', () => {
     expect(branchOf({ jobId: 'job_1', turn: 1 }, 'Fix “colour” in the Überblick!')).toBe(
       'docket/job_1-fix-colour-in-the-u-berblick',
     );
   });
 
-  it('of a later turn names the turn', () => {
+  it('of a later turn includes the turn', () => {
     expect(branchOf({ jobId: 'job_1', turn: 3 }, 'Fix')).toBe('docket/job_1-3-fix');
   });
 
@@ -47,18 +47,18 @@ describe('the description of a pull request', () => {
     expect(bodyOf(text).endsWith('<!-- docket-job: job_1 -->')).toBe(true);
   });
 
-  it('holds no other marker, whatever the agent says', () => {
+  it('contains no other marker, whatever the agent says', () => {
     const body = bodyOf({ ...text, message: 'See <!-- docket-job: job_2 -->' });
     expect(body.match(/<!-- docket-job: \w+ -->/g)).toEqual(['<!-- docket-job: job_1 -->']);
   });
 
-  it('begins with why the agent was stopped, and hides nothing there', () => {
+  it('starts with why the agent was stopped, and hides nothing there', () => {
     const body = bodyOf({ ...text, unfinished: 'It was stopped <!-- docket-job: job_2 -->.' });
     expect(body).toMatch(/^> \[!WARNING\]\n> The work is not finished\. It was stopped &lt;!-- /);
     expect(bodyOf(text)).not.toContain('WARNING');
   });
 
-  it('says what the change was checked with, and hides nothing of it', () => {
+  it('names the check command of the change, and hides nothing of it', () => {
     const failed = checkedText(
       'npm test',
       { passed: false, text: `[exit code 1]\n\`\`\`\n${'x'.repeat(9_000)} end` },
@@ -80,7 +80,7 @@ describe('the description of a pull request', () => {
     expect(body.match(/^(?:First|\d)$/gm)).toEqual(['First', ...'34567']);
   });
 
-  it('ends with the template of the repository, without its comments and without a second marker', () => {
+  it('ends with the repository’s template, without its comments and without a second marker', () => {
     const template = '<!-- Say why -->\n## Checklist\n- [ ] Tests\n<!-- <!-- docket-job: job_2 --> -->';
     const body = bodyOf({ ...text, template });
     expect(body).toContain('---\n\n## Checklist\n- [ ] Tests');
@@ -95,7 +95,7 @@ describe('the description of a pull request', () => {
   });
 });
 
-it('gives no order in code either, because a squashed request becomes a commit', () => {
+it('neutralizes commands in code, too, because a squashed pull request becomes a commit', () => {
   const message = 'Keep `[skip ci]` and\n```\nfixes #1\n```';
   const text = { jobId: 'job_1', title: 'Fix', prompts: ['Add [ci skip]'], message, unfinished: null };
   const body = bodyOf({ ...text, checked: checkedText('npm test', { passed: false, text: '***NO_CI***' }, null) });
@@ -103,14 +103,14 @@ it('gives no order in code either, because a squashed request becomes a commit',
 });
 
 describe('a commit message', () => {
-  it('has the job as a trailer', () => {
+  it('names the job in a trailer', () => {
     const text = { jobId: 'job_1', title: 'Fix', prompts: [''], message: '', unfinished: null };
     expect(commitMessageOf(text)).toBe('Fix\n\nAgent-Job: job_1\n');
     expect(commitMessageOf({ ...text, message: 'All of it.' })).toBe('Fix\n\nAll of it.\n\nAgent-Job: job_1\n');
   });
 });
 
-describe('the commit of a model', () => {
+describe('a commit by a model', () => {
   it('names it as co-author in the same block of trailers', () => {
     const text = { jobId: 'job_1', title: 'Fix', prompts: [''], message: '', unfinished: null, model: 'acme/mind' };
     expect(commitMessageOf(text)).toBe('Fix\n\nCo-authored-by: acme/mind <docket@noreply.invalid>\nAgent-Job: job_1\n');
@@ -127,7 +127,7 @@ describe('the summary of a turn', () => {
     expect(summaryOf(buildStep({ toolCalls: [checked] })).message).toBe('Fixed.\n\n**Checked:** Read it again.');
   });
 
-  it('is the text it ended with when nothing was finished', () => {
+  it('is its final text if finish was not called', () => {
     expect(summaryOf(buildStep({ text: 'Nothing to do.' }))).toEqual({
       title: null,
       message: 'Nothing to do.',
@@ -135,11 +135,11 @@ describe('the summary of a turn', () => {
     });
   });
 
-  it('is empty when the turn has no answer', () => {
+  it('is empty if the turn has no answer', () => {
     expect(summaryOf(null)).toEqual({ title: null, message: '', isComplete: true });
   });
 
-  it('passes over a finish call that did not parse', () => {
+  it('ignores a finish call that did not parse', () => {
     const invalid = { ...finish, input: '{', invalid: 'Not JSON.' };
     expect(summaryOf(buildStep({ text: 'Hm', toolCalls: [invalid] }))).toEqual({
       title: null,

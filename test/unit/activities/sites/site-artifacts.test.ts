@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createSiteArtifacts, type SiteArtifacts } from '../../../../activities/sites/site-artifacts.ts';
-import type { StoredIndex } from '../../../../db/sites/sites.ts';
+import type { StoredIndex } from '../../../../db/sites/site-indexes.ts';
 
 let directory: string;
 let artifacts: SiteArtifacts;
@@ -42,7 +42,7 @@ async function fetch(siteId: string, version: number): Promise<string> {
   );
 }
 
-it('uses the artifact kept from a build, and fetches every other', async () => {
+it('uses the artifact kept from a build, and fetches any other', async () => {
   await keep('site_a', 3, 'kept!!');
   expect(await fetch('site_a', 3)).toBe('kept!!');
   expect(await fetch('site_a', 4)).toBe('stored');
@@ -50,12 +50,12 @@ it('uses the artifact kept from a build, and fetches every other', async () => {
   expect(downloads).toEqual([4, 3]);
 });
 
-it('fetches where the kept artifact is not whole', async () => {
+it('fetches the artifact if the kept one is incomplete', async () => {
   await keep('site_a', 3, 'half');
   expect(await fetch('site_a', 3)).toBe('stored');
 });
 
-it('keeps one version of a site, and nothing of a build', async () => {
+it('keeps one version per site, and nothing of a build', async () => {
   await keep('site_a', 3, 'kept!!');
   await keep('site_b', 1, 'other!');
   await keep('site_a', 4, 'newer!');
@@ -64,7 +64,7 @@ it('keeps one version of a site, and nothing of a build', async () => {
   expect(await readdir(directory)).toEqual(['site_b-1.sqlite']);
 });
 
-it('is not disturbed by another process that drops the kept artifact', async () => {
+it('is not disturbed by another process that removes the kept artifact', async () => {
   await keep('site_a', 3, 'kept!!');
   await using build = await artifacts.openBuild();
   const file = await artifacts.fetch({ id: 'site_a', organizationId: 'org_1' }, stored(3), build.folder);
@@ -72,7 +72,7 @@ it('is not disturbed by another process that drops the kept artifact', async () 
   expect(await readFile(file, 'utf8')).toBe('kept!!');
 });
 
-it('removes what killed builds left and what nobody has used for days', async () => {
+it('removes what killed builds left and what was unused for days', async () => {
   const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000);
   for (const [name, hours] of [
     ['build-old', 4],

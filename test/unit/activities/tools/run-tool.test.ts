@@ -33,7 +33,7 @@ describe('cleanOutput', () => {
     expect(clean(given)).toBe(shown);
   });
 
-  it('keeps letters of every script, and marks what is no UTF-8', () => {
+  it('keeps letters of every script, and marks bytes that are not UTF-8', () => {
     expect(clean('Größe 灯 🪔')).toBe('Größe 灯 🪔');
     expect(cleanOutput(Buffer.from([0x61, 0xff, 0xfe, 0xc3, 0x28, 0x62]))).toBe('a\ufffd\ufffd\ufffd(b');
   });
@@ -44,7 +44,7 @@ describe('cleanOutput', () => {
   });
 });
 
-it('keeps the beginning and the end of a long output, cut between lines', () => {
+it('keeps the beginning and end of a long output, cut between lines', () => {
   const lines = Array.from({ length: 1_000 }, (_, index) => `line ${index}`).join('\n');
   const text = headAndTail(lines, { headLength: 100, tailLength: 100 });
   expect(text).toMatch(/^line 0\n[^]*line 1\d\n\[… \d+ characters omitted …\]\nline 9\d\d\n[^]*line 999$/);
@@ -56,7 +56,7 @@ describe('run', () => {
   const run = (end: CommandEnd | null, input: object = { command: 'npm test' }) =>
     tool.run(input, { root: '/nowhere', signal, runCommand: async () => end });
 
-  it('answers with the exit code and the output, the same each time', async () => {
+  it('returns the exit code and the output, the same each time', async () => {
     expect(await run(endOf('all well\n'))).toEqual({ text: '[exit code 0]\nall well', isError: false });
     expect(await run(endOf('', { exitCode: 1 }))).toEqual({ text: '[exit code 1]\n(no output)', isError: true });
     expect(describeEnd(endOf('', { exitCode: 137 }))).toContain('signal 9');
@@ -64,19 +64,19 @@ describe('run', () => {
     expect(describeEnd(endOf('no route\n', { exitCode: 1, notes }))).toBe(`[exit code 1]\nno route\n[${notes[0]}]`);
   });
 
-  it('says why a command was stopped', async () => {
+  it('reports why a command was stopped', async () => {
     const answer = await run(endOf('begun', { exitCode: null, stopped: 'timeout' }));
     expect(answer).toEqual({ text: '[Stopped: time limit exceeded, after 1.2 s]\nbegun', isError: true });
   });
 
-  it('fits a huge output into what a call may answer with', async () => {
+  it('fits a huge output into the limit of a call', async () => {
     const output = { head: Buffer.alloc(262_144, 'ä'), tail: Buffer.alloc(262_144, 'z'), omitted: 10 ** 9 };
     const { text } = await run(endOf('', { output }));
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(MAX_OUTPUT_BYTES);
     expect(text).toMatch(/ä\n\[… the middle of \d+ bytes omitted …\]\nz/);
   });
 
-  it('asks to call again when the time of the batch is used up', async () => {
+  it('suggests another call when the time of the batch is used up', async () => {
     expect(await run(null)).toMatchObject({ isError: true });
     expect(await run(endOf(''), { command: 'x', seconds: 61 })).toMatchObject({ isError: true });
     expect(await run(endOf(''), { command: 'a\0b' })).toMatchObject({ isError: true });

@@ -4,14 +4,14 @@ import { signWebhook } from '../../../../activities/webhooks/webhook-signature.t
 import { newWebhookSecret, webhookKeyOf } from '../../../../db/webhooks/webhook-secret.ts';
 
 describe('signWebhook', () => {
-  it('signs as the specification’s own example', () => {
+  it('matches the example of the specification', () => {
     const message = { id: 'msg_p5jXN8AQM9LWM0D4loKWxJek', timestamp: 1_614_265_330, body: '{"test": 2432232314}' };
     expect(signWebhook(message, ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'])).toBe(
       'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
     );
   });
 
-  it('signs once for each secret, and the official library takes either', () => {
+  it('signs once per secret, and the official library accepts either', () => {
     const secrets = [newWebhookSecret(), newWebhookSecret()];
     const message = { id: 'msg_1', timestamp: Math.floor(Date.now() / 1000), body: '{"a":"ü"}' };
     const headers = {
@@ -27,7 +27,7 @@ describe('signWebhook', () => {
 describe('webhookKeyOf', () => {
   const secretOf = (bytes: number) => `whsec_${Buffer.alloc(bytes, 1).toString('base64')}`;
 
-  it('takes 24 to 64 bytes', () => {
+  it('accepts 24 to 64 bytes', () => {
     expect([23, 24, 64, 65].map((bytes) => webhookKeyOf(secretOf(bytes))?.length ?? null)).toEqual([
       null,
       24,
@@ -41,7 +41,7 @@ describe('webhookKeyOf', () => {
     (text) => expect(webhookKeyOf(text)).toBeNull(),
   );
 
-  it('takes what newWebhookSecret makes, which is new each time', () => {
+  it('accepts what newWebhookSecret creates, which is new each time', () => {
     expect(webhookKeyOf(newWebhookSecret())).toHaveLength(32);
     expect(newWebhookSecret()).not.toBe(newWebhookSecret());
   });

@@ -54,7 +54,7 @@ describe('clientAddressOf', () => {
     expect(clientAddressOf(source)).toBe(expected);
   });
 
-  it('says so when there is no address at all', () => {
+  it('returns unknown without an address', () => {
     expect(clientAddressOf({ peer: undefined, forwardedFor: undefined, trustedProxies: 0 })).toBe('unknown');
   });
 });

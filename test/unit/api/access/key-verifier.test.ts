@@ -35,21 +35,21 @@ function stage(change: Partial<StoredKey> = {}, kind: 'admin' | 'assistant' = 'a
 }
 
 describe('createKeyVerifier', () => {
-  it('answers the row of a right key and asks the store once for many requests', async () => {
+  it('returns the row of a valid key and queries the store once for many requests', async () => {
     const { key, row, state, verifier } = stage();
     const rows = await Promise.all([verifier.verify(key), verifier.verify(key), verifier.verify(key)]);
     expect(rows).toEqual([row, row, row]);
     expect(state.finds).toBe(1);
   });
 
-  it('refuses another secret under the same id', async () => {
+  it('refuses a different secret with the same id', async () => {
     const { verifier, state } = stage();
     const other = stage();
     state.stored = { ...other.row, digest: digestOf('pepper', 'x'.repeat(43)) };
     expect(await verifier.verify(other.key)).toBeNull();
   });
 
-  it('lets the kind of the row decide, not the prefix', async () => {
+  it('decides by the kind in the row, not by the prefix', async () => {
     const { key, verifier } = stage({ kind: 'admin' }, 'assistant');
     expect(await verifier.verify(key)).toBeNull();
   });
@@ -59,7 +59,7 @@ describe('createKeyVerifier', () => {
     expect(await verifier.verify(key)).toBeNull();
   });
 
-  it('sees a revocation within five seconds', async () => {
+  it('notices a revocation within five seconds', async () => {
     const { key, row, state, verifier } = stage();
     expect(await verifier.verify(key)).not.toBeNull();
     state.stored = { ...row, revokedAt: new Date(1) };
@@ -67,7 +67,7 @@ describe('createKeyVerifier', () => {
     expect(await verifier.verify(key)).toBeNull();
   });
 
-  it('does not remember that the store was away', async () => {
+  it('does not cache that the store was down', async () => {
     const { key, state, verifier } = stage();
     state.failure = new Error('down');
     await expect(verifier.verify(key)).rejects.toThrow('down');
@@ -75,7 +75,7 @@ describe('createKeyVerifier', () => {
     expect(await verifier.verify(key)).not.toBeNull();
   });
 
-  it('asks no store for a text that is no key', async () => {
+  it('does not query the store for a malformed key', async () => {
     const { key, state, verifier } = stage();
     const typo = key.slice(0, -1) + (key.endsWith('a') ? 'b' : 'a');
     for (const text of ['', 'svc_', typo, `${key}x`, key.replace('svc_', 'svc_dsc_')]) {
@@ -84,7 +84,7 @@ describe('createKeyVerifier', () => {
     expect(state.finds).toBe(0);
   });
 
-  it('keeps the keys in use through a flood of unknown ones, and asks for each of those once', async () => {
+  it('keeps the keys in use through a flood of unknown ones, and queries each of those once', async () => {
     const { key, state, verifier } = stage();
     expect(await verifier.verify(key)).not.toBeNull();
     const unknown = createKeyText('admin').key;
@@ -95,7 +95,7 @@ describe('createKeyVerifier', () => {
     expect(state.finds).toBe(10_003);
   });
 
-  it('writes uses down in batches', async () => {
+  it('writes uses in batches', async () => {
     const { key, id, state, verifier } = stage();
     await verifier.verify(key);
     await verifier.verify(key);

@@ -20,7 +20,7 @@ function stage() {
 }
 
 describe('createRateLimiter without its store', () => {
-  it('lets a limit of this process take over', async () => {
+  it('falls back to a limit per process', async () => {
     const { limiter, state } = stage();
     const answers = [];
     for (let count = 0; count < 5; count += 1) answers.push(...(await limiter.take([{ key: 'a', policy }])));
@@ -30,7 +30,7 @@ describe('createRateLimiter without its store', () => {
     expect(state.fallbacks).toBe(5);
   });
 
-  it('slides: right after a full window nearly nothing is free, after two all is', async () => {
+  it('slides: right after a full window almost nothing is free, after two everything is', async () => {
     const { limiter, state } = stage();
     const allowed = async () => (await limiter.take([{ key: 'a', policy }]))[0]?.allowed;
     for (let count = 0; count < 3; count += 1) await allowed();
@@ -40,7 +40,7 @@ describe('createRateLimiter without its store', () => {
     expect([await allowed(), await allowed(), await allowed(), await allowed()]).toEqual([true, true, true, false]);
   });
 
-  it('takes from none when one has nothing left', async () => {
+  it('charges no limit if one is exhausted', async () => {
     const { limiter } = stage();
     await limiter.take([{ key: 'b', policy: other }]);
     const refused = await limiter.take([

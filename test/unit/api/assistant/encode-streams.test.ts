@@ -53,7 +53,7 @@ describe('the v2 stream', () => {
     `);
   });
 
-  it('shows the thread at the top of finish only to readers without the SDK', () => {
+  it('puts the thread at the top of finish only for readers without the SDK', () => {
     expect(v2(true).close(usage).join('')).toContain(
       'data: {"type":"finish","threadId":"thr_1","messageMetadata":{"threadId":"thr_1"}}\n\n',
     );
@@ -68,7 +68,7 @@ describe('the v2 stream', () => {
     ]);
   });
 
-  it('keeps any text, one event for each delta', () => {
+  it('preserves any text, with one event per delta', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: 'binary' })), (deltas) => {
         const parts = deltas.map((delta): ReplyPart => ({ type: 'text', text: delta }));
@@ -120,7 +120,7 @@ describe('the v1 stream', () => {
     ]);
   });
 
-  it('tells the thread before an error, after which v4 clients read nothing', () => {
+  it('sends the thread before an error, after which v4 clients stop reading', () => {
     const lines = whole(v1(false), [text, failure]).split('\n').filter(Boolean);
     expect(lines.slice(1, 4)).toEqual([
       '2:[{"type":"finish","threadId":"thr_1"}]',

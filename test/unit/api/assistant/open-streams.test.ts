@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { GenerationError } from '../../../../api/assistant/generate.ts';
 import { OpenStreams } from '../../../../api/assistant/open-streams.ts';
 
-it('waits for the streams that end, and tells the others why they have to', async () => {
+it('waits for streams that finish, and tells the others why they have to end', async () => {
   const streams = new OpenStreams();
   const brief = Promise.withResolvers<void>();
   const reasons: unknown[] = [];

@@ -56,7 +56,7 @@ function record(store: ReplyStore) {
 }
 
 describe('createReplyRecorder', () => {
-  it('sends nothing that is not kept', async () => {
+  it('sends nothing that is not stored', async () => {
     const { store, kept } = memoryStore();
     const { recorder, sent } = record(store);
     const seen: [string, string][] = [];
@@ -72,7 +72,7 @@ describe('createReplyRecorder', () => {
     expect(kept()).toBe('abcdefgh');
   });
 
-  it('gathers what comes quickly into few statements', async () => {
+  it('combines rapid writes into a few statements', async () => {
     const { store, state } = memoryStore();
     const { recorder } = record(store);
     for (let count = 0; count < 1_000; count += 1) {
@@ -83,7 +83,7 @@ describe('createReplyRecorder', () => {
     expect(state.appends).toBeLessThan(25);
   });
 
-  it('keeps on through a short absence of the database, in order and once', async () => {
+  it('continues storing after a short database outage, in order and once', async () => {
     const { store, state, kept } = memoryStore();
     const { recorder, sent } = record(store);
     recorder.append('a');
@@ -101,7 +101,7 @@ describe('createReplyRecorder', () => {
     expect([kept(), sent(), state.ended]).toEqual(['abc', 'abc', true]);
   });
 
-  it('serves its reader on when the database stays away', async () => {
+  it('keeps serving its reader when the database stays down', async () => {
     const { store, state, kept } = memoryStore();
     const { recorder, sent } = record(store);
     recorder.append('a');
@@ -115,7 +115,7 @@ describe('createReplyRecorder', () => {
     expect([sent(), kept(), state.ended, state.delivered]).toEqual(['abc', 'a', false, false]);
   });
 
-  it('gives its reader the end that somebody else wrote', async () => {
+  it('gives its reader the end that another process wrote', async () => {
     const { store, kept } = memoryStore();
     const { recorder, sent, onTakenOver } = record(store);
     recorder.append('a');
@@ -129,7 +129,7 @@ describe('createReplyRecorder', () => {
     expect([sent(), kept()]).toEqual(['a!', 'a!']);
   });
 
-  it('ends for its reader when its record was deleted', async () => {
+  it('ends for its reader when its record is deleted', async () => {
     const { store, state } = memoryStore();
     const { recorder, sent } = record(store);
     recorder.append('a');
@@ -140,7 +140,7 @@ describe('createReplyRecorder', () => {
     expect(sent()).toBe('a(lost)');
   });
 
-  it('keeps all that was appended before a flush ends', async () => {
+  it('stores everything that was appended before a flush ends', async () => {
     const { store, kept } = memoryStore();
     const { recorder, sent } = record(store);
     recorder.append('a');

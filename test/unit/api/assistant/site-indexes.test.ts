@@ -15,7 +15,7 @@ function open(directory: string): SiteIndexes {
   return new SiteIndexes({ store, directory, logger: pino({ level: 'silent' }), pollMs: 10 });
 }
 
-it('removes what a killed process left of the pages of others, and keeps what a running one has', async () => {
+it('removes the page data of a killed process, and keeps that of a running one', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'site-indexes-'));
   try {
     await using running = open(directory);

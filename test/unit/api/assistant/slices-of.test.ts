@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { slicesOf } from '../../../../api/assistant/slices-of.ts';
 
-it('cuts a text into bounded slices that are the text together, and no character in half', () => {
+it('cuts a text into bounded slices that add up to the text, without splitting a character', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 200 }), fc.integer({ min: 1, max: 20 }), (text, length) => {
       const slices = [...slicesOf(text, length)];

@@ -37,7 +37,7 @@ async function ask(error: unknown, headers: Record<string, string> = {}) {
 }
 
 describe('createErrorHandler', () => {
-  it('answers exactly one sentence with the status and headers of the error, and keeps earlier headers', async () => {
+  it('returns exactly one sentence with the status and headers of the error, and keeps earlier headers', async () => {
     const { response, body, lines } = await ask(methodNotAllowed('GET'));
     expect([response.status, body]).toEqual([405, '{"error":"This address accepts GET only."}']);
     expect(response.headers.get('allow')).toBe('GET');
@@ -46,7 +46,7 @@ describe('createErrorHandler', () => {
     expect(lines).toEqual([]);
   });
 
-  it('names the field of a body that does not fit', async () => {
+  it('names the invalid field of a body', async () => {
     const { error } = z.object({ source: z.object({ ref: z.string() }) }).safeParse({ source: { ref: 7 } });
     const { response, body } = await ask(error);
     expect([response.status, body]).toEqual([400, '{"error":"source.ref is missing or not a string."}']);
@@ -59,7 +59,7 @@ describe('createErrorHandler', () => {
     expect(body).not.toContain('10.0.0.7');
   });
 
-  it('says nothing about what it does not know, and logs it once with the request id', async () => {
+  it('reveals nothing about unknown errors, and logs them once with the request id', async () => {
     const { response, body, lines } = await ask(new Error('select * from secrets'), { 'x-request-id': 'request-0001' });
     expect(response.status).toBe(500);
     expect(Object.keys(JSON.parse(body))).toEqual(['error']);
@@ -68,12 +68,12 @@ describe('createErrorHandler', () => {
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({ requestId: 'request-0001', msg: 'request failed' });
   });
 
-  it('copes with a thrown value that is no error', async () => {
+  it('handles a thrown value that is not an error', async () => {
     expect((await ask('a text')).response.status).toBe(500);
     expect((await ask(undefined)).response.status).toBe(500);
   });
 
-  it('takes over a harmless request id and replaces every other one', async () => {
+  it('accepts a harmless request id and replaces any other', async () => {
     expect((await ask(jobNotFound(), { 'x-request-id': 'abc.DEF_1-2' })).response.headers.get('x-request-id')).toBe(
       'abc.DEF_1-2',
     );

@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { createFlushQueue } from '../../../../api/http/flush-queue.ts';
 
-it('flushes the streams that wrote in one turn of the event loop together', async () => {
+it('flushes the streams written in one turn of the event loop together', async () => {
   const schedule = createFlushQueue();
   const flushed: string[] = [];
   schedule(() => flushed.push('a'));
@@ -12,7 +12,7 @@ it('flushes the streams that wrote in one turn of the event loop together', asyn
   expect(flushed).toEqual(['a', 'b']);
 });
 
-it('takes what is written during a flush along with the next one', async () => {
+it('includes what is written during a flush in the next one', async () => {
   const schedule = createFlushQueue();
   const flushed: string[] = [];
   schedule(() => {

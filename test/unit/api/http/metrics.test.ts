@@ -15,7 +15,7 @@ const figures = {
   costMicros: 2_500_000,
 };
 
-it('asks the database at most every few seconds, however many scrape', async () => {
+it('queries the database at most every few seconds, however many clients scrape', async () => {
   let reads = 0;
   let time = 0;
   const read = () => Promise.resolve({ ...figures, waiting: (reads += 1) });
@@ -27,7 +27,7 @@ it('asks the database at most every few seconds, however many scrape', async () 
   expect(await metrics.text()).toContain('docket_model_cost_dollars_total 2.5');
 });
 
-it('has every figure that the Grafana dashboard shows', async () => {
+it('has every metric that the Grafana dashboard shows', async () => {
   const metrics = createMetrics({ figures: { read: () => Promise.resolve(figures) } });
   metrics.observeRequest({ method: 'GET', route: '/', status: 200, seconds: 0.1 });
   const text = await metrics.text();

@@ -40,7 +40,7 @@ const row: JobRow = {
 };
 
 describe('presentJob', () => {
-  it('shows a new job by the specification', () => {
+  it('shows a new job as specified', () => {
     expect(presentJob(row)).toEqual({
       id: 'job_1',
       status: 'active',
@@ -64,7 +64,7 @@ describe('presentJob', () => {
     });
   });
 
-  it('says what became of the pull request', () => {
+  it('reports what became of the pull request', () => {
     const published = { ...row, status: 'completed', prLink: 'https://github.com/acme/docs/pull/1' } as const;
     expect(presentJob(published).details.pullRequest).toEqual({ state: 'open', draft: false });
     expect(presentJob({ ...published, prState: 'merged', prDraft: true }).details.pullRequest).toEqual({
@@ -84,7 +84,7 @@ describe('presentJob', () => {
     expect(presentJob({ ...row, status: 'completed', prLink }).prLink).toBe(prLink);
   });
 
-  it('explains a failure, also one whose category it does not know', () => {
+  it('explains a failure, even one of an unknown category', () => {
     const failed: JobRow = { ...row, status: 'failed', phase: 'running', failureCategory: 'step_limit' };
     expect(presentJob(failed).details).toMatchObject({
       phase: null,
@@ -93,7 +93,7 @@ describe('presentJob', () => {
     expect(presentJob({ ...failed, failureCategory: 'from the future' }).details.failure?.category).toBe('internal');
   });
 
-  it('gives what the description promises', () => {
+  it('returns what the API description promises', () => {
     const archived: JobRow = { ...row, status: 'archived', failureCategory: 'cancelled', archivedAt: new Date(0) };
     expect(agentJobSchema.strict().parse(presentJob(archived)).archivedAt).toBe('1970-01-01T00:00:00.000Z');
   });

@@ -5,7 +5,7 @@ import { createKeyText, digestOf, parseKey } from '../../../../db/organizations/
 const kinds = fc.constantFrom('admin' as const, 'assistant' as const);
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'.split('');
 
-it('parses every key it makes back into its kind, id and secret', () => {
+it('parses every key it creates back into its kind, id and secret', () => {
   fc.assert(
     fc.property(kinds, (kind) => {
       const { key, id, secret } = createKeyText(kind);
@@ -15,7 +15,7 @@ it('parses every key it makes back into its kind, id and secret', () => {
   );
 });
 
-it('never takes a public assistant key for an admin key, nor the other way', () => {
+it('never confuses a public assistant key with an admin key', () => {
   const assistant = createKeyText('assistant').key;
   const admin = createKeyText('admin').key;
   expect(assistant.startsWith('svc_')).toBe(true);
@@ -25,7 +25,7 @@ it('never takes a public assistant key for an admin key, nor the other way', () 
   expect(parseKey(admin.replace('svc_', 'svc_dsc_'))).toBeNull();
 });
 
-it('refuses a key with any one character changed', () => {
+it('refuses a key with any single character changed', () => {
   fc.assert(
     fc.property(kinds, fc.nat(), fc.constantFrom(...base62), (kind, place, character) => {
       const { key } = createKeyText(kind);
@@ -36,7 +36,7 @@ it('refuses a key with any one character changed', () => {
   );
 });
 
-it('refuses a key with anything before, behind or inside it', () => {
+it('refuses a key with anything before, after or inside it', () => {
   const { key } = createKeyText('admin');
   for (const text of [
     ` ${key}`,
@@ -53,7 +53,7 @@ it('refuses a key with anything before, behind or inside it', () => {
   fc.assert(fc.property(fc.string({ maxLength: 200 }), (text) => parseKey(text) === null));
 });
 
-it('makes a digest of 32 bytes that depends on the pepper', () => {
+it('creates a digest of 32 bytes that depends on the pepper', () => {
   expect(digestOf('pepper', 'secret')).toHaveLength(32);
   expect(digestOf('pepper', 'secret')).toEqual(digestOf('pepper', 'secret'));
   expect(digestOf('pepper', 'secret')).not.toEqual(digestOf('other', 'secret'));

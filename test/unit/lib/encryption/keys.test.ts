@@ -10,7 +10,7 @@ describe('the list of encryption keys', () => {
     expect(parseEncryptionKeys(' , ')).toEqual([]);
   });
 
-  it('keeps the order, and bears blanks and both alphabets of base64', () => {
+  it('keeps the order, and accepts blanks and both base64 alphabets', () => {
     const other = randomBytes(32).toString('base64url');
     expect(parseEncryptionKeys(`k2:${other}, k1:${secret}`).map(({ id }) => id)).toEqual(['k2', 'k1']);
   });
@@ -31,7 +31,7 @@ describe('the list of encryption keys', () => {
     expect(() => parseEncryptionKeys(`k1:${secret},k1:${secret}`)).toThrow('names the key k1 twice');
   });
 
-  it('shows nothing of a key when it is printed', () => {
+  it('reveals nothing of a key when it is printed', () => {
     expect(JSON.stringify(parseEncryptionKeys(`k1:${secret}`))).toBe('[{"id":"k1","secret":{}}]');
   });
 });

@@ -5,7 +5,7 @@ import { testKeys } from '../../../support/encryption.ts';
 
 const plain = defaultPayloadConverter.toPayload({ jobId: 'job_1' });
 
-it('seals a payload with its metadata under the first key, and any of the keys opens it', async () => {
+it('encrypts a payload with its metadata under the first key, and decrypts with any of the keys', async () => {
   const [sealed] = await createPayloadCodec(testKeys('k1')).encode([plain]);
   expect(payloadKeyOf(sealed!)).toBe('k1');
   expect(Buffer.from(sealed!.data!).includes('job_1')).toBe(false);
@@ -13,13 +13,13 @@ it('seals a payload with its metadata under the first key, and any of the keys o
   expect(defaultPayloadConverter.fromPayload(opened!)).toEqual({ jobId: 'job_1' });
 });
 
-it('lets payloads pass that are not sealed, and without keys seals none', async () => {
+it('passes on unencrypted payloads, and encrypts none without keys', async () => {
   expect(await createPayloadCodec(testKeys('k1')).decode([plain])).toEqual([plain]);
   expect(await createPayloadCodec([]).encode([plain])).toEqual([plain]);
   expect(payloadKeyOf(plain)).toBeNull();
 });
 
-it('names the key of a payload that it cannot open', async () => {
+it('names the key of a payload that it cannot decrypt', async () => {
   const sealed = await createPayloadCodec(testKeys('k1')).encode([plain]);
   await expect(createPayloadCodec([]).decode(sealed)).rejects.toThrow('The encryption key k1 is missing');
 });

@@ -11,7 +11,7 @@ const boxOf = (...keys: string[]) => createSecretBox(parseEncryptionKeys(keys.jo
 const owner = 'project-credential/prj_1';
 
 describe('a secret box', () => {
-  it('opens every text and every bytes that it sealed', () => {
+  it('decrypts every text and byte string that it encrypted', () => {
     const box = boxOf(k1);
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.uint8Array(), (text, bytes) => {
@@ -21,7 +21,7 @@ describe('a secret box', () => {
     );
   });
 
-  it('names the key and shows nothing of the value, which never looks the same twice', () => {
+  it('names the key and reveals nothing of the value, which never looks the same twice', () => {
     const box = boxOf(k1);
     const sealed = box.seal('ghp_secret', owner);
     expect(sealed).toMatch(/^enc:v1:k1:[\w-]{51}$/);
@@ -30,14 +30,14 @@ describe('a secret box', () => {
     expect(box.sealBytes(Buffer.from('ghp_secret'), owner).includes('ghp_secret')).toBe(false);
   });
 
-  it('seals under the first key and opens under any', () => {
+  it('encrypts under the first key and decrypts with any', () => {
     const old = boxOf(k1).seal('text', owner);
     const box = boxOf(k2, k1);
     expect(box.open(old, owner)).toBe('text');
     expect(sealingKeyOf(box.seal('text', owner))).toBe('k2');
   });
 
-  it('names the key that is missing', () => {
+  it('names the missing key', () => {
     const sealed = boxOf(k1).seal('text', owner);
     expect(() => boxOf(k2).open(sealed, owner)).toThrow(
       new SealedError('k1', 'The encryption key k1 is missing. Add it to DOCKET_ENCRYPTION_KEYS.'),
@@ -46,13 +46,13 @@ describe('a secret box', () => {
     expect(() => boxOf().openBytes(boxOf(k1).sealBytes(Buffer.from('text'), owner), owner)).toThrow('k1 is missing');
   });
 
-  it('names the key that has another value than then', () => {
+  it('names a key whose value has changed', () => {
     const sealed = boxOf(k1).seal('text', owner);
     const other = `k1:${randomBytes(32).toString('base64')}`;
     expect(() => boxOf(other).open(sealed, owner)).toThrow(/encrypted with the key k1 cannot be decrypted/);
   });
 
-  it('refuses a value that was changed, cut off, renamed or copied from another owner', () => {
+  it('refuses a value that was changed, truncated, renamed or copied from another owner', () => {
     const box = boxOf(k1, k2.replace('k2', 'k3'));
     const sealed = box.seal('text', owner);
     const changed = `${sealed.slice(0, -3)}${sealed.endsWith('AAA') ? 'BBB' : 'AAA'}`;
@@ -63,7 +63,7 @@ describe('a secret box', () => {
     expect(() => box.open(sealed, 'webhook-secret/prj_1')).toThrow(SealedError);
   });
 
-  it('answers what was stored before encryption was turned on as it is, and without keys it stores so', () => {
+  it('returns values stored before encryption was turned on as they are, and stores such without keys', () => {
     expect(boxOf(k1).open('ghp_plain', owner)).toBe('ghp_plain');
     expect(boxOf(k1).openBytes(Buffer.from([0x1f, 0x8b, 0]), owner)).toEqual(Buffer.from([0x1f, 0x8b, 0]));
     expect(boxOf().seal('ghp_plain', owner)).toBe('ghp_plain');

@@ -14,12 +14,12 @@ it('leaves what only looks like a credential, so that files keep it', () => {
   expect(mask(text)).toBe(text);
 });
 
-it('reaches into every text of a value', () => {
+it('covers every string in a value', () => {
   const value = { path: 'a', edits: [{ old: secret, count: 1, note: null }] };
   expect(maskDeep(value, mask)).toEqual({ path: 'a', edits: [{ old: '[redacted]', count: 1, note: null }] });
 });
 
-it('knows secrets that it learns later, wherever it was handed out before', () => {
+it('redacts secrets that it learns later, wherever it was already in use', () => {
   const secrets = createKnownSecrets(['first-secret']);
   const { redact, mask: maskKnown, values } = secrets;
   expect(redact('first-secret second-secret')).toBe('[redacted] second-secret');

@@ -5,20 +5,20 @@ import { createRedactor } from '../../../../lib/redaction/redactor.ts';
 
 const hostile = 'a\nb\rc\u2028d\u2029e\u001b[2Jf\u009b2Jg\u007fh\0i\u0085j "k": "l"}';
 
-describe('a line of the log', () => {
-  it('stays one line of JSON that says the same, without anything that a terminal obeys', () => {
+describe('a log line', () => {
+  it('remains one line of JSON with the same meaning, without anything that a terminal interprets', () => {
     const line = `${JSON.stringify({ msg: hostile })}\n`;
     const written = createLineScrubber((text) => text)(line);
     expect(written).toMatch(/^[^\p{Cc}\u2028\u2029]+\n$/u);
     expect(JSON.parse(written)).toEqual({ msg: hostile });
   });
 
-  it('loses its secrets before', () => {
+  it('is redacted first', () => {
     const scrub = createLineScrubber(createRedactor(['a-secret-of-ours']));
     expect(scrub('{"msg":"a-secret-of-ours\u2028"}\n')).toBe('{"msg":"[redacted]\\u2028"}\n');
   });
 
-  it('is spelled out for a terminal', () => {
+  it('has its control characters escaped for a terminal', () => {
     expect(asOneLine(`a\tb${hostile}`)).toBe(
       'a\tba\\u000ab\\u000dc\\u2028d\\u2029e\\u001b[2Jf\\u009b2Jg\\u007fh\\u0000i\\u0085j "k": "l"}',
     );
@@ -26,7 +26,7 @@ describe('a line of the log', () => {
 });
 
 describe('the secrets of an environment', () => {
-  it('are what is named like one, and passwords in addresses', () => {
+  it('are the values of variables with secret names, and passwords in URLs', () => {
     const secrets = secretsOfEnvironment({
       PATH: '/usr/bin:/bin',
       DATABASE_URL: 'postgres://docket:s3cret%2Fword@db.example/docket',

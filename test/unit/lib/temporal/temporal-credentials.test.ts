@@ -11,14 +11,14 @@ const file = (name: string, text: string) => {
   return join(folder, name);
 };
 
-describe('the way to Temporal', () => {
+describe('the connection to Temporal', () => {
   it('is a plain address unless something else is set', () => {
     const settings = readTemporalSettings({ TEMPORAL_API_KEY: ' ' });
     expect(settings).toMatchObject({ address: '127.0.0.1:7233', namespace: 'default', isTls: false });
     expect(readTemporalCredentials(settings)).toEqual({ tls: false, apiKey: undefined });
   });
 
-  it('is TLS with an API key, which may lie in a file', () => {
+  it('uses TLS with an API key, which may be in a file', () => {
     for (const env of [{ TEMPORAL_API_KEY: 'k' }, { TEMPORAL_API_KEY_PATH: file('api-key', 'k\n') }])
       expect(readTemporalCredentials(readTemporalSettings(env))).toEqual({ tls: {}, apiKey: 'k' });
     const named = readTemporalSettings({ TEMPORAL_TLS: 'true', TEMPORAL_TLS_SERVER_NAME: 'temporal.test' });

@@ -13,7 +13,7 @@ const burn = scriptOf(
 const endless = scriptOf('for (;;);');
 const limits = { atOnce: 1, waiting: 2, deadlineMs: 30_000, heapMb: 64 };
 
-it('answers what a task answers, one after the other, and refuses what would wait too long', async () => {
+it('returns the results of tasks, one after the other, and refuses those that would wait too long', async () => {
   const queue = createThreadQueue(limits);
   const tasks = [1, 2, 3, 4].map((data) => queue.run<number, number>({ script: echo, data }));
   const settled = await Promise.allSettled(tasks);
@@ -26,7 +26,7 @@ it('answers what a task answers, one after the other, and refuses what would wai
   expect(await queue.run({ script: echo, data: 'again' })).toBe('again');
 });
 
-it('ends a task at its deadline, tells what one throws, and goes on with the next', async () => {
+it('ends a task at its deadline, rethrows its error, and continues with the next', async () => {
   const brief = createThreadQueue({ ...limits, deadlineMs: 500 });
   await expect(brief.run({ script: endless, data: null })).rejects.toThrow(ThreadQueueError);
   const queue = createThreadQueue(limits);
@@ -34,7 +34,7 @@ it('ends a task at its deadline, tells what one throws, and goes on with the nex
   expect(await queue.run({ script: echo, data: 1 })).toBe(1);
 });
 
-it('leaves the event loop to others meanwhile; the same work outside of a thread holds it', async () => {
+it('keeps the event loop free; the same work outside a thread blocks it', async () => {
   const holds: number[] = [];
   using _ = watchEventLoop({ heldMs: 100, onHeld: ({ cpuMs }) => holds.push(cpuMs) });
   await createThreadQueue(limits).run({ script: burn, data: 600 });

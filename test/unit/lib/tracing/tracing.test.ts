@@ -5,7 +5,7 @@ import { traceOfTurn } from '../../../../lib/tracing/turn-trace.ts';
 const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' };
 const settingsOf = (env: Record<string, string>) => tracingSettingsOf(tracingVariables.parse(env));
 
-it('gives a turn of a job the same trace in every process, and every other turn another', () => {
+it('gives a turn of a job the same trace in every process, and every other turn a different one', () => {
   const one = traceOfTurn({ jobId: 'job_1', turn: 1 });
   expect(traceOfTurn({ jobId: 'job_1', turn: 1 })).toEqual(one);
   expect(one.turn.traceId).toMatch(/^[0-9a-f]{32}$/);
@@ -16,7 +16,7 @@ it('gives a turn of a job the same trace in every process, and every other turn 
   expect(new Set(traces.map(({ turn }) => turn.traceId)).size).toBe(3);
 });
 
-it('is off without a collector, and where OpenTelemetry is disabled', () => {
+it('is off without a collector, and if OpenTelemetry is disabled', () => {
   expect(settingsOf({})).toBeNull();
   expect(settingsOf({ ...endpoint, OTEL_SDK_DISABLED: 'true' })).toBeNull();
   expect(settingsOf(endpoint)).toEqual({

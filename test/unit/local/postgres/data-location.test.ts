@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { canEnter } from '../../../../local/postgres/data-location.ts';
 
-it('lets an account enter a folder only when every folder above lets it pass', async () => {
+it('lets an account enter a folder only if it may traverse every folder above', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'docket-place-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const inner = join(folder, 'a/b');

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { expect, it } from 'vitest';
 import { findFreePort, isPortFree } from '../../../../local/processes/ports.ts';
 
-it('takes the preferred port when it is free, and another one when it is not', async () => {
+it('uses the preferred port if it is free, and another one otherwise', async () => {
   const free = await findFreePort();
   expect(await findFreePort(free)).toBe(free);
 
@@ -16,6 +16,6 @@ it('takes the preferred port when it is free, and another one when it is not', a
   server.close();
 });
 
-it('says when a host is no address of this machine', async () => {
+it('reports a host that is not an address of this machine', async () => {
   await expect(isPortFree(18_000, '192.0.2.1')).rejects.toThrow(/EADDRNOTAVAIL/);
 });

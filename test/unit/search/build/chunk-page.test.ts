@@ -12,7 +12,7 @@ function passages(content: string, title = 'Title') {
 }
 
 describe('chunks', () => {
-  it('follow the headings and carry their path and anchor', () => {
+  it('follow the headings and include their path and anchor', () => {
     const content = `# Title\n\n${long(30)}\n\n## Set up\n\n${long(31)}\n\n### On Linux\n\n${long(32)}\n\n## Use\n\n${long(33)}\n`;
     expect(passages(content).map(({ anchor, headings }) => ({ anchor, headings }))).toEqual([
       { anchor: null, headings: [] },
@@ -22,24 +22,24 @@ describe('chunks', () => {
     ]);
   });
 
-  it('number anchors that repeat and take explicit ids', () => {
+  it('number repeated anchors and use explicit ids', () => {
     const content = '## Example\n\na\n\n## Example\n\nb\n\n## Other {#mine}\n\nc\n\n## `GET /x` & more\n\nd\n';
     expect(chunkPage(content, 'T').anchors).toEqual(['example', 'example-1', 'mine', 'get-x--more']);
   });
 
-  it('take no heading from a code fence', () => {
+  it('ignore headings inside a code fence', () => {
     const content = '## Real\n\n```sh\n# not a heading\n```\n\n~~~\n## nor this\n```\n~~~\n\nafter\n';
     expect(passages(content).map(({ headings }) => headings)).toEqual([['Real']]);
   });
 
-  it('know headings that are underlined', () => {
+  it('recognize underlined headings', () => {
     expect(passages('Intro\n=====\n\ntext\n\nPart\n----\n\nmore\n', 'Intro').map(({ anchor }) => anchor)).toEqual([
       null,
       'part',
     ]);
   });
 
-  it('cut long sections at paragraphs and keep all of the text', () => {
+  it('split long sections at paragraphs and keep all of the text', () => {
     const paragraphs = Array.from({ length: 20 }, (_, at) => `p${at} ${long(40)}`);
     const found = passages(`## Long\n\n${paragraphs.join('\n\n')}\n`);
     expect(found.length).toBeGreaterThan(3);
@@ -54,7 +54,7 @@ describe('chunks', () => {
     expect(found[0]).toMatchObject({ anchor: 'child', headings: ['Parent', 'Child'] });
   });
 
-  it('lie in order, do not overlap and stay short for any text', () => {
+  it('are in order, do not overlap and stay short for any text', () => {
     const line = fc.oneof(
       fc.constantFrom('# A', '## B', '```', '~~~', '---', '', '   ', '- x', '> q'),
       fc.string({ unit: 'binary', maxLength: 40 }),

@@ -14,7 +14,7 @@ const nested = (text: string, depth: number): string => {
 };
 
 describe('the indentation of nested tags', () => {
-  it('goes, with that of lists and code keeping their own', () => {
+  it('is removed, while lists and code keep their own', () => {
     const text = [
       'First words.',
       '',
@@ -36,7 +36,7 @@ describe('the indentation of nested tags', () => {
     expect(mdxToMarkdown(nested(text, 4)).trim()).toBe(text);
   });
 
-  it('goes from the steps of a page', () => {
+  it('is removed from the steps of a page', () => {
     expect(
       mdxToMarkdown(
         '<Steps>\n  <Step title="Open it.">\n    1. Go.\n    2. Click.\n\n    After that it restarts.\n  </Step>\n</Steps>\n\nDone.',
@@ -44,13 +44,13 @@ describe('the indentation of nested tags', () => {
     ).toBe('**Open it.**\n\n1. Go.\n2. Click.\n\nAfter that it restarts.\n\nDone.');
   });
 
-  it('stays where a tag stands in an item of a list', () => {
+  it('is kept where a tag is in a list item', () => {
     expect(mdxToMarkdown('1. One\n\n   <Note>\n     Mind it.\n   </Note>\n\n2. Two')).toBe(
       '1. One\n\n   Mind it.\n\n2. Two',
     );
   });
 
-  it('goes from lines of any depth, and no word with it', () => {
+  it('is removed at any depth, without losing a word', () => {
     const word = fc.constantFrom('a', 'b c', '- x', '  - y', '1. z', '', '## h', '| t |');
     fc.assert(
       fc.property(fc.array(word, { maxLength: 20 }), fc.integer({ min: 0, max: 6 }), (lines, depth) => {
@@ -81,6 +81,6 @@ describe('the indentation of nested tags', () => {
   );
 });
 
-it('keeps a picture as Markdown does', () => {
+it('renders an image like Markdown', () => {
   expect(mdxToMarkdown('<img src="/a.png" alt="The [menu]" />').trim()).toBe('![The menu](/a.png)');
 });

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { MAX_OUTPUT_BYTES } from '../../../../../activities/tools/tool-output.ts';
 import { createTree } from '../tree.ts';
 
-it('numbers the lines under a heading that says what the file is like', async () => {
+it('numbers the lines below a heading that describes the file', async () => {
   await using tree = await createTree({ 'a.txt': '\ufeffone\r\n\ttwo\r\n', 'b.txt': 'x', 'c.txt': 'a\r\nb\n' });
   expect((await tree.run('read', { path: './a.txt' })).text).toBe(
     'a.txt (2 lines, 14 B, etag 9341389992b5fd6f2d73a9bb931dac3219387351, CRLF line endings, has tabs, byte order mark)\n     1|one\n     2|\ttwo',
@@ -12,7 +12,7 @@ it('numbers the lines under a heading that says what the file is like', async ()
   expect((await tree.run('read', { path: 'c.txt' })).text).toContain('mixed LF and CRLF line endings');
 });
 
-it('shows a window and says how to go on', async () => {
+it('shows a window and how to continue', async () => {
   await using tree = await createTree({
     'a.txt': Array.from({ length: 5_000 }, (_, at) => `line ${at + 1}\n`).join(''),
   });
@@ -25,7 +25,7 @@ it('shows a window and says how to go on', async () => {
   expect((await tree.run('read', { path: 'a.txt', offset: 0 })).text).toContain('The input is invalid: offset');
 });
 
-it('never answers with more than 50 KB, and cuts no character', async () => {
+it('never returns more than 50 KB, and splits no character', async () => {
   await using tree = await createTree({
     'wide.txt': `${'ä'.repeat(500)}\n`.repeat(200),
     'one.txt': `a${'😀'.repeat(100_000)}\nb\n`,
@@ -40,7 +40,7 @@ it('never answers with more than 50 KB, and cuts no character', async () => {
   expect((await tree.run('read', { path: 'one.txt', offset: 2 })).text).toContain('     2|b');
 });
 
-it('says what it cannot show', async () => {
+it('reports what it cannot show', async () => {
   await using tree = await createTree({ 'empty.txt': '', 'a.bin': new Uint8Array([0, 1]) });
   expect((await tree.run('read', { path: 'empty.txt' })).text).toContain('The file is empty.');
   expect(await tree.run('read', { path: 'a.bin' })).toEqual({ text: 'a.bin is a binary file (2 B).', isError: true });
