@@ -1,42 +1,64 @@
+import { randomInt } from 'node:crypto';
+
 export interface JsonLimits {
-  /** Levels within each other. */
+  /** Deepest accepted nesting. */
   deepest: number;
   mostValues: number;
 }
 
+/** Most different names of fields, each of which takes as much time as ten values. One with an escape counts every time. */
+const mostNames = 2_000;
+/** Random start of the hashes of names, so that a client cannot choose names with the same hash. */
+const seed = randomInt(2 ** 31);
+/** FNV-1a. */
+const prime = 0x01000193;
+
 const quote = 0x22;
 const comma = 0x2c;
+const colon = 0x3a;
 const backslash = 0x5c;
-/** `[` and `{` as well as `]` and `}` differ in this bit alone. */
+/** `[` and `{` differ from each other in this bit alone, as do `]` and `}`. */
 const braceBit = 0x20;
 const opening = 0x7b;
 const closing = 0x7d;
 
 /**
- * Looks at the bytes of a JSON text as they arrive and answers what is wrong from the one on that nests too deep or begins one
- * value too many: parsing takes time by the number of values, validating even more. The bytes that matter are ASCII, so UTF-8
- * needs no decoding.
+ * Returns a function that checks the bytes of a JSON text as they arrive. It reports the error from the first value
+ * that nests too deep or exceeds the limit of values or names: parsing takes time by their number, validating even
+ * more. The bytes that matter are ASCII, so UTF-8 needs no decoding.
  */
 export function createJsonScan({ deepest, mostValues }: JsonLimits): (chunk: Uint8Array) => string | null {
   let depth = 0;
   let values = 0;
+  let hash = seed;
+  let hasEscape = false;
+  let escapedNames = 0;
+  const names = new Set<number>();
   let isInString = false;
   let isEscaped = false;
   return (chunk) => {
     for (let at = 0; at < chunk.length; at += 1) {
       const byte = chunk[at] ?? 0;
-      if (isEscaped) isEscaped = false;
-      else if (isInString) {
-        if (byte === quote) isInString = false;
-        else if (byte === backslash) isEscaped = true;
-      } else if (byte === quote) isInString = true;
-      else if (byte === comma) values += 1;
+      if (isInString) {
+        hash = Math.imul(hash ^ byte, prime);
+        if (isEscaped) isEscaped = false;
+        else if (byte === quote) isInString = false;
+        else if (byte === backslash) isEscaped = hasEscape = true;
+      } else if (byte === quote) {
+        isInString = true;
+        hash = seed;
+        hasEscape = false;
+      } else if (byte === colon) {
+        if (hasEscape) escapedNames += 1;
+        else names.add(hash);
+      } else if (byte === comma) values += 1;
       else if ((byte | braceBit) === opening) {
         depth += 1;
         values += 1;
         if (depth > deepest) return `is nested deeper than ${deepest} levels`;
       } else if ((byte | braceBit) === closing) depth -= 1;
     }
+    if (names.size + escapedNames > mostNames) return `has more than ${mostNames} different names`;
     return values > mostValues ? `holds more than ${mostValues} values` : null;
   };
 }

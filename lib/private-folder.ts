@@ -1,17 +1,18 @@
 import { chmodSync, lstatSync, mkdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { codeOf } from './error-code.ts';
 
 /**
- * Makes a folder that only this account can enter, also where others may write beside it. A folder that is there already is taken
- * when it is this account's and not everybody could fill it; otherwise an Error says what to do.
+ * Creates a folder that only this account can enter, even where others may write beside it. An existing folder is
+ * accepted when it belongs to this account and is not writable by everyone; otherwise an Error states what to do.
  */
 export function makePrivateFolder(path: string): string {
   mkdirSync(dirname(path), { recursive: true });
   try {
     mkdirSync(path, { mode: 0o700 });
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    if (codeOf(error) !== 'EEXIST') throw error;
   }
   const found = lstatSync(path);
   const isOwn = process.getuid === undefined || (found.uid === process.getuid() && (found.mode & 0o002) === 0);
@@ -21,7 +22,10 @@ export function makePrivateFolder(path: string): string {
   return path;
 }
 
-/** The folder of this account for programs and code that are made once. Whoever could write there would run as this account. */
+/**
+ * Returns this account's folder for programs and code that are built once. Anyone who could write there would run code
+ * as this account.
+ */
 export function userCache(env: NodeJS.ProcessEnv): string {
   return makePrivateFolder(join(env['XDG_CACHE_HOME'] || join(env['HOME'] || homedir(), '.cache'), 'docket'));
 }

@@ -1,23 +1,26 @@
 import type { Logger } from 'pino';
 
-/** A process that has just begun has work to take up first. */
+/** A process that has just started has other work to do first. */
 const longestFirstWaitMs = 1_000;
 
-/** Runs a chore again and again, one round at a time. The first failure of a streak is logged. */
+/** Runs a chore repeatedly, one round at a time. The first failure of a streak is logged. */
 export function repeat({
   name,
   everyMs,
   retryMs = everyMs,
   isRunAtEnd = false,
+  isDue,
   work,
   log,
 }: {
   name: string;
   everyMs: number;
-  /** The wait after a round that failed. */
+  /** Delay after a failed round. */
   retryMs?: number;
-  /** Runs a last round when it is stopped. */
+  /** Runs a last round when stopped. */
   isRunAtEnd?: boolean;
+  /** Reports whether a round has anything to do; if absent, each has. */
+  isDue?: () => Promise<boolean>;
   work: () => Promise<unknown>;
   log: Logger;
 }): AsyncDisposable {
@@ -32,7 +35,7 @@ export function repeat({
 
   async function run(): Promise<void> {
     try {
-      await work();
+      if ((await isDue?.()) !== false) await work();
       hasFailed = false;
     } catch (error) {
       if (!hasFailed && (!isStopped || isRunAtEnd))

@@ -1,4 +1,4 @@
-/** A piece of the documentation that came with a question. */
+/** A passage of the documentation that is given with a question. */
 export interface Passage {
   id: string;
   title: string;
@@ -15,13 +15,13 @@ export interface GroundedQuestion {
   question: string;
   /** Best first. */
   passages: Passage[];
-  /** Below this score of the best passage the documentation counts as silent. */
+  /** If the best passage scores lower, the documentation does not answer the question. */
   weakScore: number;
 }
 
 /**
- * The shape in which a question and its passages stand in a prompt: readable for a hosted model, and exact for the
- * offline one. No passage can imitate the markup: its tags are escaped inside.
+ * Renders a question with its passages for a prompt, so that a hosted model can read it and the offline model can parse
+ * it exactly. No passage can imitate the markup, because tags inside passages are escaped.
  */
 export function renderGroundedQuestion({ question, passages, weakScore }: GroundedQuestion): string {
   const rendered = passages.map(({ id, title, path, url, headings, content, score }) => {
@@ -42,7 +42,7 @@ export function renderGroundedQuestion({ question, passages, weakScore }: Ground
   ].join('');
 }
 
-/** Reads back what `renderGroundedQuestion` wrote, wherever it stands in a text; null when it is not there. */
+/** Parses the output of `renderGroundedQuestion` anywhere in a text; null when there is none. */
 export function parseGroundedQuestion(text: string): GroundedQuestion | null {
   const opening = /^<passages weak-score="([^"\n]*)">\n/mu.exec(text);
   if (opening === null) return null;
@@ -73,7 +73,7 @@ const questionEnd = '\n</question>';
 const tagLike = /(?:<|&(?:amp;)*lt;)(?=\/?(?:passages?|question)\b)/giu;
 const escapedTagLike = /&(?:amp;)*lt;(?=\/?(?:passages?|question)\b)/giu;
 
-/** `<passage` becomes `&lt;passage`, and what looks so already gets one `amp;` more, so that nothing is lost. */
+/** Turns `<passage` into `&lt;passage`. An escaped tag gets one more `amp;`, so that unescaping restores the text. */
 function escapeTags(text: string): string {
   return text.replace(tagLike, (match) => (match === '<' ? '&lt;' : `&amp;${match.slice(1)}`));
 }

@@ -16,11 +16,11 @@ export type AnswerPart =
 
 export interface OfflineModelOptions {
   modelId: string;
-  /** The whole answer as a function of the prompt: no clock, no network, no state between calls. */
+  /** Computes the whole answer from the prompt alone: no clock, no network, no state between calls. */
   answer(options: LanguageModelV4CallOptions): Iterable<AnswerPart>;
 }
 
-/** A language model of the AI SDK's interface whose answers are computed on this machine. */
+/** Creates a language model with the AI SDK's interface whose answers are computed on this machine. */
 export function createOfflineModel({ modelId, answer }: OfflineModelOptions): LanguageModelV4 {
   return {
     specificationVersion: 'v4',
@@ -51,7 +51,7 @@ export function createOfflineModel({ modelId, answer }: OfflineModelOptions): La
   };
 }
 
-/** The words of a text, each with the space before it; together they are the text. */
+/** Returns the words of a text, each with the space before it; joined, they are the text. */
 export function* wordsOf(text: string): Generator<AnswerPart> {
   for (const [word] of text.matchAll(/\s*\S+|\s+$/gu)) yield { type: 'word', text: word };
 }
@@ -122,7 +122,7 @@ function finishOf(prompt: LanguageModelV4Prompt, outputLength: number, hasCalls:
   return { type: 'finish', finishReason: { unified: reason, raw: reason }, usage: usageOf(prompt, outputLength) };
 }
 
-/** About four characters a token, as hosted models count English. */
+/** About four characters per token, as hosted models count English. */
 function usageOf(prompt: LanguageModelV4Prompt, outputLength: number): LanguageModelV4Usage {
   const inputTokens = Math.ceil(prompt.reduce((sum, message) => sum + lengthOf(message.content), 0) / 4);
   const outputTokens = Math.ceil(outputLength / 4);

@@ -1,12 +1,12 @@
-/** US dollars per million tokens, and how many tokens one request may hold. */
+/** Prices in US dollars per million tokens, and the number of tokens that one request may have. */
 export interface ModelPrice {
   input: number;
-  /** Input that the provider had in its cache; `cacheWrite`: input it put there. */
+  /** Price of input that the provider reads from its cache; `cacheWrite`: of input that it writes to its cache. */
   cachedInput: number;
   cacheWrite: number;
   output: number;
   window: number;
-  /** Longer requests cost this many times as much. */
+  /** Factors for requests with more than `above` input tokens. */
   long?: { above: number; input: number; output: number };
 }
 
@@ -17,7 +17,7 @@ function anthropic(input: number, output: number, window: number, cachedShare = 
   return { input, output, window, cachedInput: input * cachedShare, cacheWrite: input * 1.25 };
 }
 
-/** Until GPT-5.6 nothing is paid for what goes into the cache beyond its price as input. */
+/** Before GPT-5.6, writing to the cache costs no more than the input itself. */
 function openai(input: number, cachedInput: number, output: number, window: number): ModelPrice {
   return { input, cachedInput, cacheWrite: input, output, window };
 }

@@ -2,9 +2,7 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { listPrices, type ModelPrice } from './price-table.ts';
 
-export type { ModelPrice } from './price-table.ts';
-
-/** What a call used. Cached and written tokens are part of the input. */
+/** Token usage of a call. Cached and written tokens are part of the input. */
 export interface PricedUsage {
   inputTokens: number;
   cachedInputTokens: number;
@@ -13,9 +11,9 @@ export interface PricedUsage {
 }
 
 export interface PriceBook {
-  /** What a call costs in millionths of a US dollar, rounded up; null: the model has no price here. */
+  /** Returns the cost of a call in millionths of a US dollar, rounded up; null if the model has no price. */
   costMicrosOf(model: string, usage: PricedUsage): number | null;
-  /** How many tokens one request to the model may hold. */
+  /** Returns the number of tokens that one request to the model may have. */
   windowOf(model: string): number;
 }
 
@@ -28,19 +26,22 @@ const overrideSchema = z
     output: amount.optional(),
     window: z.int().min(1_000).optional(),
   })
-  .refine(({ input, output }) => (input === undefined) === (output === undefined), 'input and output belong together');
+  .refine(
+    ({ input, output }) => (input === undefined) === (output === undefined),
+    'input and output must be set together',
+  );
 const overridesSchema = z.record(z.string().regex(/^[a-z]+\/\S+$/), overrideSchema);
 type Override = z.infer<typeof overrideSchema>;
 export type PriceOverrides = Readonly<Record<string, Override>>;
 
-/** Of a model that nobody described: the smallest that is common among models that can use tools. */
+/** Window of an unknown model: the smallest common one among models with tools. */
 const defaultWindow = 128_000;
 /** Versions of a model cost the same: dates, `-latest` and Google's `-001`. */
 const versionSuffix = /-(?:\d{8}|\d{4}-\d{2}-\d{2}|latest|\d{3})$/;
 
 /**
- * Prices of models: the providers' list prices, and before them the given ones. The offline models cost nothing. A model in
- * neither has no price: its calls are counted as unknown, never as free.
+ * Creates the prices of models: the given ones, else the providers' list prices. The offline models cost nothing. A
+ * model without either has no price: its cost is unknown, never zero.
  */
 export function createPriceBook(overrides: PriceOverrides = {}): PriceBook {
   const overrideOf = (model: string) => ofModel(overrides, model);
@@ -49,7 +50,9 @@ export function createPriceBook(overrides: PriceOverrides = {}): PriceBook {
     if (model.startsWith('offline/')) return { input: 0, cachedInput: 0, cacheWrite: 0, output: 0 };
     const own = overrideOf(model);
     if (own?.input === undefined || own.output === undefined) return ofModel(listPrices, model);
-    const { input, output, cachedInput = input, cacheWrite = input } = own;
+    const listed = ofModel(listPrices, model) ?? unlistedPriceOf(model);
+    const factor = own.input / listed.input;
+    const { input, output, cachedInput = listed.cachedInput * factor, cacheWrite = listed.cacheWrite * factor } = own;
     return { input, output, cachedInput, cacheWrite };
   }
 
@@ -63,16 +66,21 @@ export function createPriceBook(overrides: PriceOverrides = {}): PriceBook {
       const factor = isLong && price.long !== undefined ? price.long : { input: 1, output: 1 };
       // a dollar per million tokens is a millionth of a dollar per token
       const input = fresh * price.input + cached * price.cachedInput + written * price.cacheWrite;
-      // nine decimals: what binary fractions add beyond is no cost
+      // rounded to nine decimals, because the rest is an error of binary fractions
       const micros = input * factor.input + outputTokens * price.output * factor.output;
       return Math.ceil(Number(micros.toFixed(9)));
     },
     windowOf(model) {
-      // the offline models read any length, and cannot sum up
+      // the offline models read any length and cannot summarize
       if (model.startsWith('offline/')) return Number.MAX_SAFE_INTEGER;
       return overrideOf(model)?.window ?? ofModel(listPrices, model)?.window ?? defaultWindow;
     },
   };
+}
+
+/** Nothing is known to be cheaper from a cache; Anthropic's models all charge more for what they write to it. */
+function unlistedPriceOf(model: string): Pick<ModelPrice, 'input' | 'cachedInput' | 'cacheWrite'> {
+  return { input: 1, cachedInput: 1, cacheWrite: model.startsWith('anthropic/') ? 1.25 : 1 };
 }
 
 /**
@@ -92,7 +100,7 @@ function readText(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    throw new Error('is neither a JSON object nor a file that can be read', { cause: error });
+    throw new Error('is neither a JSON object nor a readable file', { cause: error });
   }
 }
 
@@ -111,7 +119,7 @@ function ofModel<Value>(table: Readonly<Record<string, Value>>, model: string): 
   return null;
 }
 
-/** The variable that holds prices. */
+/** Schema of DOCKET_MODEL_PRICES. */
 export const pricesVariable = z
   .string()
   .transform((text, context): PriceOverrides => {

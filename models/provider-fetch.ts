@@ -1,24 +1,24 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** Awaited directly before a request is sent. A process that was frozen until then learns there that it may not ask any more. */
+/** Awaited immediately before a request is sent, so that a process that was frozen until then does not send it. */
 export const beforeRequest = new AsyncLocalStorage<() => Promise<void>>();
 
-/** The longest streamed answer of a hosted model, 128,000 tokens with a frame of 300 bytes each, takes 40 MB. */
+/** The longest streamed answer of a hosted model, 128,000 tokens in frames of 300 bytes, takes 40 MB. */
 const mostStreamed = 64 * 1024 * 1024;
-/** Errors, and vectors of passages; they are parsed at once. */
+/** Limit of other responses, which are parsed at once: errors, and vectors of passages. */
 const mostAtOnce = 4 * 1024 * 1024;
-/** What is parsed between two turns of the event loop, but for a longer line. */
+/** Bytes parsed per turn of the event loop; a longer line is parsed whole. */
 const bytesPerTurn = 2 * 1024;
-/** A line of a stream is parsed at once: one frame, with all arguments of a call at most. */
+/** A line of a stream is parsed at once: it is one frame, with all arguments of a call at most. */
 const longestLine = 1024 * 1024;
-/** Of a line: each may begin a value. */
+/** Most characters of a line that may start a value. */
 const mostMarks = 20_000;
 
 /**
- * `fetch` for model providers. It follows no redirect, which would take the conversation, and keys in headers other than
- * Authorization, to another server. An answer without an end breaks off, and whatever its size and shape, it is handed on in
- * pieces that leave the event loop to others.
+ * `fetch` for model providers. It follows no redirect, which would forward the conversation, and keys in headers other
+ * than Authorization, to another server. An endless response fails. Responses are passed on in chunks that do not block
+ * the event loop, whatever their size and shape.
  */
 export async function fetchFromProvider(...[input, init]: Parameters<typeof fetch>): Promise<Response> {
   await beforeRequest.getStore()?.();
@@ -31,11 +31,11 @@ export async function fetchFromProvider(...[input, init]: Parameters<typeof fetc
   const limit = new TransformStream<Uint8Array, Uint8Array>({
     async transform(bytes, controller) {
       for (let at = 0; at < bytes.length; at += bytesPerTurn) {
-        const piece = bytes.subarray(at, at + bytesPerTurn);
-        left -= piece.length;
-        if (left < 0 || (isStream && !fitsLine(piece)))
+        const chunk = bytes.subarray(at, at + bytesPerTurn);
+        left -= chunk.length;
+        if (left < 0 || (isStream && !fitsLine(chunk)))
           return controller.error(new Error("The model provider's response is too long."));
-        controller.enqueue(piece);
+        controller.enqueue(chunk);
         await nextTurn();
       }
     },
@@ -46,11 +46,11 @@ export async function fetchFromProvider(...[input, init]: Parameters<typeof fetc
 const marks = new Set(Buffer.from('{[,'));
 const lineFeed = 0x0a;
 
-function createLineLimit(): (piece: Uint8Array) => boolean {
+function createLineLimit(): (chunk: Uint8Array) => boolean {
   let length = 0;
   let values = 0;
-  return (piece) => {
-    for (const byte of piece) {
+  return (chunk) => {
+    for (const byte of chunk) {
       if (byte === lineFeed) {
         length = 0;
         values = 0;

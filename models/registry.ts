@@ -7,22 +7,29 @@ import { fetchFromProvider } from './provider-fetch.ts';
 import { createOfflineEditor } from './offline-editor/offline-editor.ts';
 import { createOfflineExtract } from './offline-extract/offline-extract.ts';
 
+interface CompatibleSettings {
+  baseUrl: string;
+  apiKey?: string;
+  /** Whether to send `prompt_cache_key`, which strict servers reject. */
+  sendsCacheKey?: boolean;
+}
+
 export interface ModelSettings {
   anthropicApiKey?: string;
   openaiApiKey?: string;
   googleApiKey?: string;
-  compatible?: { baseUrl: string; apiKey?: string };
+  compatible?: CompatibleSettings;
 }
 
 export interface ModelRegistry {
-  /** Resolves `provider/model`. Throws UnknownModelError: unknown provider, or one that has no key here. */
+  /** Resolves `provider/model`. Throws UnknownModelError for an unknown provider, or one without a key. */
   languageModel(name: string): LanguageModelV4;
-  /** Whether a name could be resolved; a sentence that says why not, or null. */
+  /** Returns why a name cannot be resolved, or null if it can. */
   problemWith(name: string): string | null;
 }
 
 export interface EmbeddingModelRegistry {
-  /** Resolves `provider/model` of an embedding model. Throws UnknownModelError, also when the provider has none. */
+  /** Resolves `provider/model` of an embedding model. Throws UnknownModelError, also if the provider has none. */
   embeddingModel(name: string): EmbeddingModelV4;
 }
 
@@ -31,9 +38,9 @@ export class UnknownModelError extends Error {
 }
 
 interface Provider {
-  /** The variable that must be set for the provider to serve; null when it is set, or none is needed. */
+  /** The variable that must be set to use the provider; null when it is set or none is needed. */
   missing: string | null;
-  /** Every model of the provider, where they are known. */
+  /** All models of the provider, if known. */
   models?: string[];
   create(model: string): LanguageModelV4;
   /** Absent: the provider has no embedding models. */
@@ -41,11 +48,11 @@ interface Provider {
 }
 
 const longestName = 200;
-/** Some providers have it in the path of the address, where it must lead nowhere else. */
+/** Some providers take the model in the URL's path, so it must not lead to another path. */
 const modelPattern = /^@?\w[\w.:@+~-]*(?:\/\w[\w.:@+~-]*)*$/;
 const fetch = fetchFromProvider;
 
-/** Makes language and embedding models by name, from the providers that have what they need here. */
+/** Creates language and embedding models by name, from the providers that are configured. */
 export function createModelRegistry(settings: ModelSettings): ModelRegistry & EmbeddingModelRegistry {
   const providers = providersOf(settings);
 
@@ -131,8 +138,16 @@ function providersOf({
   ]);
 }
 
-function compatibleProvider({ baseUrl = '', apiKey }: Partial<NonNullable<ModelSettings['compatible']>> = {}) {
-  return createOpenAICompatible({ name: 'compatible', baseURL: baseUrl, apiKey, fetch, includeUsage: true });
+function compatibleProvider({ baseUrl = '', apiKey, sendsCacheKey = false }: Partial<CompatibleSettings> = {}) {
+  return createOpenAICompatible({
+    name: 'compatible',
+    baseURL: baseUrl,
+    apiKey,
+    fetch,
+    includeUsage: true,
+    transformRequestBody: ({ prompt_cache_key: key, ...body }) =>
+      sendsCacheKey ? { ...body, prompt_cache_key: key } : body,
+  });
 }
 
 function createOffline(model: string): LanguageModelV4 {

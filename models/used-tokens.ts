@@ -1,43 +1,43 @@
 import type { PricedUsage } from './prices.ts';
 
-/** What a provider says a call used. */
+/** Token usage of a call, as the provider reports it. */
 export type ReportedUsage = { [Kind in keyof PricedUsage]?: number | undefined };
 
-/** How much text a call sent and got. */
+/** Amount of text that a call sent and received. */
 export interface CallLength {
   sentCharacters: number;
   receivedCharacters: number;
 }
 
-/** No model's window holds more. */
+/** No model has a larger context window. */
 const mostTokens = 10_000_000;
 
-/** How many tokens a text likely has; providers count themselves. */
+/** Estimates the tokens of a text; providers count with their own tokenizers. */
 export function likelyTokensOf(characters: number): number {
   return Math.ceil(characters / 3.5);
 }
 
-/** The most tokens that a text is expected to have: two characters each, except in scripts that no price list knows. */
+/** Returns an upper bound of the tokens of a text: two characters each. Only rare scripts need more. */
 export function mostTokensOf(characters: number): number {
   return Math.ceil(characters / 2);
 }
 
 /**
- * What a call counts with. A provider is believed while what it says is possible; otherwise, and where it says nothing,
- * the call counts with the most that its text can be, so that no provider works for free or gives a budget back.
+ * Returns the usage that a call is charged for. Plausible counts of the provider are used as they are. Missing or
+ * impossible ones are replaced by the upper bound for the text, so that no provider works for free or refunds a budget.
  */
 export function usedTokens(reported: ReportedUsage, { sentCharacters, receivedCharacters }: CallLength): PricedUsage {
-  const inputTokens = believed(reported.inputTokens, sentCharacters);
+  const inputTokens = plausibleOrMost(reported.inputTokens, sentCharacters);
   const cachedInputTokens = partOf(reported.cachedInputTokens, inputTokens);
   return {
     inputTokens,
     cachedInputTokens,
     cacheWriteTokens: partOf(reported.cacheWriteTokens, inputTokens - cachedInputTokens),
-    outputTokens: believed(reported.outputTokens, receivedCharacters),
+    outputTokens: plausibleOrMost(reported.outputTokens, receivedCharacters),
   };
 }
 
-function believed(tokens: number | undefined, characters: number): number {
+function plausibleOrMost(tokens: number | undefined, characters: number): number {
   const least = characters > 0 ? 1 : 0;
   return isCount(tokens) && tokens >= least ? tokens : Math.min(mostTokensOf(characters), mostTokens);
 }

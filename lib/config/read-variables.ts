@@ -5,9 +5,27 @@ export class ConfigError extends Error {
   override name = 'ConfigError';
 }
 
+/** An HTTP address, without slashes at its end. */
 export const httpAddress = z
   .string()
-  .refine((text) => URL.canParse(text) && /^https?:\/\//i.test(text), 'must be an http:// or https:// address');
+  .refine((text) => URL.canParse(text) && /^https?:\/\//i.test(text), 'must be an http:// or https:// address')
+  .transform((text) => text.replace(/\/+$/, ''));
+
+export const databaseAddress = z
+  .string({ error: 'is missing; set it to the address of PostgreSQL, or use "npm start", which brings its own' })
+  .refine((text) => URL.canParse(text) && /^postgres(?:ql)?:\/\//i.test(text), 'must be a postgres:// address');
+
+/** Returns the schema of a whole number, written in digits. */
+export function wholeNumber(minimum: number, maximum = 1e9) {
+  const sentence = `must be a whole number from ${minimum} to ${maximum}`;
+  return z
+    .string()
+    .regex(/^\d{1,15}$/, sentence)
+    .transform(Number)
+    .refine((value) => value >= minimum && value <= maximum, sentence);
+}
+
+export const portNumber = wholeNumber(0, 65_535);
 
 /** Parses the environment. An empty variable counts as absent. Throws ConfigError that names every wrong variable. */
 export function readVariables<Schema extends z.ZodType>(schema: Schema, env: NodeJS.ProcessEnv): z.output<Schema> {

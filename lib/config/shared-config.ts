@@ -11,21 +11,22 @@ import {
   type TemporalSettings,
 } from '../temporal/temporal-credentials.ts';
 import { tracingSettingsOf, tracingVariables, type TracingSettings } from '../tracing/tracing-settings.ts';
-import { httpAddress } from './read-variables.ts';
+import { databaseAddress, httpAddress, portNumber, wholeNumber } from './read-variables.ts';
 
-/** What both processes are configured with. */
+/** Configuration of both processes. */
 export interface SharedConfig {
   logLevel: string;
-  /** Null: nothing is traced. */
+  /** Null turns tracing off. */
   tracing: TracingSettings | null;
-  database: { url: string };
+  /** `connections` is the most that a process opens; null leaves it to the process. */
+  database: { url: string; connections: number | null };
   temporal: TemporalSettings;
-  /** The first seals, all open; none: values are stored as they are. */
+  /** The first key seals and all of them open; with none, values are stored as they are. */
   encryptionKeys: EncryptionKey[];
   /** The operator's, in millionths of a US dollar: a project's own are never more. Null: any amount. */
   budgets: { jobMicros: number | null; dayMicros: number | null; organizationMicros: number | null };
   repositories: { allowedHosts: string[]; localRoot: string | null };
-  /** `host` or `host:port` that webhooks may lead to though it is private, and without TLS. */
+  /** `host` or `host:port` of webhook receivers that are allowed to have a private address and no TLS. */
   webhookAllowedHosts: string[];
 }
 
@@ -33,16 +34,19 @@ interface ProviderSettings {
   anthropicApiKey?: string;
   openaiApiKey?: string;
   googleApiKey?: string;
-  compatible?: { baseUrl: string; apiKey?: string };
+  compatible?: { baseUrl: string; apiKey?: string; sendsCacheKey?: boolean };
 }
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
+/** Where the API listens. */
+export const listenVariables = z.object({ PORT: portNumber.default(8080), HOST: z.string().default('127.0.0.1') });
+
 /** The variables that both processes read. */
 export const sharedVariables = z.object({
-  DATABASE_URL: z
-    .string({ error: 'is missing; set it to the address of PostgreSQL, or use "npm start", which brings its own' })
-    .refine((text) => URL.canParse(text) && /^postgres(?:ql)?:\/\//i.test(text), 'must be a postgres:// address'),
+  DATABASE_URL: databaseAddress,
+  DOCKET_DATABASE_CONNECTIONS: wholeNumber(2, 1_000).optional(),
+  DOCKET_BASE_URL: httpAddress.optional(),
   ...temporalVariables.shape,
   DOCKET_ENCRYPTION_KEYS: encryptionKeysVariable,
   ...tracingVariables.shape,
@@ -52,6 +56,7 @@ export const sharedVariables = z.object({
   GOOGLE_GENERATIVE_AI_API_KEY: z.string().optional(),
   OPENAI_COMPATIBLE_BASE_URL: httpAddress.optional(),
   OPENAI_COMPATIBLE_API_KEY: z.string().optional(),
+  OPENAI_COMPATIBLE_PROMPT_CACHE_KEY: z.enum(['true', 'false'], 'must be true or false').default('false'),
   DOCKET_MAX_JOB_DOLLARS: dollarsSchema.optional(),
   DOCKET_MAX_PROJECT_DOLLARS_PER_DAY: dollarsSchema.optional(),
   DOCKET_MAX_ORGANIZATION_DOLLARS_PER_DAY: dollarsSchema.optional(),
@@ -67,7 +72,7 @@ export function sharedConfigOf(env: SharedEnvironment): SharedConfig {
   return {
     logLevel: env.LOG_LEVEL,
     tracing: tracingSettingsOf(env),
-    database: { url: env.DATABASE_URL },
+    database: { url: env.DATABASE_URL, connections: env.DOCKET_DATABASE_CONNECTIONS ?? null },
     temporal: temporalSettingsOf(env),
     encryptionKeys: env.DOCKET_ENCRYPTION_KEYS,
     budgets: {
@@ -89,11 +94,18 @@ export function providersOf(env: SharedEnvironment): ProviderSettings {
     anthropicApiKey: env.ANTHROPIC_API_KEY,
     openaiApiKey: env.OPENAI_API_KEY,
     googleApiKey: env.GOOGLE_GENERATIVE_AI_API_KEY,
-    compatible: baseUrl === undefined ? undefined : { baseUrl, apiKey: env.OPENAI_COMPATIBLE_API_KEY },
+    compatible:
+      baseUrl === undefined
+        ? undefined
+        : {
+            baseUrl,
+            apiKey: env.OPENAI_COMPATIBLE_API_KEY,
+            sendsCacheKey: env.OPENAI_COMPATIBLE_PROMPT_CACHE_KEY === 'true',
+          },
   };
 }
 
-/** Returns the values that must never be stored or leave the process: those of both processes, and its own. */
+/** Returns the values that must never be stored or leave the process: the shared ones and its own. */
 export function secretsAmong(config: SharedConfig, providers: ProviderSettings, own: string[]): string[] {
   const { database, encryptionKeys, tracing, temporal } = config;
   const values = [

@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import type { EncryptionKey } from './keys.ts';
 
-/** Something sealed cannot be opened with the keys at hand; the sentence names the key. */
+/** A sealed value cannot be opened with the available keys; the message names the key. */
 export class SealedError extends Error {
   override name = 'SealedError';
   readonly keyId: string;
@@ -18,11 +18,11 @@ export interface Sealed {
   bytes: Buffer;
 }
 
-/** AES-256-GCM under a list of keys: the first one seals, each opens what was sealed under it. */
+/** AES-256-GCM with a list of keys: the first seals, and each opens the values sealed under it. */
 export interface Cipher {
-  /** The key that seals; null: there is none, and `seal` answers null. */
+  /** Id of the key that seals. Null if there is none; `seal` then returns null. */
   readonly keyId: string | null;
-  /** `owner` says what the value is and whose; it opens under the same words only. */
+  /** `owner` states what the value is and whose; the value opens only with the same `owner`. */
   seal(plain: Uint8Array, owner: string): Sealed | null;
   /** Throws SealedError. */
   open(sealed: { keyId: string; bytes: Uint8Array }, owner: string): Buffer;

@@ -1,4 +1,4 @@
 import { DefaultFailureConverter } from '@temporalio/common';
 
-/** Loaded by Temporal's SDK, by the name that it asks for. */
+/** Loaded by Temporal's SDK, by the export name that it requires. */
 export const failureConverter = new DefaultFailureConverter({ encodeCommonAttributes: true });

@@ -9,8 +9,8 @@ interface Failure {
 }
 
 /**
- * Opens, in place, every payload of a history that came from Temporal, and puts the messages of failures back where a plain
- * history has them. What it leaves needs no key. Throws SealedError.
+ * Opens, in place, every payload of a history that came from Temporal, and restores failure messages to where an
+ * unsealed history has them. The result can be read without a key. Throws SealedError.
  */
 export async function openHistory<History extends object>(
   history: History,
@@ -27,7 +27,9 @@ export async function openHistory<History extends object>(
   return history;
 }
 
-/** Ids of the keys that the payloads of a message or a history are sealed under; null for payloads that are not. */
+/**
+ * Returns the ids of the keys that the payloads of a message or a history are sealed under; null for unsealed payloads.
+ */
 export function keysOfPayloads(message: object): Set<string | null> {
   return new Set([...payloadsIn(message)].map(payloadKeyOf));
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { EncryptionKeysError, parseEncryptionKeys } from './keys.ts';
 
-/** `DOCKET_ENCRYPTION_KEYS` in the configuration of a process. */
+/** The `DOCKET_ENCRYPTION_KEYS` variable in a process's configuration. */
 export const encryptionKeysVariable = z
   .string()
   .default('')

@@ -2,12 +2,12 @@ import { createSecretKey } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 
 export interface EncryptionKey {
-  /** Stands in the open beside everything sealed under the key. */
+  /** Stored in plain text beside everything sealed under the key. */
   id: string;
   secret: KeyObject;
 }
 
-/** A list of keys that cannot be read; the sentence quotes no key. */
+/** The list of keys cannot be parsed; the message quotes no key. */
 export class EncryptionKeysError extends Error {
   override name = 'EncryptionKeysError';
 }
@@ -17,8 +17,8 @@ const secretPattern = /^[A-Za-z0-9+/_-]{43}=?$/;
 const secretBytes = 32;
 
 /**
- * Reads `DOCKET_ENCRYPTION_KEYS`: `id:base64 of 32 bytes`, comma separated. The first key seals, all of them open; no key at
- * all means that nothing is sealed. Throws EncryptionKeysError with a sentence that begins in its middle, as config errors do.
+ * Parses `DOCKET_ENCRYPTION_KEYS`: comma-separated `id:base64 of 32 bytes`. The first key seals and all of them open;
+ * with no keys, nothing is sealed. Throws EncryptionKeysError, whose message continues a sentence, as config errors do.
  */
 export function parseEncryptionKeys(text: string): EncryptionKey[] {
   const entries = text.split(',').map((entry) => entry.trim());

@@ -9,9 +9,9 @@ const sealedEncoding = 'binary/encrypted';
 const text = new TextEncoder();
 
 /**
- * Seals the payloads that go to Temporal and opens those that come back; the id of the key stands in their metadata, as in
- * Temporal's own samples. A payload that is not sealed passes as it is: histories from before encryption was turned on stay
- * readable. `decode` throws SealedError.
+ * Seals the payloads sent to Temporal and opens those that come back. The key's id is stored in their metadata, as in
+ * Temporal's own samples. An unsealed payload passes unchanged, so that histories from before encryption was turned on
+ * stay readable. `decode` throws SealedError.
  */
 export function createPayloadCodec(keys: readonly EncryptionKey[]): PayloadCodec {
   const cipher = createCipher(keys);
@@ -41,7 +41,7 @@ export function createPayloadCodec(keys: readonly EncryptionKey[]): PayloadCodec
   };
 }
 
-/** Id of the key that a payload is sealed under; null: it is not sealed. */
+/** Returns the id of the key that a payload is sealed under, or null if it is not sealed. */
 export function payloadKeyOf({ metadata }: Payload): string | null {
   if (textOf(metadata?.['encoding']) !== sealedEncoding) return null;
   return textOf(metadata?.['encryption-key-id']);

@@ -1,16 +1,17 @@
 import { createCipher } from './cipher.ts';
 import type { EncryptionKey } from './keys.ts';
 
-/** Seals values before they are stored. Without keys it stores them as they are. */
+/** Seals values before they are stored. Without keys, values are stored as they are. */
 export interface SecretBox {
-  /** Id of the key that seals; null: nothing is sealed. */
+  /** Id of the key that seals; null if nothing is sealed. */
   readonly keyId: string | null;
   /**
-   * `enc:v1:<key id>:<base64url>`. `owner` is what the value is and whose, such as `project-credential/prj_…`: the sealed text
-   * opens for that owner only, so that a row copied over another one is refused.
+   * Returns `enc:v1:<key id>:<base64url>`. `owner` states what the value is and whose, such as
+   * `project-credential/prj_…`. The sealed text opens for that owner only, so that a row copied over another one is
+   * rejected.
    */
   seal(text: string, owner: string): string;
-  /** The value; one that was stored before encryption was turned on is answered as it is. Throws SealedError. */
+  /** Returns the value; one stored before encryption was turned on is returned unchanged. Throws SealedError. */
   open(stored: string, owner: string): string;
   /** The same for bytes: `enc:v1:<key id>:` in ASCII, then the sealed bytes. */
   sealBytes(bytes: Uint8Array, owner: string): Buffer;
@@ -47,7 +48,7 @@ export function createSecretBox(keys: readonly EncryptionKey[]): SecretBox {
   };
 }
 
-/** Id of the key that a stored value is sealed under; null: it is not sealed. */
+/** Returns the id of the key that a stored value is sealed under, or null if it is not sealed. */
 export function sealingKeyOf(stored: string): string | null {
   return headPattern.exec(stored)?.[1] ?? null;
 }

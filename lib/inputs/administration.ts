@@ -1,9 +1,12 @@
 import { z } from 'zod';
 import { parseRef } from './ref.ts';
 
-/** The rules for what an administrator sets, on the command line and over HTTP. What a schema gives is as it is stored. */
+/**
+ * Rules for the settings of an administrator, on the command line and over HTTP. Schemas return values as they are
+ * stored.
+ */
 
-/** What a person calls a thing. */
+/** A name that a person gives. */
 export const nameSchema = z
   .string()
   .trim()
@@ -26,7 +29,7 @@ export const branchSchema = z
   .max(255)
   .refine((text) => parseRef(text).ok, 'must be the name of a branch');
 
-/** Address of a forge, without a slash at its end. */
+/** URL of a forge, without a trailing slash. */
 export const forgeUrlSchema = z
   .string()
   .max(2_048)
@@ -67,7 +70,7 @@ export const domainSchema = z
   .string()
   .regex(/^[a-z0-9](?:[a-z0-9.-]{0,98}[a-z0-9])?$/, 'must have 1 to 100 lower-case letters, digits, dots or hyphens');
 
-/** A folder below a source, without slashes around it; empty: all of it. */
+/** A folder below a source, without leading or trailing slashes; empty for all of it. */
 export const folderSchema = z
   .string()
   .max(1_000)
@@ -87,12 +90,12 @@ export const siteUrlSchema = z
   .max(2_048)
   .refine((text) => URL.canParse(text) && /^https?:\/\//.test(text), 'must be an http or https address');
 
-/** How long conversations are kept; 0 stores none. */
+/** Days to keep conversations; 0 stores none. */
 export const retentionDays = { minimum: 0, maximum: 3_650 };
-/** How often a site is indexed by itself. */
+/** Interval of a site's automatic indexing. */
 export const refreshMinutes = { minimum: 1, maximum: 43_200 };
 
-/** The forges of servers that need not be asked what they are. */
+/** The forges of well-known servers. */
 export const wellKnownForges: Readonly<Record<string, 'github' | 'gitlab' | 'gitea'>> = {
   'github.com': 'github',
   'gitlab.com': 'gitlab',
@@ -100,7 +103,7 @@ export const wellKnownForges: Readonly<Record<string, 'github' | 'gitlab' | 'git
   'gitea.com': 'gitea',
 };
 
-/** What a project is called when nobody says: the last part of its repository. */
+/** Returns the default name of a project: the last part of its repository. */
 export function nameOfRepository(repository: string): string {
   const last = repository.replace(/\/+$/, '').split('/').at(-1) ?? '';
   return last.replace(/\.git$/, '') || repository;

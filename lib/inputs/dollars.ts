@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** An amount in US dollars of a setting, such as `2.50`, as millionths of a dollar. */
+/** Parses an amount in US dollars, such as `2.50`, as millionths of a dollar. */
 export const dollarsSchema = z
   .string()
   .regex(/^\d{1,9}(?:\.\d{1,6})?$/, 'must be an amount in US dollars, such as 2.50')

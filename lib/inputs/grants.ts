@@ -2,14 +2,14 @@ import { authorityPattern, invisible, isSegment, isSuspicious } from './reposito
 import { sshServerOf } from './ssh-keys.ts';
 
 /**
- * Grants: what of the operator's an organization may use. The worker's own credential serves a hosted repository only under a
- * grant, and a repository or directory on this machine is opened only under one.
+ * Grants: which of the operator's resources an organization may use. The worker's own credential serves a hosted
+ * repository only under a grant, and a repository or directory on this machine is opened only under one.
  */
 
-/** Covers all there is. */
+/** Covers every resource. */
 export const everything = '*';
 
-/** What of a project grants are about. */
+/** The fields of a project that grants apply to. */
 export interface UsedRepositories {
   repository: string;
   allowedRepositories: readonly string[];
@@ -24,7 +24,7 @@ const urlPattern = /^(https?):\/\/([^/]*)(?:\/(.*))?$/is;
 const defaultPorts: Readonly<Record<string, RegExp>> = { http: /:80$/, https: /:443$/ };
 
 /**
- * Reads what a grant covers: `*`, the address of a hosted repository, or a path on this machine; with `/*` at the end,
+ * Parses what a grant covers: `*`, the address of a hosted repository, or a path on this machine; with `/*` at the end,
  * everything below. The canonical form parses to itself.
  */
 export function parseGrant(text: string): ParsedGrant {
@@ -36,7 +36,7 @@ export function parseGrant(text: string): ParsedGrant {
   return { ok: false, problem };
 }
 
-/** Whether canonical resources cover the address of a hosted repository, or a path on this machine. */
+/** Reports whether canonical resources cover the address of a hosted repository, or a path on this machine. */
 export function covers(resources: readonly string[], text: string): boolean {
   if (resources.includes(everything)) return true;
   const target = targetOf(text);
@@ -46,7 +46,7 @@ export function covers(resources: readonly string[], text: string): boolean {
   );
 }
 
-/** Those of canonical resources that cover all that another one covers. */
+/** Returns the canonical resources that cover everything that another one covers. */
 export function widerGrants(resources: readonly string[], resource: string): string[] {
   return resources.filter(
     (wide) => wide === everything || (wide.endsWith(below) && resource.startsWith(wide.slice(0, -1))),
@@ -54,8 +54,8 @@ export function widerGrants(resources: readonly string[], resource: string): str
 }
 
 /**
- * The address that a grant for a repository names: the path itself, or where the forge has it. A repository that is reached by
- * ssh lies at `forgeUrl`, or on the server under its own name.
+ * Returns the address that a grant for a repository names: the path itself, or the repository's address on its forge. A
+ * repository reached by ssh is at `forgeUrl`, or on the server with its own name.
  */
 export function grantTargetOf(repository: string, forgeUrl: string | null): string {
   const ssh = sshServerOf(repository);
@@ -64,14 +64,14 @@ export function grantTargetOf(repository: string, forgeUrl: string | null): stri
   return [root, ...repository.split('/').slice(3)].join('/');
 }
 
-/** One spelling for all that name the same; null for what names nothing. */
+/** Returns one spelling for all names of the same resource; null for an invalid one. */
 function targetOf(text: string): string | null {
   if (text.startsWith('/')) return pathOf(text.replace(/\/$/, '')) || null;
   const url = urlOf(text.replace(/\/$/, '').replace(/\.git$/i, ''));
   return url !== null && url.segments.length >= 2 ? [url.root, ...url.segments].join('/') : null;
 }
 
-/** The same for what everything below is meant of: a whole server, or a whole machine, too. */
+/** Returns one spelling for a resource that includes everything below it, which may be a whole server or machine. */
 function targetBelow(text: string): string | null {
   if (text === '' || text.startsWith('/')) return pathOf(text);
   const url = urlOf(text);
@@ -87,7 +87,7 @@ function isNoName(segment: string): boolean {
   return isSuspicious(segment) || segment === everything;
 }
 
-/** Forges tell neither hosts nor owners and names apart by their case. */
+/** Forges ignore the case of hosts, owners and names. */
 function urlOf(text: string): { root: string; segments: string[] } | null {
   const [, scheme = '', authority = '', path] = urlPattern.exec(text.toLowerCase()) ?? [];
   const host = authority.replace(defaultPorts[scheme] ?? /$^/, '');
@@ -96,19 +96,19 @@ function urlOf(text: string): { root: string; segments: string[] } | null {
   return segments.every(isSegment) ? { root: `${scheme}://${host}`, segments } : null;
 }
 
-/** Why an organization may not use the worker's credential for a hosted repository, and what helps. */
+/** Returns why an organization may not use the worker's credential for a hosted repository, and what to do. */
 export function noGrantForCredential(organizationId: string, target: string): string {
   return `The organization has no grant to use the service's credential for ${target}. Give the project its own token, or ask the operator to run "docket org grant ${organizationId} ${target}".`;
 }
 
-/** Why an organization may not use what lies on this machine: the same whether or not it exists. */
+/** Returns why an organization may not use a path of this machine; the same whether or not it exists. */
 export function noGrantForPath(organizationId: string, kind: 'repository' | 'directory', path: string): string {
   return `There is no ${kind} ${path} that the organization may use. If there should be, ask the operator to run "docket org grant ${organizationId} ${path}".`;
 }
 
 /**
- * Why an organization may not use repositories; null: it may. One on this machine needs a grant, and a hosted one that the
- * service's own credential is for.
+ * Returns why an organization may not use repositories; null when it may. One on this machine needs a grant, and so
+ * does a hosted one that uses the service's own credential.
  */
 export function problemWithRepositories({
   organizationId,
@@ -134,13 +134,13 @@ export function problemWithRepositories({
   return null;
 }
 
-/** What a change of a project adds to use: all of it, where its forge is another server now. */
+/** Returns the resources that a change of a project adds: all of them if its forge becomes another server. */
 export function addedRepositories(before: UsedRepositories, after: UsedRepositories): string[] {
   const known = before.forgeUrl === after.forgeUrl ? [before.repository, ...before.allowedRepositories] : [];
   return [after.repository, ...after.allowedRepositories].filter((repository) => !known.includes(repository));
 }
 
-/** Why a change may not be made: the token of a project is for one server. Null: it may. */
+/** Returns why a change may not be made, because a project's token is for one server; null when it may. */
 export function problemWithToken(
   before: UsedRepositories & { hasCredential: boolean },
   after: UsedRepositories,
@@ -153,7 +153,7 @@ export function problemWithToken(
     : null;
 }
 
-/** The same for a directory on this machine. */
+/** Returns why an organization may not use a directory on this machine; null when it may. */
 export function problemWithDirectory({
   organizationId,
   resources,

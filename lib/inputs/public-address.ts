@@ -1,4 +1,4 @@
-/** What is not the public internet (IANA's special-purpose registry), as [network, bits]. */
+/** Networks outside the public internet (IANA's special-purpose registry), as [network, bits]. */
 const privateNetworks: readonly (readonly [string, number])[] = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
@@ -17,8 +17,8 @@ const privateNetworks: readonly (readonly [string, number])[] = [
 ];
 
 /**
- * Whether an IP address, as the resolver or the URL parser writes it, is one of the public internet. Of IPv6 only global unicast
- * is, without the ranges that lead back to IPv4; so no mapped or translated address is.
+ * Reports whether an IP address, as written by the resolver or the URL parser, is on the public internet. For IPv6,
+ * only global unicast is, without the ranges that lead back to IPv4, so no mapped or translated address is.
  */
 export function isPublicAddress(address: string): boolean {
   if (address.includes(':')) return isPublicV6(address);
@@ -38,7 +38,7 @@ function v4Value(address: string): number | null {
 }
 
 function isPublicV6(address: string): boolean {
-  // only the first two groups matter; "::" at the front is none of 2000::/3
+  // only the first two groups matter; with "::" at the front, an address is not in 2000::/3
   const [first, second] = leadingGroups(address);
   if (first === undefined || second === undefined || first < 0x2000 || first > 0x3fff) return false;
   if (first === 0x2001 && (second < 0x200 || second === 0xdb8)) return false; // Teredo and other protocols; documentation

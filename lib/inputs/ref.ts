@@ -1,10 +1,13 @@
 export type ParsedRef = { ok: true; ref: string } | { ok: false; problem: string };
 
 const longestRef = 255;
-// what git-check-ref-format forbids, and every kind of blank and invisible character
+// what git-check-ref-format forbids, and every kind of whitespace and invisible character
 const forbiddenCharacters = /[\p{Cc}\p{Cf}\p{Zs}\p{Zl}\p{Zp}~^:?*[\]\\]/u;
 
-/** Reads the name of a branch, tag or commit by the rules of git-check-ref-format, and never one that git could take for an option. */
+/**
+ * Parses the name of a branch, tag or commit by the rules of git-check-ref-format, and rejects names that git could
+ * take for an option.
+ */
 export function parseRef(text: string): ParsedRef {
   const problem = problemOf(text);
   return problem === null ? { ok: true, ref: text } : { ok: false, problem: `The ref ${problem}.` };

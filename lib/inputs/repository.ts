@@ -1,9 +1,9 @@
 export interface RepositoryRules {
-  /** Hosts whose repositories may be named, e.g. `github.com`; one with a port allows that port only. */
+  /** Hosts whose repositories are allowed, e.g. `github.com`; one with a port allows only that port. */
   allowedHosts: readonly string[];
-  /** Folder below which repositories on this machine may lie; null: none. */
+  /** Folder below which repositories on this machine must be; null when none are allowed. */
   localRoot: string | null;
-  /** Whether addresses for ssh are read, for what has a key of its own; without it they are refused. */
+  /** Whether ssh addresses are accepted, for projects with their own key. */
   mayUseSsh?: boolean;
 }
 
@@ -28,7 +28,7 @@ export type ParsedRepository =
       owner: string;
       name: string;
     }
-  /** `repository` is the path, too: the form that is stored and handed to git. */
+  /** `repository` is also the path: the form that is stored and passed to git. */
   | { ok: true; kind: 'local'; repository: string; path: string }
   | { ok: false; problem: string };
 
@@ -36,7 +36,7 @@ const longestRepository = 2048;
 const httpsPattern = /^https:\/\/([^/]*)(?:\/(.*))?$/is;
 export const authorityPattern = /^(?=.{1,255}$)[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::[1-9][0-9]{0,4})?$/;
 const sshPattern = /^ssh:\/\/([^@/]*)@([^/]*)(?:\/(.*))?$/is;
-/** As `scp` and git write it: what stands behind the colon is a path and no port. */
+/** In the form of `scp` and git: the part after the colon is a path, not a port. */
 const scpPattern = /^([^@/:]*)@([^/:]*):\/?(.*)$/s;
 const filePattern = /^file:\/\/(?:localhost)?(\/.*)$/is;
 const userPattern = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$/;
@@ -44,9 +44,9 @@ const segmentPattern = /^[A-Za-z0-9._~+-]{1,255}$/;
 export const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 
 /**
- * Reads the address of a repository: https to an allowed host, a file:// address or an absolute path below the local root, or,
- * where that may be, ssh to an allowed host. Everything else is refused, so that what comes out may be handed to git. The canonical form parses
- * to itself. DNS and symbolic links are the business of whoever opens it.
+ * Parses the address of a repository: https at an allowed host, a file:// URL or an absolute path below the local root,
+ * or, if accepted, ssh at an allowed host. Everything else is rejected, so that the result can be passed to git. The
+ * canonical form parses to itself. DNS and symbolic links are checked when it is opened.
  */
 export function parseRepository(text: string, rules: RepositoryRules): ParsedRepository {
   const { allowedHosts, localRoot, mayUseSsh = false } = rules;
@@ -82,7 +82,7 @@ function parseHttps(authority: string, path: string, allowedHosts: readonly stri
   };
 }
 
-/** A port that is no default has to be listed with its host, as it has for https. */
+/** A port other than the default has to be listed with its host, as for https. */
 function parseSsh(
   { user, authority, path }: { user: string; authority: string; path: string },
   allowedHosts: readonly string[],
@@ -105,7 +105,7 @@ function notAllowed(allowedHosts: readonly string[]): string {
   return `must be on an allowed host (${allowedHosts.join(', ') || 'there is none'})`;
 }
 
-/** Owner and name, or what is wrong with the path. */
+/** Returns owner and name, or what is wrong with the path. */
 function parsePath(host: string, path: string): { owner: string; name: string } | string {
   if (/[?#]/.test(path)) return 'must not contain "?" or "#"';
   const segments = path.replace(/\/$/, '').split('/');
@@ -117,7 +117,7 @@ function parsePath(host: string, path: string): { owner: string; name: string } 
   return { owner: segments.join('/'), name };
 }
 
-/** Whether a part of the path of a hosted repository may be called so. */
+/** Reports whether a part of a hosted repository's path is a valid name. */
 export function isSegment(segment: string): boolean {
   return segmentPattern.test(segment) && segment !== '.' && segment !== '..' && !/\.git$/i.test(segment);
 }
@@ -137,7 +137,7 @@ function decoded(text: string): string | null {
   }
 }
 
-/** The full URL of a repository as it is stored: the form that clients see. */
+/** Returns the full URL of a stored repository: the form that clients see. */
 export function repositoryUrl(repository: string): string {
   if (!repository.startsWith('/')) return repository;
   return `file://${repository.split('/').map(encodeURIComponent).join('/')}`;
@@ -154,7 +154,7 @@ function parseLocal(text: string, localRoot: string | null): ParsedRepository {
   return { ok: true, kind: 'local', repository: path, path };
 }
 
-/** Whether a part of a path on this machine would lead elsewhere. */
+/** Reports whether a part of a path on this machine would lead elsewhere. */
 export function isSuspicious(segment: string): boolean {
   return segment === '' || segment === '.' || segment === '..';
 }

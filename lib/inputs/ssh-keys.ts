@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** How a project reaches its repositories by ssh: with a private key, and to servers whose keys it knows already. */
+/** How a project reaches its repositories by ssh: with a private key, at servers whose host keys it lists. */
 
 export interface SshServer {
   user: string;
@@ -15,7 +15,7 @@ const hostPattern = /^(?:[A-Za-z0-9][A-Za-z0-9.-]*|\[[A-Za-z0-9][A-Za-z0-9.-]*\]
 const keyTypePattern = /^(?:ssh|ecdsa|sk-ssh|sk-ecdsa)-[A-Za-z0-9@.-]{1,60}$/;
 const keyBytesPattern = /^[A-Za-z0-9+/]{40,2000}={0,2}$/;
 
-/** A private key that asks for no passphrase. What it gives has lines that end as ssh wants them. */
+/** Parses a private key without a passphrase. The result has the line endings that ssh expects. */
 export const sshKeySchema = z
   .string()
   .max(longestKey, `must have at most ${longestKey} characters`)
@@ -30,7 +30,10 @@ export const sshKeySchema = z
     return z.NEVER;
   });
 
-/** One line as ssh-keyscan prints it: a host (`[host]:port` for a port other than 22), the type of its key and the key. */
+/**
+ * One line in the format of ssh-keyscan: a host (`[host]:port` for a port other than 22), the type of its key and the
+ * key.
+ */
 export const hostKeySchema = z.string().transform((line, context) => {
   const [hosts = '', type = '', key = ''] = line.trim().split(/[ \t]+/);
   const names = hosts.split(',');
@@ -40,18 +43,18 @@ export const hostKeySchema = z.string().transform((line, context) => {
   return z.NEVER;
 });
 
-/** The lines of a known_hosts file that say something. */
+/** Returns the significant lines of a known_hosts file. */
 export function hostKeyLinesOf(text: string): string[] {
   return text.split(/\r?\n/).filter((line) => line.trim() !== '' && !line.startsWith('#'));
 }
 
-/** Where an address for ssh leads; null for every other repository. */
+/** Returns the server of an ssh address; null for every other repository. */
 export function sshServerOf(repository: string): SshServer | null {
   const [, user, host, port = '22'] = placePattern.exec(repository) ?? [];
   return user === undefined || host === undefined ? null : { user, host, port: Number(port) };
 }
 
-/** The keys that a server may show, each as `type key`. */
+/** Returns the accepted keys of a server, each as `type key`. */
 export function hostKeysOf({ host, port }: SshServer, knownHosts: readonly string[]): string[] {
   const name = port === 22 ? host : `[${host}]:${port}`;
   return knownHosts.flatMap((line) => {
@@ -60,7 +63,7 @@ export function hostKeysOf({ host, port }: SshServer, knownHosts: readonly strin
   });
 }
 
-/** What a project lacks to reach its repositories by ssh; null: nothing. */
+/** Returns what a project lacks to reach its repositories by ssh; null when nothing is missing. */
 export function problemWithSsh({
   repositories,
   hasKey,
@@ -82,7 +85,7 @@ export function problemWithSsh({
   return null;
 }
 
-/** Whether a key in OpenSSH's own format names a cipher. */
+/** Reports whether a key in OpenSSH's format is encrypted. */
 function isLocked(label: string, body: string): boolean {
   if (label !== 'OPENSSH PRIVATE KEY') return false;
   const bytes = decoded(body.replaceAll('\n', '').slice(0, 60));

@@ -5,8 +5,8 @@ export type ParsedWebhookAddress = { ok: true; url: string } | { ok: false; prob
 const longestAddress = 2_048;
 
 /**
- * Checks the address of a receiver: https at a public host, or whatever `allowedHosts` names (`host` or `host:port`). What a host
- * name leads to is known only when it is connected to.
+ * Validates the address of a receiver: https at a public host, or any host in `allowedHosts` (`host` or `host:port`).
+ * The addresses behind a host name are checked when it is connected to.
  */
 export function parseWebhookAddress(text: string, allowedHosts: readonly string[]): ParsedWebhookAddress {
   if (text.length > longestAddress) return refused(`must have at most ${longestAddress} characters`);
@@ -22,19 +22,19 @@ export function parseWebhookAddress(text: string, allowedHosts: readonly string[
   return { ok: true, url: url.href };
 }
 
-/** Reads `DOCKET_WEBHOOK_ALLOWED_HOSTS`: hosts as `host` or `host:port`, comma separated. */
+/** Parses `DOCKET_WEBHOOK_ALLOWED_HOSTS`: hosts as `host` or `host:port`, comma separated. */
 export function parseWebhookHosts(text: string): string[] {
   const hosts = text.split(',').map((host) => host.trim().toLowerCase());
   return hosts.filter((host) => host !== '');
 }
 
-/** Whether the operator lets webhooks reach this host wherever it is, and without TLS. */
+/** Reports whether the operator allows webhooks to this host at any address, and without TLS. */
 export function isAllowedHost({ protocol, hostname, port }: URL, allowedHosts: readonly string[]): boolean {
   const full = `${hostname}:${port === '' ? (protocol === 'https:' ? '443' : '80') : port}`;
   return allowedHosts.some((allowed) => allowed === hostname || allowed === full);
 }
 
-/** Names and addresses that are known to be private without asking the DNS. */
+/** Matches names and addresses that are known to be private without DNS. */
 function isPrivateName(hostname: string): boolean {
   const name = hostname.replace(/\.$/, '');
   if (name === 'localhost' || name.endsWith('.localhost')) return true;

@@ -1,7 +1,7 @@
 const namedLikeSecrets = /(?:KEY|KEYS|TOKEN|SECRET|PASSWORD|PEPPER|HEADERS)$/;
 const shortest = 8;
 
-/** What the variables of a process hold that nobody is to see: those that are named so, and passwords in addresses. */
+/** Returns the secret values in a process's environment: variables with secret names, and passwords in addresses. */
 export function secretsOfEnvironment(env: NodeJS.ProcessEnv): string[] {
   const values = Object.entries(env).flatMap(([name, value = '']) => {
     if (namedLikeSecrets.test(name)) return value.split(',').flatMap((part) => [part, part.split(/[:=]/).at(-1) ?? '']);

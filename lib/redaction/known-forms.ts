@@ -1,30 +1,33 @@
-/** Shorter values are words, not secrets: replacing them would tear ordinary text apart. */
+/** Shorter values are words, not secrets: redacting them would corrupt ordinary text. */
 const shortestSecret = 6;
-/** Of a long random secret, so many characters at either end are enough to know it by, when the rest was cut off. */
+/** Number of characters at either end that identify a long random secret when the rest was truncated. */
 const knownPart = 12;
 const longEnoughForParts = 2 * knownPart;
-/** Parts of longer values, such as private keys, are no random text. */
+/** Parts of longer values, such as private keys, are not random text. */
 const tooLongForParts = 400;
-/** Of longer values, pieces from anywhere are looked for: see `createFragmentSearch`. */
+/** For longer values, fragments from any position are searched for: see `createFragmentSearch`. */
 export const longestPart = 100;
 
-/** One way in which a secret can be written, without what may stand between its characters. */
+/** A written form of a secret, without the characters that may separate its own. */
 export interface SecretForm {
   text: string;
   /** A part stands for all of the secret that follows it, or precedes it. */
   partOf?: { whole: string; end: 'head' | 'tail' };
 }
 
-/** What may be put between the characters of a secret: line breaks and blanks, real or escaped, and what begins a line in what tools and git say. */
+/**
+ * Matches the separators that may appear within a secret: line breaks and blanks, real or escaped, and line prefixes in
+ * the output of tools and git.
+ */
 export const gap = String.raw`(?:\n|\\n)(?: *\d+\||remote: )|\s|\\[nr]`;
 const gaps = new RegExp(gap, 'g');
 
-/** A text without what may be put between characters. */
+/** Returns a text without separators. */
 export function compact(text: string): string {
   return text.replaceAll(gaps, '');
 }
 
-/** The ways in which a secret is looked for: plain, encoded, reversed, and cut off at either end. */
+/** Returns the forms in which a secret is searched for: plain, encoded, reversed, and truncated at either end. */
 export function formsOf(secret: string): SecretForm[] {
   if (secret.length < shortestSecret) return [];
   const base64 = base64Cores(secret);
@@ -58,7 +61,10 @@ function partsOf(whole: string): SecretForm[] {
   ];
 }
 
-/** What base64 makes of a text at each of the three places it can begin in a longer one, without the bordering digits. */
+/**
+ * Returns the base64 of a text at each of the three offsets at which it can begin in a longer one, without the
+ * bordering digits.
+ */
 export function base64Cores(text: string): string[] {
   const bytes = Buffer.from(text);
   return [0, 1, 2].map((offset) => {

@@ -2,12 +2,12 @@ import { compact, formsOf, gap, type SecretForm } from './known-forms.ts';
 import { mark } from './mark.ts';
 import { createFragmentSearch } from './secret-fragments.ts';
 
-/** From, up to and without. */
+/** A range: the start is inclusive, the end exclusive. */
 type Range = [number, number];
 
 /**
- * Makes what takes the given secrets out of a text, in whatever form they are written, also with line breaks and blanks
- * between their characters. A text without any of them is only searched, which is cheap.
+ * Returns a function that redacts the given secrets from a text, in any of their written forms, including with line
+ * breaks and blanks between their characters. A text that contains none of them is only searched, which is cheap.
  */
 export function createKnownScrubber(secrets: readonly string[]): (text: string) => string {
   const forms = secrets.flatMap(formsOf);
@@ -36,7 +36,7 @@ function rangesOf(text: string, forms: SecretForm[]): Range[] {
   return ranges;
 }
 
-/** What is left of a secret that was cut off goes with the part it was known by. */
+/** Extends a match on a part of a secret over the rest of the truncated secret. */
 function grown(text: string, [from, to]: Range, { text: part, partOf }: SecretForm): Range {
   if (partOf === undefined) return [from, to];
   const { whole, end } = partOf;
@@ -50,7 +50,7 @@ function grown(text: string, [from, to]: Range, { text: part, partOf }: SecretFo
   return [from - more, to];
 }
 
-/** Ranges of the compacted text as ranges of the text itself. */
+/** Maps ranges of the compacted text to ranges of the original text. */
 function positionedIn(text: string, ranges: Range[]): Range[] {
   const positions: number[] = [];
   const nextGap = new RegExp(gap, 'y');

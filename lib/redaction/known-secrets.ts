@@ -1,22 +1,22 @@
 import { createKnownScrubber } from './known-scrubber.ts';
 import { createRedactor } from './redactor.ts';
 
-/** What a process must never store or let out. */
+/** The secrets that a process must never store or disclose. */
 export interface KnownSecrets {
-  /** All of them by now: the list grows. */
+  /** All secrets known so far; the list grows. */
   readonly values: readonly string[];
-  /** Takes a secret out of everything from now on. */
+  /** Redacts a secret from everything from now on. */
   add(secret: string): void;
   /** See `createRedactor`. */
   redact(text: string): string;
   /**
-   * Takes out the known secrets and nothing else, for transcripts. Whatever merely looks like a credential stays: masked in
-   * what the model reads or writes, it would be masked in the repository's files too.
+   * Redacts only the known secrets, for transcripts. Text that merely looks like a credential is left alone: masking it
+   * in what the model reads or writes would also mask it in the repository's files.
    */
   mask(text: string): string;
 }
 
-/** Begins with the secrets of the process; those of projects are learned when they are read. */
+/** Starts with the secrets of the process; those of projects are added when they are read. */
 export function createKnownSecrets(initial: readonly string[]): KnownSecrets {
   const values = [...new Set(initial)];
   let redact = createRedactor(values);

@@ -19,13 +19,16 @@ export interface LoggerOptions {
   redact(text: string): string;
 }
 
-/** JSON lines on standard output, each one line whatever it tells of. Secrets are taken out of every text; fields that may hold one are blanked. */
+/**
+ * Writes JSON lines to standard output, one line per entry. Secrets are redacted from every text, and fields that may
+ * hold one are blanked.
+ */
 export function createLogger({ process, level, redact }: LoggerOptions): Logger {
   return pino({
     level,
     base: { process },
     redact: { paths: secretNames.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]), censor: '[redacted]' },
-    // Temporal's SDK logs under `error`, we under `err`
+    // Temporal's SDK logs under `error`, Docket under `err`
     serializers: { err: stdSerializers.err, error: stdSerializers.err },
     hooks: { streamWrite: createLineScrubber(redact) },
   });

@@ -1,2 +1,2 @@
-/** What stands where a secret was. */
+/** The replacement for a redacted secret. */
 export const mark = '[redacted]';

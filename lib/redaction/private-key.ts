@@ -1,6 +1,6 @@
 /**
- * What tells a private key from every other one, without line breaks, for the list of known secrets. The first characters say
- * only of which kind it is; taken for a secret, they would be taken out of keys that are none of ours.
+ * Returns the part of a private key that is unique to it, without line breaks, for the list of known secrets. The first
+ * characters depend only on the kind of key. As a secret they would also be redacted from keys that are not ours.
  */
 export function secretPartOf(privateKey: string): string {
   const [, label = ''] = /-----BEGIN ([A-Z0-9 ]*)-----/.exec(privateKey) ?? [];
@@ -8,7 +8,7 @@ export function secretPartOf(privateKey: string): string {
   return body.slice(sharedLength(label, body.length));
 }
 
-/** As many characters as the beginnings of keys of one kind have in common, and no more than may be told of the shortest key. */
+/** Returns the length of the prefix that keys of one kind share. It leaves enough of the shortest such key secret. */
 function sharedLength(label: string, length: number): number {
   // OpenSSH's own format begins with the public key
   if (label.startsWith('OPENSSH')) return 128;

@@ -2,35 +2,35 @@ import { compact, formsOf } from './known-forms.ts';
 import { mark } from './mark.ts';
 
 export interface StreamRedactor {
-  /** Takes the next piece and answers what may be shown by now, scrubbed. */
+  /** Accepts the next chunk and returns the scrubbed text that is now safe to show. */
   push(text: string): string;
-  /** What was held back, once nothing follows. */
+  /** Returns the text that was held back, once the stream has ended. */
   end(): string;
 }
 
 export interface StreamRedactorDeps {
   redact(text: string): string;
-  /** Whole texts that `redact` takes out. */
+  /** Whole texts that `redact` removes. */
   secrets: readonly string[];
 }
 
-/** Of a secret, so few characters tell nothing; the rest of it is still taken out. */
+/** A prefix of a secret this short reveals nothing. The rest is still redacted. */
 const harmlessLength = 3;
-/** As much of what was shown as the beginning of a shape can take, and less than any whole one. */
+/** Length of shown text that is kept as context: enough for the prefix of a shape, and shorter than any whole one. */
 const contextLength = 12;
 
-/** How what is shaped like a credential begins. */
+/** Matches the beginning of anything shaped like a credential. */
 const shapeBegin =
   /svc_|gh[pousr]_|github_pat_|gl[a-z]{2,5}-|whsec_|sk[-_]|AIza|AKIA|ASIA|xox[abeprs]-|eyJ|https?:\/\//i;
-/** A run that is encoded or random rather than a word. */
+/** Matches a run of characters that is encoded or random rather than a word. */
 const noWord = /[\d+=_]|[a-z][A-Z]/;
 const runLength = 12;
-/** A token of a fixed length with its line breaks is shorter. */
+/** Maximum length of a fixed-length token including its line breaks. */
 const splitTokenLength = 300;
 
 /**
- * Scrubs a text that arrives in pieces as if it came at once: whatever may be the beginning of a secret is held back until it
- * is clear what it becomes.
+ * Scrubs a text that arrives in chunks as if it had arrived at once. Anything that may be the beginning of a secret is
+ * held back until enough of it has arrived to decide.
  */
 export function createStreamRedactor({ redact, secrets }: StreamRedactorDeps): StreamRedactor {
   const beginOfSecret = createSecretSearch(secrets);
@@ -64,7 +64,10 @@ export function createStreamRedactor({ redact, secrets }: StreamRedactorDeps): S
   };
 }
 
-/** Where the last token begins, if it may go on as a credential. Linear: the text may be long and hostile. */
+/**
+ * Returns where the last token begins if it may continue as a credential. Runs in linear time: the text may be long and
+ * hostile.
+ */
 function beginOfToken(text: string): number {
   let begin = text.length;
   while (begin > 0 && !/\s/.test(text.charAt(begin - 1))) begin -= 1;
@@ -86,7 +89,7 @@ function beginOfPrivateKey(text: string): number {
   return text.length;
 }
 
-/** Where a token of a fixed length may go on behind a line break. */
+/** Returns where a token of a fixed length may continue after a line break. */
 function beginOfSplitToken(text: string): number {
   const end = text.slice(-splitTokenLength);
   const begin = end.search(
@@ -95,9 +98,12 @@ function beginOfSplitToken(text: string): number {
   return begin === -1 ? text.length : text.length - end.length + begin;
 }
 
-/** Answers where the end of a text may begin one of the secrets, also when blanks or line breaks are put between its characters. */
+/**
+ * Returns where the end of a text may begin one of the secrets, including with blanks or line breaks between its
+ * characters.
+ */
 function createSecretSearch(secrets: readonly string[]): (text: string) => number {
-  // what begins a private key is looked for by its shape
+  // the beginning of a private key is found by its shape
   const forms = secrets.filter((secret) => !secret.startsWith('-----BEGIN')).flatMap(formsOf);
   const begins = Map.groupBy(
     forms.map(({ text }) => text),

@@ -2,15 +2,16 @@ import { createKnownScrubber } from './known-scrubber.ts';
 import { scrubShapes } from './shapes.ts';
 
 /**
- * Makes the scrubber for everything that leaves a process: it takes out the given secrets, plain, encoded, reversed, cut off
- * or split over lines, everything shaped like a credential, and NUL, which PostgreSQL refuses in a text.
+ * Creates the scrubber for everything that leaves a process. It redacts the given secrets (plain, encoded, reversed,
+ * truncated or split over lines) and everything shaped like a credential. It also removes NUL, which PostgreSQL rejects
+ * in text.
  */
 export function createRedactor(secrets: readonly string[]): (text: string) => string {
   const scrubKnown = createKnownScrubber(secrets);
   return (text) => scrubShapes(scrubKnown(text.includes('\0') ? text.replaceAll('\0', '') : text));
 }
 
-/** Scrubs one text; see `createRedactor`, which is cheaper for many texts with the same secrets. */
+/** Scrubs one text. For many texts with the same secrets, `createRedactor` is cheaper. */
 export function redact(text: string, secrets: readonly string[]): string {
   return createRedactor(secrets)(text);
 }

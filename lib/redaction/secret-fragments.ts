@@ -1,25 +1,26 @@
 import { base64Cores, longestPart } from './known-forms.ts';
 
-/** A line of a private key, in whatever form, is longer. */
+/** Minimum length of a fragment. A line of a private key is longer in every encoding. */
 const shortestFragment = 40;
-/** Half of a piece: wherever one is cut out of a form, it holds one block of that form whole. */
+/** Half of a fragment, so that any fragment of a form contains at least one whole block of that form. */
 const blockLength = shortestFragment / 2;
-/** Forms of one secret share blocks; a block that comes more often is no random text. */
+/** Maximum number of forms per block. Forms of one secret share blocks; a more frequent block is not random text. */
 const mostAlike = 4;
 const runs = new RegExp(`[A-Za-z0-9+/=_%-]{${shortestFragment},}`, 'g');
 
-/** A part of one of the forms that is looked for. */
+/** A block of one of the forms. */
 interface Block {
   form: string;
   at: number;
 }
 
-/** From, up to and without. */
+/** A range: the start is inclusive, the end exclusive. */
 type Range = [number, number];
 
 /**
- * Makes what finds pieces of private keys and of what else is as long: a line of one tells too much, and it is no beginning or end
- * that the whole could be known by. Its cost does not grow with the number of secrets.
+ * Creates a search for fragments of private keys and of other long secrets. A single line of one reveals too much, and
+ * the search for truncated secrets finds only their beginnings and ends. The cost of a search does not grow with the
+ * number of secrets.
  */
 export function createFragmentSearch(secrets: readonly string[]): (text: string) => Range[] {
   const blocks = new Map<string, Block[]>();
@@ -37,7 +38,7 @@ export function createFragmentSearch(secrets: readonly string[]): (text: string)
     const ranges: Range[] = [];
     for (const { 0: run, index } of text.matchAll(runs)) {
       for (let at = 0; at + blockLength <= run.length; at += 1) {
-        // forms have pieces in common: each of them is tried, and they may overlap
+        // forms share fragments: each is tried, and the matches may overlap
         for (const block of blocks.get(run.slice(at, at + blockLength)) ?? []) {
           const [from, to] = grown(run, at, block);
           if (to - from >= shortestFragment) ranges.push([index + from, index + to]);
@@ -48,7 +49,7 @@ export function createFragmentSearch(secrets: readonly string[]): (text: string)
   };
 }
 
-/** What the text and the form have in common around a block; further away is for other blocks to find. */
+/** Returns the range around a block in which the text equals the form, within a limit: other blocks cover the rest. */
 function grown(run: string, begin: number, { form, at }: Block): Range {
   const [most, room] = [
     Math.min(begin, at, shortestFragment),

@@ -6,7 +6,7 @@ interface Shape {
   replacement: string;
 }
 
-/** Tokens of a fixed length: the only ones that can be told from what follows when they are split over lines. */
+/** Tokens of a fixed length: only these can be separated from the text that follows when they are split over lines. */
 const fixedTokens = [
   { prefix: 'svc_(?:dsc_)?', body: '[0-9A-Za-z]', length: 61 },
   { prefix: 'gh[pousr]_', body: '[0-9A-Za-z]', length: 36 },
@@ -16,7 +16,7 @@ const fixedTokens = [
 ];
 const lineBreak = String.raw`(?:[ \t]*\r?\n[ \t]*|(?:\\r)?\\n)`;
 
-/** Prefixes that are also looked for encoded. */
+/** Prefixes that are also searched for in encoded form. */
 const prefixes = [
   'svc_dsc_',
   'svc_',
@@ -32,8 +32,9 @@ const prefixes = [
 ];
 
 /**
- * Shapes of secrets that are refused wherever they stand. Each is linear in the length of a hostile text: what may repeat is
- * bounded, or begins only where its run of characters does. None takes a quote or half an escape: a line of JSON stays one.
+ * Shapes of secrets that are redacted anywhere. Each runs in linear time on hostile text: repetition is bounded, or
+ * begins only where its run of characters does. None matches a quote or half an escape, so that a line of JSON stays
+ * one.
  */
 const shapes: readonly Shape[] = [
   {
@@ -98,7 +99,7 @@ const shapes: readonly Shape[] = [
   })),
 ];
 
-/** Takes out everything shaped like a credential. */
+/** Redacts everything shaped like a credential. */
 export function scrubShapes(text: string): string {
   return shapes.reduce((rest, { pattern, replacement }) => rest.replace(pattern, replacement), text);
 }

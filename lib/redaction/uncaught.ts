@@ -1,13 +1,13 @@
 /**
- * Has an error that nothing caught, or a rejection, said by `say`, in place of Node's own words, which know no redactor. The
- * process ends with 1, as it would have.
+ * Reports uncaught errors and unhandled rejections through `say` instead of Node's own message, which is not redacted.
+ * The process exits with 1, as it would have.
  */
 export function onUncaught(say: (error: unknown) => void): void {
   process.on('uncaughtException', (error: unknown) => {
     try {
       say(error);
     } finally {
-      // what has failed in one place is in a state that nobody knows
+      // after an uncaught error the state of the process is unknown
       process.exit(1);
     }
   });

@@ -7,10 +7,10 @@ export interface TemporalConnectionOptions {
   channelArgs?: ConnectionOptions['channelArgs'];
 }
 
-/** The SDK retries a call on the connection it began on, and one that is closed meanwhile would end the process. */
+/** The SDK retries a call on the connection it started on; a connection closed meanwhile would end the process. */
 const retiredForMs = 5 * 60_000;
 
-/** A connection to Temporal that is made when it is first used, and anew when the credentials change. */
+/** Creates a connection to Temporal, opened on first use and again when the credentials change. */
 export function createTemporalConnection(options: TemporalConnectionOptions): ConnectionLike & AsyncDisposable {
   const { address, credentials, channelArgs } = options;
   const open = ({ tls, apiKey }: TemporalCredentials) => Connection.lazy({ address, tls, apiKey, channelArgs });

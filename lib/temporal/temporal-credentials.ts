@@ -5,9 +5,11 @@ import type { TLSConfig } from '@temporalio/client';
 import { z } from 'zod';
 import { ConfigError, readVariables } from '../config/read-variables.ts';
 
-/** How a process reaches Temporal, under the names that Temporal's own clients use. */
+export const temporalAddress = z.string().regex(/^[^\s/]+:\d+$/, 'must be host:port');
+
+/** Settings for reaching Temporal, under the names that Temporal's own clients use. */
 export const temporalVariables = z.object({
-  TEMPORAL_ADDRESS: z.string().default('127.0.0.1:7233'),
+  TEMPORAL_ADDRESS: temporalAddress.default('127.0.0.1:7233'),
   TEMPORAL_NAMESPACE: z.string().default('default'),
   TEMPORAL_TLS: z.enum(['true', 'false'], 'must be true or false').optional(),
   TEMPORAL_TLS_SERVER_NAME: z.string().optional(),
@@ -22,20 +24,20 @@ export interface TemporalSettings {
   address: string;
   namespace: string;
   isTls: boolean;
-  /** The name on the server's certificate; null: the host of the address. */
+  /** The name on the server's certificate; null for the host of the address. */
   serverName: string | null;
-  /** The key itself; null: none, or in a file. */
+  /** The key itself; null if there is none or it is in a file. */
   apiKey: string | null;
   files: { authorities: string | null; certificate: string | null; key: string | null; apiKey: string | null };
 }
 
-/** What the files of the settings hold now. */
+/** The current contents of the files that the settings name. */
 export interface TemporalCredentials {
   tls: TLSConfig | false;
   apiKey: string | undefined;
 }
 
-/** Reads the variables by themselves; an empty one counts as absent. Throws ConfigError. */
+/** Parses the variables without reading files; an empty one counts as absent. Throws ConfigError. */
 export function readTemporalSettings(env: NodeJS.ProcessEnv): TemporalSettings {
   return temporalSettingsOf(readVariables(temporalVariables, env));
 }
@@ -69,7 +71,7 @@ export function temporalSettingsOf(env: z.infer<typeof temporalVariables>): Temp
   };
 }
 
-/** Reads the files. Throws ConfigError, which names the variable of a file that cannot be used. */
+/** Reads the files. Throws ConfigError, which names the variable of an unusable file. */
 export function readTemporalCredentials(settings: TemporalSettings): TemporalCredentials {
   const { isTls, serverName, files } = settings;
   const authorities = readPem('TEMPORAL_TLS_SERVER_CA_CERT_PATH', files.authorities);
@@ -116,17 +118,17 @@ function checkCertificate(variable: string, pem: Buffer | null, key: Buffer | nu
 
 export interface TemporalCredentialSource extends Disposable {
   current(): TemporalCredentials;
-  /** Calls the listener when the files hold other credentials than before. */
+  /** Calls the listener when the files hold different credentials. */
   onChange(listener: (credentials: TemporalCredentials) => void): Disposable;
 }
 
 export interface TemporalCredentialOptions {
-  /** Called with a ConfigError when the files cannot be used; the credentials before stay in use. */
+  /** Called with a ConfigError when the files cannot be used; the previous credentials stay in use. */
   onFailure(error: unknown): void;
   everyMs?: number;
 }
 
-/** Holds the credentials, and looks at their files again and again: a rotation needs no restart. Throws ConfigError. */
+/** Holds the credentials and polls their files, so that a rotation needs no restart. Throws ConfigError. */
 export function openTemporalCredentials(
   settings: TemporalSettings,
   { onFailure, everyMs = 10_000 }: TemporalCredentialOptions,
@@ -142,7 +144,7 @@ export function openTemporalCredentials(
       if (isDeepStrictEqual(next, current)) return;
       current = next;
     } catch (error) {
-      // half of a rotation, perhaps: the certificate is there and its key is not yet
+      // the rotation may be half done: the certificate is new and its key is not yet
       onFailure(error);
       return;
     }

@@ -3,19 +3,22 @@ import { Histogram, type Registry } from 'prom-client';
 import { watchEventLoop } from './watch-event-loop.ts';
 
 export interface HoldWatch<Task> {
-  /** Says that a task is under way; answers what says that it has ended. */
+  /** Registers a task as in flight; returns the function that ends it. */
   begin(task: Task): () => void;
-  /** Looks at the event loop from the first call on until the signal: a process that starts or stops keeps nobody waiting. */
+  /**
+   * Watches the event loop from the first call until the signal: a process that is starting or stopping keeps no one
+   * waiting.
+   */
   watch(until: AbortSignal): void;
 }
 
-/** No task may use the processor for longer in one go: all others wait meanwhile. */
+/** Maximum time that a task may block the event loop, because all others wait meanwhile. */
 const heldMs = 50;
-/** Somebody may have noticed: a warning. Less is for the metric and the log file, as code that runs for the first time takes so long. */
+/** From here on people may notice, so it is a warning. Shorter blocks are common when code runs for the first time. */
 const noticedMs = 1_000;
 const mostNamed = 5;
 
-/** Logs and counts what held the event loop of this process, with the tasks that could have been it. */
+/** Logs and counts what blocked the event loop of this process, with the tasks that may have caused it. */
 export function createHoldWatch<Task>({
   log,
   registers,
@@ -24,7 +27,7 @@ export function createHoldWatch<Task>({
 }: {
   log: Pick<Logger, 'info' | 'warn'>;
   registers: Registry[];
-  /** Of the metric's name, such as `docket_api`. */
+  /** Prefix of the metric's name, such as `docket_api`. */
   prefix: string;
   nameOf: (task: Task) => string;
 }): HoldWatch<Task> {
@@ -35,7 +38,7 @@ export function createHoldWatch<Task>({
     registers,
   });
   const underWay = new Set<Task>();
-  // begun or ended since the last look; streams are under way all the time
+  // started or ended since the last check; streams are always in flight
   const moved = new Set<Task>();
   let watching: Disposable | null = null;
 

@@ -1,34 +1,51 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker, type ResourceLimits, type Transferable } from 'node:worker_threads';
+
+/** A message to a thread. */
+export interface ThreadPiece {
+  message: unknown;
+  /** Transferred instead of copied: this thread can no longer read them. */
+  transfer: Transferable[];
+}
 
 export interface ThreadTask<Data> {
   /** A module that answers its `workerData` with one message. */
   script: URL;
   data: Data;
-  /** Handed over instead of copied: this thread can no longer read them. */
-  transfer?: Transferable[];
+  /** Sent after `data`, one per turn of the event loop: copying everything at once would block it. */
+  pieces?: Iterable<ThreadPiece>;
   resourceLimits?: ResourceLimits;
-  /** An abort ends the thread and rejects with its reason. */
+  /** An abort ends the thread and rejects with the signal's reason. */
   signal: AbortSignal;
 }
 
-/** Runs a pure function on data of any size in a thread of its own, so that the event loop of this one goes on. */
+/** Runs a pure function on data of any size in a separate thread, so that this thread's event loop is not blocked. */
 export async function runInThread<Data, Answer>(task: ThreadTask<Data>): Promise<Answer> {
-  const { script, data: workerData, transfer: transferList, resourceLimits, signal } = task;
+  const { script, data: workerData, pieces = [], resourceLimits, signal } = task;
   signal.throwIfAborted();
-  const thread = new Worker(script, { workerData, transferList, resourceLimits });
+  const thread = new Worker(script, { workerData, resourceLimits });
   const stop = () => void thread.terminate();
   signal.addEventListener('abort', stop, { once: true });
   try {
-    return await new Promise<Answer>((resolve, reject) => {
+    const answer = new Promise<Answer>((resolve, reject) => {
       thread.once('message', resolve);
       thread.once('error', reject);
       thread.once('exit', () => reject(new Error('The thread exited without a result.')));
     });
+    const [result] = await Promise.all([answer, sendPieces(thread, pieces, signal)]);
+    return result;
   } catch (error) {
     signal.throwIfAborted();
     throw error;
   } finally {
     signal.removeEventListener('abort', stop);
     await thread.terminate();
+  }
+}
+
+async function sendPieces(thread: Worker, pieces: Iterable<ThreadPiece>, signal: AbortSignal): Promise<void> {
+  for (const { message, transfer } of pieces) {
+    thread.postMessage(message, transfer);
+    await nextTurn(undefined, { signal });
   }
 }

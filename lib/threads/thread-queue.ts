@@ -1,26 +1,26 @@
 import { runInThread, type ThreadTask } from './run-in-thread.ts';
 
-/** A task was refused or stopped: there are too many of them, or it took too long. */
+/** A task was rejected or stopped: too many were waiting, or it took too long. */
 export class ThreadQueueError extends Error {
   override name = 'ThreadQueueError';
 }
 
 export interface ThreadQueue {
-  /** Runs a task as soon as it is its turn. Throws ThreadQueueError. */
+  /** Runs a task as soon as its turn comes. Throws ThreadQueueError. */
   run<Data, Answer>(task: Pick<ThreadTask<Data>, 'script' | 'data'>): Promise<Answer>;
 }
 
 export interface ThreadQueueLimits {
-  /** Threads at the same time. */
+  /** Largest number of concurrent threads. */
   atOnce: number;
-  /** Tasks that wait; further ones are refused. */
+  /** Largest number of waiting tasks; further ones are rejected. */
   waiting: number;
-  /** From the call to the answer. */
+  /** Time limit from the call to the result. */
   deadlineMs: number;
   heapMb: number;
 }
 
-/** Takes large work from the event loop of a process: threads that are begun when there is something to do, and end with it. */
+/** Moves large work off the event loop. Each task runs in a thread of its own, which ends with it. */
 export function createThreadQueue({ atOnce, waiting, deadlineMs, heapMb }: ThreadQueueLimits): ThreadQueue {
   const turns: (() => void)[] = [];
   let running = 0;
@@ -31,7 +31,7 @@ export function createThreadQueue({ atOnce, waiting, deadlineMs, heapMb }: Threa
       return;
     }
     if (turns.length >= waiting) throw new ThreadQueueError('Too many tasks are waiting for a thread.');
-    // whoever ends hands over
+    // a task that ends passes its place to the next one
     await new Promise<void>((resolve) => turns.push(resolve));
   }
 

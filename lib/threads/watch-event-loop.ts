@@ -1,6 +1,6 @@
 /**
- * Tells when something held the event loop: no timer ran for longer than `heldMs`, and the thread itself used the processor
- * for as long. Time in which the machine ran something else does not count.
+ * Reports when the event loop was blocked: no timer ran for longer than `heldMs`, and the thread itself used the
+ * processor for as long. Time in which the machine ran something else does not count.
  */
 export function watchEventLoop({
   heldMs,
@@ -9,7 +9,7 @@ export function watchEventLoop({
 }: {
   heldMs: number;
   onHeld: (hold: { cpuMs: number }) => void;
-  /** After each look. */
+  /** Called after each check. */
   onLook?: () => void;
 }): Disposable {
   let lookedAt = performance.now();
@@ -27,5 +27,5 @@ export function watchEventLoop({
   return { [Symbol.dispose]: () => clearInterval(timer) };
 }
 
-/** So much of the time before a hold may count with it. */
+/** Interval between checks. Up to this much time before a block may be counted with it. */
 const lookEveryMs = 10;

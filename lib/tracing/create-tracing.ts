@@ -25,11 +25,11 @@ import type { TracingOptions } from './open-tracing.ts';
 import type { TracingSettings } from './tracing-settings.ts';
 import { givenIds } from './turn-trace.ts';
 
-/** A collector that is down holds up the end of a process for no longer. */
+/** Longest time that an unreachable collector delays the end of a process. */
 const exportTimeoutMs = 5_000;
 const longestText = 100_000;
 
-/** The parts of the SDK, with redaction before the exporter and the ids of turns in the place of random ones. */
+/** Creates the SDK's parts, with redaction before the exporter and the ids of turns instead of random ones. */
 export function createTracing({
   settings,
   service,
@@ -70,13 +70,13 @@ function samplerOf({ root, isParentBased, ratio }: TracingSettings['sampler']): 
   return isParentBased ? new ParentBasedSampler({ root: sampler }) : sampler;
 }
 
-/** Takes secrets out of every text of a span, and reports the first of a row of failures. */
+/** Redacts secrets from every text of a span, and reports the first failure of a streak. */
 function redacting(
   exporter: SpanExporter,
   { redact, onFailure }: Pick<TracingOptions, 'redact' | 'onFailure'>,
 ): SpanExporter {
   let isFailing = false;
-  // cut afterwards: half a secret would not be recognized
+  // truncated after redaction: half a secret would not be recognized
   const clean = (text: string) => redact(text).slice(0, longestText);
   return {
     export(spans, done) {
@@ -93,7 +93,7 @@ function redacting(
   };
 }
 
-/** Spans have no events and no other texts: errors are recorded by their kind alone. */
+/** Spans have no events and no other texts: errors are recorded by kind only. */
 function cleanedSpan(span: ReadableSpan, clean: (text: string) => string): ReadableSpan {
   const entries = Object.entries(span.attributes).map(([key, value]): [string, AttributeValue | undefined] => {
     if (typeof value === 'string') return [key, clean(value)];

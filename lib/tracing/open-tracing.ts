@@ -2,17 +2,19 @@ import { context, propagation, trace } from '@opentelemetry/api';
 import type { TracingSettings } from './tracing-settings.ts';
 
 export interface TracingOptions {
-  /** Null: off. The SDK is not even loaded, and OpenTelemetry's API does nothing. */
+  /** Null turns tracing off: the SDK is not loaded, and OpenTelemetry's API does nothing. */
   settings: TracingSettings | null;
   /** The name of the service, unless OTEL_SERVICE_NAME is set. */
   service: string;
-  /** Takes secrets out of what is exported. */
+  /** Redacts secrets from exported data. */
   redact(text: string): string;
   /** Called once when exports begin to fail, and again after one that succeeded. */
   onFailure(error: unknown): void;
 }
 
-/** Registers the process's tracer provider with OpenTelemetry's API, which is how the rest of the code makes spans. */
+/**
+ * Registers the process's tracer provider with OpenTelemetry's API, which the rest of the code uses to create spans.
+ */
 export async function openTracing({ settings, ...options }: TracingOptions): Promise<AsyncDisposable> {
   if (settings === null) return { [Symbol.asyncDispose]: () => Promise.resolve() };
   const { createTracing } = await import('./create-tracing.ts');
@@ -22,7 +24,7 @@ export async function openTracing({ settings, ...options }: TracingOptions): Pro
   propagation.setGlobalPropagator(propagator);
   return {
     async [Symbol.asyncDispose]() {
-      // onFailure has reported what went wrong
+      // onFailure has already reported the error
       await provider.shutdown().catch(() => undefined);
       for (const api of [trace, context, propagation]) api.disable();
     },

@@ -12,7 +12,7 @@ import { wrapLanguageModel } from 'ai';
 import type { TracingSettings } from './tracing-settings.ts';
 import { endSpan, kindOf, tracer } from './turn-trace.ts';
 
-/** Language models whose calls are spans after OpenTelemetry's conventions for generative AI. */
+/** Wraps language models so that their calls are spans that follow OpenTelemetry's conventions for generative AI. */
 export function traceModels<Models extends { languageModel(name: string): LanguageModelV4 }>(
   models: Models,
   settings: TracingSettings | null,
@@ -28,7 +28,7 @@ export function traceModels<Models extends { languageModel(name: string): Langua
           specificationVersion: 'v4',
           async wrapStream({ doStream, params }) {
             const span = startCall(name, params, capturesContent);
-            // a reader that leaves pulls no further: only the signal says so
+            // a reader that leaves stops pulling: only the signal reports it
             params.abortSignal?.addEventListener('abort', () => endSpan(span, 'aborted'), { once: true });
             try {
               const result = await doStream();
@@ -88,7 +88,7 @@ function endAttributes({ unified }: LanguageModelV4FinishReason, usage: Language
   };
 }
 
-/** Passes a stream on and ends the span with it. */
+/** Passes a stream through and ends the span with it. */
 function endWith(span: Span, capturesContent: boolean) {
   const said: SaidPart[] = [];
   return new TransformStream<LanguageModelV4StreamPart, LanguageModelV4StreamPart>({
@@ -113,7 +113,7 @@ function saidIn(part: LanguageModelV4StreamPart): SaidPart[] {
 
 type SaidPart = LanguageModelV4Content | { type: 'text'; text: string };
 
-/** What a model is asked, in the form of OpenTelemetry's conventions. Files are left out. */
+/** Converts a model's input to the form of OpenTelemetry's conventions. Files are omitted. */
 function inputContent(prompt: LanguageModelV4Prompt): Attributes {
   const instructions = prompt.filter((message) => message.role === 'system');
   const messages = prompt.flatMap((message) => {
@@ -126,7 +126,7 @@ function inputContent(prompt: LanguageModelV4Prompt): Attributes {
   };
 }
 
-/** What a model answers; the deltas of a text become one part. */
+/** Converts a model's output; the deltas of a text become one part. */
 function outputContent(content: SaidPart[], finishReason: string): Attributes {
   const text = content.map((part) => (part.type === 'text' ? part.text : '')).join('');
   const calls = content.flatMap((part) => (part.type === 'tool-call' ? partOf(part) : []));

@@ -6,7 +6,10 @@ const samplers = ['always_on', 'always_off', 'traceidratio'] as const;
 const headers = z.string().transform(parseKeyPairsIntoRecord).default({});
 const flag = z.stringbool({ error: 'must be true or false' }).default(false);
 
-/** OpenTelemetry's variables that decide something here; its exporter and resource detectors read the others themselves. */
+/**
+ * OpenTelemetry's variables that these settings depend on; its exporter and resource detectors read the others
+ * themselves.
+ */
 export const tracingVariables = z.object({
   OTEL_SDK_DISABLED: flag,
   OTEL_EXPORTER_OTLP_ENDPOINT: httpAddress.optional(),
@@ -19,23 +22,23 @@ export const tracingVariables = z.object({
       'must be always_on, always_off or traceidratio, with or without parentbased_ before it',
     )
     .default('parentbased_always_on'),
-  OTEL_TRACES_SAMPLER_ARG: z.coerce
-    .number('must be a number from 0 to 1')
-    .min(0, 'must be a number from 0 to 1')
-    .max(1, 'must be a number from 0 to 1')
+  OTEL_TRACES_SAMPLER_ARG: z
+    .string()
+    .transform(Number)
+    .refine((ratio) => ratio >= 0 && ratio <= 1, 'must be a number from 0 to 1')
     .default(1),
   OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: flag,
 });
 
 export interface TracingSettings {
   sampler: { root: (typeof samplers)[number]; isParentBased: boolean; ratio: number };
-  /** Whether spans contain what people, models and tools say. */
+  /** Whether spans contain the messages of people, models and tools. */
   capturesContent: boolean;
   /** Values of the headers that the exporter sends. */
   secrets: string[];
 }
 
-/** Null: nothing is traced, because no collector is configured. */
+/** Returns null when no collector is configured: nothing is traced. */
 export function tracingSettingsOf(env: z.infer<typeof tracingVariables>): TracingSettings | null {
   const endpoint = env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? env.OTEL_EXPORTER_OTLP_ENDPOINT;
   if (endpoint === undefined || env.OTEL_SDK_DISABLED) return null;

@@ -8,17 +8,17 @@ export interface SpanIds {
   spanId: string;
 }
 
-/** The ids of the span that is started now, in the place of random ones. */
+/** The ids of the span that is being started, used instead of random ones. */
 export const givenIds = new AsyncLocalStorage<SpanIds>();
 
-/** The provider may be registered later, and another one after it. */
+/** The provider may be registered later, and replaced by another one. */
 export function tracer(): Tracer {
   return trace.getTracer('docket');
 }
 
 /**
- * The trace of a turn of a job, and its spans that several processes write to. They derive from the job, so that whichever
- * worker takes the job over, after a kill too, continues the same trace.
+ * Returns the trace of a turn, and those of its spans that several processes write to. Their ids derive from the job,
+ * so that a worker that takes over the job, even after a kill, continues the same trace.
  */
 export function traceOfTurn({ jobId, turn }: { jobId: string; turn: number }): { request: SpanIds; turn: SpanIds } {
   const digest = (part: string, bytes: number) =>
@@ -30,12 +30,15 @@ export function traceOfTurn({ jobId, turn }: { jobId: string; turn: number }): {
   return { request: { traceId, spanId: digest('request', 8) }, turn: { traceId, spanId: digest('turn', 8) } };
 }
 
-/** Starts the root span of a turn's trace. Every process samples it alike; a span that never ends is not exported. */
+/**
+ * Starts the root span of a turn's trace. Every process makes the same sampling decision; a span that never ends is not
+ * exported.
+ */
 export function startTurnRequest(turn: { jobId: string; turn: number }, name: string, options: SpanOptions = {}): Span {
   return givenIds.run(traceOfTurn(turn).request, () => tracer().startSpan(name, { ...options, root: true }));
 }
 
-/** Starts the span of a turn, below its request. Each process may; the one that records the outcome ends it. */
+/** Starts the span of a turn, below its request. Any process may start it; the one that records the outcome ends it. */
 export function startTurn(turn: { jobId: string; turn: number }, options: SpanOptions = {}): Span {
   const parent = trace.setSpan(ROOT_CONTEXT, startTurnRequest(turn, 'begin turn'));
   const attributes = {
@@ -51,13 +54,13 @@ export function startTurn(turn: { jobId: string; turn: number }, options: SpanOp
   );
 }
 
-/** Ends a span; `error` is the kind of what went wrong. */
+/** Ends a span; `error` is the kind of error. */
 export function endSpan(span: Span, error: string | null = null): void {
   if (error !== null) span.setAttribute(ATTR_ERROR_TYPE, error).setStatus({ code: SpanStatusCode.ERROR });
   span.end();
 }
 
-/** The type of a typed failure, or the name of an error: never its message. */
+/** Returns the type of a typed failure or the name of an error, never its message. */
 export function kindOf(error: unknown): string {
   if (!(error instanceof Error)) return 'error';
   return 'type' in error && typeof error.type === 'string' ? error.type : error.name;

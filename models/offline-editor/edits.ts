@@ -15,13 +15,13 @@ export interface ToolCall {
   input: Record<string, unknown>;
 }
 
-/** What comes next for a task: calls to make, or how it ended. */
+/** The next move of a task: calls to make, or the result. */
 export type Move =
   | { kind: 'calls'; calls: ToolCall[] }
   | { kind: 'done'; note: string }
   | { kind: 'failed'; note: string; isPartial: boolean };
 
-/** Why a command was not done; partial when some files were changed. */
+/** The reason a command failed; partial when some files were changed. */
 class NotDone extends Error {
   readonly isPartial: boolean;
   constructor(reason: string, isPartial = false) {
@@ -35,7 +35,7 @@ type Steps<Value> = Generator<ToolCall[], Value>;
 type Tools = ReturnType<typeof toolsOf>;
 
 function toolsOf(id: string, { resultOf, inputsOf }: Transcript) {
-  /** Makes a call and returns its result; `name` tells the calls of a task apart, and the one that ends it is `last`. */
+  /** Makes a call and returns its result. `name` identifies the call within the task; the final one is named `last`. */
   function* attempt(toolName: string, input: ToolCall['input'], name = toolName): Steps<ToolResult> {
     const call = { id: `${id}_${name}`, toolName, input };
     for (let result = resultOf(call.id); ; result = resultOf(call.id)) {
@@ -50,10 +50,10 @@ function toolsOf(id: string, { resultOf, inputsOf }: Transcript) {
   return { id, resultOf, inputsOf, attempt, call };
 }
 
-/** The next move of a task, derived from the results of its earlier calls alone. */
+/** Returns the next move of a task, derived only from the results of its earlier calls. */
 export function nextMove({ id, command }: Task, transcript: Transcript): Move {
   try {
-    // the earlier outputs that led to it may be left out of a long prompt by now
+    // the earlier outputs that led to it may have been dropped from a long prompt
     const last = transcript.resultOf(`${id}_last`);
     if (last !== null) {
       outputOf(last);
@@ -67,10 +67,10 @@ export function nextMove({ id, command }: Task, transcript: Transcript): Move {
   }
 }
 
-/** How many windows of a file are read on the way to its end. */
+/** Maximum number of reads to reach the end of a file. */
 const maxReads = 8;
 
-/** What each command does, step by step; a value is a note for the summary. */
+/** The steps of each command. A returned value is a note for the summary. */
 const edits: Record<Command['kind'], (command: Command, tools: Tools) => Steps<string | void>> = {
   *replace({ path, old, new: next }, { call }) {
     if (old === next) throw new NotDone(nothingToChange);
@@ -78,7 +78,7 @@ const edits: Record<Command['kind'], (command: Command, tools: Tools) => Steps<s
     yield* call('edit', { path, old, new: next, replaceAll: true }, 'last');
   },
 
-  /** Looks before it writes: an existing file is left alone. */
+  /** Reads before it writes: an existing file is not changed. */
   *create({ path, text = '' }, { attempt, call }) {
     const found = yield* attempt('read', { path });
     if (!found.isError) throw new NotDone('the file exists already.');
@@ -86,7 +86,7 @@ const edits: Record<Command['kind'], (command: Command, tools: Tools) => Steps<s
     yield* call('write', { path, content: asLines(text) }, 'last');
   },
 
-  /** Appends after the last lines of the file, as many of them as occur only there. */
+  /** Appends after the last lines of the file, as many as it takes for them to be unique. */
   *append({ path, text = '' }, { call }) {
     if (text === '') throw new NotDone('there is no text to append.');
     let content = '';
@@ -103,7 +103,7 @@ const edits: Record<Command['kind'], (command: Command, tools: Tools) => Steps<s
     yield* call('edit', { path, old, new: `${old}\n${text.replace(/\n$/u, '')}` }, 'last');
   },
 
-  /** Deletes a folder once the tool says that it is one. */
+  /** Deletes a path, as a folder if the tool reports that it is one. */
   *delete({ path }, { attempt, call }) {
     const file = yield* attempt('delete', { path });
     if (!file.isError) return;
@@ -114,7 +114,7 @@ const edits: Record<Command['kind'], (command: Command, tools: Tools) => Steps<s
   rename: ({ from, to }, { call }) => call('move', { from, to }, 'last'),
   run: ({ command }, { call }) => call('run', { command }, 'last'),
 
-  /** Searches for some files, edits them, and searches on behind the last one, so that it looks at no file twice. */
+  /** Searches for some files, edits them, and continues the search after the last one, so that no file is visited twice. */
   *'replace-everywhere'({ old = '', new: next }, { id, resultOf, inputsOf, attempt }) {
     if (old === next) throw new NotDone(nothingToChange);
     const changed: string[] = [];
@@ -125,7 +125,7 @@ const edits: Record<Command['kind'], (command: Command, tools: Tools) => Steps<s
       const found: ToolResult = yield* attempt('grep', input, `grep${round}`);
       if (found.isError) throw notEverywhere(reasonOf(found.text), changed, problems);
       const { paths, goOnAfter, problem } = readFound(found.text);
-      // the output of an older search may be left out by now; the edits that came of it are not
+      // the output of an older search may have been dropped; the edits that followed from it have not
       const made = inputsOf(`${id}_edit${round}_`).map(({ path }) => String(path));
       const calls = (made.length > 0 ? made : paths).map((path, index) => {
         const edit = { path, old, new: next, replaceAll: true };
@@ -136,7 +136,7 @@ const edits: Record<Command['kind'], (command: Command, tools: Tools) => Steps<s
       for (const call of calls) {
         const result = resultOf(call.id);
         if (result?.isError !== true) changed.push(call.path);
-        // a file that holds one line of the text need not hold all of it
+        // a file that contains one line of the text may not contain all of it
         else if (!old.includes('\n')) problems.push(`${call.path}: ${reasonOf(result.text)}`);
       }
       if (problem !== null) problems.push(problem);
@@ -157,7 +157,7 @@ function outputOf({ text, isError }: ToolResult): string {
   return text;
 }
 
-/** What a failed tool answered: its first sentence, which says what is wrong. The rest is advice for the next call. */
+/** Returns the first sentence of a tool's error, which says what is wrong. The rest is advice for the next call. */
 function reasonOf(text: string): string {
   const [line = ''] = text.trim().split('\n', 1);
   const [sentence = ''] = line.split(/(?<=[.!?])\s+(?=\p{Lu})/u, 1);
@@ -181,12 +181,12 @@ function listed(items: string[]): string {
   return `${items.slice(0, 10).join(', ')}${items.length > 10 ? ` and ${items.length - 10} more` : ''}`;
 }
 
-/** Text files end with a line's end. */
+/** Ensures that a text ends with a line break. */
 function asLines(text: string): string {
   return text === '' || text.endsWith('\n') ? text : `${text}\n`;
 }
 
-/** Search works line by line, and takes a pattern of limited length. */
+/** Returns the longest line, because the search matches line by line and limits the length of a pattern. */
 function longestLine(text: string): string {
   const lines = text.split('\n').toSorted((a, b) => b.trim().length - a.trim().length);
   return (lines[0] ?? '').slice(0, 1_000).replace(/[\uD800-\uDBFF]$/u, '');

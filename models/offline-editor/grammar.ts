@@ -1,6 +1,6 @@
 import { cut, quote, readQuoted, type Read } from './literals.ts';
 
-/** The sentences that the editor understands, each with its edit and the names of what a person fills in. */
+/** The sentences that the editor understands, each with its edit and the names of its placeholders. */
 const forms = {
   'Replace "a" with "b" in PATH': ['replace', 'old', 'new', 'path'],
   'Replace "a" with "b" everywhere': ['replace-everywhere', 'old', 'new'],
@@ -17,13 +17,13 @@ type Field = 'old' | 'new' | 'path' | 'text' | 'from' | 'to' | 'command';
 /** One edit, with the fields that its sentence names. */
 export type Command = { kind: Form[0] } & { [name in Field]?: string };
 
-/** A sentence of a prompt: its commands in order, or null when any part of it is not understood. */
+/** A sentence of a prompt with its commands, in order; null when any part of it is not understood. */
 export interface Sentence {
   text: string;
   commands: Command[] | null;
 }
 
-/** What the editor tells a person it can do. */
+/** Sentences that show a person what the editor can do. */
 export const grammarHelp = Object.keys(forms);
 
 const grammar = Object.entries(forms).map(([sentence, [kind, ...fields]]) => ({
@@ -41,7 +41,7 @@ const sentenceStart =
 const sentenceEnd = /[^\S\n]*(?:[.;!]+(?=\s|$)|\n|$)/uy;
 const connector = /\s*(?:,\s*(?:(?:and|then|also|please)\s+)*|(?:(?:and|then|also|please)\s+)+)/iuy;
 
-/** The rest of a longer prompt counts as one sentence that is not understood; it bounds the work of a hostile prompt. */
+/** Bounds the work for a hostile prompt: the rest of a longer one counts as one sentence that is not understood. */
 const maxSentences = 500;
 
 /** Splits a prompt into sentences. Never throws. */
@@ -107,11 +107,11 @@ function readForm(
   return { value: command, end: at };
 }
 
-/** The command as a person would write it, cut to one short line. */
+/** Returns the command as a person would write it, truncated to one short line. */
 export function describe(command: Command): string {
   const form = grammar.find(({ kind }) => kind === command.kind);
   const open = form?.fields.values();
-  // the text of a new file is left out
+  // the text of a new file is omitted
   const words = command.kind === 'create' ? ['Create', 'PATH'] : (form?.words ?? []);
   const shown = words.map((expected) => {
     if (!expected.startsWith('"') && expected !== 'PATH') return expected;
@@ -121,7 +121,7 @@ export function describe(command: Command): string {
   return shown.join(' ');
 }
 
-/** A path is quoted, or reaches to the next space; the punctuation that ends a sentence is not part of it. */
+/** Reads a path: a quoted one, or up to the next space without the punctuation that ends a sentence. */
 function readPath(text: string, start: number): Read<string> | null {
   const at = skip(filler, text, start);
   const quoted = readQuoted(text, at);
@@ -130,7 +130,7 @@ function readPath(text: string, start: number): Read<string> | null {
   return bare === '' ? null : { value: bare, end: at + bare.length };
 }
 
-/** Where a sentence ends that is not understood: a full stop, a semicolon or a line's end outside of quotes. */
+/** Returns the end of a sentence that is not understood: a period, a semicolon or a line break outside of quotes. */
 function endOfUnknown(text: string, start: number): number {
   const newline = text.indexOf('\n', start);
   const line = newline === -1 ? text : text.slice(0, newline);

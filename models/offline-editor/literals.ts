@@ -1,4 +1,4 @@
-/** Something read from a text, and where reading goes on. */
+/** A parsed value, and the position at which parsing continues. */
 export interface Read<Value> {
   value: Value;
   end: number;
@@ -40,7 +40,7 @@ export function readQuoted(text: string, start: number): Read<string> | null {
   return null;
 }
 
-/** Writes a text so that `readQuoted` gives it back. */
+/** Quotes a text so that `readQuoted` returns it unchanged. */
 export function quote(text: string): string {
   const escaped = text.replace(/[\\"\n\r\t]/gu, (character) => escapes[character] ?? character);
   return `"${escaped}"`;
@@ -54,13 +54,13 @@ function unescaped(character: string): string {
   return character === '\\' || closings[character] !== undefined ? character : `\\${character}`;
 }
 
-/** The mark in the middle of a word, as in “don't”, closes nothing. */
+/** An apostrophe within a word, as in “don't”, closes nothing. */
 function isApostrophe(text: string, at: number): boolean {
   const mark = text.charAt(at);
   return (mark === "'" || mark === '’') && letter.test(text.charAt(at - 1)) && letter.test(text.charAt(at + 1));
 }
 
-/** A text as one line of at most `length` characters; no character is cut in half. */
+/** Returns a text as one line of at most `length` characters; no character is cut in half. */
 export function cut(text: string, length: number): string {
   const line = text.replace(/\s+/gu, ' ').trim();
   return line.length <= length ? line : `${line.slice(0, length - 1).replace(/[\uD800-\uDBFF]$/u, '')}…`;

@@ -6,7 +6,7 @@ import { describe, grammarHelp, parsePrompt, type Command } from './grammar.ts';
 import { cut } from './literals.ts';
 import { readTranscript, type Transcript } from './transcript.ts';
 
-/** A language model that does, with the agent's own tools, the literal edits its small grammar understands. */
+/** Creates a language model that makes the literal edits its small grammar understands, with the agent's own tools. */
 export function createOfflineEditor(): LanguageModelV4 {
   return createOfflineModel({ modelId: 'editor', answer });
 }
@@ -48,10 +48,10 @@ function workOf({ requests }: Transcript): { tasks: Task[]; unknown: string[] } 
   };
 }
 
-/** How many commands share a batch. */
+/** Maximum number of commands per batch. */
 const maxTogether = 20;
 
-/** The calls of the first commands that have not ended, as long as none of them touches a path of another. */
+/** Returns the calls of the first unfinished commands that do not touch each other's paths. */
 function nextCalls(tasks: Task[], transcript: Transcript): ToolCall[] {
   const batch: ToolCall[][] = [];
   const taken: string[] = [];
@@ -67,7 +67,7 @@ function nextCalls(tasks: Task[], transcript: Transcript): ToolCall[] {
   return batch.flat();
 }
 
-/** The paths that a command touches, each with a slash at its end; without any it may touch all. */
+/** Returns the paths that a command touches, each with a trailing slash; `/` when it may touch any. */
 function pathsOf({ path, from, to }: Command): string[] {
   const paths = [path, from, to].filter((one) => one !== undefined);
   if (paths.length === 0) return ['/'];

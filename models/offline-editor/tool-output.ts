@@ -1,23 +1,23 @@
 const searchNote = /^\[(?:There are more|The search took|Folders deeper|Not searched|The answer is cut)/u;
 const cursor = /Go on with after ("(?:[^"\\]|\\.)*")\.\]$/u;
-/** What a search says that found nothing, and what takes the place of an old output in a long prompt. */
+/** Matches the output of a search without results, and the placeholder for an old output in a long prompt. */
 const noFiles = /^(?:No line matches |\[\d+ characters of an earlier )/u;
 
 export interface Found {
   paths: string[];
-  /** Where the next search begins; null: this one has seen everything it can. */
+  /** Start of the next search; null when this one has covered everything it can. */
   goOnAfter: string | null;
-  /** What the search did not look at, in a phrase; null: nothing. */
+  /** Files that the search skipped, as a phrase; null if it skipped none. */
   problem: string | null;
 }
 
-/** The files that a search for `filesOnly` found. */
+/** Parses the output of a search with `filesOnly`. */
 export function readFound(text: string): Found {
   const lines = text.split('\n').filter((line) => line !== '');
   const firstNote = lines.findIndex((line) => searchNote.test(line));
   const notes = firstNote === -1 ? [] : lines.splice(firstNote);
   const isCut = notes.some((line) => line.startsWith('[The answer is cut'));
-  // the last path of an answer that was cut may be cut itself
+  // the last path of a truncated output may be truncated itself
   const paths = noFiles.test(text) ? [] : lines.slice(0, isCut ? -1 : undefined);
   const goOn = notes.map((line) => cursor.exec(line)?.[1]).find((found) => found !== undefined);
   const missed = notes.filter((line) => !cursor.test(line) && !line.startsWith('[The answer is cut'));
@@ -28,15 +28,15 @@ export function readFound(text: string): Found {
   };
 }
 
-/** The line at which a read goes on that showed only a part of the file. */
+/** Returns the line at which to continue after a partial read of the file. */
 export function windowAfter(window: string): number | null {
   const offset = /^\[[^\n]*\boffset (\d+)/mu.exec(window)?.[1];
   return offset === undefined ? null : Number(offset);
 }
 
 /**
- * The last lines of a file as reads showed it: as few as occur nowhere else in it, and not only blank ones. Null when the file
- * has none, or a read left something out that no further one shows, such as the rest of a very long line.
+ * Returns the last lines of a file, as few as are unique in it and not only blank ones. Null when the file has none, or
+ * when the reads left something out that no further read shows, such as the rest of a very long line.
  */
 export function endOf(content: string): string | null {
   const lines = content.split('\n').flatMap((line) => /^ *\d+\|([\s\S]*)$/u.exec(line)?.[1] ?? []);

@@ -5,26 +5,26 @@ export interface ToolResult {
   isError: boolean;
 }
 
-/** What a prompt asks for now, and what has come of the calls made so far. */
+/** The open requests of a prompt, and the results of the calls made so far. */
 export interface Transcript {
-  /** How often the work was ended in vain since then. */
+  /** Number of refused calls of `finish` since then. */
   refusedFinishes: number;
-  /** The messages since the last turn that ended; `id` is the message's place among all of the user's messages. */
+  /** Messages since the last turn that ended. `id` is the message's position among all user messages. */
   requests: { id: number; text: string }[];
   resultOf(callId: string): ToolResult | null;
-  /** The inputs of the calls made before whose ids begin so. They outlive the outputs, which a long prompt may leave out. */
+  /** Returns the inputs of earlier calls by id prefix. They outlive the outputs, which a long prompt may leave out. */
   inputsOf(callIds: string): Record<string, unknown>[];
 }
 
-/** What stands in the place of a result when a call was never run; the call is made again. */
+/** Result of a call that was never run, which is then repeated. */
 const notRun = 'This call was not run.';
 
-/** What the service itself says asks for no edit. */
+/** Prefix of messages from the service itself, which do not request edits. */
 const serviceNote = '(Note of the service: ';
 
 /**
- * A turn has ended with a call of `finish` that was not refused or an answer without calls; what was asked before that is done. A message
- * that arrives in the middle of a turn joins what is being worked on.
+ * Reads a prompt. A turn ends with an accepted call of `finish` or an answer without calls, and the requests before
+ * that are done. A message that arrives during a turn is added to the open requests.
  */
 export function readTranscript(prompt: LanguageModelV4Prompt): Transcript {
   const results = new Map<string, ToolResult>();

@@ -3,10 +3,10 @@ export interface Block {
   isCode: boolean;
 }
 
-/** Blocks that make sense only together: a title or a lead with what it leads to, a list with all of its items. */
+/** Blocks that make sense only together: a title or a lead-in with what follows it, a list with all of its items. */
 export interface Unit {
   blocks: Block[];
-  /** Whether it begins with a title of its own, as a step does. */
+  /** Whether it starts with a title, as a step does. */
   isTitled: boolean;
 }
 
@@ -14,7 +14,10 @@ const opening = /^\s*(`{3,}|~{3,})/u;
 const item = /^\s*(?:[-*+]|\d{1,9}[.)])\s/u;
 const title = /^(?:\*\*[^*\n]{1,200}\*\*|#{1,6}\s[^\n]{0,300})$/u;
 
-/** The blocks of a Markdown text: fenced code whole, everything else by blank lines. A fence left open is closed. */
+/**
+ * Returns the blocks of a Markdown text: fenced code whole, everything else split at blank lines. An open fence is
+ * closed.
+ */
 export function blocksOf(markdown: string): Block[] {
   const blocks: Block[] = [];
   let lines: string[] = [];
@@ -46,7 +49,7 @@ export function blocksOf(markdown: string): Block[] {
   return blocks;
 }
 
-/** The blocks of a passage by what belongs together; pictures, rules, anchors and empty code are left out. */
+/** Groups the blocks of a passage into units. Omits pictures, rules, anchors and empty code. */
 export function unitsOf(markdown: string): Unit[] {
   const units: Unit[] = [];
   let isWaiting = false;
@@ -61,7 +64,7 @@ export function unitsOf(markdown: string): Unit[] {
   return units;
 }
 
-/** The text of blocks, as it stood. */
+/** Joins the unchanged text of blocks. */
 export function textOf(blocks: Block[]): string {
   return blocks.map(({ text }) => text).join('\n\n');
 }

@@ -2,12 +2,12 @@ import { isItem, textOf, unitsOf } from './blocks.ts';
 import type { Block, Unit } from './blocks.ts';
 import { overlapOf } from './terms.ts';
 
-/** How much of a passage is quoted; an example is quoted whole, because half of one is worth nothing. */
+/** Length of an excerpt. An example is always quoted whole, because half of one is useless. */
 const excerptLength = 1200;
-/** How near a block must come to the best one for the excerpt to begin with it. */
+/** Minimum score of a block, relative to the best one, for the excerpt to start with it. */
 const nearBest = 0.6;
 
-/** The part of a passage that has most to do with the question, in the passage's own words and order. */
+/** Returns the part of a passage most relevant to the question, in the passage's own words and order. */
 export function excerptOf(markdown: string, terms: Set<string>): string {
   const units = unitsOf(markdown);
   if (lengthOf(units) <= excerptLength) return units.map(({ blocks }) => textOf(blocks)).join('\n\n');
@@ -23,7 +23,7 @@ export function excerptOf(markdown: string, terms: Set<string>): string {
   return quoted.join('\n\n');
 }
 
-/** Where the answer begins: at the best unit, or before it where what leads there is about the question too. */
+/** Returns the first unit of the excerpt: the best one, or an earlier one if those in between are relevant, too. */
 function startOf(units: Unit[], terms: Set<string>): number {
   const scores = units.map(({ blocks }) => overlapOf(terms, textOf(blocks)));
   const best = Math.max(...scores);
@@ -40,7 +40,7 @@ function lengthOf(units: Unit[]): number {
   return units.flatMap(({ blocks }) => blocks).reduce((sum, { text }) => sum + text.length, 0);
 }
 
-/** A unit that is too long by itself: code stays whole, lists and tables begin with the lines that answer and end after a whole one. */
+/** Shortens a single long unit. Code stays whole; lists and tables start at the best line and end after a whole one. */
 function shortened(blocks: Block[], terms: Set<string>): Block[] {
   let left = excerptLength;
   const kept: Block[] = [];
@@ -77,7 +77,7 @@ function bestLine(lines: string[], terms: Set<string>): number {
   return scores.indexOf(Math.max(...scores));
 }
 
-/** The beginning of the item that a line belongs to; the first line outside a list. */
+/** Returns the first line of the item that a line belongs to; 0 outside a list. */
 function itemOf(lines: string[], at: number): number {
   let first = at;
   while (first > 0 && !/^\S/u.test(lines[first] ?? '')) first -= 1;

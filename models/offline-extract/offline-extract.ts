@@ -5,16 +5,16 @@ import { textOf, unitsOf } from './blocks.ts';
 import { excerptOf } from './excerpt.ts';
 import { overlapOf, termsOf } from './terms.ts';
 
-/** What the model says when the passages do not answer the question. */
-export const notFoundSentence = 'I could not find this in the documentation.';
+/** The model's answer when the passages do not answer the question. */
+const notFoundSentence = 'I could not find this in the documentation.';
 
 const mostQuoted = 3;
-/** How close a passage must come to the first one to be quoted after it: less on the same page, where the two belong together. */
+/** Minimum score of a further passage, relative to the first one: lower on the same page, where they belong together. */
 const nearOnSamePage = 0.82;
 const nearElsewhere = 0.93;
 const farFromBest = 0.75;
 
-/** A language model that answers with the best passages of the prompt, word for word, each with its source. */
+/** Creates a language model that answers with the best passages of the prompt, verbatim, each with its source. */
 export function createOfflineExtract(): LanguageModelV4 {
   return createOfflineModel({ modelId: 'extract', answer: ({ prompt }) => answer(prompt) });
 }
@@ -34,7 +34,7 @@ function* answer(prompt: LanguageModelV4Prompt): Generator<AnswerPart> {
   }
 }
 
-/** The passages an answer quotes, in their order; none when the evidence is weak. */
+/** Returns the passages that an answer quotes, in order; none when the evidence is weak. */
 function quotedPassages({ question, passages, weakScore }: GroundedQuestion): Passage[] {
   const terms = termsOf(question);
   const best = Math.max(...passages.map(({ score }) => score));
@@ -47,19 +47,19 @@ function quotedPassages({ question, passages, weakScore }: GroundedQuestion): Pa
     const { title, headings, content, score } = passage;
     if (score < Math.max(weakScore, first === null ? best * farFromBest : nearTo(first, passage))) continue;
     if (content.trim() === '' || seen.has(content)) continue;
-    const said = terms.intersection(termsOf([title, ...headings, content].join('\n')));
-    if (terms.size > 0 && said.size === 0) continue;
+    const found = terms.intersection(termsOf([title, ...headings, content].join('\n')));
+    if (terms.size > 0 && found.size === 0) continue;
     // Another page has to add to the answer; more of the same reads as a list of search results.
-    if (first !== null && passage.path !== first.path && said.isSubsetOf(answered)) continue;
+    if (first !== null && passage.path !== first.path && found.isSubsetOf(answered)) continue;
     seen.add(content);
-    for (const term of said) answered.add(term);
+    for (const term of found) answered.add(term);
     first ??= passage;
     quoted.push(passage);
   }
   return quoted.slice(0, mostQuoted);
 }
 
-/** Of passages that are about as good as the first, those come first that say most of it in one place. */
+/** Sorts the passages that score about as high as the first by how many terms a single unit of them contains. */
 function byAnswer(passages: Passage[], terms: Set<string>): Passage[] {
   const floor = (passages[0]?.score ?? 0) * nearElsewhere;
   const rival = passages.findIndex(({ score }) => !(score >= floor));
@@ -97,7 +97,7 @@ function linkTextOf({ title, headings, path }: Passage): string {
   return text.replace(/\s+/gu, ' ').replace(/[\\[\]]/gu, (character) => `\\${character}`);
 }
 
-/** An address that ends where the link does. */
+/** Escapes the characters of an address that would end a Markdown link. */
 function linkTargetOf(url: string): string {
   return url.replace(/[\s()<>]/gu, (character) => {
     return `%${character.charCodeAt(0).toString(16).padStart(2, '0').toUpperCase()}`;

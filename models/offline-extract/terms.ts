@@ -6,7 +6,7 @@ const stopWords = new Set(
 
 const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u;
 
-/** The words of a text that carry meaning, by their beginnings, so that forms of a word are equal. */
+/** Returns the stems of a text's meaningful words, so that forms of a word are equal. */
 export function termsOf(text: string): Set<string> {
   const terms = new Set<string>();
   for (const [word] of text.matchAll(/[\p{L}\p{M}\p{N}]+/gu)) {
@@ -25,7 +25,7 @@ export function termsOf(text: string): Set<string> {
   return terms;
 }
 
-/** How many of the wanted terms a text holds. */
+/** Returns the number of wanted terms that a text contains. */
 export function overlapOf(wanted: Set<string>, text: string): number {
   return wanted.intersection(termsOf(text)).size;
 }

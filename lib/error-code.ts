@@ -1,0 +1,4 @@
+/** Returns the code of a system or database error (`ENOENT`, `23503`), or null for any other error. */
+export function codeOf(error: unknown): string | null {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
+}

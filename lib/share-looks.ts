@@ -1,0 +1,41 @@
+/** Reports whether the database holds work of one kind. */
+export type IsDue = () => Promise<boolean>;
+
+export interface SharedLooks<Kind extends string> {
+  /** Returns which kinds of work are due, by one query. */
+  look(): Promise<Record<Kind, boolean>>;
+  /** Reports that new work would be announced, and that none has been lately. */
+  isQuiet(): boolean;
+}
+
+const everyMs = 1_000;
+const quietEveryMs = 5_000;
+/** Work that was due may be due again when its lease expires. */
+const busyMs = 15_000;
+
+/**
+ * Lets the chores of a process share one look at the database per second, and one per five seconds while it is quiet,
+ * because an idle process would otherwise ask for each kind of work several times a second.
+ */
+export function shareLooks<Kind extends string>({ look, isQuiet }: SharedLooks<Kind>): (kind: Kind) => IsDue {
+  let newest: { at: number; found: Promise<Record<Kind, boolean>> } | null = null;
+  let busyAt = -Infinity;
+
+  async function lookNow(): Promise<Record<Kind, boolean>> {
+    try {
+      const found = await look();
+      if (Object.values(found).includes(true)) busyAt = performance.now();
+      return found;
+    } catch (error) {
+      busyAt = performance.now();
+      throw error;
+    }
+  }
+
+  return (kind) => async () => {
+    const now = performance.now();
+    const restMs = isQuiet() && now - busyAt >= busyMs ? quietEveryMs : everyMs;
+    if (newest === null || now - newest.at >= restMs) newest = { at: now, found: lookNow() };
+    return (await newest.found)[kind];
+  };
+}
