@@ -4,7 +4,9 @@ import { linesOf, plainText } from '../read/markdown-lines.ts';
 import type { SourcePage } from '../read/source-page.ts';
 import { termsOf } from './words.ts';
 
-/** Terms of a passage in the columns of the index, in reading order; `code` holds each of its terms a few times at most. */
+/**
+ * Terms of a passage by column of the index, in reading order; `code` repeats each of its terms a few times at most.
+ */
 export interface ChunkTerms {
   title: string[];
   headings: string[];
@@ -15,7 +17,10 @@ export interface ChunkTerms {
 const mostRepeats = 3;
 const codeSpans = /(`{1,3})([^`]{1,300})\1/g;
 
-/** Analyses a passage: prose is stemmed and loses its stop words, identifiers go whole and by parts into a column of their own. */
+/**
+ * Analyzes a passage: prose is stemmed and loses its stop words; identifiers are indexed whole and in parts, in a
+ * separate column.
+ */
 export function analyseChunk(page: SourcePage, chunk: Chunk, isFirst: boolean): ChunkTerms {
   const passage = page.content.slice(chunk.start, chunk.end);
   const { prose, code } = splitCode(passage);
@@ -54,21 +59,4 @@ function splitCode(passage: string): { prose: string; code: string } {
   for (const line of linesOf(passage))
     (line.kind === 'code' ? code : prose).push(line.kind === 'fence' ? '' : passage.slice(line.start, line.end));
   return { prose: prose.join('\n'), code: code.join('\n') };
-}
-
-/** A page's facets as terms of the index, so that a filter is part of the full-text query. */
-export function facetsOf({ path, metadata }: SourcePage): string[] {
-  return [
-    facetTerm('language', metadata.language ?? ''),
-    facetTerm('version', metadata.version ?? ''),
-    ...(metadata.tags ?? []).map((tag) => facetTerm('tag', tag)),
-    ...(metadata.groups ?? []).map((group) => facetTerm('group', group)),
-    facetTerm('page', path),
-  ];
-}
-
-/** One facet as a term that no text can contain. */
-export function facetTerm(kind: string, value: string): string {
-  const bytes = Buffer.from(value.trim().toLowerCase().normalize('NFC'), 'utf8');
-  return `._${kind}_${bytes.toString('hex')}`;
 }

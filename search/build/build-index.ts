@@ -21,7 +21,7 @@ interface HashedPage {
   hash: string;
   order: number | null;
   language: string;
-  /** Null where the previous artifact holds it. */
+  /** Null if the previous artifact contains it. */
   page: SourcePage | null;
 }
 
@@ -33,15 +33,15 @@ interface Plan {
 interface BuildOptions {
   file: string;
   previousFile?: string;
-  /** Fingerprint of the navigation, which pages are known again by. */
+  /** Fingerprint of the navigation, by which pages are recognized. */
   navigation?: string;
 }
 
 const largestChange = 0.2;
 
 /**
- * Builds an artifact at `file`, taking unchanged pages from `previousFile` where given (incremental). Hidden pages stay out.
- * Throws UnreadError when it has to begin anew and a page was not read.
+ * Builds an artifact at `file`, reusing unchanged pages of `previousFile` if given. Hidden pages are excluded. Throws
+ * UnreadError when a full build is needed and a page was not read.
  */
 export function buildIndex(
   pages: Iterable<WantedPage>,
@@ -75,9 +75,20 @@ function hashPages(pages: Iterable<WantedPage>): HashedPage[] {
 }
 
 function hashPage(page: SourcePage): HashedPage {
-  const { path, content, metadata, boost, order } = page;
+  const { path, content, metadata, boost, order, restrictedTo } = page;
   const { title, description, version, language, tags, groups, keywords } = metadata;
-  const facts = JSON.stringify([path, boost, title, description, version, language, tags, groups, keywords]);
+  const facts = JSON.stringify([
+    path,
+    boost,
+    title,
+    description,
+    version,
+    language,
+    tags,
+    groups,
+    keywords,
+    restrictedTo,
+  ]);
   const hash = createHash('sha256').update(facts).update('\0').update(content).digest('base64url').slice(0, 22);
   return { path, hash, order, language: languageOf(language), page };
 }
@@ -88,7 +99,9 @@ function hashAll(pages: HashedPage[]): string {
   return hash.digest('hex');
 }
 
-/** What to change in the previous artifact; null when it is of no use or too much of it changed by and by. */
+/**
+ * Returns the changes to the previous artifact; null when it is unusable, or when too much of it has changed over time.
+ */
 function planChange(wanted: HashedPage[], previousFile: string): Plan | null {
   if (!existsSync(previousFile)) return null;
   try {
@@ -167,7 +180,7 @@ function writeOrder(database: DatabaseSync, wanted: HashedPage[]): void {
   for (const [position, page] of inOrder.entries()) insert.run(position, page);
 }
 
-/** Of the pages that were read; the others stand in the artifact already. */
+/** Writes the sources of the pages that were read; those of the others are already in the artifact. */
 function writeSources(database: DatabaseSync, wanted: HashedPage[], ids: ReadonlyMap<string, number>): void {
   const write = database.prepare(
     `insert into sources (page, file, name, position) values (?, ?, ?, ?)
@@ -184,8 +197,8 @@ function writeSources(database: DatabaseSync, wanted: HashedPage[], ids: Readonl
 }
 
 /**
- * The language of pages that state none: that in which the navigation begins; without one English, unless the site has English
- * pages and most are in another language.
+ * Returns the language of pages that state none: the first of the navigation; without a navigation English, unless the
+ * site has English pages and most pages are in another language.
  */
 function mainLanguage(pages: HashedPage[]): string {
   const first = pages

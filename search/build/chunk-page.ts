@@ -13,13 +13,13 @@ export interface Chunk {
 
 export interface ChunkedPage {
   chunks: Chunk[];
-  /** Everything a link may point to inside the page. */
+  /** Everything inside the page that a link may point to. */
   anchors: string[];
 }
 
 interface Section extends Chunk {
   level: number;
-  /** Ends of its paragraphs, where it may be cut. */
+  /** Ends of its paragraphs, where it may be split. */
   breaks: number[];
 }
 
@@ -29,7 +29,10 @@ const tinySection = 80;
 const mostChunks = 20_000;
 const setextMark = /^ {0,3}(=+|-{2,})[ \t]*$/;
 
-/** Cuts a page at its headings; long sections at paragraphs, tiny ones joined with what follows them. An endless page is cut off. */
+/**
+ * Splits a page at its headings; long sections are split at paragraphs, short ones joined with the next. A very long
+ * page is truncated.
+ */
 export function chunkPage(content: string, title: string): ChunkedPage {
   const { sections, anchors } = sectionsOf(content, title);
   const chunks = joinTiny(content, sections)
@@ -105,7 +108,10 @@ function isBlank(code: number): boolean {
   return code === 32 || code === 10 || code === 13 || code === 9;
 }
 
-/** A section of a few words goes to the deeper section after it; one without words goes unless it is all there is below its heading. */
+/**
+ * Joins a section of a few words with the deeper section after it. A section without text is dropped unless it is all
+ * there is below its heading.
+ */
 function joinTiny(content: string, sections: Section[]): Section[] {
   const joined: Section[] = [];
   for (const section of sections) {
@@ -152,7 +158,7 @@ function splitLong(content: string, section: Section): Chunk[] {
   return parts.filter((part, at) => part.end > part.start || (at === 0 && parts.length === 1));
 }
 
-/** Inside one long paragraph: after a line, else after a word, else anywhere that leaves letters whole. */
+/** Splits a long paragraph after a line, else after a word, else anywhere between characters. */
 function cutWithin(content: string, start: number): number {
   const latest = start + longestChunk;
   const window = content.slice(start, latest);

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 
-/** Terms in fewer passages are counted when a query asks for them. */
+/** Terms in fewer passages are counted when a query needs them. */
 const commonCount = 256;
 
 /** Counts the common terms of a freshly built index. */
@@ -12,7 +12,7 @@ export function countCommonTerms(database: DatabaseSync): void {
     .run(commonCount);
 }
 
-/** Brings the counts up to date: `changes` says by how many passages each term grew or shrank. */
+/** Updates the counts; `changes` has the difference of passages per term. */
 export function updateCommonTerms(database: DatabaseSync, changes: ReadonlyMap<string, number>): void {
   const known = database.prepare('select count from common_terms where term = ?');
   const write = database.prepare(
@@ -29,7 +29,7 @@ export function updateCommonTerms(database: DatabaseSync, changes: ReadonlyMap<s
   }
 }
 
-/** Returns a function that says in how many passages a term occurs; remembers what it was asked. */
+/** Returns a function that returns the number of passages with a term, and caches the results. */
 export function createTermCounts(database: DatabaseSync): (term: string) => number {
   const common = database.prepare('select count from common_terms where term = ?');
   const count = database.prepare('select doc from temp.vocabulary where term = ?');

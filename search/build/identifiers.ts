@@ -5,7 +5,7 @@ const humps = /\p{Lu}+(?!\p{Ll})|\p{Lu}?\p{Ll}+|\p{Lo}+|\p{N}+/gu;
 
 export interface Identifier {
   text: string;
-  /** The term of the identifier as one word. */
+  /** The identifier as one term. */
   whole: string;
   /** Terms of its parts; empty when it has only one. */
   parts: string[];
@@ -13,12 +13,15 @@ export interface Identifier {
   flag: string | null;
 }
 
-/** Whether a text is written as names in programs are: `createOrganization`, `x_y`, `--flag`, `a.b.c`, `HTTPServer2`. */
+/**
+ * Reports whether a text is written like a name in a program: `createOrganization`, `x_y`, `--flag`, `a.b.c`,
+ * `HTTPServer2`.
+ */
 export function isIdentifier(text: string): boolean {
   return /^-|[_$]|\p{Ll}\p{Lu}|\p{Lu}{2}\p{Ll}|\p{L}\p{N}|\p{N}\p{L}|[\p{L}\p{N}][.-][\p{L}\p{N}]/u.test(text);
 }
 
-/** Everything in a text that could be an identifier, in order; in prose only what is written as one. */
+/** Returns everything in a text that could be an identifier, in order; in prose only what is written like one. */
 export function findIdentifiers(text: string, { inCode }: { inCode: boolean }): Identifier[] {
   const found: Identifier[] = [];
   for (const match of text.matchAll(candidate)) {
@@ -43,7 +46,7 @@ function identifierOf(text: string): Identifier {
   };
 }
 
-/** The terms of an identifier for the index: whole, parts and flag. */
+/** Returns the terms of an identifier for the index: whole, parts and flag. */
 export function termsOfIdentifier({ whole, parts, flag }: Identifier): string[] {
   return [whole, ...parts, flag ?? ''].filter((term) => term !== '');
 }

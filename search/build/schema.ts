@@ -1,13 +1,14 @@
 import { DatabaseSync } from 'node:sqlite';
 
 /** The full-text columns in the order of their weights. */
-export const columns = ['title', 'headings', 'body', 'code', 'facets'] as const;
+const columns = ['title', 'headings', 'body', 'code', 'facets'] as const;
 
 const tables = `
 create table meta (key text primary key, value text not null) without rowid;
 create table pages (
   id integer primary key, path text not null unique, hash text not null, title text not null, metadata text not null, language text not null, boost real not null,
-  first_chunk integer not null, chunk_count integer not null, anchors text not null, is_packed integer not null, content blob not null
+  first_chunk integer not null, chunk_count integer not null, anchors text not null, is_packed integer not null, content blob not null,
+  readers text
 );
 create table sources (page integer primary key, file text not null, name text not null, position integer);
 create table page_order (position integer primary key, page integer not null);
@@ -21,7 +22,7 @@ create virtual table chunk_text using fts5(${columns.join(', ')}, content = '', 
 
 const vocabulary = `create virtual table temp.vocabulary using fts5vocab(main, chunk_text, row)`;
 
-/** An empty artifact for one bulk load. */
+/** Opens an empty artifact for one bulk load. */
 export function createArtifact(file: string): DatabaseSync {
   const database = new DatabaseSync(file);
   database.exec('pragma page_size = 4096');
@@ -32,7 +33,7 @@ export function createArtifact(file: string): DatabaseSync {
   return database;
 }
 
-/** An artifact to change: a private copy that becomes visible by renaming, so no journal is kept. */
+/** Opens an artifact to change: a private copy that becomes visible by renaming, so it needs no journal. */
 export function openArtifactForChange(file: string): DatabaseSync {
   const database = new DatabaseSync(file);
   prepareForBulk(database);
@@ -40,7 +41,7 @@ export function openArtifactForChange(file: string): DatabaseSync {
   return database;
 }
 
-/** A finished artifact, read-only. */
+/** Opens a finished artifact, read-only. */
 export function openArtifact(file: string): DatabaseSync {
   const database = new DatabaseSync(file, { readOnly: true });
   try {

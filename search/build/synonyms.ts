@@ -48,7 +48,7 @@ for (const line of groups.trim().split('\n')) {
     meanings.set(term, new Set([...(meanings.get(term) ?? []), ...terms.filter((other) => other !== term)]));
 }
 
-/** Terms that mean about the same as a term; empty for most. */
+/** Returns terms with about the same meaning; empty for most terms. */
 export function sameMeaning(term: string): string[] {
   return [...(meanings.get(term) ?? [])];
 }

@@ -1,6 +1,6 @@
 import { stem } from './stem.ts';
 
-/** Words too common to say what a text is about. */
+/** Words too common to characterize a text. */
 export const stopWords: ReadonlySet<string> = new Set(
   `a about am an and any are aren as at be because been being but by can cannot could couldn d did didn do does doesn doing don
   either else ever few for from get gets getting had has hasn have haven having he her here hers him his how however i if in into
@@ -10,7 +10,7 @@ export const stopWords: ReadonlySet<string> = new Set(
   whose why will with would wouldn yet you your yours`.split(/\s+/),
 );
 
-/** Words of questions that say little of what is asked; texts use them with a meaning, so the index keeps them. */
+/** Words that are insignificant in questions; texts use them with a meaning, so the index contains them. */
 export const questionWords: ReadonlySet<string> = new Set(
   `able again also anyone anything best exactly example explain find give happen happens help know like mean means need possible
   same show something sort supposed tell thing things think try trying understand work working works correct proper properly good
@@ -18,16 +18,16 @@ export const questionWords: ReadonlySet<string> = new Set(
 );
 
 const word = /[\p{L}\p{N}_][\p{L}\p{M}\p{N}_]*/gu;
-// Scripts written without blanks between words.
+// Scripts written without spaces between words.
 const unspaced =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]/u;
 const unspacedRun = new RegExp(`(?:${unspaced.source}\\p{M}*)+|[^\\s]`, 'gu');
 const nonAscii = /[^\p{ASCII}]/u;
-// `_`, and what the compatibility forms of numbers hold: ⑴ is (1), ½ is 1⁄2.
+// `_`, and characters in the compatibility forms of numbers: ⑴ is (1), ½ is 1⁄2.
 const notOfTerm = /[^\p{L}\p{M}\p{N}]/gu;
 const longestTerm = 48;
 
-/** Lower case, compatibility forms folded, accents removed. */
+/** Returns a text in lower case, with compatibility forms folded and accents removed. */
 export function fold(text: string): string {
   if (!nonAscii.test(text)) return text.toLowerCase();
   return text
@@ -37,12 +37,12 @@ export function fold(text: string): string {
     .normalize('NFC');
 }
 
-/** One term for a word or an identifier written together: `create_organization`, `createOrganization` are the same. */
+/** Returns one term for a word or an identifier: `create_organization` and `createOrganization` are equal. */
 export function termOf(text: string): string {
   return stem(fold(text).replaceAll(notOfTerm, '').slice(0, longestTerm));
 }
 
-/** Calls back for every term of a prose text, in order; stop words only when asked for. */
+/** Calls back for every term of a prose text, in order; with stop words only on request. */
 export function eachTerm(
   text: string,
   visit: (term: string, raw: string) => void,
@@ -60,7 +60,7 @@ export function eachTerm(
   }
 }
 
-/** The terms of a prose text. */
+/** Returns the terms of a prose text. */
 export function termsOf(text: string, options: { stopWords: boolean } = { stopWords: false }): string[] {
   const terms: string[] = [];
   eachTerm(text, (term) => terms.push(term), options);

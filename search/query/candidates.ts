@@ -3,14 +3,16 @@ import type { QueryTerm } from './query-terms.ts';
 
 interface Expression {
   text: string;
-  /** Passages its terms occur in, together: what finding and ranking them costs. */
+  /** Sum of the passages of its terms, which is the cost of finding and ranking them. */
   count: number;
 }
 
 interface Surroundings {
   /** The filter; null for none. */
   facets: string | null;
-  /** The page whose passages are looked at in any case. */
+  /** Passages that the reader may not see, as a full-text query; null for none. */
+  hidden: string | null;
+  /** The page whose passages are always included. */
   nearby: string | null;
 }
 
@@ -27,9 +29,12 @@ export function createCandidates(database: DatabaseSync) {
   );
   const unranked = database.prepare('select rowid as id from chunk_text where chunk_text match ? limit ?');
 
-  return function findCandidates(terms: QueryTerm[], { facets, nearby }: Surroundings): number[] {
+  return function findCandidates(terms: QueryTerm[], { facets, hidden, nearby }: Surroundings): number[] {
     const found = new Set<number>();
-    const within = (text: string) => (facets === null ? text : `(${text}) AND (${facets})`);
+    const within = (text: string) => {
+      const wanted = facets === null ? text : `(${text}) AND (${facets})`;
+      return hidden === null ? wanted : `(${wanted}) NOT (${hidden})`;
+    };
     const any = ({ text }: Expression, limit: number): number => {
       const rows = unranked.all(within(text), limit);
       for (const row of rows) found.add(Number(row.id));
@@ -39,7 +44,7 @@ export function createCandidates(database: DatabaseSync) {
       if (expression.count > dearestRanking) any(expression, limit * 2);
       else for (const row of ranked.all(within(expression.text), limit)) found.add(Number(row.id));
     };
-    // ranking reads the whole list of every term: taking all is cheaper where they are few
+    // ranking reads the list of every term completely, so taking all is cheaper when they are few
     const bestOfFew = (expression: Expression, limit: number) => {
       if (any(expression, limit * 2) === limit * 2) best(expression, limit);
     };
@@ -63,7 +68,7 @@ export function createCandidates(database: DatabaseSync) {
   };
 }
 
-/** Terms to look for: words the index knows, else those of the question, else stop words. */
+/** Returns the terms to search for: words in the index, else the question's words, else stop words. */
 function strongTerms(terms: QueryTerm[]): QueryTerm[] {
   const known = terms.filter((term) => term.count > 0);
   for (const kind of ['word', 'question', 'stop']) {
@@ -95,7 +100,7 @@ function inHeadings({ text, count }: Expression): Expression {
   return { text: `{title headings} : (${text})`, count };
 }
 
-/** The rarest terms, as many as can be ranked in good time. */
+/** Returns the rarest terms, as many as can be ranked in time. */
 function affordable(expressions: Expression[]): Expression[] {
   const sorted = expressions.toSorted((a, b) => a.count - b.count);
   let total = 0;

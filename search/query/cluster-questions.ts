@@ -6,38 +6,38 @@ export interface ReaderQuestion {
   askedAt: Date;
 }
 
-/** The same question, however it was written. */
+/** Spellings of one question. */
 export interface DistinctQuestion {
   /** Without case, accents and punctuation. */
   key: string;
-  /** As it was written first. */
+  /** As it was first written. */
   text: string;
   count: number;
   lastAskedAt: Date;
 }
 
 export interface QuestionCluster {
-  /** Of the oldest question: it stays when others join. */
+  /** Key of the oldest question, which stays when others join. */
   id: string;
-  /** The question that was asked most. */
+  /** The most frequent question. */
   label: string;
-  /** The most asked first. */
+  /** Most frequent first. */
   questions: DistinctQuestion[];
 }
 
-/** Dice's coefficient of the terms of two questions that belong together. */
+/** Smallest Dice coefficient of the terms of two questions in one cluster. */
 const similarEnough = 0.6;
 
-/** What is the same for every way of writing a question. */
+/** Returns a key that is equal for all spellings of a question. */
 export function keyOfQuestion(text: string): string {
   return (fold(text).match(/[\p{L}\p{M}\p{N}]+/gu) ?? []).join(' ').slice(0, 500);
 }
 
-/** Of a long question the rarest terms say what it is about. */
+/** A long question is represented by its rarest terms. */
 const mostTerms = 40;
-/** Older clusters that a question is compared with by a term, beginning at its rarest. */
+/** Largest number of clusters that are looked up by the terms of a question, starting with its rarest. */
 const mostLooks = 2_000;
-/** Of clusters that were not compared by all terms, the nearest are. */
+/** Of clusters compared by some terms only, this many of the nearest are compared by all. */
 const mostCompared = 20;
 
 interface Cluster {
@@ -46,9 +46,9 @@ interface Cluster {
 }
 
 /**
- * Puts questions together that share most of their words, by these words alone: the same questions always give the same
- * clusters. Each question goes to the most similar older cluster, by the cluster's oldest question. The work grows with the
- * number of questions alone, whatever words they share.
+ * Groups questions that share most of their words. Deterministic: the same questions always give the same clusters.
+ * Each question joins the most similar older cluster, compared with that cluster's oldest question. The work depends
+ * only on the number of questions, whatever words they share.
  */
 export function clusterQuestions(questions: ReaderQuestion[]): QuestionCluster[] {
   const clusters: Cluster[] = [];
@@ -69,7 +69,7 @@ export function clusterQuestions(questions: ReaderQuestion[]): QuestionCluster[]
   return clusters.map(({ questions }) => present(questions)).toSorted(byCount);
 }
 
-/** The most similar cluster, of equals the older one; undefined when none is similar enough. */
+/** Returns the most similar cluster, the older one if equal; undefined when none is similar enough. */
 function nearest(
   terms: readonly string[],
   clusters: readonly Cluster[],
@@ -114,7 +114,7 @@ function countedAgain(
     .map(([position]) => [position, terms.filter((term) => clusters[position]?.terms.has(term)).length]);
 }
 
-/** The terms of each question, the rarest first. */
+/** Returns the terms of each question, the rarest first. */
 function withTerms(questions: DistinctQuestion[]): { question: DistinctQuestion; terms: string[] }[] {
   const all = questions.map((question) => ({ question, terms: [...termsOfQuestion(question.text)] }));
   const counts = new Map<string, number>();
@@ -133,7 +133,7 @@ function idOf(key: string): string {
   return `gap_${createHash('sha256').update(key).digest('hex').slice(0, 24)}`;
 }
 
-/** Oldest first. */
+/** Sorts by age, oldest first. */
 function distinct(questions: ReaderQuestion[]): DistinctQuestion[] {
   const known = new Map<string, DistinctQuestion>();
   const inOrder = questions.toSorted(
@@ -149,11 +149,11 @@ function distinct(questions: ReaderQuestion[]): DistinctQuestion[] {
   return [...known.values()];
 }
 
-/** Words that say what is asked; all of them where there are no others. */
+/** Returns the significant words of a question; all of them if there are no others. */
 function termsOfQuestion(text: string): Set<string> {
   const terms = termsOf(text);
-  const telling = terms.filter((term) => !questionWords.has(term));
-  return new Set(telling.length > 0 ? telling : terms.length > 0 ? terms : [keyOfQuestion(text)]);
+  const significant = terms.filter((term) => !questionWords.has(term));
+  return new Set(significant.length > 0 ? significant : terms.length > 0 ? terms : [keyOfQuestion(text)]);
 }
 
 function byCount(one: QuestionCluster, other: QuestionCluster): number {

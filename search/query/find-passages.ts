@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { facetTerm } from '../build/analyse-chunk.ts';
+import { facetTerm } from '../build/facets.ts';
 import { createCandidates } from './candidates.ts';
+import { hiddenFrom, type PageAccess } from './page-access.ts';
 import { createTermCounts } from '../build/common-terms.ts';
 import { folderOf, pathOf } from '../read/paths.ts';
 import { withPageEvidence } from './page-evidence.ts';
@@ -21,19 +22,19 @@ interface Scored extends Passage {
   ordinal: number;
   presence: number[];
   language: string;
-  /** What its page's boost and language do to its rank. */
+  /** Effect of its page's boost and language on its rank. */
   factor: number;
   preference: number;
 }
 
-/** How much the surroundings move a passage; each is small beside what the passage itself says. */
+/** Weights of a passage's surroundings; each is small compared with the passage itself. */
 const samePage = 0.06;
 const sameFolder = 0.02;
 const hintsShare = 0.06;
 const boostShare = 0.07;
 const repeatedPage = 0.94;
 const otherLanguage = 0.85;
-/** Spreads the scores over 0 to 1, so that `weakEvidence` parts what is answered from what is not. */
+/** Spreads the scores over 0 to 1, so that `weakEvidence` separates answered from unanswered questions. */
 const evidenceCurve = 0.6;
 
 /** Returns the function that finds the passages of an index for a request, best first. */
@@ -41,6 +42,7 @@ export function createPassageFinder(database: DatabaseSync, { mainLanguage }: { 
   const count = createTermCounts(database);
   const passages = Number(database.prepare('select count(*) as count from chunks').get()?.count ?? 0);
   const findCandidates = createCandidates(database);
+  const hasRestricted = database.prepare('select 1 from pages where readers is not null limit 1').get() !== undefined;
   const languages = new Set(
     database
       .prepare('select distinct language from pages')
@@ -52,21 +54,27 @@ export function createPassageFinder(database: DatabaseSync, { mainLanguage }: { 
     'select c.id, c.page, c.ordinal, c.terms, p.path, p.boost, p.language from json_each(?) as wanted join chunks as c on c.id = wanted.value join pages as p on p.id = c.page',
   );
 
-  /** The language to prefer: that of the page a reader looks at, else the site's; null where the request names one or there is no choice. */
+  /**
+   * Returns the language to prefer: that of the reader's page, else the site's; null when the request names one or
+   * there is no choice.
+   */
   function preferredLanguage(filter: SearchFilter, current: string | null): string | null {
     if (filter.language !== undefined || languages.size < 2) return null;
     const row = current === null ? undefined : languageAt.get(current, `${current}/index`);
     return row === undefined ? mainLanguage : String(row.language) || mainLanguage;
   }
 
-  return function findPassages({ query, limit, filter, currentPath, hints }: SearchRequest): Passage[] {
+  return function findPassages(
+    { query, limit, filter, currentPath, hints }: SearchRequest,
+    access: PageAccess,
+  ): Passage[] {
     const terms = readQuery(query, { count, passages });
     const facets = facetsOf(filter ?? {}, mainLanguage);
     if (facets === 'none' || terms.length === 0) return [];
     const current = currentPath === undefined ? null : pathOf(currentPath);
     const nearby = current === null ? null : `"${facetTerm('page', current)}"`;
     const language = preferredLanguage(filter ?? {}, current);
-    const ids = findCandidates(terms, { facets, nearby });
+    const ids = findCandidates(terms, { facets, hidden: hasRestricted ? hiddenFrom(access) : null, nearby });
     const weigh = createRanker(terms);
     const hintTerms = hints === undefined || hints.length === 0 ? [] : readQuery(hints.join(' '), { count, passages });
     const weighHints = createRanker(hintTerms);
@@ -99,7 +107,7 @@ function nearness(path: string, current: string | null): number {
   return folderOf(path) !== '' && folderOf(path) === folderOf(current) ? sameFolder : 0;
 }
 
-/** Orders by score with preferences and boost; a page's further passages step back a little. */
+/** Sorts by score with preferences and boost; further passages of a page are ranked slightly lower. */
 function inOrder(scored: (Scored & PageEvidence)[], limit: number): Passage[] {
   const rankOf = (passage: Scored & PageEvidence) => (passage.score + passage.preference) * passage.factor;
   const compare = (a: { rank: number; passage: Scored }, b: { rank: number; passage: Scored }) =>
@@ -131,7 +139,10 @@ function inOrder(scored: (Scored & PageEvidence)[], limit: number): Passage[] {
   }));
 }
 
-/** The filter as a part of the full-text query; `none` when nothing can match. A page without a language is in the main one. */
+/**
+ * Returns the filter as a part of the full-text query; `none` when nothing can match. A page without a language counts
+ * as in the main one.
+ */
 function facetsOf({ language, version, tag, groups }: SearchFilter, mainLanguage: string): string | null | 'none' {
   const values = [language, version, tag, ...(groups ?? [])];
   if (values.some((value) => value !== undefined && value.trim() === '')) return 'none';

@@ -4,7 +4,7 @@ import { openArtifact } from '../build/schema.ts';
 import type { SourcePage } from '../read/source-page.ts';
 import type { PageSource } from '../read/source-page.ts';
 
-/** A page that the previous index holds as it is wanted: its file and the navigation are those of that index. */
+/** A page that the previous index contains in its current form: its file and the navigation are unchanged. */
 export interface KnownPage {
   path: string;
   hash: string;
@@ -13,7 +13,7 @@ export interface KnownPage {
   language: string;
 }
 
-/** What pages are made of: read anew, or known of the previous index. */
+/** Input of a build: pages read now, or known from the previous index. */
 export type WantedPage = SourcePage | KnownPage;
 
 export interface KnownPages {
@@ -23,7 +23,7 @@ export interface KnownPages {
   bySource: ReadonlyMap<string, KnownPage>;
 }
 
-/** A file or page that was taken to be unchanged is needed after all: read all of them. */
+/** A file or page that was assumed to be unchanged is needed after all; all of them have to be read. */
 export class UnreadError extends Error {
   override name = 'UnreadError';
 }
@@ -32,18 +32,18 @@ export function isKnown(page: WantedPage): page is KnownPage {
   return 'hash' in page;
 }
 
-/** A key of `bySource`. */
+/** Returns a key of `bySource`. */
 export function sourceKey({ file, name }: PageSource): string {
   return `${name} ${file}`;
 }
 
-/** Equal for navigations that place every page alike. */
+/** Returns a fingerprint that is equal for navigations that place every page alike. */
 export function fingerprintOf({ entries, languages, versions }: Navigation): string {
   const facts = JSON.stringify([[...entries], languages, versions]);
   return createHash('sha256').update(facts).digest('base64url').slice(0, 22);
 }
 
-/** The keys of the files whose pages an artifact may hold as they are wanted; none where it cannot tell. */
+/** Returns the keys of the files whose pages an artifact may contain in their current form; none if it cannot tell. */
 export function readKnownSources(artifact: string): Set<string> {
   try {
     using database = openArtifact(artifact);
@@ -54,7 +54,7 @@ export function readKnownSources(artifact: string): Set<string> {
   }
 }
 
-/** The pages that an artifact holds with the files they were read from; null where it cannot tell. */
+/** Returns the pages of an artifact with the files they were read from; null if it cannot tell. */
 export function readKnownPages(artifact: string): KnownPages | null {
   try {
     using database = openArtifact(artifact);

@@ -1,27 +1,27 @@
 import type { QueryTerm } from './query-terms.ts';
 
 export interface PageEvidence {
-  /** What the passage says, and a little of what its page says. */
+  /** Evidence of the passage, and a small part of its page's. */
   score: number;
-  /** 0 to 1: less where the names in the question are missing, for nothing else answers a question about them. */
+  /** 0 to 1; lower where names of the question are missing, because nothing else answers a question about them. */
   support: number;
 }
 
 interface Weighed {
   page: number;
   score: number;
-  /** Per term, how much of it the passage has. */
+  /** Share of each term that the passage contains. */
   presence: number[];
 }
 
-/** How much the page moves a passage; small beside what the passage itself says. */
+/** Weight of the page; small compared with the passage itself. */
 const wholePage = 0.107;
 const severalPassages = 0.094;
-/** What a name counts that stands elsewhere on the page. */
+/** Weight of a name that occurs elsewhere on the page. */
 const elsewhere = 0.8;
 const mostDoubt = 0.5;
 
-/** What other passages of the same page say of the query counts a little for each of them. */
+/** Adds the evidence of its page to each passage: terms that it lacks itself, and further good passages. */
 export function withPageEvidence<T extends Weighed>(passages: T[], terms: QueryTerm[]): (T & PageEvidence)[] {
   const total = terms.reduce((sum, term) => sum + term.weight, 0) || 1;
   const byPage = new Map<number, number[]>();
@@ -53,7 +53,7 @@ function supportOf(terms: QueryTerm[], presence: number[], ofPage: number[]): nu
   return total === 0 ? 1 : 1 - (mostDoubt * missing) / total;
 }
 
-/** The third best score of each page: a page with several good passages is about the subject. */
+/** Returns the third-best score of each page: a page with several good passages is about the subject. */
 function thirdScores(passages: Weighed[]): Map<number, number> {
   const best = new Map<number, [number, number, number]>();
   for (const { page, score } of passages) {

@@ -3,17 +3,17 @@ import { sameMeaning } from '../build/synonyms.ts';
 import { hashTerm } from './term-vector.ts';
 import { eachTerm, questionWords, stopWords, termOf } from '../build/words.ts';
 
-/** One thing a query asks for, and the terms that show it. */
+/** A concept of a query, and the terms that express it. */
 export interface QueryTerm {
-  /** The strongest first; `strength` is how much of the thing a passage has that holds only this term. */
+  /** The strongest first; `strength` is the share of the concept that a passage with only this term has. */
   alternatives: { term: string; hash: number; strength: number }[];
-  /** Parts of an identifier: all of them together stand for the whole. */
+  /** Parts of an identifier; all of them together represent the whole. */
   parts: { term: string; hash: number }[];
   isIdentifier: boolean;
-  /** Written as a name: with a capital letter where the sentence asks for none. */
+  /** Written as a name: capitalized where the sentence does not require it. */
   isName: boolean;
   kind: 'word' | 'question' | 'stop';
-  /** In how many passages it occurs, about. */
+  /** Approximate number of passages with it. */
   count: number;
   /** Inverse document frequency. */
   weight: number;
@@ -34,7 +34,9 @@ interface Draft {
   kind: QueryTerm['kind'];
 }
 
-/** Splits a query into terms, rarest information kept when it is very long. Without any strong word its stop words count. */
+/**
+ * Splits a query into terms; of a very long one, the rarest are kept. Without a significant word, its stop words count.
+ */
 export function readQuery(
   query: string,
   { count, passages }: { count: (term: string) => number; passages: number },
@@ -85,7 +87,7 @@ function draftsOf(query: string): Draft[] {
   return drafts;
 }
 
-/** Says whether a word at a place is a name; in a query that begins most of its words with a capital letter, none is. */
+/** Reports whether a word is a name; in a query that capitalizes most words, none is. */
 function nameTestOf(query: string): (word: string, at: number) => boolean {
   const start = query.search(/\p{L}/u);
   const words = (query.match(/(?<![\p{L}\p{N}_])\p{L}{2,}/gu) ?? []).slice(1);
@@ -99,7 +101,7 @@ function kindOf(word: string): QueryTerm['kind'] {
   return questionWords.has(word) ? 'question' : 'word';
 }
 
-/** `use chat` also means `useChat`, `web hook` also `webhook`: neighbours written together stand for both. */
+/** Adjacent words also match when written together: `use chat` matches `useChat`, `web hook` matches `webhook`. */
 function joinNeighbours(drafts: Draft[]): Draft[] {
   for (const [at, draft] of drafts.entries()) {
     const next = drafts[at + 1];

@@ -2,23 +2,8 @@ import { partsStrength } from './query-terms.ts';
 import type { QueryTerm } from './query-terms.ts';
 import type { TermVector } from './term-vector.ts';
 
-export interface RankWeights {
-  saturation: number;
-  title: number;
-  headings: number;
-  code: number;
-  lengthInBody: number;
-  lengthInCode: number;
-  coverage: number;
-  frequency: number;
-  titleMatch: number;
-  headingMatch: number;
-  sameHeading: number;
-  proximity: number;
-}
-
-// Fitted on questions whose right page is known.
-export const rankWeights: RankWeights = {
+// Fitted on questions whose correct page is known.
+const weights = {
   saturation: 1.4,
   title: 4.6,
   headings: 0.63,
@@ -36,16 +21,16 @@ export const rankWeights: RankWeights = {
 const averageBody = 90;
 const averageCode = 70;
 
-/** How well one passage answers a query. */
+/** The evidence that a passage answers a query. */
 export interface Evidence {
   /** 0 to 1. */
   score: number;
-  /** Per term, how much of it the passage has. */
+  /** Share of each term that the passage contains. */
   presence: number[];
 }
 
-/** Prepares a query and returns the function that weighs one passage. */
-export function createRanker(terms: QueryTerm[], weights: RankWeights = rankWeights): (vector: TermVector) => Evidence {
+/** Prepares a query and returns the function that scores a passage. */
+export function createRanker(terms: QueryTerm[]): (vector: TermVector) => Evidence {
   const lookup = buildLookup(terms);
   const total = terms.reduce((sum, term) => sum + term.weight, 0) || 1;
 
@@ -85,13 +70,13 @@ export function createRanker(terms: QueryTerm[], weights: RankWeights = rankWeig
 interface Occurrence {
   at: number;
   strength: number;
-  /** Which part of an identifier it is; -1 for the whole. */
+  /** Index of the part of an identifier; -1 for the whole. */
   part: number;
 }
 
 interface Lookup {
   occurrences: Map<number, Occurrence[]>;
-  /** 0 where no hash with these lowest bits is looked for: nearly every term of a passage is dismissed by it. */
+  /** 0 where no wanted hash has these lowest bits; nearly every term of a passage is dismissed by it. */
   filter: Uint8Array;
 }
 
@@ -115,10 +100,10 @@ function buildLookup(terms: QueryTerm[]): Lookup {
 interface Field {
   best: number[];
   sums: number[];
-  /** How many parts of an identifier occur. */
+  /** Number of an identifier's parts that occur. */
   parts: number[];
   positions: number[][];
-  /** How many of the field's own terms the query has. */
+  /** Number of the field's own terms that the query contains. */
   matched: number;
 }
 
@@ -153,7 +138,7 @@ function readField(values: Int32Array, { occurrences, filter }: Lookup, size: nu
   return { best, sums, positions, matched, parts };
 }
 
-/** Whether a title says what the query asks, and little else. */
+/** Returns how well a title matches the query; 1 if it says all that the query asks and nothing else. */
 function matchOf(field: Field, length: number, terms: QueryTerm[], total: number): number {
   if (length === 0) return 0;
   let covered = 0;
@@ -163,14 +148,17 @@ function matchOf(field: Field, length: number, terms: QueryTerm[], total: number
   return recall + precision === 0 ? 0 : (2 * recall * precision) / (recall + precision);
 }
 
-/** Whether headings ask what the query asks, word for word but for the form of the question. */
+/** Reports whether headings ask the same as the query, word for word except for the form of the question. */
 function isSame(field: Field, length: number, terms: QueryTerm[]): boolean {
   if (length === 0 || field.matched < length) return false;
   const words = terms.flatMap(({ kind }, at) => (kind === 'word' ? [field.best[at] ?? 0] : []));
   return words.length > 0 && words.every((best) => best === 1);
 }
 
-/** How close terms that follow each other in the query stand in the passage: 1 when all do as in the query. A name is a phrase of its own. */
+/**
+ * Returns how close consecutive terms of the query are in the passage; 1 when all of them are adjacent. A name is a
+ * separate phrase.
+ */
 function proximityOf(terms: QueryTerm[], presence: number[], fields: Field[]): number {
   let sum = 0;
   let total = 0;

@@ -1,34 +1,51 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { createPassageFinder } from './find-passages.ts';
+import { termsOf, type PageAccess } from './page-access.ts';
 import { pathOf } from '../read/paths.ts';
 import { openArtifact } from '../build/schema.ts';
 import { contentOf, metadataOf, textsOf } from '../build/stored-page.ts';
 import type { PageMetadata } from '../read/source-page.ts';
 import type { SearchRequest, SearchHit } from './search-request.ts';
 
-/** One version of a site's index, read-only, opened from a file. */
-export interface SiteIndex {
-  search(request: SearchRequest): SearchHit[];
-  /** The page's Markdown, null when unknown or hidden. Accepts a leading slash, an extension, an anchor. */
-  page(path: string): { path: string; content: string; metadata: PageMetadata } | null;
-  /** Whether a link of an answer leads to a page (and anchor) of the site. */
-  hasLink(path: string, anchor: string | null): boolean;
-  /** Paths and titles, in navigation order; for a model's table of contents. */
-  pages(): { path: string; title: string }[];
+export interface ListedPage {
+  position: number;
+  path: string;
+  metadata: PageMetadata;
+}
+
+/** An index opened from a file. Its pages are only reached as a reader. */
+export interface OpenedIndex {
+  /** Returns the index as a reader sees it: pages that they may not read do not exist. */
+  as(access: PageAccess): SiteIndex;
   [Symbol.dispose](): void;
 }
 
-/** Format of the artifact and of what is made of a page: an index of another format is rebuilt from all files. */
-export const indexFormat = 3;
+/** One version of a site's index as one reader sees it, read-only. */
+export interface SiteIndex {
+  search(request: SearchRequest): SearchHit[];
+  /** Returns the page's Markdown, null when unknown or hidden. Accepts a leading slash, an extension, an anchor. */
+  page(path: string): { path: string; content: string; metadata: PageMetadata } | null;
+  /** Reports whether a link of an answer leads to a page (and anchor) of the site. */
+  hasLink(path: string, anchor: string | null): boolean;
+  /** Returns up to `limit` pages from a position on, in navigation order. */
+  pages(range: { from: number; limit: number }): ListedPage[];
+}
 
-/** Below this score of its best hit a question counts as not answered by the documentation. */
+/** Format of the artifact and of its pages. An index of another format is rebuilt from all files. */
+export const indexFormat = 5;
+
+/** A question whose best passage scores lower counts as not answered by the documentation. */
 export const weakEvidence = 0.4;
 
-/** Characters of pages that an open index keeps unpacked. */
+/** Characters of pages that an open index caches uncompressed. */
 const mostUnpacked = 2_000_000;
 
+/** Condition for a page to be readable with the terms ?3 of a reader's groups; null stands for all of them. */
+const isReadable = `(?3 is null or readers is null or exists (
+  select 1 from json_each(readers) as reader join json_each(?3) as own on own.value = reader.value))`;
+
 /** Opens an artifact. Throws when the file is not an index of `indexFormat`. */
-export function openSiteIndex(file: string): SiteIndex {
+export function openSiteIndex(file: string): OpenedIndex {
   const database = openArtifact(file);
   try {
     return siteIndexOf(database, file);
@@ -38,7 +55,7 @@ export function openSiteIndex(file: string): SiteIndex {
   }
 }
 
-function siteIndexOf(database: DatabaseSync, file: string): SiteIndex {
+function siteIndexOf(database: DatabaseSync, file: string): OpenedIndex {
   const rows = database.prepare('select key, value from meta').all();
   const meta = new Map(rows.map((row) => [String(row.key), String(row.value)]));
   if (meta.get('format') !== String(indexFormat))
@@ -46,16 +63,18 @@ function siteIndexOf(database: DatabaseSync, file: string): SiteIndex {
   const findPassages = createPassageFinder(database, { mainLanguage: meta.get('language') ?? 'en' });
   const readPage = database.prepare('select * from pages where id = ?');
   const readChunk = database.prepare('select start, end, anchor, headings from chunks where id = ?');
-  const byPath = database.prepare('select * from pages where path in (?, ?) order by length(path) limit 1');
-  const anchorsOf = database.prepare('select anchors from pages where path in (?, ?) order by length(path) limit 1');
+  const one = `from pages where path in (?1, ?2) and ${isReadable} order by length(path) limit 1`;
+  const byPath = database.prepare(`select * ${one}`);
+  const anchorsOf = database.prepare(`select anchors ${one}`);
   const inOrder = database.prepare(
-    'select p.path, p.title from page_order as o join pages as p on p.id = o.page order by o.position',
+    `select o.position, p.path, p.metadata from page_order as o join pages as p on p.id = o.page
+     where o.position >= ?1 and ${isReadable} order by o.position limit ?2`,
   );
 
   const unpacked = new Map<number, { content: string; metadata: PageMetadata }>();
   let unpackedLength = 0;
 
-  /** Unpacking a page costs more than all else that is done for a passage of it. */
+  /** Returns a page, cached: decompressing it costs more than all other work for one of its passages. */
   function pageOf(id: number): { content: string; metadata: PageMetadata } {
     const known = unpacked.get(id);
     if (known !== undefined) return known;
@@ -70,8 +89,8 @@ function siteIndexOf(database: DatabaseSync, file: string): SiteIndex {
     return page;
   }
 
-  function search(request: SearchRequest): SearchHit[] {
-    return findPassages(request).map(({ chunk, page, path, score }) => {
+  function search(request: SearchRequest, access: PageAccess): SearchHit[] {
+    return findPassages(request, access).map(({ chunk, page, path, score }) => {
       const { content, metadata } = pageOf(page);
       const row = readChunk.get(chunk) ?? {};
       const passage = content.slice(Number(row.start), Number(row.end));
@@ -89,24 +108,34 @@ function siteIndexOf(database: DatabaseSync, file: string): SiteIndex {
   }
 
   return {
-    search,
-    page(path) {
-      const row = byPath.get(...variantsOf(path));
-      return row === undefined
-        ? null
-        : { path: String(row.path), content: contentOf(row), metadata: metadataOf(row.metadata) };
+    as(access) {
+      const own = termsOf(access);
+      return {
+        search: (request) => search(request, access),
+        page(path) {
+          const row = byPath.get(...variantsOf(path), own);
+          return row === undefined
+            ? null
+            : { path: String(row.path), content: contentOf(row), metadata: metadataOf(row.metadata) };
+        },
+        hasLink(path, anchor) {
+          const row = anchorsOf.get(...variantsOf(path), own);
+          if (row === undefined) return false;
+          return anchor === null || anchor === '' || textsOf(row.anchors).includes(anchor.replace(/^#/, ''));
+        },
+        pages: ({ from, limit }) =>
+          inOrder.all(from, limit, own).map((row) => ({
+            position: Number(row.position),
+            path: String(row.path),
+            metadata: metadataOf(row.metadata),
+          })),
+      };
     },
-    hasLink(path, anchor) {
-      const row = anchorsOf.get(...variantsOf(path));
-      if (row === undefined) return false;
-      return anchor === null || anchor === '' || textsOf(row.anchors).includes(anchor.replace(/^#/, ''));
-    },
-    pages: () => inOrder.all().map((row) => ({ path: String(row.path), title: String(row.title) })),
     [Symbol.dispose]: () => database.close(),
   };
 }
 
-/** A folder's page may be asked for by the folder. */
+/** A folder's page is also found by the folder's path. */
 function variantsOf(path: string): [string, string] {
   const wanted = pathOf(path);
   return [wanted, wanted === 'index' ? 'README' : `${wanted}/index`];

@@ -5,7 +5,7 @@ import type { SourceFile } from '../read/source-file.ts';
 const longestSnippet = 50_000;
 const mostUses = 50;
 
-/** Puts the Markdown files that a page imports (`import Note from '/snippets/note.mdx'`) in the place of their tags. */
+/** Replaces the tags of a page's imported Markdown files (`import Note from '/snippets/note.mdx'`) with their text. */
 export function withSnippets(source: string, files: ReadonlyMap<string, SourceFile>): string {
   let uses = 0;
   let text = source;
@@ -20,7 +20,7 @@ export function withSnippets(source: string, files: ReadonlyMap<string, SourceFi
   return text;
 }
 
-/** Whether a page may hold text of other files. */
+/** Reports whether a page may contain text of other files. */
 export function usesSnippets(source: string): boolean {
   return importsOf(source).length > 0;
 }

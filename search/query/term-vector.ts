@@ -1,6 +1,6 @@
 import type { ChunkTerms } from '../build/analyse-chunk.ts';
 
-/** The terms of a passage as numbers, so that ranking need not analyse its text again. */
+/** The terms of a passage as numbers, so that ranking does not analyze its text again. */
 export interface TermVector {
   title: Int32Array;
   headings: Int32Array;
@@ -8,7 +8,7 @@ export interface TermVector {
   code: Int32Array;
 }
 
-/** A term as a 32-bit number (FNV-1a). */
+/** Returns a term as a 32-bit number (FNV-1a). */
 export function hashTerm(term: string): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < term.length; at++) hash = Math.imul(hash ^ term.charCodeAt(at), 0x01000193);

@@ -1,4 +1,4 @@
-/** GitHub's rule: lower case, punctuation removed, blanks become hyphens. */
+/** Returns an anchor by GitHub's rule: lower case, punctuation removed, spaces become hyphens. */
 export function slugOf(heading: string): string {
   return heading
     .toLowerCase()
@@ -6,7 +6,7 @@ export function slugOf(heading: string): string {
     .replaceAll(' ', '-');
 }
 
-/** Gives every heading of one page its own anchor: a repeated one gets `-1`, `-2`. */
+/** Returns a function that gives every heading of a page its own anchor: repeated ones get `-1`, `-2`. */
 export function createAnchors() {
   const taken = new Set<string>();
   const repeats = new Map<string, number>();

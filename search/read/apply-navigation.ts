@@ -8,7 +8,7 @@ export interface ParsedPage {
   metadata: PageMetadata;
   isHidden: boolean;
   isDeprecated: boolean;
-  /** What the page says of itself; null for nothing. */
+  /** Value from the page itself; null if it has none. */
   boost: number | null;
   /** Its front matter. */
   values: Record<string, unknown>;
@@ -16,11 +16,18 @@ export interface ParsedPage {
 
 const lowestBoost = 0.1;
 const highestBoost = 10;
-/** Boosts of pages that say they are out of date, and of pages that a navigation leaves out. */
+/** Boosts of pages that are marked as outdated, and of pages that a navigation omits. */
 const deprecatedBoost = 0.25;
 const looseBoost = 0.5;
 
-/** What a page does not say of itself comes from its place in the navigation, where it stands below `key`. */
+/** Returns the groups whose members may read a page; null for a public page. If they are malformed, nobody may. */
+function restrictedTo(groups: unknown): string[] | null {
+  const isEmpty =
+    groups === undefined || groups === null || groups === '' || (Array.isArray(groups) && groups.length === 0);
+  return isEmpty ? null : (listOf(groups) ?? []);
+}
+
+/** Adds to a page what it does not state itself from its place in the navigation, found by `key`. */
 export function applyNavigation(
   page: ParsedPage,
   { navigation, key, isOperation }: { navigation: Navigation; key: string; isOperation: boolean },
@@ -44,6 +51,7 @@ export function applyNavigation(
     path,
     content,
     metadata: { ...metadata, ...(language && { language }), ...(version && { version }), ...(groups && { groups }) },
+    restrictedTo: restrictedTo(values.groups),
     isHidden: page.isHidden || entry?.isHidden === true,
     order: entry?.order ?? null,
     boost: Math.min(highestBoost, Math.max(lowestBoost, boost)),

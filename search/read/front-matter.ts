@@ -2,27 +2,34 @@ import { parse } from 'yaml';
 
 export interface FrontMatter {
   values: Record<string, unknown>;
-  /** The text after the front matter; the whole text when there is none or it is damaged. */
+  /** The text after the front matter; the whole text when there is none or it is malformed. */
   body: string;
 }
 
 const longest = 64 * 1024;
 
-/** Takes the YAML block off the top of a Markdown file. Never throws: a damaged block stays part of the text. */
+/**
+ * Parses the YAML block at the top of a Markdown file. Never throws: a malformed block stays part of the text, and keeps
+ * the page from everybody if it names groups.
+ */
 export function readFrontMatter(source: string): FrontMatter {
   const text = source.startsWith('\uFEFF') ? source.slice(1) : source;
   const head = /^---[ \t]*\r?\n/.exec(text);
   if (head === null) return { values: {}, body: text };
   const block = text.slice(head[0].length, head[0].length + longest);
   const end = /^---[ \t]*(?:\r?\n|$)/m.exec(block);
-  if (end === null) return { values: {}, body: text };
+  if (end === null) return malformed(text, block.split(/^[ \t]*\r?$/m, 1)[0] ?? '');
   const values = parseYaml(block.slice(0, end.index));
-  if (!isRecord(values))
-    return { values: {}, body: values === null ? text.slice(head[0].length + end.index + end[0].length) : text };
+  if (values === null) return { values: {}, body: text.slice(head[0].length + end.index + end[0].length) };
+  if (!isRecord(values)) return malformed(text, block.slice(0, end.index));
   return { values, body: text.slice(head[0].length + end.index + end[0].length) };
 }
 
-/** The value of a YAML or JSON text; undefined when it is damaged. */
+function malformed(text: string, block: string): FrontMatter {
+  return { values: /^[ \t]*["']?groups["']?[ \t]*:/m.test(block) ? { groups: {} } : {}, body: text };
+}
+
+/** Returns the value of a YAML or JSON text; undefined when it is malformed. */
 export function parseYaml(text: string): unknown {
   try {
     return parse(text, { logLevel: 'error', maxAliasCount: 50, uniqueKeys: false });
@@ -35,14 +42,14 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A text value; numbers (a version written `2.0` or `2`) become text. */
+/** Returns a text value; numbers (a version written `2.0` or `2`) become text. */
 export function textOf(value: unknown): string | undefined {
   if (typeof value === 'number') return String(value);
   if (typeof value !== 'string' || value.trim() === '') return undefined;
   return value.trim().slice(0, 2000);
 }
 
-/** A list of texts; one text, also with commas, counts as a list. */
+/** Returns a list of texts; a single text, also with commas, counts as a list. */
 export function listOf(value: unknown): string[] | undefined {
   const items = Array.isArray(value) ? value : typeof value === 'string' ? value.split(',') : [];
   const texts = items.map((item) => textOf(item)).filter((item) => item !== undefined);

@@ -1,6 +1,6 @@
 import { RE2JS } from 're2js';
 
-/** A glob that fits nothing; the message says why. */
+/** An invalid glob; the message says why. */
 export class GlobError extends Error {
   override name = 'GlobError';
 }
@@ -8,8 +8,8 @@ export class GlobError extends Error {
 const MAX_PATTERN = 500;
 
 /**
- * Compiles a glob to a test of paths. A pattern without a slash fits a name at any depth; a leading "!" turns it
- * round. The test takes time linear in the path, whatever the pattern: neither is to be trusted. Throws GlobError.
+ * Compiles a glob into a test of paths. A pattern without a slash matches a name at any depth; a leading "!" negates
+ * it. The test takes time linear in the path for every pattern, because neither is trusted. Throws GlobError.
  */
 export function compileGlob(given: string): (path: string) => boolean {
   if (given.length > MAX_PATTERN) throw new GlobError(`The glob is longer than ${MAX_PATTERN} characters.`);
@@ -42,7 +42,7 @@ function expressionOf(glob: string): string {
   return expression;
 }
 
-/** The expression for what stands at an offset, and how much of the glob it covers. */
+/** Returns the expression for the part of the glob at an offset, with that part's length. */
 function pieceAt(glob: string, at: number, depth: number): [string, number] {
   const startsSegment = at === 0 || glob[at - 1] === '/';
   switch (glob[at]) {
@@ -70,7 +70,7 @@ function pieceAt(glob: string, at: number, depth: number): [string, number] {
   }
 }
 
-/** A set of characters such as `[a-z]` or `[!0-9]`; null when it is not closed. */
+/** Parses a character set such as `[a-z]` or `[!0-9]`; null when it is not closed. */
 function classAt(glob: string, at: number): [string, number] | null {
   const match = /^\[([!^]?)(\]?[^\]/]*)\]/.exec(glob.slice(at));
   const body = match?.[2];

@@ -1,6 +1,6 @@
 export interface MarkdownLine {
   start: number;
-  /** After the line's text, before its line break. */
+  /** End of the line's text, before its line break. */
   end: number;
   kind: 'text' | 'blank' | 'code' | 'fence' | 'heading';
   /** Level of a heading, otherwise 0. */
@@ -10,7 +10,7 @@ export interface MarkdownLine {
 const fence = /^[ \t]*(?:>[ \t]?)?(`{3,}|~{3,})(.*)$/;
 const heading = /^ {0,3}(#{1,6})(?:[ \t]|$)/;
 
-/** Walks the lines of a Markdown text; the lines inside code fences are `code`. */
+/** Yields the lines of a Markdown text; lines inside code fences are `code`. */
 export function* linesOf(text: string): Generator<MarkdownLine> {
   let open: string | null = null;
   let start = 0;
@@ -44,7 +44,7 @@ function isClosing(open: string, mark: RegExpExecArray): boolean {
   return mark[1]?.[0] === open[0] && (mark[1]?.length ?? 0) >= open.length && (mark[2] ?? '').trim() === '';
 }
 
-/** The words of a heading line, without marks, links and an explicit id. */
+/** Returns the words of a heading line, without markup, links and an explicit id. */
 export function headingText(line: string): string {
   return plainText(
     line
@@ -55,12 +55,12 @@ export function headingText(line: string): string {
   ).trim();
 }
 
-/** The explicit id of a heading (`## Title {#id}`), null when it has none. */
+/** Returns the explicit id of a heading (`## Title {#id}`), null when it has none. */
 export function explicitId(line: string): string | null {
   return /\{#([^{}\s]{1,200})\}\s*$/.exec(line.slice(-250))?.[1] ?? null;
 }
 
-/** Text of a short Markdown passage without the marks: link targets, images, tags and emphasis removed. */
+/** Returns a short Markdown passage as text: without link targets, images, tags and emphasis. */
 export function plainText(text: string): string {
   return text
     .replace(/!\[([^[\]]{0,300})\]\([^()\s]{0,500}\)/g, ' $1 ')

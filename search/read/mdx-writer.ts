@@ -1,8 +1,8 @@
-/** What a line inside tags is indented by. */
+/** Indentation of a line inside tags. */
 interface Container {
-  /** Where its text begins in the Markdown: 0, or deeper when its tag stands in an item of a list. */
+  /** Column of its text in the Markdown: 0, or more when its tag is inside a list item. */
   indent: number;
-  /** Where its current list begins in the source; null outside a list. */
+  /** Column of its current list in the source; null outside a list. */
   list: number | null;
 }
 
@@ -10,7 +10,7 @@ const deepestIndent = 16;
 const deepestNesting = 200;
 const listItem = /^(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)/;
 
-/** Puts the text of an MDX page together without the indentation that comes from nested tags; lists and code keep their own. */
+/** Assembles the text of an MDX page without the indentation of nested tags; lists and code keep theirs. */
 export function createMdxWriter() {
   const root: Container = { indent: 0, list: null };
   const open: { name: string; container: Container }[] = [];
@@ -26,7 +26,7 @@ export function createMdxWriter() {
 
   const innermost = () => open.at(-1)?.container ?? root;
 
-  /** The indentation of something that begins at `at` in the source. */
+  /** Returns the indentation of an element that starts at `at` in the source. */
   function indentOf(container: Container, at: number): number {
     if (container.list === null || at <= container.list) return container.indent;
     return Math.min(deepestIndent, container.indent + at - container.list);
@@ -75,7 +75,7 @@ export function createMdxWriter() {
   return {
     text,
 
-    /** A tag with what a reader sees of it. */
+    /** Writes a tag with what a reader sees of it. */
     tag({ name, kind, shown }: { name: string; kind: 'open' | 'close' | 'empty'; shown: string }): void {
       owner ??= innermost();
       hadTag = true;
@@ -91,7 +91,7 @@ export function createMdxWriter() {
       }
     },
 
-    /** A line of a code block, its fences included. */
+    /** Writes a line of a code block, including its fences. */
     code(value: string, isFence: boolean): void {
       const before = /^[ \t]*/.exec(value)?.[0].length ?? 0;
       const container = innermost();
@@ -109,7 +109,7 @@ export function createMdxWriter() {
       afterBlank = isFence;
     },
 
-    /** All of it; the last line has no line break of its own. */
+    /** Returns the whole text; the last line has no line break. */
     end(): string {
       if (line !== '') endLine();
       return lines.join('\n');

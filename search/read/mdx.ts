@@ -21,7 +21,10 @@ const voidTag = /^(?:area|br|col|embed|hr|img|input|link|meta|source|track|wbr)$
 const longestTag = 10_000;
 const longestModule = 400;
 
-/** MDX to Markdown: imports, exports and tags go with the indentation they bring; their text and titles stay; code stays as it is. */
+/**
+ * Converts MDX to Markdown: imports, exports and tags are removed with their indentation; their text and titles stay;
+ * code is unchanged.
+ */
 export function mdxToMarkdown(source: string): string {
   const writer = createMdxWriter();
   const budget = { left: source.length * 4 + 100_000 };
@@ -54,7 +57,7 @@ export function mdxToMarkdown(source: string): string {
   return writer.end();
 }
 
-/** Removes HTML comments outside code; a file of plain Markdown keeps its tags. */
+/** Removes HTML comments outside code; a plain Markdown file keeps its tags. */
 export function stripComments(source: string): string {
   if (!source.includes('<!--')) return source;
   const parts: string[] = [];
@@ -122,7 +125,7 @@ function nextMark(text: string, from: number): number {
 interface Replaced {
   text: string;
   end: number;
-  /** Absent where the text is no tag. */
+  /** Absent when the text is not a tag. */
   tag?: { name: string; kind: 'open' | 'close' | 'empty' };
 }
 
@@ -174,7 +177,7 @@ function kindOfTag(tag: string): Replaced['tag'] {
   return { name, kind: tag.endsWith('/>') || voidTag.test(name) ? 'empty' : 'open' };
 }
 
-/** What a reader sees of a tag itself: its title or label, and the name and type of a parameter. */
+/** Returns the visible text of a tag itself: its title or label, and the name and type of a parameter. */
 function textOfTag(tag: string): string {
   if (tag.startsWith('</') || !tag.includes('=')) return /^<(?:br|hr)\b/i.test(tag) ? ' ' : '';
   const attributes = new Map<string, string>();

@@ -14,7 +14,7 @@ export interface NavigationEntry {
 export interface Navigation {
   /** By page path, or `METHOD /path` for an operation of an OpenAPI file. */
   entries: Map<string, NavigationEntry>;
-  /** Languages that have a part of the navigation; the first is the site's main one. */
+  /** Languages with a part of the navigation; the first is the site's main one. */
   languages: string[];
   versions: string[];
 }
@@ -35,7 +35,7 @@ const branches = [
 ];
 const deepest = 30;
 
-/** Reads the navigation of a site, the first file of a known kind that lists pages; empty where there is none. */
+/** Reads the navigation of a site from the first file of a known kind that lists pages; empty where there is none. */
 export function readNavigation(files: ReadonlyMap<string, SourceFile>): Navigation {
   for (const name of ['docs.json', 'mint.json']) {
     const value = parseFile(files.get(name));

@@ -2,8 +2,10 @@ import { isRecord, textOf } from './front-matter.ts';
 
 const deepest = 5;
 const mostLines = 200;
+/** Longest list of values, default or name, in characters. */
+const longestFact = 2_000;
 
-/** Follows a reference inside the file (`#/components/…`); other values come back as they are. */
+/** Resolves a reference inside the file (`#/components/…`); returns other values unchanged. */
 export function resolveReference(api: Record<string, unknown>, value: unknown): unknown {
   let current = value;
   for (let hops = 0; hops < 10; hops++) {
@@ -21,7 +23,7 @@ export function resolveReference(api: Record<string, unknown>, value: unknown): 
   return undefined;
 }
 
-/** The bodies of a request or response: media type and fields as a list. */
+/** Returns the bodies of a request or response: media type, and fields as a list. */
 export function describeContent(api: Record<string, unknown>, content: unknown): string {
   if (!isRecord(content)) return '';
   const parts: string[] = [];
@@ -33,22 +35,24 @@ export function describeContent(api: Record<string, unknown>, content: unknown):
   return parts.join('\n\n');
 }
 
-/** A schema in a few words: `string (uuid)`, `array of User`, `one of: active, failed`. */
+/** Returns a short description of a schema: `string (uuid)`, `array of User`, `one of: active, failed`. */
 export function describeSchema(api: Record<string, unknown>, found: unknown): string {
   const schema = resolveReference(api, found);
   if (!isRecord(schema)) return '';
   const type = Array.isArray(schema.type) ? schema.type.join(' or ') : textOf(schema.type);
   const format = textOf(schema.format);
-  const values = Array.isArray(schema.enum) ? `one of: ${schema.enum.slice(0, 40).join(', ')}` : undefined;
+  const values = Array.isArray(schema.enum)
+    ? `one of: ${schema.enum.slice(0, 40).join(', ').slice(0, longestFact)}`
+    : undefined;
   const items = type === 'array' ? `of ${describeSchema(api, itemsOnce(schema))}` : undefined;
   const fallback =
     schema.default === undefined || typeof schema.default === 'object'
       ? undefined
-      : `default ${String(schema.default)}`;
+      : `default ${String(schema.default).slice(0, longestFact)}`;
   return [type, format === undefined ? undefined : `(${format})`, items, values, fallback].filter(Boolean).join(' ');
 }
 
-/** Items of an array, without going down into arrays of arrays. */
+/** Returns the items of an array, without descending into nested arrays. */
 function itemsOnce(schema: Record<string, unknown>): unknown {
   return isRecord(schema.items) && schema.items.type === 'array' ? { type: 'lists' } : schema.items;
 }
@@ -69,7 +73,7 @@ function listFields(api: Record<string, unknown>, found: unknown, lines: string[
     const text = isRecord(inner) ? textOf(inner.description)?.replace(/\s+/g, ' ') : undefined;
     const facts = [describeSchema(api, inner), required.includes(name) ? 'required' : ''].filter(Boolean).join(', ');
     lines.push(
-      `${'  '.repeat(Math.min(depth, 3))}- \`${name}\`${facts === '' ? '' : ` (${facts})`}${text === undefined ? '' : `: ${text}`}`,
+      `${'  '.repeat(Math.min(depth, 3))}- \`${name.slice(0, longestFact)}\`${facts === '' ? '' : ` (${facts})`}${text === undefined ? '' : `: ${text}`}`,
     );
     listFields(api, inner, lines, depth + 1);
   }

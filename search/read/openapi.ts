@@ -4,7 +4,7 @@ import { describeContent, describeSchema, resolveReference } from './openapi-sch
 
 export interface Operation {
   method: string;
-  /** As the file has it: `/users/{id}`. */
+  /** As in the file: `/users/{id}`. */
   route: string;
   title: string;
   description?: string;
@@ -13,27 +13,34 @@ export interface Operation {
   /** Last part of a page's path. */
   slug: string;
   isDeprecated: boolean;
-  /** What it is, and what it takes and gives. */
+  /** Its description, parameters and responses. */
   lead: string;
   details: string;
 }
 
 const methods = ['get', 'put', 'post', 'delete', 'patch', 'head', 'options', 'trace'];
 const largestFile = 20_000_000;
+/** Longest details of an operation, and of all: operations may share schemas, which each of them describes. */
+const longestDetails = 200_000;
+const mostDetails = 64_000_000;
+const mostParameters = 500;
 
-/** The operations of an OpenAPI 3 file, null when the text is not one. */
+/** Returns the operations of an OpenAPI 3 file; null when the text is not one. */
 export function readOperations(text: string): Operation[] | null {
   if (text.length > largestFile || !/["']?openapi["']?\s*:\s*["']?3/.test(text)) return null;
   const api = parseApi(text);
   if (!isRecord(api) || !isRecord(api.paths) || !String(api.openapi).startsWith('3')) return null;
   const operations: Operation[] = [];
+  let left = mostDetails;
   for (const [route, found] of Object.entries(api.paths)) {
     const item = resolveReference(api, found);
     if (!isRecord(item)) continue;
     for (const method of methods) {
       const operation = item[method];
-      if (isRecord(operation))
-        operations.push(operationOf(api, item, operation, { method: method.toUpperCase(), route }));
+      if (!isRecord(operation)) continue;
+      const details = left > 0 ? detailsOf(api, item, operation) : '';
+      left -= details.length;
+      operations.push({ ...operationOf(item, operation, { method: method.toUpperCase(), route }), details });
     }
   }
   return operations;
@@ -49,24 +56,14 @@ function parseApi(text: string): unknown {
 }
 
 function operationOf(
-  api: Record<string, unknown>,
   item: Record<string, unknown>,
   operation: Record<string, unknown>,
   { method, route }: { method: string; route: string },
-): Operation {
+): Omit<Operation, 'details'> {
   const summary = textOf(operation.summary);
   const id = textOf(operation.operationId);
   const description = textOf(operation.description) ?? textOf(item.description);
   const lead = [`Endpoint \`${method} ${route}\``, id === undefined ? '' : `Operation \`${id}\``, description ?? ''];
-  const parts = [parametersOf(api, [item.parameters, operation.parameters])];
-  const body = resolveReference(api, operation.requestBody);
-  if (isRecord(body))
-    parts.push(
-      ['## Request body', textOf(body.description) ?? '', describeContent(api, body.content)]
-        .filter(Boolean)
-        .join('\n\n'),
-    );
-  parts.push(responsesOf(api, operation.responses));
   return {
     method,
     route,
@@ -79,8 +76,24 @@ function operationOf(
       'operation',
     isDeprecated: operation.deprecated === true,
     lead: joined(lead),
-    details: joined(parts),
   };
+}
+
+function detailsOf(
+  api: Record<string, unknown>,
+  item: Record<string, unknown>,
+  operation: Record<string, unknown>,
+): string {
+  const parts = [parametersOf(api, [item.parameters, operation.parameters])];
+  const body = resolveReference(api, operation.requestBody);
+  if (isRecord(body))
+    parts.push(
+      ['## Request body', textOf(body.description) ?? '', describeContent(api, body.content)]
+        .filter(Boolean)
+        .join('\n\n'),
+    );
+  parts.push(responsesOf(api, operation.responses));
+  return joined(parts).slice(0, longestDetails);
 }
 
 function joined(parts: string[]): string {
@@ -89,7 +102,7 @@ function joined(parts: string[]): string {
 
 function parametersOf(api: Record<string, unknown>, lists: unknown[]): string {
   const lines: string[] = [];
-  for (const found of lists.flatMap((list) => (Array.isArray(list) ? list : []))) {
+  for (const found of lists.flatMap((list) => (Array.isArray(list) ? list.slice(0, mostParameters) : []))) {
     const parameter = resolveReference(api, found);
     if (!isRecord(parameter)) continue;
     const facts = [
@@ -107,13 +120,15 @@ function parametersOf(api: Record<string, unknown>, lists: unknown[]): string {
 
 function responsesOf(api: Record<string, unknown>, responses: unknown): string {
   if (!isRecord(responses)) return '';
-  const parts = Object.entries(responses).map(([status, found]) => {
+  const parts: string[] = [];
+  let length = 0;
+  for (const [status, found] of Object.entries(responses)) {
     const response = resolveReference(api, found);
-    if (!isRecord(response)) return '';
-    return [`### ${status}`, textOf(response.description) ?? '', describeContent(api, response.content)]
-      .filter(Boolean)
-      .join('\n\n');
-  });
-  const text = parts.filter((part) => part !== '').join('\n\n');
-  return text === '' ? '' : `## Responses\n\n${text}`;
+    if (!isRecord(response)) continue;
+    const part = joined([`### ${status}`, textOf(response.description) ?? '', describeContent(api, response.content)]);
+    parts.push(part);
+    length += part.length;
+    if (length > longestDetails) break;
+  }
+  return parts.length === 0 ? '' : `## Responses\n\n${parts.join('\n\n')}`;
 }

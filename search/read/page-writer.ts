@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { zstdCompressSync } from 'node:zlib';
-import { analyseChunk, facetsOf } from '../build/analyse-chunk.ts';
+import { analyseChunk } from '../build/analyse-chunk.ts';
+import { facetsOf, readerTerm } from '../build/facets.ts';
 import type { ChunkTerms } from '../build/analyse-chunk.ts';
 import { chunkPage } from '../build/chunk-page.ts';
 import type { Chunk } from '../build/chunk-page.ts';
@@ -10,9 +11,9 @@ import { packTerms } from '../query/term-vector.ts';
 
 const worthPacking = 512;
 
-/** Writes pages with their passages into an artifact, and counts by how many passages each term changes. */
+/** Writes pages with their passages into an artifact, and counts the change in passages per term. */
 export function createPageWriter(database: DatabaseSync) {
-  const insertPage = database.prepare('insert into pages values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
+  const insertPage = database.prepare('insert into pages values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
   const insertChunk = database.prepare('insert into chunks values (?, ?, ?, ?, ?, ?, ?, ?)');
   const insertText = database.prepare(
     'insert into chunk_text (rowid, title, headings, body, code, facets) values (?, ?, ?, ?, ?, ?)',
@@ -53,7 +54,8 @@ export function createPageWriter(database: DatabaseSync) {
   return {
     add(page: SourcePage, hash: string): void {
       const { chunks, anchors } = chunkPage(page.content, page.metadata.title);
-      const { path, metadata, boost } = page;
+      const { path, metadata, boost, restrictedTo } = page;
+      const readers = restrictedTo === null ? null : JSON.stringify(restrictedTo.map(readerTerm));
       const id = nextPage++;
       const content = Buffer.from(page.content, 'utf8');
       const isPacked = content.length >= worthPacking;
@@ -67,11 +69,11 @@ export function createPageWriter(database: DatabaseSync) {
         JSON.stringify(anchors),
         isPacked ? 1 : 0,
       ];
-      insertPage.run(id, path, hash, metadata.title, ...facts, stored);
+      insertPage.run(id, path, hash, metadata.title, ...facts, stored, readers);
       for (const [ordinal, chunk] of chunks.entries()) addChunk(page, id, { chunk, ordinal });
     },
 
-    /** Takes a page out; what its passages held is analysed again to keep the counts right. */
+    /** Removes a page; its passages are analyzed again to update the counts. */
     remove(id: number): void {
       const row = readPage.get(id);
       if (row === undefined) return;
@@ -80,6 +82,7 @@ export function createPageWriter(database: DatabaseSync) {
         path: String(row.path),
         content: contentOf(row),
         metadata,
+        restrictedTo: null,
         isHidden: false,
         order: null,
         boost: 1,
@@ -94,14 +97,14 @@ export function createPageWriter(database: DatabaseSync) {
       deleteSource.run(id);
     },
 
-    /** By how many passages each term grew or shrank; facets are not counted. */
+    /** Returns the change in the number of passages per term; facets are not counted. */
     countChanges(): ReadonlyMap<string, number> {
       return changes;
     },
   };
 }
 
-/** A language as pages are compared by; empty for none. */
+/** Returns a language in the form that pages are compared by; empty for none. */
 export function languageOf(name: string | undefined): string {
   return (name ?? '').trim().toLowerCase();
 }

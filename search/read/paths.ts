@@ -1,4 +1,6 @@
-/** The path of a page: no slash at its ends, no extension, no anchor or query; `index` for the top. */
+/**
+ * Returns the path of a page: without leading or trailing slashes, extension, anchor and query; `index` for the root.
+ */
 export function pathOf(text: string): string {
   const path = decoded(text.replace(/[?#].*$/s, ''))
     .replaceAll('\\', '/')
@@ -16,7 +18,7 @@ function decoded(text: string): string {
   }
 }
 
-/** The folder of a path, empty at the top. */
+/** Returns the folder of a path, empty for the root. */
 export function folderOf(path: string): string {
   const slash = path.lastIndexOf('/');
   return slash === -1 ? '' : path.slice(0, slash);

@@ -25,16 +25,17 @@ interface OperationFile {
 }
 
 /**
- * Turns the files of a folder into pages: Markdown and MDX with front matter, OpenAPI files, navigation (`docs.json`, `mint.json`).
- * Damaged files never throw. Pages outside the navigation stay; hidden is what says so itself or lies in a hidden part of it.
+ * Converts the files of a folder to pages: Markdown and MDX with front matter, OpenAPI files, navigation (`docs.json`,
+ * `mint.json`). Malformed files never throw. Pages outside the navigation are included; a page is hidden if it says so,
+ * or if its part of the navigation is hidden.
  */
 export function readPages(files: Iterable<SourceFile>): SourcePage[] {
   return collectPages<never>(files, () => null).pages;
 }
 
 /**
- * As readPages, reading no file whose page is known. Throws UnreadError when the navigation or another file that has a part in
- * pages asks for files that were not read.
+ * The same as readPages, without reading files whose pages are known. Throws UnreadError when the navigation or another
+ * included file needs files that were not read.
  */
 export function readChangedPages(files: Iterable<SourceFile>, known: KnownPages | null): ReadPages<WantedPage> {
   return collectPages<KnownPage>(files, ({ path, name }, navigation) => {
@@ -75,7 +76,7 @@ function isWanted(path: string): boolean {
   );
 }
 
-/** Files that other pages include are no pages themselves. */
+/** Files that other pages include are not pages themselves. */
 function isPartial(path: string, navigation: Navigation): boolean {
   if (navigation.entries.has(pathOf(path))) return false;
   return (
@@ -124,7 +125,7 @@ function readPage(file: SourceFile, { files, navigation, apis, documented }: Sur
   return isAlone && file.name !== undefined ? { ...placed, source: { file: file.path, name: file.name } } : placed;
 }
 
-/** A page may say in its front matter or in its first words that something else has taken its place. */
+/** A page may state in its front matter or in its first words that it has been superseded. */
 function saysDeprecated(values: Record<string, unknown>, content: string): boolean {
   if (values.deprecated === true || /^deprecated$/i.test(textOf(values.tag) ?? '')) return true;
   return /^\W*(?:deprecated\b|this \w+ (?:is|has been) deprecated\b)/i.test(content.slice(0, 200));
@@ -151,7 +152,7 @@ function operationPages(
     });
 }
 
-/** Front matter names an operation as `METHOD /path`, with the file before it where there are several. */
+/** Front matter names an operation as `METHOD /path`, preceded by the file if there are several. */
 function operationNamed(text: string | undefined, apis: OperationFile[]): Operation | null {
   const match = text === undefined ? null : /(?:^|\s)([A-Za-z]{3,7})\s+(\/\S*)$/.exec(text);
   if (match === null || text === undefined) return null;

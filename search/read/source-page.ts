@@ -1,4 +1,4 @@
-/** What a page says of itself; the values that `filter` compares with. */
+/** Properties that a page states; `filter` compares with them. */
 export interface PageMetadata {
   title: string;
   description?: string;
@@ -6,29 +6,31 @@ export interface PageMetadata {
   language?: string;
   tags?: string[];
   groups?: string[];
-  /** Words a reader may look for that the text need not hold. */
+  /** Words that a reader may search for and that the text need not contain. */
   keywords?: string[];
-  /** Anything else the front matter holds is not kept. */
+  /** Other front matter is not stored. */
 }
 
 export interface SourcePage {
-  /** Path below the site, without extension, without leading slash: `guides/install`; the index page is `index`. */
+  /** Path below the site, without extension and leading slash: `guides/install`; the index page is `index`. */
   path: string;
-  /** Markdown (OpenAPI operations are rendered to it), front matter removed. */
+  /** Markdown (OpenAPI operations are rendered to it), without front matter. */
   content: string;
   metadata: PageMetadata;
+  /** Groups of its front matter: only their members may read it, nobody if it is empty. Null for a public page. */
+  restrictedTo: readonly string[] | null;
   isHidden: boolean;
   /** Position in the navigation; null where there is none. */
   order: number | null;
   boost: number;
-  /** Left out where other files have a part in it, or the content has no name. */
+  /** Omitted if other files are part of it, or if the content has no name. */
   source?: PageSource;
 }
 
-/** The file a page was read from, where nothing but this file and the navigation makes the page. */
+/** The file of a page that depends only on this file and the navigation. */
 export interface PageSource {
   /** Its path below the site's folder. */
   file: string;
-  /** Names its content. */
+  /** Name of its content. */
   name: string;
 }
