@@ -1,12 +1,13 @@
-/** Slots that several holders share. */
+/** Slots shared by several holders. */
 export interface FairShares {
-  /** Takes a slot, and answers how to give it back. Null: the holder has its share, or no slot is free. */
+  /** Takes a slot and returns the function that releases it. Null when the holder has its share or no slot is free. */
   tryTake(holder: string): (() => void) | null;
 }
 
 /**
- * Divides slots without knowing who comes next: a holder takes one more only while it holds no more than would stay free. One
- * alone gets half of them, two get a third each, and the last free slot goes to nobody who holds another.
+ * Divides slots without knowing the future holders: a holder may take another slot only if it holds no more than would
+ * stay free. A single holder gets half of the slots, two get a third each. The last free slot is reserved for a holder
+ * that has none.
  */
 export function createFairShares(slots: number): FairShares {
   const held = new Map<string, number>();

@@ -19,7 +19,7 @@ const digits = '0123456789abcdefghijklmnopqrstuvwxyz';
 const timeLength = 9;
 const randomLength = 15;
 
-/** A new id: the prefix, the time in milliseconds (ids sort by age), and 77 random bits (nobody guesses one). */
+/** Returns a new id: the prefix, the time in milliseconds (ids sort by age), and 77 random bits (unguessable). */
 export function newId(prefix: IdPrefix): string {
   return prefix + Date.now().toString(36).padStart(timeLength, '0') + randomText(digits, randomLength);
 }
@@ -27,4 +27,9 @@ export function newId(prefix: IdPrefix): string {
 /** Whether a text from outside can be an id of a row at all; what cannot is unknown without asking the database. */
 export function canBeId(text: string): boolean {
   return /^[\w-]{1,64}$/.test(text);
+}
+
+/** Whether a text has the form of an id that `newId` makes. */
+export function isId(prefix: IdPrefix, text: string): boolean {
+  return text.startsWith(prefix) && /^[0-9a-z]{24}$/.test(text.slice(prefix.length));
 }

@@ -4,7 +4,10 @@ import { Client } from 'pg';
 
 const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
-/** Brings the database to the newest schema and answers what it applied. Processes that start together wait for each other. */
+/**
+ * Migrates the database to the newest schema and returns the applied migrations. Processes that start together wait for
+ * each other.
+ */
 export async function migrate(databaseUrl: string): Promise<string[]> {
   const client = new Client({
     connectionString: databaseUrl,

@@ -13,13 +13,13 @@ export interface Page<Row> {
   nextCursor: string | null;
 }
 
-/** The rows of one page of any list. */
+/** Default length of a page. */
 export const mostOfPage = 100;
 
-/** The projects and the sites that a session offers as a choice. */
+/** Number of projects and sites that a session offers in pickers. */
 export const mostChoices = 1_000;
 
-/** A page of an organization's rows of a table, oldest first. Throws InvalidCursorError. */
+/** Returns a page of an organization's rows of a table, oldest first. Throws InvalidCursorError. */
 export async function readPage<Row extends QueryResultRow & { id: string }>(
   pool: Pool,
   { table, columns }: { table: 'projects' | 'sites' | 'api_keys'; columns: string },
@@ -37,7 +37,7 @@ export async function readPage<Row extends QueryResultRow & { id: string }>(
   const page = rows.slice(0, limit);
   const last = rows.length > limit ? page.at(-1) : undefined;
   if (last === undefined) return { rows: page, nextCursor: null };
-  // a Date would cut what the database orders by
+  // a Date would lose precision of the sort key
   const times = await pool.query<{ createdMicros: string }>(
     `select (extract(epoch from created_at) * 1000000)::bigint::text as "createdMicros" from ${table}
      where id = $1 and organization_id = $2`,

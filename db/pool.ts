@@ -7,19 +7,22 @@ export interface PoolOptions {
   url: string;
   maxConnections: number;
   applicationName: string;
-  /** How long the server works on one statement. */
+  /** Server's time limit of one statement. */
   statementTimeoutMs?: number;
-  /** How long to wait for a connection: a free one of the pool, or a new one. */
+  /** Time limit for getting a connection: a free one of the pool, or a new one. */
   connectTimeoutMs?: number;
-  /** Whom a connection is taken for now; the connections are divided between them. Absent: for one holder. */
+  /**
+   * Returns who takes a connection; the connections are shared fairly among the holders. If absent, there is one
+   * holder.
+   */
   holderOf?: () => string | null;
-  /** What an organization may have at most; absent: any amount. */
+  /** Quotas of an organization; no limits if absent. */
   quotas?: Quotas;
   /** Called for connections that broke while idle; the pool replaces them. */
   onConnectionLost?: (error: Error) => void;
 }
 
-/** The process's connections to PostgreSQL. Nothing is connected before the first query. */
+/** Creates the process's pool of connections to PostgreSQL. Nothing is connected before the first query. */
 export function createPool(options: PoolOptions): Pool {
   const statementTimeoutMs = options.statementTimeoutMs ?? 30_000;
   const pool = new FairPool({
@@ -29,7 +32,7 @@ export function createPool(options: PoolOptions): Pool {
     application_name: options.applicationName,
     connectionTimeoutMillis: options.connectTimeoutMs ?? 2_000,
     statement_timeout: statementTimeoutMs,
-    // the server's own timeout comes first; this one is for a server that no longer answers at all
+    // the server's own timeout is shorter; this one is for a server that no longer responds at all
     query_timeout: statementTimeoutMs + 1_000,
     idle_in_transaction_session_timeout: 60_000,
     idleTimeoutMillis: 30_000,
@@ -37,11 +40,11 @@ export function createPool(options: PoolOptions): Pool {
     keepAliveInitialDelayMillis: 10_000,
   });
   pool.on('error', (error) => options.onConnectionLost?.(error));
-  // a connection that breaks between two statements of a transaction is heard by nobody else
+  // no one else listens to a connection that breaks between two statements of a transaction
   pool.on('connect', (client) => client.on('error', () => undefined));
   const { quotas } = options;
   if (quotas !== undefined) {
-    // the first statement of a connection: whatever it is taken for waits behind it
+    // the first statement of a connection; later ones wait for it
     pool.on('connect', (client) => void holdToQuotas(client, quotas).catch((error) => client.emit('error', error)));
   }
   return pool;
@@ -51,8 +54,9 @@ const deadlockDetected = '40P01';
 const mostTries = 5;
 
 /**
- * Runs `work` in a transaction of its own connection: committed when it returns, rolled back when it throws. Of two that wait for
- * each other, such as a change and a deletion of what it belongs to, PostgreSQL ends one, which is then run again.
+ * Runs `work` in a transaction of its own connection: committed when it returns, rolled back when it throws. Of two
+ * transactions in a deadlock, such as a change and a deletion of its parent, PostgreSQL aborts one, which is then
+ * retried.
  */
 export async function withTransaction<Result>(
   pool: Pool,
@@ -82,17 +86,17 @@ async function tryTransaction<Result>(pool: Pool, work: (client: PoolClient) => 
   }
 }
 
-/** How long one statement of a read may take that goes through much, so that no few of them hold the connections. */
+/** Time limit of one statement of a large read, so that a few of them do not occupy the connections. */
 export const slowReadMs = { search: 2_000, report: 2_000 } as const;
 
-/** A read took longer than one of its kind may. */
+/** A large read exceeded its time limit. */
 export class SlowReadError extends Error {
   override name = 'SlowReadError';
 }
 
 const queryCanceled = '57014';
 
-/** Runs reads of one kind on one connection, on the rows of one moment. Throws SlowReadError. */
+/** Runs reads of one kind on one connection, on a consistent snapshot. Throws SlowReadError. */
 export function readWithin<Result>(
   pool: Pool,
   kind: keyof typeof slowReadMs,
@@ -111,7 +115,7 @@ export function readWithin<Result>(
   });
 }
 
-/** Runs `work` in a transaction of a connection that the caller has. */
+/** Runs `work` in a transaction of the caller's connection. */
 export async function inTransaction<Result>(client: PoolClient, work: () => Promise<Result>): Promise<Result> {
   await client.query('begin');
   try {
@@ -119,7 +123,7 @@ export async function inTransaction<Result>(client: PoolClient, work: () => Prom
     await client.query('commit');
     return result;
   } catch (error) {
-    // a connection that is lost has nothing to roll back
+    // a lost connection has nothing to roll back
     if (!isStoreDown(error)) await client.query('rollback');
     throw error;
   }

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 
-/** Characters drawn evenly from an alphabet of at most 256. */
+/** Returns characters drawn evenly from an alphabet of at most 256. */
 export function randomText(alphabet: string, length: number): string {
-  // bytes above the last whole multiple would favour the first characters
+  // bytes above the last whole multiple would favor the first characters
   const usable = 256 - (256 % alphabet.length);
   let text = '';
   while (text.length < length) {

@@ -1,4 +1,4 @@
-/** The row of a statement that always answers with one. */
+/** Returns the row of a statement that always returns one. */
 export function onlyRow<Row>(rows: Row[]): Row {
   const [row] = rows;
   if (row === undefined) throw new Error('A statement that always answers with a row gave none.');

@@ -13,7 +13,7 @@ const networkCodes = new Set([
 ]);
 
 /**
- * Connection failures (08), no resources left (53), shutdown and start-up (57P), too slow (57014, 25P03), a replica
+ * Connection failures (08), no resources left (53), shutdown and startup (57P), timeouts (57014, 25P03), a replica
  * (25006), a failing disk (58030).
  */
 const serverStates = /^(?:08...|53...|57P0.|57014|25P03|25006|58030)$/;
@@ -30,7 +30,7 @@ const driverMessages = new Set([
   'Client has encountered a connection error and is not queryable',
 ]);
 
-/** Whether an error says that PostgreSQL cannot be used right now, rather than that the request was wrong. */
+/** Reports whether an error means that PostgreSQL cannot be used now, not that the request was wrong. */
 export function isStoreDown(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (driverMessages.has(error.message)) return true;

@@ -1,9 +1,9 @@
-/** PostgreSQL stores no NUL; the replacement character stands in for it. */
+/** Returns a text that PostgreSQL can store: the replacement character replaces NUL. */
 export function toStoredText(text: string): string {
   return text.replaceAll('\0', '\uFFFD');
 }
 
-/** JSON for a jsonb column, which refuses NUL and lone surrogates: both become the replacement character. */
+/** Returns JSON for a jsonb column, which rejects NUL and lone surrogates: the replacement character replaces both. */
 export function toStoredJson(value: unknown): string | null {
   const json: string | undefined = JSON.stringify(value);
   if (json === undefined) return null;

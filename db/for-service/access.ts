@@ -9,15 +9,15 @@ export interface StoredKey extends KeyRow {
 }
 
 export interface AccessStore {
-  /** The key by the id that its text names. A flood of unknown ids takes one connection. */
+  /** Finds a key by the id in its text. A flood of unknown ids uses a single connection. */
   findKey(id: string): Promise<StoredKey | null>;
   /** Notes that keys were used. Batched by the caller. */
   touchKeys(ids: string[]): Promise<void>;
-  /** Those of the keys and sessions that still let somebody in, by id. */
+  /** Returns the ids of those keys and sessions that are still valid. */
   valid(ids: string[]): Promise<Set<string>>;
 }
 
-/** Who is let in, and may still stay. What was deleted with its organization is as unknown as what never was. */
+/** Creates the store of access checks. A key deleted with its organization is unknown, like one that never existed. */
 export function createAccessStore(pool: Pool): AccessStore {
   const loader = createBatchLoader<{ id: string }, StoredKey>({
     keyOf: ({ id }) => id,
@@ -34,7 +34,7 @@ export function createAccessStore(pool: Pool): AccessStore {
   return {
     findKey: async (id) => (canBeId(id) ? loader.load({ id }) : null),
 
-    /** A row that another process holds is being touched there already. */
+    /** Skips rows that another process has locked: it is recording their use. */
     async touchKeys(ids) {
       await pool.query(
         `with used as materialized (select id from api_keys where id = any($1::text[]) for update skip locked)

@@ -11,13 +11,13 @@ export interface ClaimedGap {
 
 /** Gaps under way, as the API's processes share the work on them. */
 export interface GapCheckStore {
-  /** Asks for an index of the sites of gaps whose pull request was merged; answers how many gaps. */
+  /** Requests an index for the sites of gaps whose pull request was merged; returns how many gaps. */
   noteMerged(): Promise<number>;
   /** A gap whose site has been indexed since; null: none waits. Another process may take it after `seconds`. */
   claim(options: { seconds: number }): Promise<ClaimedGap | null>;
-  /** Holds the gap for `seconds` more. */
+  /** Records the answer to a question, and claims the gap for `seconds` more. */
   recordAnswer(ref: { siteId: string; gapId: string; key: string; answered: boolean; seconds: number }): Promise<void>;
-  /** Ends the check of a gap whose questions have all been asked. */
+  /** Ends the check of a gap once all of its questions were asked; no effect before that, as in a newer check. */
   conclude(ref: { siteId: string; gapId: string }): Promise<void>;
 }
 
@@ -79,7 +79,9 @@ export function createGapCheckStore(pool: Pool): GapCheckStore {
            state = case when exists (
              select from gap_questions where site_id = $1 and gap_id = $2 and answered_now is distinct from true
            ) then 'unanswered' else 'answered' end
-         where site_id = $1 and id = $2 and state = 'asking'`,
+         where site_id = $1 and id = $2 and state = 'asking' and not exists (
+           select from gap_questions where site_id = $1 and gap_id = $2 and answered_now is null
+         )`,
         [siteId, gapId],
       );
     },

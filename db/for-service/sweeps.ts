@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
+import { deleteInBatches } from '../delete-in-batches.ts';
 
-/** Deletes of what has outlived its time, in all organizations. */
+/** Deletes expired data in all organizations. */
 export interface Sweeps {
   /** Conversations older than their site's retention; answers how many. */
   threads(): Promise<number>;
@@ -10,48 +11,56 @@ export interface Sweeps {
   sessions(): Promise<void>;
 }
 
-const threadBatch = 1_000;
-
 const threadStatement = `
   with old as materialized (
-    select threads.id from threads join sites on sites.id = threads.site_id
-    where threads.updated_at < now() - make_interval(days => sites.retention_days)
-    limit $1
-    for update of threads skip locked
+    select of_site.id from sites, lateral (
+      select id from threads
+      where site_id = sites.id and updated_at < now() - make_interval(days => sites.retention_days)
+      order by updated_at limit $1 for update skip locked
+    ) as of_site limit $1
   )
-  delete from threads using old where threads.id = old.id`;
+  delete from threads where id = any(array(select id from old))`;
 
 export function createSweeps(pool: Pool): Sweeps {
   return {
-    /** In batches: each is a short transaction, and a thread that is being continued is left alone. */
-    async threads() {
-      let removed = 0;
-      for (;;) {
-        const { rowCount } = await pool.query(threadStatement, [threadBatch]);
-        removed += rowCount ?? 0;
-        if ((rowCount ?? 0) < threadBatch) return removed;
-      }
-    },
+    threads: () => deleteInBatches(pool, threadStatement),
 
     async emptySearches() {
-      await pool.query(
-        `delete from empty_searches using sites
-         where sites.id = site_id and day < current_date - least(sites.retention_days, 365)`,
+      await deleteInBatches(
+        pool,
+        `delete from empty_searches where ctid = any(array(
+           select of_site.ctid from sites, lateral (
+             select ctid from empty_searches
+             where site_id = sites.id and day < current_date - least(sites.retention_days, 365)
+             limit $1 for update skip locked
+           ) as of_site limit $1
+         ))`,
       );
     },
 
     async replies() {
-      await pool.query(
-        `with old as materialized (
-           select id from replies where delete_after < now() and heartbeat_at < now() - interval '1 minute' for update skip locked
-         )
-         delete from replies using old where replies.id = old.id`,
+      await deleteInBatches(
+        pool,
+        `delete from replies where id = any(array(
+           select id from replies where delete_after < now() and heartbeat_at < now() - interval '1 minute'
+           order by delete_after limit $1 for update skip locked
+         ))`,
       );
     },
 
     async sessions() {
-      await pool.query(`delete from sessions where expires_at < now() - interval '1 day'`);
-      await pool.query('delete from sign_in_links where expires_at < now()');
+      await deleteInBatches(
+        pool,
+        `delete from sessions where id = any(array(
+           select id from sessions where expires_at < now() - interval '1 day' order by expires_at limit $1 for update skip locked
+         ))`,
+      );
+      await deleteInBatches(
+        pool,
+        `delete from sign_in_links where digest = any(array(
+           select digest from sign_in_links where expires_at < now() order by expires_at limit $1 for update skip locked
+         ))`,
+      );
     },
   };
 }

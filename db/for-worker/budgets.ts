@@ -4,19 +4,19 @@ import { organizationCost } from '../sites/answer-spending.ts';
 import { withTransaction } from '../pool.ts';
 import { onlyRow } from '../rows.ts';
 
-/** What may be spent, in millionths of a US dollar; null: any amount. */
+/** Budgets in millionths of a US dollar; null for no limit. */
 export interface Budgets {
-  /** On one turn of a job. */
+  /** For one turn of a job. */
   jobMicros: number | null;
-  /** On all jobs of the project on a day (UTC). */
+  /** For all jobs of the project per day (UTC). */
   dayMicros: number | null;
-  /** On all jobs of the organization and the answers of its assistant on a day (UTC). */
+  /** For all jobs of the organization and the answers of its assistant per day (UTC). */
   organizationMicros: number | null;
 }
 
 /**
- * `held`: the call may be made, and counts as under way until its answer is stored. `busy`: calls of other jobs that are
- * under way may use up what is left of the day. `spent`: nothing is left.
+ * `held`: the call may be made, and counts as in flight until its answer is stored. `busy`: calls of other jobs in
+ * flight may use up the rest of the day's budget. `spent`: nothing is left.
  */
 export type Admission =
   | { kind: 'held' }
@@ -24,9 +24,7 @@ export type Admission =
   | { kind: 'spent'; scope: 'job' | 'day' | 'organization'; spentMicros: number; budgetMicros: number };
 
 export interface BudgetStore {
-  /** The project's own budgets, but never more than the operator's. */
-  budgetsOf(projectId: string, ceilings: Budgets): Promise<Budgets>;
-  /** Asks before a call of the model that may cost up to `mostMicros`. */
+  /** Requests admission of a model call that may cost up to `mostMicros`. */
   admit(call: StepRef & { projectId: string; budgets: Budgets; mostMicros: number }): Promise<Admission>;
 }
 
@@ -37,7 +35,7 @@ const turnCost = `
     select cost_micros from job_compactions where job_id = $1 and turn = $2
   ) as calls`;
 
-// a call counts while its job is active: what a killed worker or an ended job left behind holds nothing
+// a call counts while its job is active: killed workers and ended jobs hold nothing
 const dayCost = `
   select
     coalesce((select cost_micros from project_spending
@@ -46,20 +44,9 @@ const dayCost = `
               join jobs on jobs.id = held.job_id and jobs.turn = held.turn and jobs.status = 'active'
               where held.project_id = $1 and held.job_id <> $2), 0)::float8 as held`;
 
-/** Money that jobs may spend, exact across workers. */
+/** Creates the store of job budgets, which are exact across workers. */
 export function createBudgetStore(pool: Pool): BudgetStore {
   return {
-    async budgetsOf(projectId, { jobMicros, dayMicros, organizationMicros }) {
-      const { rows } = await pool.query<Budgets>({
-        name: 'budgets-of-project',
-        text: `select least(job_budget_micros, $2)::float8 as "jobMicros",
-                      least(daily_budget_micros, $3)::float8 as "dayMicros",
-                      $4::float8 as "organizationMicros" from projects where id = $1`,
-        values: [projectId, jobMicros, dayMicros, organizationMicros],
-      });
-      return onlyRow(rows);
-    },
-
     async admit({ jobId, turn, step, projectId, budgets, mostMicros }) {
       return withTransaction(pool, async (client): Promise<Admission> => {
         if (budgets.jobMicros !== null) {
@@ -70,7 +57,7 @@ export function createBudgetStore(pool: Pool): BudgetStore {
         }
         const { dayMicros, organizationMicros } = budgets;
         if (dayMicros === null && organizationMicros === null) return { kind: 'held' };
-        // one admission of an organization at a time; the key-share locks of new jobs pass
+        // one admission of an organization at a time; the key-share locks of new jobs do not conflict
         const { rows } = await client.query<{ id: string }>(
           `select id from organizations where id = (select organization_id from projects where id = $1) for no key update`,
           [projectId],

@@ -1,18 +1,21 @@
 import type { Pool } from 'pg';
-import type { TurnRef } from '../../workflows/contract/job.ts';
+import type { TurnRef, WorkedTurn } from '../../workflows/contract/job.ts';
+import { noStepAfter } from '../jobs/job-statements.ts';
 import { onlyRow } from '../rows.ts';
 import { toStoredJson } from '../stored-text.ts';
 
 export interface EffectStore {
-  /** Raises and answers the fence of one outside effect of a turn, with what an earlier attempt stored. */
+  /** Raises and returns the fence of an outside effect of a turn, with what an earlier attempt stored. */
   claim(ref: TurnRef & { effect: string }): Promise<{ fence: number; result: unknown }>;
-  /** Compare-and-check immediately before acting; false: a newer attempt owns the effect. */
-  holds(ref: TurnRef & { effect: string; fence: number }): Promise<boolean>;
+  /** Returns what an attempt stored for the effect, null when none did. Raises no fence. */
+  result(ref: TurnRef & { effect: string }): Promise<unknown>;
+  /** Compares the fence immediately before acting; false when a newer attempt owns the effect, or the turn continued. */
+  holds(ref: WorkedTurn & { effect: string; fence: number }): Promise<boolean>;
   storeResult(ref: TurnRef & { effect: string; fence: number; result: unknown }): Promise<boolean>;
   countFailure(ref: TurnRef & { effect: string }): Promise<number>;
 }
 
-/** Effects of a turn on the outside: who owns each of them now, and what it came to. */
+/** Stores the outside effects of a turn: which attempt owns each of them, and its result. */
 export function createEffectStore(pool: Pool): EffectStore {
   async function claim(ref: TurnRef & { effect: string }): Promise<{ fence: number; result: unknown }> {
     const { rows } = await pool.query<{ fence: number; result: unknown }>(
@@ -24,10 +27,19 @@ export function createEffectStore(pool: Pool): EffectStore {
     return onlyRow(rows);
   }
 
-  async function holds(ref: TurnRef & { effect: string; fence: number }): Promise<boolean> {
+  async function result(ref: TurnRef & { effect: string }): Promise<unknown> {
+    const { rows } = await pool.query<{ result: unknown }>(
+      'select result from job_effects where job_id = $1 and turn = $2 and effect = $3',
+      [ref.jobId, ref.turn, ref.effect],
+    );
+    return rows[0]?.result ?? null;
+  }
+
+  async function holds(ref: WorkedTurn & { effect: string; fence: number }): Promise<boolean> {
     const { rowCount } = await pool.query(
-      'select from job_effects where job_id = $1 and turn = $2 and effect = $3 and fence = $4',
-      [ref.jobId, ref.turn, ref.effect, ref.fence],
+      `select from job_effects
+       where job_id = $1 and turn = $2 and effect = $3 and fence = $4 and ${noStepAfter('$5')}`,
+      [ref.jobId, ref.turn, ref.effect, ref.fence, ref.step],
     );
     return rowCount === 1;
   }
@@ -50,5 +62,5 @@ export function createEffectStore(pool: Pool): EffectStore {
     return rows[0]?.failures ?? 0;
   }
 
-  return { claim, holds, storeResult, countFailure };
+  return { claim, result, holds, storeResult, countFailure };
 }

@@ -1,11 +1,11 @@
 import type { Pool } from 'pg';
 
 export interface IdleEndings {
-  /** Archives jobs that ended before `idleDays` days and had no message since; answers how many. */
+  /** Archives jobs that ended more than `idleDays` days ago without a message since; returns how many. */
   archiveIdle(options: { idleDays: number; limit: number }): Promise<number>;
 }
 
-/** The end of a job that the calendar decides. */
+/** Ends jobs by age. */
 export function createIdleEndings(pool: Pool): IdleEndings {
   return {
     async archiveIdle({ idleDays, limit }) {

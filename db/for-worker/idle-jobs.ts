@@ -2,34 +2,36 @@ import type { Pool } from 'pg';
 import type { TurnRef } from '../../workflows/contract/job.ts';
 
 export interface IdleJobs {
-  /** Active jobs that nothing wrote to for a while, longest first; without those whose start is still to come. */
-  list(options: { idleMs: number; limit: number }): Promise<TurnRef[]>;
-  /** Which of these turns have ended, were deleted, or are not the newest of their job any more. */
+  /** Returns active jobs without a recent write, ordered by id and starting after `after`; excludes jobs that have not started yet. */
+  list(options: { idleMs: number; after: string; limit: number }): Promise<TurnRef[]>;
+  /** Returns which of these turns have ended, were deleted, or were succeeded by a newer turn. */
   endedTurns(turns: TurnRef[]): Promise<TurnRef[]>;
-  /** Which of these jobs were deleted, or have ended at least `forMs` ago. */
+  /** Returns which of these jobs were deleted, or ended at least `forMs` ago. */
   endedAmong(jobIds: string[], options: { forMs: number }): Promise<string[]>;
 }
 
 export function createIdleJobs(pool: Pool): IdleJobs {
   return {
-    async list({ idleMs, limit }) {
+    async list({ idleMs, after, limit }) {
       const { rows } = await pool.query<TurnRef>(
         `select id as "jobId", turn from jobs
-         where status = 'active' and updated_at < now() - $1 * interval '1 millisecond'
+         where status = 'active' and updated_at < now() - $1 * interval '1 millisecond' and id > $2
            and not exists (select from job_outbox where job_id = jobs.id and job_outbox.turn = jobs.turn)
-         order by updated_at limit $2`,
-        [idleMs, limit],
+         order by id limit $3`,
+        [idleMs, after, limit],
       );
       return rows;
     },
 
     async endedTurns(turns) {
-      const { rows } = await pool.query<TurnRef>(
-        `select asked.job_id as "jobId", asked.turn
-         from unnest($1::text[], $2::integer[]) as asked (job_id, turn) left join jobs on jobs.id = asked.job_id
-         where jobs.id is null or jobs.status <> 'active' or jobs.turn <> asked.turn`,
-        [turns.map(({ jobId }) => jobId), turns.map(({ turn }) => turn)],
-      );
+      const { rows } = await pool.query<TurnRef>({
+        name: 'ended-turns',
+        text: `
+          select asked.job_id as "jobId", asked.turn
+          from unnest($1::text[], $2::integer[]) as asked (job_id, turn) left join jobs on jobs.id = asked.job_id
+          where jobs.id is null or jobs.status <> 'active' or jobs.turn <> asked.turn`,
+        values: [turns.map(({ jobId }) => jobId), turns.map(({ turn }) => turn)],
+      });
       return rows;
     },
 

@@ -6,7 +6,7 @@ import { toStoredJson, toStoredText } from '../stored-text.ts';
 
 export type PullRequestState = 'open' | 'closed' | 'merged';
 
-/** How a pull request stands on its forge. */
+/** State of a pull request on its forge. */
 export interface PullRequestStanding {
   state: PullRequestState;
   draft: boolean;
@@ -14,22 +14,22 @@ export interface PullRequestStanding {
 
 /** The branch as a job's working copy follows it. */
 export interface AdoptedBranch {
-  /** The tree the working copy is to have from now on. */
+  /** The tree that the working copy gets. */
   tree: string;
   /** Null when it is the tree of the base commit. */
   snapshot: Snapshot | null;
-  /** Of the head's tree, where that is another one that is not stored yet. */
+  /** Snapshot of the head's tree, if it is a different one that is not stored yet. */
   headSnapshot?: Snapshot | null;
-  /** What became of the branch; absent leaves what the job knows of it. */
+  /** State of the branch; if absent, the stored one stays. */
   head?: { kind: 'moved'; commit: string; tree: string } | { kind: 'merged'; baseCommit: string };
-  /** The note about it for the agent, of the kind `overruled`, before its first answer of the turn. */
+  /** Note about it for the agent, of the kind `overruled`, before its first answer of the turn. */
   note?: string | null;
 }
 
 type BranchHead = NonNullable<AdoptedBranch['head']>;
 
 export interface OpenPullRequest {
-  /** Of the job. */
+  /** The job's. */
   id: string;
   organizationId: string;
   projectId: string;
@@ -38,28 +38,37 @@ export interface OpenPullRequest {
 }
 
 export interface JobBranchStore {
-  /** In one transaction, while `effect` is still held with the fence; false says it is not. `result` ends the effect. */
+  /**
+   * Stores it in one transaction if `effect` is still held with the fence; false otherwise. `result` completes the
+   * effect. Once the turn has ended, only the result is stored: a newer turn may have read the job's state.
+   */
   adopt(ref: TurnRef & { effect: string; fence: number; branch: AdoptedBranch; result: unknown }): Promise<boolean>;
+  /** Stores the state as it was read; a merged pull request stays merged, whatever was read before. */
   setPullRequestState(ref: PullRequestStanding & { jobId: string; prId: string }): Promise<void>;
-  /** Ended jobs whose pull request was open when somebody looked last, for this process to look at now. */
+  /** Returns ended jobs whose pull request was open at the last check, claimed by this process for the next one. */
   claimOpenPullRequests(options: { limit: number; everyMs: number }): Promise<OpenPullRequest[]>;
 }
 
-/** What others did to the branch and the pull request of a job. */
+/** Stores what others did to the branch and the pull request of a job. */
 export function createJobBranchStore(pool: Pool): JobBranchStore {
   async function adopt(
     ref: TurnRef & { effect: string; fence: number; branch: AdoptedBranch; result: unknown },
   ): Promise<boolean> {
     const { jobId, turn, branch } = ref;
     return withTransaction(pool, async (client) => {
+      // locks the job's row before its turn's, in the order of the statements that end a job
+      const active = await client.query(
+        `select from jobs where id = $1 and turn = $2 and status = 'active' for no key update`,
+        [jobId, turn],
+      );
       const held = await client.query(
         `update job_effects set result = $5 where job_id = $1 and turn = $2 and effect = $3 and fence = $4`,
         [jobId, turn, ref.effect, ref.fence, toStoredJson(ref.result)],
       );
       if (held.rowCount !== 1) return false;
+      if (active.rowCount !== 1) return true;
       for (const snapshot of [branch.snapshot, branch.headSnapshot ?? null])
         if (snapshot !== null) await storeSnapshot(client, jobId, snapshot);
-      // the job's row before its turn's, as the statements that end a job lock them
       if (branch.head !== undefined) await setHead(client, { jobId, turn, head: branch.head });
       await setTree(client, { jobId, turn, tree: branch.tree });
       if (typeof branch.note === 'string') await addNote(client, { jobId, turn, text: branch.note });
@@ -73,7 +82,8 @@ export function createJobBranchStore(pool: Pool): JobBranchStore {
     async setPullRequestState({ jobId, prId, state, draft }) {
       await pool.query(
         `update jobs set pr_state = $3, pr_draft = $4, updated_at = now()
-         where id = $1 and pr_id = $2 and (pr_state, pr_draft) is distinct from ($3, $4)`,
+         where id = $1 and pr_id = $2 and pr_state is distinct from 'merged'
+           and (pr_state, pr_draft) is distinct from ($3, $4)`,
         [jobId, prId, state, draft],
       );
     },
@@ -97,24 +107,23 @@ export function createJobBranchStore(pool: Pool): JobBranchStore {
   };
 }
 
-/** A merged branch is left behind: the job begins anew on its new base. */
+/** A merged branch is abandoned: the job starts again on its new base. */
 async function setHead(client: PoolClient, { jobId, turn, head }: TurnRef & { head: BranchHead }): Promise<void> {
-  const ours = `where id = $1 and turn = $2 and status = 'active'`;
   if (head.kind === 'moved') {
-    const values = [jobId, turn, head.commit, head.tree];
-    await client.query(`update jobs set head_commit = $3, head_tree = $4, updated_at = now() ${ours}`, values);
+    const values = [jobId, head.commit, head.tree];
+    await client.query('update jobs set head_commit = $2, head_tree = $3, updated_at = now() where id = $1', values);
     return;
   }
   await client.query(
-    `update jobs
-     set base_commit = $3, branch = null, head_commit = null, head_tree = null, updated_at = now() ${ours}`,
-    [jobId, turn, head.baseCommit],
+    `update jobs set base_commit = $2, branch = null, head_commit = null, head_tree = null, updated_at = now()
+     where id = $1`,
+    [jobId, head.baseCommit],
   );
   const values = [jobId, turn, head.baseCommit];
   await client.query('update job_turns set base_commit = $3 where job_id = $1 and turn = $2', values);
 }
 
-/** The working copy has this tree after the steps that are there now. */
+/** Sets the tree of the working copy after the steps that exist now. */
 async function setTree(client: PoolClient, { jobId, turn, tree }: TurnRef & { tree: string }): Promise<void> {
   await client.query(
     `update job_turns

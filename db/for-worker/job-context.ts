@@ -1,22 +1,10 @@
 import type { Pool } from 'pg';
 import type { TokenUsage } from '../../workflows/contract/job.ts';
+import type { NoteKind } from '../jobs/bundle-schema.ts';
+import type { Prompt } from './jobs.ts';
 import type { NewJobEvent } from '../jobs/event-types.ts';
+import { wakeWatchers } from '../jobs/wake-watchers.ts';
 import { toStoredJson, toStoredText } from '../stored-text.ts';
-
-/**
- * What the service says to the agent. `nudge`: it goes round in circles. `calls-left`, `last-call`: a limit is near.
- * `overruled`: others changed the same places of the branch. `guidance:<path>`: what the repository says in that file. `check`: its
- * work is checked. `no-commands`: nothing can be run. `call-finish`: it ended without the check.
- */
-export type NoteKind =
-  | 'nudge'
-  | 'calls-left'
-  | 'last-call'
-  | 'overruled'
-  | 'check'
-  | 'no-commands'
-  | 'call-finish'
-  | `guidance:${string}`;
 
 export interface JobNote {
   turn: number;
@@ -26,9 +14,9 @@ export interface JobNote {
   text: string;
 }
 
-/** What the agent has touched and plans, kept by the machine. */
+/** Files that the agent has touched and its plan, recorded by the service. */
 export interface Ledger {
-  /** Path → etag of what was last read or written; null: no etag is known. */
+  /** Path → etag of the version last read or written; null when unknown. */
   read: Record<string, string | null>;
   changed: string[];
   todo: { text: string; done: boolean }[];
@@ -43,9 +31,9 @@ export interface Compaction {
   uptoStep: number;
   summary: string;
   ledger: Ledger;
-  /** The job's tree then; null while nothing had changed. */
+  /** The job's tree at that time; null while nothing had changed. */
   tree: string | null;
-  /** What the call that made it used. */
+  /** Token usage of the call that made it. */
   usage: TokenUsage;
 }
 
@@ -55,14 +43,40 @@ export interface NewCompaction extends Omit<Compaction, 'usage'> {
   costMicros: number | null;
 }
 
+/** The context of a model call besides the steps. */
+export interface JobContext {
+  prompts: Prompt[];
+  notes: JobNote[];
+  /** The newest one; null when there is none. */
+  compaction: Compaction | null;
+  /** The result of the effect that stored the repository's instructions; null before it. */
+  instructions: unknown;
+}
+
+type ContextRow =
+  | { part: 'prompt'; turn: number; step: number | null; text: string }
+  | ({ part: 'note' } & JobNote)
+  | {
+      part: 'compaction';
+      turn: number;
+      step: number;
+      text: string;
+      data: Omit<Compaction, 'turn' | 'step' | 'summary'>;
+    }
+  | { part: 'instructions'; data: unknown };
+
 export interface JobContextStore {
-  /** A note that is there already stays as it is. A new one sends `notice`, if any, to the job's watchers. */
+  /** Returns the context of a job's turn in one statement, its prompts and notes in order. */
+  read(jobId: string, turn: number): Promise<JobContext>;
+  /** Stores a note unless it exists. A new one sends `notice`, if any, to the job's watchers. */
   addNote(note: { jobId: string; notice?: string } & JobNote): Promise<void>;
-  /** Of the job up to and with the turn, in order. */
+  /** Returns the job's notes up to and including the turn, in order. */
   notes(jobId: string, turn: number): Promise<JobNote[]>;
-  /** The newest ones, newest first. */
+  /** Returns the newest compactions, newest first. */
   compactions(jobId: string, limit: number): Promise<Compaction[]>;
-  /** Counts what it cost into the job and its project. False: the call has one already, and that one stays. */
+  /**
+   * Stores a compaction and adds its cost to the job and its project. False when the call already has one, which stays.
+   */
   storeCompaction(compaction: NewCompaction): Promise<boolean>;
 }
 
@@ -92,7 +106,26 @@ const storeStatement = `
   )
   select from stored`;
 
-/** What a job's conversation holds beside prompts, answers and tool results. */
+const contextStatement = `
+  select part, turn, step, kind, text, data from (
+    select 'prompt' as part, turn, 0 as position, 0 as step, null as kind, prompt as text, null::jsonb as data
+    from job_turns where job_id = $1 and turn <= $2
+    union all
+    select 'prompt', turn, position, step, null, prompt, null from job_messages where job_id = $1 and turn <= $2
+    union all
+    select 'note', turn, 0, step, kind, text, null from job_notes where job_id = $1 and turn <= $2
+    union all
+    (select 'compaction', turn, 0, step, null, summary,
+            jsonb_build_object('uptoTurn', upto_turn, 'uptoStep', upto_step, 'ledger', ledger, 'tree', tree, 'usage',
+                               jsonb_build_object('inputTokens', input_tokens, 'outputTokens', output_tokens))
+     from job_compactions where job_id = $1 order by turn desc, step desc limit 1)
+    union all
+    select 'instructions', turn, 0, null, null, null, result
+    from job_effects where job_id = $1 and turn = 1 and effect = 'instructions'
+  ) as parts
+  order by turn, position, step, kind`;
+
+/** Stores the parts of a job's conversation other than prompts, answers and tool results. */
 export function createJobContextStore(pool: Pool): JobContextStore {
   return {
     async addNote({ jobId, turn, step, kind, text, notice }) {
@@ -108,6 +141,27 @@ export function createJobContextStore(pool: Pool): JobContextStore {
           select append_job_events(job_id, turn, step, $6) from added`,
         values: [jobId, turn, step, kind, toStoredText(text), toStoredJson(events)],
       });
+      if (events.length > 0) wakeWatchers(pool, jobId);
+    },
+
+    async read(jobId, turn) {
+      const { rows } = await pool.query<ContextRow>({
+        name: 'job-context',
+        text: contextStatement,
+        values: [jobId, turn],
+      });
+      const newest = rows.find((row) => row.part === 'compaction');
+      return {
+        prompts: rows
+          .filter((row) => row.part === 'prompt')
+          .map(({ text, ...at }) => ({ turn: at.turn, step: at.step, prompt: text })),
+        notes: rows
+          .filter((row) => row.part === 'note')
+          .map((row) => ({ turn: row.turn, step: row.step, kind: row.kind, text: row.text })),
+        compaction:
+          newest === undefined ? null : { turn: newest.turn, step: newest.step, summary: newest.text, ...newest.data },
+        instructions: rows.find((row) => row.part === 'instructions')?.data ?? null,
+      };
     },
 
     async notes(jobId, turn) {

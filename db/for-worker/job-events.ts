@@ -1,25 +1,26 @@
 import type { Pool } from 'pg';
 import type { StepRef } from '../../workflows/contract/job.ts';
+import { wakeWatchers } from '../jobs/wake-watchers.ts';
 import { toStoredJson } from '../stored-text.ts';
 
-/** A chunk of the text of a step that the model has not finished yet. */
+/** A chunk of a step's text while the model produces it. */
 export interface TextChunk extends StepRef {
-  /** Names the attempt: an older one appends nothing. */
+  /** Identifies the attempt; a superseded one appends nothing. */
   fence: number;
   offset: number;
   text: string;
-  /** Set when it may have been appended before: then it is looked for first. */
+  /** Set when it may have been appended before; it is then looked up first. */
   isRepeated: boolean;
 }
 
 export interface WorkerEventStore {
-  /** False when the attempt was overtaken, the step answered, or the turn ended. */
+  /** Returns false when the attempt was superseded, the step has an answer, or the turn has ended. */
   appendText(chunk: TextChunk): Promise<boolean>;
 }
 
-/** The log of what happened to jobs, as the worker writes the text of a step into it. */
+/** Stores a step's text in the log of job events while it streams. */
 export function createWorkerEventStore(pool: Pool): WorkerEventStore {
-  /** Locks the step against the next attempt, so that no text comes behind that one's `step-start`. */
+  /** Locks the step against the next attempt, so that no text follows that attempt's `step-start`. */
   async function appendText({ jobId, turn, step, fence, offset, text, isRepeated }: TextChunk): Promise<boolean> {
     const data = { attempt: fence, offset, text };
     const { rows } = await pool.query<{ isOurs: boolean }>({
@@ -46,7 +47,9 @@ export function createWorkerEventStore(pool: Pool): WorkerEventStore {
         JSON.stringify({ attempt: fence, offset }),
       ],
     });
-    return rows[0]?.isOurs ?? false;
+    const isOurs = rows[0]?.isOurs ?? false;
+    if (isOurs) wakeWatchers(pool, jobId);
+    return isOurs;
   }
 
   return { appendText };

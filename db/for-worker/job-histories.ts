@@ -6,33 +6,33 @@ import { withTransaction } from '../pool.ts';
 /** One run of a turn's execution. */
 export interface HistoryRun {
   runId: string;
-  /** As `packHistory` makes it. */
+  /** In the format of `packHistory`. */
   history: Buffer;
   eventCount: number;
-  /** How Temporal names the workflow code that ran. */
+  /** Temporal's names for the workflow code that ran. */
   buildIds: string[];
 }
 
 export interface DueExport extends TurnRef {
-  /** Tries so far, this one included. */
+  /** Number of tries, including this one. */
   attempts: number;
-  /** How long ago the turn ended. */
+  /** Time since the turn ended. */
   endedMsAgo: number;
 }
 
 export interface WorkerHistoryStore {
-  /** Exports due now, locked away from other processes for `leaseMs`. */
+  /** Claims exports that are due, for `leaseMs`. */
   claimDue(options: { limit: number; leaseMs: number }): Promise<DueExport[]>;
-  /** Gives a claimed export back, to be tried again after `waitMs`. */
+  /** Returns a claimed export, to be tried again after `waitMs`. */
   postpone(ref: TurnRef & { waitMs: number }): Promise<void>;
-  /** In one transaction; a history that is there already stays. `runs` in the order of the chain. */
+  /** Stores histories in one transaction; existing ones stay. `runs` is in the order of the chain. */
   store(ref: TurnRef & { runs: HistoryRun[]; isWhole: boolean }): Promise<void>;
   markLost(ref: TurnRef): Promise<void>;
-  /** Removes events and histories of jobs that were archived before `days` days; answers of how many jobs. */
+  /** Removes events and histories of jobs that were archived more than `days` days ago; returns of how many jobs. */
   removeOld(options: { days: number; limit: number }): Promise<number>;
 }
 
-/** What Temporal recorded about turns that have ended, while it is brought over. */
+/** Stores Temporal's histories of ended turns while they are exported. */
 export function createWorkerHistoryStore(pool: Pool): WorkerHistoryStore {
   return {
     async claimDue({ limit, leaseMs }) {

@@ -3,11 +3,11 @@ import type { StepRef } from '../../workflows/contract/job.ts';
 import { withTransaction } from '../pool.ts';
 
 export interface WorkerMessageStore {
-  /** Gives the waiting messages of the turn to a step, while the step has no answer. */
+  /** Assigns the turn's waiting messages to a step that has no answer yet. */
   take(ref: StepRef): Promise<void>;
 }
 
-/** What people say to a job, as its steps read it. */
+/** Delivers messages of people to the steps of a job. */
 export function createWorkerMessageStore(pool: Pool): WorkerMessageStore {
   async function take({ jobId, turn, step }: StepRef): Promise<void> {
     await withTransaction(pool, async (client) => {
@@ -20,7 +20,7 @@ export function createWorkerMessageStore(pool: Pool): WorkerMessageStore {
         'update job_messages set step = $3 where job_id = $1 and turn = $2 and step is null',
         [jobId, turn, step],
       );
-      // in the step's row, so that an attempt which asked without them cannot store its answer
+      // recorded in the step's row, so that an attempt that called the model without them cannot store its answer
       await client.query(
         'update job_steps set messages = messages + $4 where job_id = $1 and turn = $2 and step = $3',
         [jobId, turn, step, taken.rowCount],

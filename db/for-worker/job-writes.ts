@@ -1,14 +1,14 @@
 import type { Pool } from 'pg';
 import type { JobCheck } from '../jobs/agent-job.ts';
 import { failureOf } from '../../workflows/contract/failures.ts';
-import type { JobPhase } from '../../workflows/contract/job.ts';
+import type { JobPhase, WorkedTurn } from '../../workflows/contract/job.ts';
+import { noStepAfter } from '../jobs/job-statements.ts';
+import { wakeWatchers } from '../jobs/wake-watchers.ts';
 import type { PullRequestState } from './job-branches.ts';
 import { toStoredJson, toStoredText } from '../stored-text.ts';
 
-/** What a turn has put on the forge. */
-export interface PublishedJob {
-  jobId: string;
-  turn: number;
+/** Branch, commit and pull request that a turn has published. */
+export interface PublishedJob extends WorkedTurn {
   branch: string;
   headCommit: string;
   headTree: string;
@@ -19,20 +19,18 @@ export interface PublishedJob {
   check: JobCheck | null;
 }
 
-/** What is said of a turn. */
-export interface TurnSummary {
-  jobId: string;
-  turn: number;
+/** Summary of a turn. */
+export interface TurnSummary extends WorkedTurn {
   title: string | null;
   message: string;
-  /** What is left undone, in a sentence; null: nothing. */
+  /** Incomplete part of the task, as a sentence; null when there is none. */
   incomplete: string | null;
 }
 
-/** Only the newest turn of an active job may write; `$1` and `$2` are the job and the turn. */
+/** Condition: only the newest turn of an active job may write; `$1` and `$2` are the job and the turn. */
 const whileOurs = `where id = $1 and turn = $2 and status = 'active'`;
 
-/** A phase that is written again, by another attempt, is no news. */
+/** A phase that another attempt writes again adds no event. */
 const setPhaseStatement = `
   with previous as materialized (
     select phase from jobs ${whileOurs} for update
@@ -53,7 +51,7 @@ const finishStatement = `
     update jobs
     set status = $3, phase = null, failure_category = $4, message = coalesce($5, message), waiting_messages = 0,
         ended_at = now(), updated_at = now()
-    ${whileOurs} and ($3 = 'failed' or waiting_messages = 0)
+    ${whileOurs} and ($3 = 'failed' or (waiting_messages = 0 and ${noStepAfter('$7')}))
     returning id, turn, title, message, pr_link
   ), ended_turn as (
     update job_turns set status = $3, ended_at = now() from ended
@@ -72,10 +70,11 @@ const finishStatement = `
     ))
   ) from ended`;
 
-/** The writes of a turn; each is one statement, and so one transaction. */
+/** Creates the writes of a turn; each is one statement, and so one transaction. */
 export function createJobWrites(pool: Pool) {
-  async function write(statement: string, values: unknown[]): Promise<boolean> {
-    const { rowCount } = await pool.query(statement, values);
+  async function write(statement: string, [jobId, ...values]: [string, ...unknown[]]): Promise<boolean> {
+    const { rowCount } = await pool.query(statement, [jobId, ...values]);
+    if (rowCount === 1) wakeWatchers(pool, jobId);
     return rowCount === 1;
   }
 
@@ -85,18 +84,22 @@ export function createJobWrites(pool: Pool) {
   }
 
   function setBase(ref: { jobId: string; turn: number; baseBranch: string; baseCommit: string }): Promise<boolean> {
-    const values = [ref.jobId, ref.turn, ref.baseBranch, ref.baseCommit];
-    return write(setBaseStatement, values);
+    return write(setBaseStatement, [ref.jobId, ref.turn, ref.baseBranch, ref.baseCommit]);
   }
 
-  function setSummary({ jobId, turn, title, message, incomplete }: TurnSummary): Promise<boolean> {
-    return write(`update jobs set title = $3, message = $4, incomplete = $5, updated_at = now() ${whileOurs}`, [
-      jobId,
-      turn,
-      title === null ? null : toStoredText(title),
-      toStoredText(message),
-      incomplete === null ? null : toStoredText(incomplete),
-    ]);
+  function setSummary({ jobId, turn, step, title, message, incomplete }: TurnSummary): Promise<boolean> {
+    return write(
+      `update jobs set title = $3, message = $4, incomplete = $5, updated_at = now()
+       ${whileOurs} and ${noStepAfter('$6')}`,
+      [
+        jobId,
+        turn,
+        title === null ? null : toStoredText(title),
+        toStoredText(message),
+        incomplete === null ? null : toStoredText(incomplete),
+        step,
+      ],
+    );
   }
 
   function setPublished(ref: PublishedJob): Promise<boolean> {
@@ -104,7 +107,7 @@ export function createJobWrites(pool: Pool) {
       `update jobs
        set branch = $3, head_commit = $4, head_tree = $5, pr_id = $6, pr_link = $7, pr_state = $8, pr_draft = $9,
            check_result = $10, updated_at = now()
-       ${whileOurs}`,
+       ${whileOurs} and ${noStepAfter('$11')}`,
       [
         ref.jobId,
         ref.turn,
@@ -116,6 +119,7 @@ export function createJobWrites(pool: Pool) {
         ref.prState,
         ref.prDraft,
         ref.check === null ? null : toStoredJson(ref.check),
+        ref.step,
       ],
     );
   }
@@ -123,13 +127,14 @@ export function createJobWrites(pool: Pool) {
   function finish(ref: {
     jobId: string;
     turn: number;
+    step?: number;
     status: 'completed' | 'failed';
     failureCategory: string | null;
     message?: string;
   }): Promise<boolean> {
     const message = ref.message === undefined ? null : toStoredText(ref.message);
     const failure = JSON.stringify(ref.failureCategory === null ? {} : failureOf(ref.failureCategory));
-    return write(finishStatement, [ref.jobId, ref.turn, ref.status, ref.failureCategory, message, failure]);
+    return write(finishStatement, [ref.jobId, ref.turn, ref.status, ref.failureCategory, message, failure, ref.step]);
   }
 
   return { setPhase, setBase, setSummary, setPublished, finish };

@@ -5,7 +5,7 @@ import { jobColumns, listPrompts, turnUsage } from '../jobs/job-statements.ts';
 import type { JobRow } from '../jobs/jobs.ts';
 import { createJobWrites, type PublishedJob, type TurnSummary } from './job-writes.ts';
 
-/** What begins a turn (step 0), or what a person said meanwhile. */
+/** The prompt of a turn (step 0), or a message sent during it. */
 export interface Prompt {
   turn: number;
   /** The step whose call of the model is the first to read it; null when none has. */
@@ -23,26 +23,30 @@ export interface WorkerJobStore {
   get(jobId: string): Promise<JobRow | null>;
   promptOf(jobId: string, turn: number): Promise<string | null>;
   turnBeganAt(jobId: string, turn: number): Promise<Date | null>;
-  /** The prompts of a job's turns up to and including `turn`, oldest first. */
+  /** Returns the prompts of a job's turns up to and including `turn`, oldest first. */
   prompts(jobId: string, turn: number): Promise<Prompt[]>;
-  /** Each of these writes only while the job is active and `turn` is its newest; false says it was not. */
+  /** The following write only while the job is active and `turn` is its newest, and return false otherwise. */
   setPhase(ref: { jobId: string; turn: number; phase: JobPhase }): Promise<boolean>;
   setBase(ref: { jobId: string; turn: number; baseBranch: string; baseCommit: string }): Promise<boolean>;
   setSummary(ref: TurnSummary): Promise<boolean>;
   setPublished(ref: PublishedJob): Promise<boolean>;
-  /** The terminal write: completed and failed never swap, and a job does not complete while a message waits. `message` replaces the job's message when given. */
+  /**
+   * Ends a turn: completed and failed never replace each other, and a job does not complete while a message waits, or
+   * once a step after `step` has begun. `message` replaces the job's message if given.
+   */
   finish(ref: {
     jobId: string;
     turn: number;
+    step?: number;
     status: 'completed' | 'failed';
     failureCategory: string | null;
     message?: string;
   }): Promise<boolean>;
-  /** What a turn has used so far. */
+  /** Returns the usage of a turn so far. */
   usage(jobId: string, turn: number): Promise<TurnUsage>;
 }
 
-/** Jobs as the worker reaches them: by id, whatever their organization. */
+/** Creates the worker's store of jobs, which finds them by id in any organization. */
 export function createWorkerJobStore(pool: Pool): WorkerJobStore {
   async function get(jobId: string): Promise<JobRow | null> {
     if (!canBeId(jobId)) return null;

@@ -1,28 +1,30 @@
 import type { Pool } from 'pg';
 import type { StepRef } from '../../workflows/contract/job.ts';
+import { ofActiveTurn } from '../jobs/job-statements.ts';
 
-/** How long a lease lasts without renewal: shorter than Temporal takes to begin another attempt. */
+/** Duration of a lease without renewal; shorter than Temporal takes to start another attempt. */
 export const modelCallLeaseMs = 1_500;
 
 export interface ModelCallLeases {
   /**
-   * Says, directly before the request is sent, what the call costs if its answer never comes. A call of the step that was under
-   * way before counts as lost. False: another attempt has the step; nothing may be sent.
+   * Records, directly before the request is sent, what the call costs if its answer never arrives. An earlier call of the step
+   * that was in flight counts as lost. False when another attempt has claimed the step, when the answer of an earlier
+   * attempt has been stored since the claim, or when the turn has ended: nothing may be sent.
    */
   begin(call: StepRef & { fence: number; micros: number }): Promise<boolean>;
-  /** Says that the call has ended without an answer, and what it cost. */
+  /** Records that the call has ended without an answer, and its cost. */
   lose(call: StepRef & { fence: number; micros: number }): Promise<void>;
-  /** Counts the calls that a killed worker left behind in a turn that has ended since: no further attempt does. */
+  /** Charges calls that a killed worker left in a turn that has since ended and has no further attempt. */
   loseAbandoned(): Promise<void>;
-  /** Whether an attempt holds the lease of the step. */
+  /** Reports whether an attempt holds the lease of the step. */
   isInFlight(ref: StepRef): Promise<boolean>;
   /** Renews the leases of this process. */
   renew(refs: StepRef[]): Promise<void>;
-  /** Says that an attempt has stopped; nothing when a newer one has begun. */
+  /** Releases the lease of an attempt that has stopped; no effect when a newer one has started. */
   release(held: StepRef & { fence: number }): Promise<void>;
 }
 
-/** Counts what was lost into the jobs and their projects, as an answer that is stored does. */
+/** Adds the cost of lost calls to the jobs and their projects, as storing an answer does. */
 const countLost = `
   counted as (
     update jobs set cost_micros = cost_micros + lost
@@ -35,7 +37,10 @@ const countLost = `
     on conflict (project_id, day) do update set cost_micros = spending.cost_micros + excluded.cost_micros
   )`;
 
-/** Leases of model calls in flight. An attempt that Temporal lost sight of goes on, and the next one waits for its answer. */
+/**
+ * Creates the store of leases of model calls in flight. An attempt that Temporal lost track of continues, and the next
+ * one waits for its answer.
+ */
 export function createModelCallLeases(pool: Pool): ModelCallLeases {
   return {
     async begin({ jobId, turn, step, fence, micros }) {
@@ -44,7 +49,8 @@ export function createModelCallLeases(pool: Pool): ModelCallLeases {
         text: `
           with held as (
             select job_id, asked_micros as lost from job_steps
-            where job_id = $1 and turn = $2 and step = $3 and fence = $4 for update
+            where job_id = $1 and turn = $2 and step = $3 and fence = $4
+              and ${ofActiveTurn} and response is null for update
           ), begun as (
             update job_steps set asked_micros = $5, lost_micros = lost_micros + lost
             from held where job_steps.job_id = $1 and turn = $2 and step = $3
@@ -70,7 +76,7 @@ export function createModelCallLeases(pool: Pool): ModelCallLeases {
     },
 
     async loseAbandoned() {
-      // an attempt that still runs renews its lease and settles its own call
+      // an attempt that is still running renews its lease and settles its own call
       await pool.query(`
         with abandoned as (
           select job_id, turn, step, asked_micros as lost from job_steps

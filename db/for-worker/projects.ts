@@ -2,21 +2,42 @@ import type { Pool } from 'pg';
 import type { SecretBox } from '../../lib/encryption/secret-box.ts';
 import type { Owner } from '../caller.ts';
 import { canBeId } from '../ids.ts';
+import { jobColumns } from '../jobs/job-statements.ts';
+import type { JobRow } from '../jobs/jobs.ts';
 import { projectCredentialOwner, projectSshKeyOwner } from '../organizations/project-secrets.ts';
 import { listProjects, projectColumns, type ProjectRow } from '../organizations/projects.ts';
 
-/** Projects as the worker finds them: by the id that a job has, or all of a site's organization. */
+/** Finds projects for the worker: by a job's project id, or all of the organization of a site. */
 export interface ProjectReader {
   get(id: string): Promise<ProjectRow | null>;
   list(owner: Owner): Promise<ProjectRow[]>;
 }
 
-export interface ProjectCredentialReader {
-  /** The project's token for its forge; null when it has none. Throws SealedError. */
-  read(projectId: string): Promise<string | null>;
-  /** The project's private key for ssh; null when it has none. Throws SealedError. */
-  readSshKey(projectId: string): Promise<string | null>;
+/** A project with its credentials, which stay encrypted until they are asked for. */
+export interface ProjectAccess {
+  project: ProjectRow;
+  /** Returns the project's token for its forge; null when it has none. Throws SealedError. */
+  token(): string | null;
+  /** Returns the project's private key for ssh; null when it has none. Throws SealedError. */
+  sshKey(): string | null;
 }
+
+export interface ProjectCredentialReader {
+  read(projectId: string): Promise<ProjectAccess | null>;
+  /** Returns a job with its project, which exists as long as the job does, and its organization's grants. */
+  readOfJob(jobId: string): Promise<(ProjectAccess & { job: JobRow; grants: string[] }) | null>;
+}
+
+/** A project as JSON, whose time is a text. */
+type SealedProject = Omit<ProjectRow, 'createdAt'> & {
+  createdAt: string;
+  sealedCredential: string | null;
+  sealedSshKey: string | null;
+};
+
+const sealedProject = `
+  select to_json(project) from (
+    select ${projectColumns}, credential as "sealedCredential", ssh_key as "sealedSshKey" from projects`;
 
 export function createProjectReader(pool: Pool): ProjectReader {
   return {
@@ -33,20 +54,41 @@ export function createProjectReader(pool: Pool): ProjectReader {
   };
 }
 
-/** Tokens and private keys of projects, opened for the worker. */
+/** Creates the store that decrypts tokens and private keys of projects for the worker. */
 export function createProjectCredentialReader(pool: Pool, box: Pick<SecretBox, 'open'>): ProjectCredentialReader {
-  async function open(column: 'credential' | 'ssh_key', projectId: string, owner: string): Promise<string | null> {
-    const { rows } = await pool.query<{ sealed: string | null }>({
-      name: `read-project-${column}`,
-      text: `select ${column} as sealed from projects where id = $1`,
-      values: [projectId],
-    });
-    const sealed = rows[0]?.sealed ?? null;
-    return sealed === null ? null : box.open(sealed, owner);
+  function accessOf({ sealedCredential, sealedSshKey, createdAt, ...rest }: SealedProject): ProjectAccess {
+    const open = (sealed: string | null, owner: string) => (sealed === null ? null : box.open(sealed, owner));
+    return {
+      project: { ...rest, createdAt: new Date(createdAt) },
+      token: () => open(sealedCredential, projectCredentialOwner(rest.id)),
+      sshKey: () => open(sealedSshKey, projectSshKeyOwner(rest.id)),
+    };
   }
 
   return {
-    read: (projectId) => open('credential', projectId, projectCredentialOwner(projectId)),
-    readSshKey: (projectId) => open('ssh_key', projectId, projectSshKeyOwner(projectId)),
+    async read(projectId) {
+      const { rows } = await pool.query<{ project: SealedProject | null }>({
+        name: 'project-access',
+        text: `select (${sealedProject} where id = $1) as project) as project`,
+        values: [projectId],
+      });
+      const project = rows[0]?.project ?? null;
+      return project === null ? null : accessOf(project);
+    },
+
+    async readOfJob(jobId) {
+      if (!canBeId(jobId)) return null;
+      const { rows } = await pool.query<JobRow & { project: SealedProject; grants: string[] }>({
+        name: 'job-access',
+        text: `select ${jobColumns}, (${sealedProject} where id = jobs.project_id) as project) as project,
+                      array(select resource from grants where grants.organization_id = jobs.organization_id) as grants
+               from jobs where id = $1`,
+        values: [jobId],
+      });
+      const [row] = rows;
+      if (row === undefined) return null;
+      const { project, grants, ...job } = row;
+      return { job, grants, ...accessOf(project) };
+    },
   };
 }

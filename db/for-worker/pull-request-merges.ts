@@ -2,18 +2,20 @@ import type { Pool } from 'pg';
 import type { Owner } from '../caller.ts';
 import type { PullRequestRow } from '../pull-requests/pull-requests.ts';
 
-/** The owner is the one of the job that it came from. */
+/** The owner is that of the job it came from. */
 export type MergeWork = Owner &
   Pick<PullRequestRow, 'id' | 'repository' | 'number' | 'head' | 'base' | 'title' | 'createdAt'>;
 
 export interface PullRequestMergeStore {
-  /** Takes a merge that nobody works on; one whose worker was killed is taken again after a minute. */
+  /** Claims a merge that no worker holds; one whose worker was killed is claimed again after a minute. */
   claimMerge(): Promise<MergeWork | null>;
+  /** Reports whether the merge is still to be done. */
+  isRequested(id: string): Promise<boolean>;
   merged(id: string, commit: string): Promise<void>;
   refused(id: string, problem: string): Promise<void>;
 }
 
-/** Merging pull requests of the local forge. What becomes of one is written into its job at once. */
+/** Stores merges of pull requests of the local forge. Their result is written into the job at once. */
 export function createPullRequestMergeStore(pool: Pool): PullRequestMergeStore {
   return {
     async claimMerge() {
@@ -31,6 +33,14 @@ export function createPullRequestMergeStore(pool: Pool): PullRequestMergeStore {
           returning pull_requests.id, organization_id as "organizationId", repository, number, head, base, title, created_at as "createdAt"`,
       });
       return rows[0] ?? null;
+    },
+
+    async isRequested(id) {
+      const { rowCount } = await pool.query(
+        `select from pull_requests where id = $1 and state = 'open' and merge_requested_at is not null`,
+        [id],
+      );
+      return rowCount === 1;
     },
 
     async merged(id, commit) {

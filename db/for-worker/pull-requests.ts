@@ -6,7 +6,7 @@ import { onlyRow } from '../rows.ts';
 import { toStoredText } from '../stored-text.ts';
 
 export interface WorkerPullRequestStore {
-  /** One per (repository, head): a second create answers the first one, so two attempts never make two. */
+  /** Creates one per (repository, head): a second create returns the first one, so two attempts never create two. */
   create(
     pullRequest: Omit<PullRequestRow, 'id' | 'number' | 'state' | 'createdAt' | 'updatedAt'>,
   ): Promise<PullRequestRow>;
@@ -15,14 +15,14 @@ export interface WorkerPullRequestStore {
   get(id: string): Promise<PullRequestRow | null>;
 }
 
-/** Pull requests of the local forge, numbered within their repository, as the worker makes and changes them. */
+/** Stores pull requests of the local forge, numbered within their repository. */
 export function createWorkerPullRequestStore(pool: Pool): WorkerPullRequestStore {
   async function create(
     request: Omit<PullRequestRow, 'id' | 'number' | 'state' | 'createdAt' | 'updatedAt'>,
   ): Promise<PullRequestRow> {
     const { repository, head, base, title, body, draft } = request;
     return withTransaction(pool, async (client) => {
-      // one create of a repository at a time: the number is the highest so far plus one
+      // one create per repository at a time: the number is the highest so far plus one
       await client.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`pull-requests ${repository}`]);
       const existing = await client.query<PullRequestRow>(byHead, [repository, head]);
       const [first] = existing.rows;

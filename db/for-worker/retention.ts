@@ -2,35 +2,38 @@ import type { Pool, PoolClient } from 'pg';
 import { withTransaction } from '../pool.ts';
 import { onlyRow } from '../rows.ts';
 
-/** How long rows are kept, in days; 0: until somebody deletes them. */
+/** Days to keep rows; 0 to keep them until they are deleted explicitly. */
 export interface Retention {
-  /** Of jobs that were archived. */
+  /** For jobs, counted from their archiving. */
   jobDays: number;
-  /** Of entries of the audit log. */
+  /** For entries of the audit log. */
   auditDays: number;
-  /** What the snapshots of one organization may take. */
+  /** Limit of the snapshots of one organization, in bytes. */
   snapshotBytes: number;
-  /** Conversations of one organization. */
+  /** Largest number of conversations of one organization. */
   threads: number;
 }
 
 export interface RetentionStore {
-  /** Removes what is older or more than is kept, a bounded number of rows of each; answers whether there may be more. */
+  /** Removes rows beyond their retention, a bounded number of each kind; returns whether there may be more. */
   sweep(retention: Retention): Promise<boolean>;
 }
 
 const rowsAtOnce = 500;
-/** Of revoked and expired keys, spending by day, and gaps: longer than anything asks for. */
+/** For revoked and expired keys, spending by day, and gaps: longer than any query reads. */
 const figureDays = 400;
 
-/** What a snapshot takes with the changes of the steps that led to it; PostgreSQL knows the lengths without reading the contents. */
+/**
+ * Size of a snapshot with the changes of the steps that led to it; PostgreSQL knows the lengths without reading the
+ * contents.
+ */
 export const snapshotSize = `(
   octet_length(job_snapshots.pack) + octet_length(job_snapshots.patch) + coalesce((
     select sum(octet_length(job_steps.patch)) from job_steps
     where job_steps.job_id = job_snapshots.job_id and job_steps.tree = job_snapshots.tree and job_steps.patch is not null
   ), 0))`;
 
-/** Trees that stay longest: the newest, those of the end of each turn, and those that a turn began with. */
+/** Trees that are kept longest: the newest, those at the end of each turn, and those that a turn started with. */
 export const keptTree = `
   coalesce(tree in (
     select last.tree from job_turns as turns, lateral (
@@ -43,7 +46,10 @@ export const keptTree = `
     union all select head_tree from jobs where jobs.id = job_snapshots.job_id
   ), false)`;
 
-/** Removes the contents of snapshots, and the changes of the steps that led to them. Answers the rows of `which`, a query of job_id and tree. */
+/**
+ * Removes the contents of snapshots, and the changes of the steps that led to them. Returns the rows of `which`, a
+ * query of job_id and tree.
+ */
 export const emptySnapshots = (which: string) => `
   with which as (${which}), emptied as (
     update job_snapshots set removed_at = now(), pack = '', patch = '' from which
@@ -55,43 +61,44 @@ export const emptySnapshots = (which: string) => `
   select * from which`;
 
 export function createRetentionStore(pool: Pool): RetentionStore {
-  async function remove(table: string, key: string, old: string, values: unknown[]): Promise<boolean> {
-    const { rowCount } = await pool.query(
-      `delete from ${table} where ${key} in (select ${key} from ${table} where ${old} limit ${rowsAtOnce})`,
-      values,
-    );
+  async function remove(table: string, old: string, values: unknown[]): Promise<boolean> {
+    // by its place, as ids of gaps are unique only within a site
+    const { rowCount } = await pool.query(`delete from ${table} where ctid = any(array(${old}))`, values);
     return rowCount === rowsAtOnce;
   }
 
-  const olderThan = (column: string) => `$1::integer > 0 and ${column} < now() - $1::integer * interval '1 day'`;
+  /** Returns a query for a batch of rows older than `$1` days, oldest first. */
+  const oldest = (table: string, column: string, where = 'true') => `
+    select ctid from ${table} where ${where} and $1::integer > 0 and ${column} < now() - $1::integer * interval '1 day'
+    order by ${column} limit ${rowsAtOnce}`;
 
   return {
     async sweep({ jobDays, auditDays, snapshotBytes, threads }) {
       await boundSnapshots(pool, snapshotBytes);
       const more = [
-        await remove('jobs', 'id', `status = 'archived' and ${olderThan('archived_at')}`, [jobDays]),
-        await remove('audit_entries', 'id', olderThan('created_at'), [auditDays]),
-        await remove('api_keys', 'id', olderThan('least(revoked_at, expires_at)'), [figureDays]),
-        await remove('gaps', 'id', olderThan('created_at'), [figureDays]),
-        await remove('threads', 'id', beyondNewest, [threads]),
+        await remove('jobs', oldest('jobs', 'archived_at', `status = 'archived'`), [jobDays]),
+        await remove('audit_entries', oldest('audit_entries', 'created_at'), [auditDays]),
+        await remove('api_keys', oldest('api_keys', 'least(revoked_at, expires_at)'), [figureDays]),
+        await remove('gaps', oldest('gaps', 'created_at'), [figureDays]),
+        await remove('threads', beyondNewest, [threads]),
       ];
       for (const table of ['project_spending', 'organization_spending'])
-        await pool.query(`delete from ${table} where ${olderThan('day')}`, [figureDays]);
+        await pool.query(`delete from ${table} where day < now() - $1::integer * interval '1 day'`, [figureDays]);
       return more.includes(true);
     },
   };
 }
 
-/** Conversations beyond the newest of their organization. */
+/** Selects conversations beyond the newest ones of their organization. */
 const beyondNewest = `
-  (organization_id, updated_at) in (
-    select organizations.id, beyond.updated_at from organizations, lateral (
-      select updated_at from threads where threads.organization_id = organizations.id
-      order by updated_at desc offset $1::integer limit ${rowsAtOnce}
-    ) as beyond
-  )`;
+  select beyond.ctid from organizations, lateral (
+    select ctid from threads where threads.organization_id = organizations.id
+    order by updated_at desc offset $1::integer limit ${rowsAtOnce}
+  ) as beyond limit ${rowsAtOnce}`;
 
-/** One organization after the other: empties what is not to be kept longest, the oldest first, and notes what is left. */
+/**
+ * Removes the oldest contents that are not kept longest, one organization after another, and records how much is left.
+ */
 async function boundSnapshots(pool: Pool, mostBytes: number): Promise<void> {
   const { rows } = await pool.query<{ id: string }>('select id from organizations order by id');
   for (const { id } of rows) await withTransaction(pool, (client) => boundOf(client, id, mostBytes));

@@ -8,21 +8,22 @@ export interface IndexRequest {
   organizationId: string;
 }
 
-/** Sites as the worker indexes them: by the id that a workflow has, or all of them. */
+/** Finds sites for the worker: by a workflow's id, or all of them. */
 export interface SiteIndexing {
   get(id: string): Promise<SiteRow | null>;
   listAll(): Promise<SiteRow[]>;
-  /** Marks that an index is wanted. */
+  /** Requests an index. */
   requestIndex(id: string): Promise<void>;
-  /** The request that stands, by a name of its own; null: none. */
+  /** Returns the id of the pending request; null when there is none. */
   readIndexRequest(id: string): Promise<string | null>;
-  /** Takes a request back that has been answered; a newer one stays. */
+  /** Removes a request that has been fulfilled; a newer one stays. */
   answerIndexRequest(id: string, request: string): Promise<void>;
-  /** Sites whose index is wanted: the longest waiting of each organization, then the next of each. */
+  /** Returns sites with a pending request: the oldest of each organization, then the next of each. */
   listIndexRequests(limit: number): Promise<IndexRequest[]>;
-  /** Asks for an index of every site whose current one is of an older format than this. */
+  /** Requests an index of every site whose current one has an older format than this. */
   requestOutdated(format: number): Promise<void>;
-  recordIndexFailure(id: string, failure: { category: string; message: string }): Promise<void>;
+  /** Records a failure unless its request was answered meanwhile; a failure without a request is always recorded. */
+  recordIndexFailure(id: string, failure: { request: string | null; category: string; message: string }): Promise<void>;
 }
 
 export function createSiteIndexing(pool: Pool): SiteIndexing {
@@ -80,11 +81,11 @@ export function createSiteIndexing(pool: Pool): SiteIndexing {
     },
 
     async recordIndexFailure(id, failure) {
-      await pool.query('update sites set index_failure = $2, index_failure_message = $3 where id = $1', [
-        id,
-        failure.category,
-        toStoredText(failure.message),
-      ]);
+      await pool.query(
+        `update sites set index_failure = $2, index_failure_message = $3
+         where id = $1 and ($4::timestamptz is null or index_requested_at >= $4::timestamptz)`,
+        [id, failure.category, toStoredText(failure.message), failure.request],
+      );
     },
   };
 }

@@ -1,4 +1,5 @@
-import type { PoolClient } from 'pg';
+import type { Pool, PoolClient } from 'pg';
+import { newestTree, ofBase } from '../jobs/job-statements.ts';
 import { emptySnapshots, keptTree, snapshotSize } from './retention.ts';
 import { toStoredText } from '../stored-text.ts';
 
@@ -11,8 +12,18 @@ export interface Snapshot {
   changedFiles: number;
 }
 
-/** What the snapshots of one job may take; beyond it only those that are kept longest have their contents. */
-export const mostSnapshotBytes = 512 * 2 ** 20;
+export interface SnapshotReads {
+  /** Returns the newest tree of the job, null while nothing has changed since the base commit. */
+  latestTree(jobId: string): Promise<string | null>;
+  /** Returns the snapshot of the newest tree, null while nothing has changed since the base commit. */
+  newestSnapshot(jobId: string): Promise<Snapshot | null>;
+  snapshot(jobId: string, tree: string): Promise<Snapshot | null>;
+}
+
+const snapshotColumns = 'tree, commit, base_commit as "baseCommit", pack, patch, changed_files as "changedFiles"';
+
+/** Limit of the snapshots of one job, in bytes; beyond it, only those that are kept longest have their contents. */
+const mostSnapshotBytes = 512 * 2 ** 20;
 
 const emptyBeyond = emptySnapshots(`
   select job_id, tree from (
@@ -23,7 +34,7 @@ const emptyBeyond = emptySnapshots(`
     ) as sized
   ) as ranked where not kept and total > $3`);
 
-/** Stores a snapshot within a transaction. A tree that comes back is stored as it was made last. */
+/** Stores a snapshot within a transaction. A tree that recurs is stored as of its last snapshot. */
 export async function storeSnapshot(
   client: PoolClient,
   jobId: string,
@@ -40,4 +51,34 @@ export async function storeSnapshot(
     [jobId, tree, commit, baseCommit, pack, toStoredText(patch), changedFiles],
   );
   await client.query(emptyBeyond, [jobId, tree, mostBytes]);
+}
+
+/** Creates the reads of the snapshots of jobs. */
+export function createSnapshotReads(pool: Pool): SnapshotReads {
+  async function latestTree(jobId: string): Promise<string | null> {
+    const { rows } = await pool.query<{ tree: string }>(
+      `select tree from job_snapshots where ${ofBase} and tree = (${newestTree})`,
+      [jobId],
+    );
+    return rows[0]?.tree ?? null;
+  }
+
+  async function newestSnapshot(jobId: string): Promise<Snapshot | null> {
+    const { rows } = await pool.query<Snapshot>({
+      name: 'newest-snapshot',
+      text: `select ${snapshotColumns} from job_snapshots where ${ofBase} and tree = (${newestTree})`,
+      values: [jobId],
+    });
+    return rows[0] ?? null;
+  }
+
+  async function snapshot(jobId: string, tree: string): Promise<Snapshot | null> {
+    const { rows } = await pool.query<Snapshot>(
+      `select ${snapshotColumns} from job_snapshots where job_id = $1 and tree = $2`,
+      [jobId, tree],
+    );
+    return rows[0] ?? null;
+  }
+
+  return { latestTree, newestSnapshot, snapshot };
 }

@@ -2,22 +2,23 @@ import type { Pool } from 'pg';
 import type { StepRef, TokenUsage, TurnRef } from '../../workflows/contract/job.ts';
 import type { NewJobEvent } from '../jobs/event-types.ts';
 import { modelCallLeaseMs } from './model-call-leases.ts';
-import { newestTree, ofBase } from '../jobs/job-statements.ts';
+import { ofActiveTurn } from '../jobs/job-statements.ts';
 import { withTransaction } from '../pool.ts';
 import { onlyRow } from '../rows.ts';
-import { type Snapshot, storeSnapshot } from './snapshots.ts';
+import { createSnapshotReads, type Snapshot, type SnapshotReads, storeSnapshot } from './snapshots.ts';
 import { toStoredJson, toStoredText } from '../stored-text.ts';
+import { wakeWatchers } from '../jobs/wake-watchers.ts';
 
 export interface ToolCall {
   toolCallId: string;
   toolName: string;
-  /** As the model gave it: an object, or the text that did not parse (see `invalid`). */
+  /** As the model returned it: an object, or the text that did not parse (see `invalid`). */
   input: unknown;
-  /** Set when the call names no tool or its input does not fit; the sentence the model gets back. */
+  /** Set when the call names no tool or its input is invalid; the sentence for the model. */
   invalid?: string;
 }
 
-/** A model's answer as it is stored: enough to continue the conversation and to replay the step. */
+/** A stored answer of a model: enough to continue the conversation and to replay the step. */
 export interface StepResponse {
   /** Content parts of the assistant message in the AI SDK's ModelMessage form (text, reasoning, tool-call), with provider options kept. */
   content: unknown[];
@@ -40,74 +41,82 @@ export interface StepRow {
   response: StepResponse | null;
   finishReason: string | null;
   usage: TokenUsage;
-  /** Of the input tokens, those the provider had in its cache. */
+  /** The input tokens that the provider had in its cache. */
   cachedTokens: number;
-  /** In millionths of a US dollar; null without an answer, or when the model's price is not known. */
+  /** In millionths of a US dollar; null without an answer, or when the model's price is unknown. */
   costMicros: number | null;
   toolResults: ToolResult[] | null;
   tree: string | null;
   modelFailures: number;
 }
 
+/** What an attempt has to know of its step to run the tools. */
+export type ClaimedStep = Pick<StepRow, 'fence' | 'response' | 'toolResults'>;
+
 type StepKey = Pick<StepRef, 'turn' | 'step'>;
 
-/** What an attempt stores of a model's answer; the events are appended in the same transaction. */
+/** An attempt's answer of the model; the events are appended in the same transaction. */
 export interface StepAnswer extends StepRef {
   requestHash: string;
   response: StepResponse;
   finishReason: string;
   usage: TokenUsage;
   cachedTokens?: number;
-  /** In millionths of a US dollar; null: the price of the model is not known. */
+  /** The input tokens that the provider put in its cache. */
+  cacheWriteTokens?: number;
+  /** In millionths of a US dollar; null when the price of the model is unknown. */
   costMicros: number | null;
-  /** How many messages of people the step's call has read: an answer that knows fewer than the step has is not stored. */
+  /** Number of messages that the step's call has read. An answer that read fewer than the step has is not stored. */
   knownMessages?: number;
   events?: StepAnswerEvents;
 }
 
 export interface StepAnswerEvents {
-  /** The fence that the attempt has. */
+  /** The fence of the attempt. */
   attempt: number;
-  /** What is appended while it is still the step's. */
+  /** Events to append while the attempt holds the step. */
   ours: NewJobEvent[];
-  /** What is appended when another attempt has begun. */
+  /** Events to append when another attempt has started. */
   overtaken: NewJobEvent[];
 }
 
-/** What an attempt stores of a batch of tools; the events are appended in the same transaction. */
+/** An attempt's results of a batch of tools; the events are appended in the same transaction. */
 export interface StepResults extends StepRef {
   fence: number;
   results: ToolResult[];
   tree: string;
   snapshot: Snapshot | null;
-  /** What the step changed itself; null: nothing. */
+  /** Change of the step alone; null when there is none. */
   patch: string | null;
   events?: NewJobEvent[];
 }
 
-export interface StepStore {
-  /** Takes the step for this attempt: makes the row when new, raises its fence, and answers what is stored. */
+export interface StepStore extends SnapshotReads {
+  /** Claims the step for this attempt: creates the row if needed, raises its fence, and returns what is stored. */
   claim(ref: StepRef): Promise<StepRow>;
-  /** The same for a call of the model: a step without an answer begins and takes the lease, and the job's events say so. */
-  claimAnswer(ref: StepRef): Promise<StepRow>;
   /**
-   * Stores the answer if none is stored: attempts that run at the same time ask the same, and the first answer that was
-   * paid for is kept. False says that another one is stored. What it used is counted into the job and its project at once.
+   * Claims a step for a model call. A step without an answer is started and takes the lease, with an event. Null while
+   * another attempt holds the lease.
+   */
+  claimAnswer(ref: StepRef): Promise<StepRow | null>;
+  /**
+   * Stores the answer if none is stored: concurrent attempts ask the same, and the first paid answer is kept. False
+   * when another one is stored. Usage is added to the job and its project at once.
    */
   storeResponse(answer: StepAnswer): Promise<boolean>;
-  /** Stores results and, when files changed, the snapshot, in one transaction; compares the fence as above. */
+  /**
+   * Stores results and, when files changed, the snapshot, in one transaction. False when another attempt has claimed the
+   * step or stored its results, or when the turn has ended: a newer one may have read the job's tree.
+   */
   storeResults(batch: StepResults): Promise<boolean>;
-  /** Counts a provider failure across attempts and answers the new count. Temporal's attempts also count kills. */
+  /** Counts a provider failure across attempts and returns the new count. Temporal's attempts also count kills. */
   countModelFailure(ref: StepRef): Promise<number>;
-  /** All steps of a job up to and with the turn, in order. */
+  /** Returns all steps of a job up to and including the turn, in order. */
   list(jobId: string, turn: number): Promise<StepRow[]>;
-  /** Those between two. */
+  /** Returns the steps between two. */
   listBetween(jobId: string, range: { after: StepKey; before: StepKey }): Promise<StepRow[]>;
-  /** The newest step of a turn that has an answer. */
+  /** Returns the newest step of a turn that has an answer. */
   lastAnswered(ref: TurnRef): Promise<StepRow | null>;
-  /** The newest tree of the job, null while nothing has changed since the base commit. */
-  latestTree(jobId: string): Promise<string | null>;
-  snapshot(jobId: string, tree: string): Promise<Snapshot | null>;
 }
 
 const stepColumns = `
@@ -116,12 +125,18 @@ const stepColumns = `
   cached_tokens::float8 as "cachedTokens", cost_micros::float8 as "costMicros", tool_results as "toolResults", tree,
   model_failures as "modelFailures"`;
 
-const claimStep = (leaseUntil: string) => `
+const claimStep = (leaseUntil: string, condition = 'true') => `
   insert into job_steps (job_id, turn, step, fence, asked_until) values ($1, $2, $3, 1, ${leaseUntil})
   on conflict (job_id, turn, step) do update set fence = job_steps.fence + 1, asked_until = excluded.asked_until
+  where ${condition}
   returning ${stepColumns}`;
 
-/** The ledger of a job's steps, and the snapshots of its working copy. */
+const storeStepResults = `
+  update job_steps set tool_results = $5, tree = $6, patch = $7, ended_at = now()
+  where job_id = $1 and turn = $2 and step = $3 and fence = $4 and tool_results is null and ${ofActiveTurn}
+  returning job_id`;
+
+/** Creates the store of a job's steps and of the snapshots of its working copy. */
 export function createStepStore(pool: Pool): StepStore {
   async function claim({ jobId, turn, step }: StepRef): Promise<StepRow> {
     const text = claimStep('null');
@@ -129,18 +144,20 @@ export function createStepStore(pool: Pool): StepStore {
     return onlyRow(rows);
   }
 
-  async function claimAnswer({ jobId, turn, step }: StepRef): Promise<StepRow> {
+  async function claimAnswer({ jobId, turn, step }: StepRef): Promise<StepRow | null> {
+    const isFree = 'job_steps.response is not null or coalesce(job_steps.asked_until <= now(), true)';
     const { rows } = await pool.query<StepRow>({
       name: 'claim-answer',
       text: `
-        with claimed as (${claimStep("now() + $4::float8 * interval '1 millisecond'")})
+        with claimed as (${claimStep("now() + $4::float8 * interval '1 millisecond'", isFree)})
         select claimed.* from claimed, append_job_events("jobId", turn, step, case
           when response is not null then '[]'
           else jsonb_build_array(jsonb_build_object('type', 'step-start', 'data', jsonb_build_object('attempt', fence)))
         end)`,
       values: [jobId, turn, step, modelCallLeaseMs],
     });
-    return onlyRow(rows);
+    if (rows.length > 0) wakeWatchers(pool, jobId);
+    return rows[0] ?? null;
   }
 
   async function storeResponse(answer: StepAnswer): Promise<boolean> {
@@ -151,7 +168,7 @@ export function createStepStore(pool: Pool): StepStore {
         with stored as (
           update job_steps
           set request_hash = $4, response = $5, finish_reason = $6, input_tokens = $7, output_tokens = $8,
-              cached_tokens = $13, cost_micros = $14, asked_micros = 0, answered_at = now()
+              cached_tokens = $13, cost_micros = $14, cache_write_tokens = $15, asked_micros = 0, answered_at = now()
           where job_id = $1 and turn = $2 and step = $3 and response is null and messages = $12
           returning job_id, fence
         ), counted as (
@@ -185,23 +202,34 @@ export function createStepStore(pool: Pool): StepStore {
         answer.knownMessages ?? 0,
         answer.cachedTokens ?? 0,
         answer.costMicros,
+        answer.cacheWriteTokens ?? 0,
       ],
     });
+    if (rowCount === 1) wakeWatchers(pool, answer.jobId);
     return rowCount === 1;
   }
 
   async function storeResults(batch: StepResults): Promise<boolean> {
+    const isStored = await writeResults(batch);
+    if (isStored) wakeWatchers(pool, batch.jobId);
+    return isStored;
+  }
+
+  async function writeResults(batch: StepResults): Promise<boolean> {
     const { jobId, turn, step, fence, results, tree, snapshot, patch, events = [] } = batch;
+    const change = patch === null ? null : toStoredText(patch);
+    const values = [jobId, turn, step, fence, toStoredJson(results), tree, change];
+    const appended = toStoredJson(events);
+    if (snapshot === null) {
+      const text = `with stored as (${storeStepResults}) select append_job_events(job_id, $2, $3, $8) from stored`;
+      const { rowCount } = await pool.query({ name: 'store-results', text, values: [...values, appended] });
+      return rowCount === 1;
+    }
     return withTransaction(pool, async (client) => {
-      const { rowCount } = await client.query(
-        `update job_steps set tool_results = $5, tree = $6, patch = $7, ended_at = now()
-         where job_id = $1 and turn = $2 and step = $3 and fence = $4 and tool_results is null`,
-        [jobId, turn, step, fence, toStoredJson(results), tree, patch === null ? null : toStoredText(patch)],
-      );
-      if (rowCount !== 1) return false;
-      if (snapshot !== null) await storeSnapshot(client, jobId, snapshot);
-      if (events.length > 0)
-        await client.query('select append_job_events($1, $2, $3, $4)', [jobId, turn, step, toStoredJson(events)]);
+      if ((await client.query(storeStepResults, values)).rowCount !== 1) return false;
+      await storeSnapshot(client, jobId, snapshot);
+      // last, because it locks the job's events, for which live text and a cancel wait
+      await client.query('select append_job_events($1, $2, $3, $4)', [jobId, turn, step, appended]);
       return true;
     });
   }
@@ -236,23 +264,6 @@ export function createStepStore(pool: Pool): StepStore {
     return rows[0] ?? null;
   }
 
-  async function latestTree(jobId: string): Promise<string | null> {
-    const { rows } = await pool.query<{ tree: string }>(
-      `select tree from job_snapshots where ${ofBase} and tree = (${newestTree})`,
-      [jobId],
-    );
-    return rows[0]?.tree ?? null;
-  }
-
-  async function snapshot(jobId: string, tree: string): Promise<Snapshot | null> {
-    const { rows } = await pool.query<Snapshot>(
-      `select tree, commit, base_commit as "baseCommit", pack, patch, changed_files as "changedFiles"
-       from job_snapshots where job_id = $1 and tree = $2`,
-      [jobId, tree],
-    );
-    return rows[0] ?? null;
-  }
-
   return {
     claim,
     claimAnswer,
@@ -262,7 +273,6 @@ export function createStepStore(pool: Pool): StepStore {
     list: (jobId, turn) => listBetween(jobId, { after: { turn: 0, step: 0 }, before: { turn: turn + 1, step: 0 } }),
     listBetween,
     lastAnswered,
-    latestTree,
-    snapshot,
+    ...createSnapshotReads(pool),
   };
 }

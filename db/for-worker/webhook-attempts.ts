@@ -7,18 +7,18 @@ import { withTransaction } from '../pool.ts';
 import { toStoredText } from '../stored-text.ts';
 import { webhookSecretOwner } from '../webhooks/webhook-endpoints.ts';
 
-/** What an attempt is to send, and where. */
+/** Target and content of an attempt. */
 export interface WebhookShipment {
   webhookId: string;
   url: string;
-  /** That it is signed with; the newest first. */
+  /** Signing secrets, newest first. */
   secrets: string[];
-  /** Attempts since the last request of a person. */
+  /** Attempts since a person last requested one. */
   tries: number;
   messageId: string;
   type: string;
   createdAt: Date;
-  /** What is sent, once it has been made. */
+  /** The body, once it has been created. */
   body: string | null;
 }
 
@@ -31,36 +31,36 @@ export type OpenedAttempt =
 export interface AttemptResult {
   durationMs: number;
   statusCode: number | null;
-  /** The first part of what the receiver answered. */
+  /** Beginning of the receiver's response. */
   response: string | null;
   error: string | null;
   /** `gone`: the receiver wants no more messages. */
   verdict: 'delivered' | 'failed' | 'gone';
-  /** Until the next attempt when this one failed; null: it was the last. */
+  /** Wait until the next attempt if this one failed; null when it was the last. */
   waitMs: number | null;
 }
 
 export interface WebhookAttemptStore {
   /** Throws SealedError while the key of a secret is missing. */
   open(ref: WebhookAttemptRef): Promise<OpenedAttempt>;
-  /** The job of a message as the change left it; null for a message that is about no job. */
+  /** Returns the job of a message as the change left it; null for a message about no job. */
   jobOf(messageId: string): Promise<PresentableJob | null>;
-  /** The body that the message has from now on: the first one stays. Null when the message is gone. */
+  /** Stores the body of a message; the first one stays. Null when the message is gone. */
   keepBody(messageId: string, body: string): Promise<string | null>;
-  /** Recorded once: a second result of the same attempt changes nothing and is answered with the first. */
+  /** Records the result of an attempt once; a second result is ignored and the first returned. */
   record(ref: WebhookAttemptRef, result: AttemptResult): Promise<WebhookAttempt>;
 }
 
-/** A webhook whose attempts have failed for so long is disabled. */
+/** A webhook whose attempts have failed for this long is disabled. */
 const mostFailingDays = 5;
-/** A row of failures is broken by a success, or when nothing was tried for so long; above the longest wait. */
+/** A streak of failures ends with a success, or after this long without an attempt; above the longest wait. */
 const longestPauseDays = 2;
 
 const goneReason = 'The receiver responded with 410 (Gone), which ends the subscription.';
 const failingReason = `Every attempt has failed for ${mostFailingDays} days. Fix the receiver, then enable the webhook.`;
 const disabledError = 'The webhook was disabled before the message could be delivered.';
 
-/** What the execution of a delivery reads and writes. */
+/** The store for the execution of a delivery. */
 export function createWebhookAttemptStore(pool: Pool, box: Pick<SecretBox, 'open'>): WebhookAttemptStore {
   return {
     async open(ref) {
@@ -138,7 +138,7 @@ async function recordAttempt(
   ref: WebhookAttemptRef,
   result: AttemptResult,
 ): Promise<WebhookAttempt> {
-  // the endpoint before the delivery, as the statement that deletes both locks them
+  // locks the endpoint before the delivery, in the order of the statement that deletes both
   const endpoint = await client.query<{ id: string }>(
     `select id from webhook_endpoints where id = (select endpoint_id from webhook_deliveries where id = $1)
      for no key update`,
@@ -166,7 +166,7 @@ function statusOf(verdict: AttemptResult['verdict'], waitMs: number | null): 'pe
   return waitMs === null ? 'failed' : 'pending';
 }
 
-/** Whether the webhook is enabled after this attempt. */
+/** Returns whether the webhook is enabled after this attempt. */
 async function noteHealth(client: PoolClient, id: string, verdict: AttemptResult['verdict']): Promise<boolean> {
   if (verdict === 'delivered') {
     await client.query(

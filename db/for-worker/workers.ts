@@ -2,13 +2,13 @@ import type { Pool } from 'pg';
 import type { WorkerRow } from '../operations/operator-view.ts';
 
 export interface WorkerStore {
-  /** Says that a worker process is there. */
+  /** Reports that a worker process is alive. */
   report(worker: Omit<WorkerRow, 'seenAt'>): Promise<void>;
-  /** Forgets one that has ended, and those that were not heard of for a day. */
+  /** Removes one that has ended, and those that have not reported for a day. */
   remove(id: string): Promise<void>;
 }
 
-/** Worker processes that are there, whichever way they are run. */
+/** Stores the running worker processes. */
 export function createWorkerStore(pool: Pool): WorkerStore {
   return {
     async report({ id, host, pid, version, activeTasks, startedAt }) {

@@ -1,21 +1,17 @@
 import { z } from 'zod';
 import { FailureType, failureOf } from '../../workflows/contract/failures.ts';
-import {
-  jobPhases,
-  jobStatusSchema,
-  type JobPhase,
-  type JobStatus,
-  type StepRef,
-} from '../../workflows/contract/job.ts';
+import { jobPhases, jobStatusSchema } from '../../workflows/contract/job.ts';
 import { repositoryUrl } from '../../lib/inputs/repository.ts';
+import type { JobRow } from './jobs.ts';
+import { time, timeOrNull } from '../../lib/time-schemas.ts';
 
-export const jobCheckSchema = z.object({
+const jobCheckSchema = z.object({
   command: z.string(),
   result: z.enum(['passed', 'failed', 'not-run']),
 });
 export type JobCheck = z.infer<typeof jobCheckSchema>;
 
-/** The public job, by the specification; `details` is an addition. */
+/** The public job, as specified; `details` is an addition. */
 export const agentJobSchema = z.object({
   id: z.string(),
   status: jobStatusSchema,
@@ -31,8 +27,8 @@ export const agentJobSchema = z.object({
     .string()
     .nullable()
     .meta({ format: 'uri', description: 'Null while the job is active, or when there are no file changes.' }),
-  createdAt: z.string().meta({ format: 'date-time' }),
-  archivedAt: z.string().nullable().meta({ format: 'date-time' }),
+  createdAt: time,
+  archivedAt: timeOrNull,
   details: z.object({
     phase: z.enum(jobPhases).nullable().meta({ description: 'The finer phase of an active job.' }),
     title: z.string().nullable(),
@@ -69,35 +65,24 @@ export const agentJobSchema = z.object({
 });
 export type AgentJob = z.infer<typeof agentJobSchema>;
 
-/** What a job's row gives its public form. */
-export interface PresentableJob {
-  id: string;
-  status: JobStatus;
-  phase: JobPhase | null;
-  repository: string;
-  requestedRef: string | null;
-  baseBranch: string | null;
-  model: string;
-  title: string | null;
-  message: string | null;
-  prLink: string | null;
-  prState: 'open' | 'closed' | 'merged' | null;
-  /** Null where it is not known. */
-  prDraft: boolean | null;
-  incomplete: string | null;
-  check: JobCheck | null;
-  steps: number;
-  inputTokens: number;
-  outputTokens: number;
-  /** Millionths of a US dollar; null once a call had no known price. */
-  costMicros: number | null;
-  failureCategory: string | null;
-  forkedFrom: StepRef | null;
-  createdAt: Date;
-  archivedAt: Date | null;
-}
+/** The parts of a job's row that its public form needs. */
+export type PresentableJob = Omit<
+  JobRow,
+  | 'projectId'
+  | 'organizationId'
+  | 'turn'
+  | 'baseCommit'
+  | 'draft'
+  | 'branch'
+  | 'headTree'
+  | 'headCommit'
+  | 'prId'
+  | 'waitingMessages'
+  | 'updatedAt'
+  | 'endedAt'
+>;
 
-/** The public form of a job, field by field: what the API answers and what webhooks carry. */
+/** Returns the public form of a job, field by field, for the API and for webhooks. */
 export function presentJob(row: PresentableJob): AgentJob {
   const isActive = row.status === 'active';
   return {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Everything that is kept of a job, record by record: what a bundle holds a line of, and what a replay reads. */
+/** The stored records of a job: the lines of a bundle, and the input of a replay. */
 
 const stepKey = { turn: z.number(), step: z.number() };
 const text = z.string();
@@ -55,19 +55,27 @@ const messageRecord = z.object({
   piece: z.literal('message'),
   turn: z.number(),
   position: z.number(),
-  /** The step that was the first to read it. */
+  /** First step that read it. */
   step: z.number().nullable(),
   prompt: text,
   createdAt: time,
 });
 
+/**
+ * Kinds of notes from the service to the agent. `nudge`: it repeats itself. `calls-left`, `last-call`: a limit is near.
+ * `overruled`: others changed the same parts of the branch. `guidance:<path>`: the repository's guidance in that file.
+ * `check`: its work is checked. `no-commands`: it cannot run commands. `call-finish`: it ended without the check.
+ */
+const noteKindSchema = z.union([
+  z.enum(['nudge', 'calls-left', 'last-call', 'overruled', 'check', 'no-commands', 'call-finish']),
+  z.templateLiteral(['guidance:', z.string()]),
+]);
+export type NoteKind = z.infer<typeof noteKindSchema>;
+
 const noteRecord = z.object({
   piece: z.literal('note'),
   ...stepKey,
-  kind: z.union([
-    z.enum(['nudge', 'calls-left', 'last-call', 'overruled']),
-    z.templateLiteral(['guidance:', z.string()]),
-  ]),
+  kind: noteKindSchema,
   text,
 });
 
@@ -95,7 +103,7 @@ const effectRecord = z.object({
   result: z.unknown(),
 });
 
-/** Without those of the type `text`: the whole text is in the step. */
+/** Without the type `text`, because the step has the complete text. */
 const eventRecord = z.object({
   piece: z.literal('event'),
   seq: z.number(),
@@ -120,7 +128,7 @@ const historyRecord = z.object({
   runId: text,
   eventCount: z.number(),
   buildIds: z.array(text),
-  /** As `packHistory` makes it, in base64. */
+  /** In the format of `packHistory`, as base64. */
   history: text,
 });
 
@@ -134,10 +142,11 @@ const stepRecord = z.object({
   inputTokens: z.number(),
   outputTokens: z.number(),
   cachedTokens: z.number(),
+  cacheWriteTokens: z.number().default(0),
   costMicros: z.number().nullable(),
   toolResults: z.array(z.object({ toolCallId: text, toolName: text, output: text, isError: z.boolean() })).nullable(),
   tree: text.nullable(),
-  /** What the step changed itself; null: nothing, or it was not stored. */
+  /** Change of the step alone; null when there is none, or when it was not stored. */
   patch: text.nullable().default(null),
   modelFailures: z.number(),
   startedAt: time,
@@ -152,11 +161,11 @@ const snapshotRecord = z.object({
   baseCommit: text,
   patch: text,
   changedFiles: z.number(),
-  /** Whether its contents were not kept. */
+  /** Whether its contents were removed. */
   isRemoved: z.boolean().default(false),
 });
 
-/** A part of the snapshot before it, in base64; thin: relative to the base commit. */
+/** A part of the preceding snapshot's pack, as base64; thin, relative to the base commit. */
 const packRecord = z.object({ piece: z.literal('pack'), tree: text, data: text });
 
 export const bundleRecordSchema = z.discriminatedUnion('piece', [

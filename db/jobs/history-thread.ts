@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { historyAsJson } from './stored-history.ts';
 
-// the thread of a history that is large
+// entry point of the thread for large histories
 parentPort?.postMessage(await historyAsJson(workerData));

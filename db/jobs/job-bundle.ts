@@ -1,8 +1,8 @@
 import type { Pool } from 'pg';
 import type { Owner } from '../caller.ts';
-import type { BundleRecord, BundleRecordOf } from './bundle-schema.ts';
+import type { BundleRecordOf } from './bundle-schema.ts';
 
-/** Events of one statement, and steps, which may have 1 MB of change each. */
+/** Rows per statement: of events, and of steps, which may have a patch of 1 MB each. */
 const page = 50;
 const stepPage = 10;
 const packBytes = 1024 * 1024;
@@ -17,7 +17,7 @@ const jobStatement = `
          to_json(ended_at) as "endedAt", to_json(archived_at) as "archivedAt"
   from jobs where id = $1 and organization_id = $2`;
 
-/** What a job has few of. */
+/** Records of which a job has few. */
 const smallStatements = [
   `select 'turn' as piece, turn, prompt, status, base_commit as "baseCommit", tree, tree_step as "treeStep",
           first_tree as "firstTree", to_json(created_at) as "createdAt", to_json(ended_at) as "endedAt"
@@ -45,42 +45,57 @@ const historyStatement = `
 const stepsStatement = `
   select 'step' as piece, turn, step, fence::float8 as fence, request_hash as "requestHash", response,
          finish_reason as "finishReason", input_tokens::float8 as "inputTokens", output_tokens::float8 as "outputTokens",
-         cached_tokens::float8 as "cachedTokens", cost_micros::float8 as "costMicros", tool_results as "toolResults", tree, patch,
+         cached_tokens::float8 as "cachedTokens", cache_write_tokens::float8 as "cacheWriteTokens", cost_micros::float8 as "costMicros", tool_results as "toolResults", tree, patch,
          model_failures as "modelFailures", to_json(started_at) as "startedAt", to_json(answered_at) as "answeredAt",
          to_json(ended_at) as "endedAt"
   from job_steps where job_id = $1 and (turn, step) > ($2, $3) order by turn, step limit $4`;
 
 export interface JobBundleStore {
   /**
-   * What is kept of a job, a page at a time; nothing when there is no such job. Snapshots come last, so that each tree that was
-   * named before is there. It holds what the model read and wrote, and the changed content of the repository; keys and
-   * tokens are in none of the tables.
+   * Yields the stored records of a job as JSON, of the form `BundleRecord`; nothing when there is no such job. Snapshots
+   * are last, after the records that name their trees. The records contain what the model read and wrote, and the changed content of
+   * the repository; keys and tokens are in none of the tables.
    */
-  read(owner: Owner, jobId: string): AsyncGenerator<BundleRecord>;
+  read(owner: Owner, jobId: string): AsyncGenerator<string>;
 }
 
-/** Everything about a job, for whoever wants to know why it ended as it did. */
+/** Creates the store of complete records of jobs, for analysis. */
 export function createJobBundleStore(pool: Pool): JobBundleStore {
   return { read: (owner, jobId) => readJobRecord(pool, owner, jobId) };
 }
 
-async function* readJobRecord(pool: Pool, { organizationId }: Owner, jobId: string): AsyncGenerator<BundleRecord> {
-  const { rows } = await pool.query<BundleRecord>(jobStatement, [jobId, organizationId]);
-  if (rows.length === 0) return;
-  yield* rows;
-  for (const statement of smallStatements) yield* (await pool.query<BundleRecord>(statement, [jobId])).rows;
+/** A record as JSON. PostgreSQL writes it: to parse and write a large one here would block the event loop. */
+interface Line {
+  line: string;
+}
+
+/** Returns a statement whose rows are records as JSON, beside the columns that the next page begins after. */
+function asLines(statement: string, position: string[] = []): string {
+  return `select ${['to_json(record)::text as line', ...position].join(', ')} from (${statement}) as record`;
+}
+
+async function* readJobRecord(pool: Pool, { organizationId }: Owner, jobId: string): AsyncGenerator<string> {
+  async function* linesOf<Row extends Line>(statement: string, values: unknown[]): AsyncGenerator<string, Row[]> {
+    const { rows } = await pool.query<Row>(statement, values);
+    for (const { line } of rows) yield line;
+    return rows;
+  }
+
+  const jobs = yield* linesOf(asLines(jobStatement), [jobId, organizationId]);
+  if (jobs.length === 0) return;
+  for (const statement of smallStatements) yield* linesOf(asLines(statement), [jobId]);
   yield* readHistories(pool, jobId);
   for (let after = 0; ;) {
-    const { rows: events } = await pool.query<BundleRecordOf<'event'>>(eventsStatement, [jobId, after, page]);
-    yield* events;
+    const statement = asLines(eventsStatement, ['seq']);
+    const events = yield* linesOf<Line & { seq: number }>(statement, [jobId, after, page]);
     const last = events.at(-1);
     if (last === undefined || events.length < page) break;
     after = last.seq;
   }
   for (let after = { turn: 0, step: 0 }; ;) {
+    const statement = asLines(stepsStatement, ['turn', 'step']);
     const values = [jobId, after.turn, after.step, stepPage];
-    const { rows: steps } = await pool.query<BundleRecordOf<'step'>>(stepsStatement, values);
-    yield* steps;
+    const steps = yield* linesOf<Line & typeof after>(statement, values);
     const last = steps.at(-1);
     if (last === undefined || steps.length < stepPage) break;
     after = last;
@@ -88,7 +103,7 @@ async function* readJobRecord(pool: Pool, { organizationId }: Owner, jobId: stri
   yield* readSnapshots(pool, jobId);
 }
 
-async function* readHistories(pool: Pool, jobId: string): AsyncGenerator<BundleRecordOf<'history'>> {
+async function* readHistories(pool: Pool, jobId: string): AsyncGenerator<string> {
   for (let after = { turn: 0, run: 0 }; ;) {
     const { rows } = await pool.query<Omit<BundleRecordOf<'history'>, 'history'> & { history: Buffer }>(
       historyStatement,
@@ -96,30 +111,34 @@ async function* readHistories(pool: Pool, jobId: string): AsyncGenerator<BundleR
     );
     const [row] = rows;
     if (row === undefined) return;
-    yield { ...row, history: row.history.toString('base64') };
+    const record: BundleRecordOf<'history'> = { ...row, history: row.history.toString('base64') };
+    yield JSON.stringify(record);
     after = row;
   }
 }
 
-async function* readSnapshots(pool: Pool, jobId: string): AsyncGenerator<BundleRecord> {
+async function* readSnapshots(pool: Pool, jobId: string): AsyncGenerator<string> {
   const trees = await pool.query<{ tree: string; bytes: number }>(
     'select tree, length(pack) as bytes from job_snapshots where job_id = $1 order by created_at, tree',
     [jobId],
   );
   for (const { tree, bytes } of trees.rows) {
-    const { rows } = await pool.query<BundleRecordOf<'snapshot'>>(
-      `select 'snapshot' as piece, tree, commit, base_commit as "baseCommit", patch, changed_files as "changedFiles",
+    const { rows } = await pool.query<Line>(
+      asLines(`select 'snapshot' as piece, tree, commit, base_commit as "baseCommit", patch, changed_files as "changedFiles",
               removed_at is not null as "isRemoved"
-       from job_snapshots where job_id = $1 and tree = $2`,
+       from job_snapshots where job_id = $1 and tree = $2`),
       [jobId, tree],
     );
-    yield* rows;
+    for (const { line } of rows) yield line;
     for (let from = 1; from <= bytes; from += packBytes) {
       const part = await pool.query<{ data: Buffer }>(
         'select substring(pack from $3 for $4) as data from job_snapshots where job_id = $1 and tree = $2',
         [jobId, tree, from, packBytes],
       );
-      for (const { data } of part.rows) yield { piece: 'pack', tree, data: data.toString('base64') };
+      for (const { data } of part.rows) {
+        const record: BundleRecordOf<'pack'> = { piece: 'pack', tree, data: data.toString('base64') };
+        yield JSON.stringify(record);
+      }
     }
   }
 }

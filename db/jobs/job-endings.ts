@@ -3,11 +3,15 @@ import { type AuditedAction, writeAudit } from '../organizations/audit.ts';
 import type { Caller } from '../caller.ts';
 import type { JobRow } from './jobs.ts';
 import { jobColumns } from './job-statements.ts';
+import { wakeWatchers } from './wake-watchers.ts';
 import { withTransaction } from '../pool.ts';
 import { FailureType, failureOf } from '../../workflows/contract/failures.ts';
 
 export interface JobEndings {
-  /** Ends the job's turn as cancelled and notes that its execution is to be cancelled; null when the job is not active. */
+  /**
+   * Ends the job's turn as cancelled and records that its execution is to be cancelled; null when the job is not
+   * active.
+   */
   cancel(caller: Caller, jobId: string): Promise<JobRow | null>;
   /** Null when the job is neither completed nor failed. */
   archive(caller: Caller, jobId: string): Promise<JobRow | null>;
@@ -38,16 +42,21 @@ const archiveStatement = `
   update jobs set status = 'archived', archived_at = now(), updated_at = now()
   where id = $1 and organization_id = $2 and status in ('completed', 'failed') returning ${jobColumns}`;
 
-/** The ends of a job that a person decides, not its agent. */
+/** Creates the store of endings that a person requests. */
 export function createJobEndings(pool: Pool): JobEndings {
-  function end(caller: Caller, statement: string, values: unknown[], entry: AuditedAction): Promise<JobRow | null> {
-    return withTransaction(pool, async (client) => {
+  async function end(
+    caller: Caller,
+    statement: string,
+    values: unknown[],
+    entry: AuditedAction,
+  ): Promise<JobRow | null> {
+    const ended = await withTransaction(pool, async (client) => {
       const { rows } = await client.query<JobRow>(statement, values);
-      const [ended] = rows;
-      if (ended === undefined) return null;
-      await writeAudit(client, caller, entry);
-      return ended;
+      if (rows.length > 0) await writeAudit(client, caller, entry);
+      return rows[0] ?? null;
     });
+    if (ended !== null) wakeWatchers(pool, ended.id);
+    return ended;
   }
 
   return {

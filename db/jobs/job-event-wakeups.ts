@@ -1,90 +1,74 @@
-import { Client, type Pool } from 'pg';
+import type { Pool } from 'pg';
+import { createListener } from '../listener.ts';
 
 export interface JobEventWakeupDeps {
   url: string;
   pool: Pool;
-  /** How often the database is polled for what the connection may have missed. */
+  /** Interval of the database poll that finds missed notifications. */
   pollMs?: number;
   applicationName?: string;
-  /** Called once for a connection that broke or could not be made; each poll tries again. */
+  /** Called once for a connection that broke or could not be opened; each poll tries again. */
   onConnectionLost?: (error: unknown) => void;
 }
 
-/** One watcher's bell. */
-export interface JobEventBell extends Disposable {
-  /** Resolves once something was appended since the last call, after `withinMs`, or when the signal aborts. */
-  next(options: { withinMs: number; signal: AbortSignal }): Promise<void>;
+/** Wakes one watcher. */
+export interface JobEventBell {
+  ring(): void;
+  /** Resolves once it rang since the last call, after `withinMs`, or when the signal aborts. */
+  next(options: { withinMs?: number; signal: AbortSignal }): Promise<void>;
 }
 
-/** Wakes the watchers of a process when their jobs change. */
+/** Reports changes of jobs to the watchers of a process. */
 export interface JobEventWakeups extends AsyncDisposable {
-  subscribe(jobId: string): JobEventBell;
-  /** Rings for any job. */
-  subscribeAll(): JobEventBell;
+  /** Calls back after each change of a job, until disposed of. A job that was deleted has changed, too. */
+  onChange(jobId: string, changed: () => void): Disposable;
+  /** Calls back after each change of any job. */
+  onAnyChange(changed: () => void): Disposable;
 }
 
 /**
- * One listening connection for all watchers, made with the first one. While it is down, and for notices that were lost,
- * one query a `pollMs` asks for all watched jobs together.
+ * Creates the wake-ups: one listening connection for all watchers, opened with the first one. While it is down, and for
+ * lost notifications, one query every `pollMs` covers all watched jobs.
  */
 export function createJobEventWakeups(deps: JobEventWakeupDeps): JobEventWakeups {
   const { pool, pollMs = 1_000 } = deps;
   const watched = new Map<string, Set<() => void>>();
   const all = new Set<() => void>();
-  const seen = new Map<string, number>();
-  let connection: Client | null = null;
+  const seen = new Map<string, number | null>();
   let isPolling = false;
-  let isUp = true;
 
   function ring(jobId: string): void {
     for (const wake of watched.get(jobId) ?? []) wake();
     for (const wake of all) wake();
   }
 
-  async function listen(): Promise<void> {
-    if (connection !== null) return;
-    const client = new Client({
-      connectionString: deps.url,
-      application_name: deps.applicationName ?? 'docket-events',
-      connectionTimeoutMillis: 2_000,
-      keepAlive: true,
-      keepAliveInitialDelayMillis: 10_000,
-    });
-    connection = client;
-    client.on('notification', ({ payload = '' }) => ring(payload));
-    client.on('error', drop);
-    client.on('end', () => drop(null));
-    try {
-      await client.connect();
-      await client.query('listen job_events');
-      isUp = true;
+  const listener = createListener({
+    url: deps.url,
+    channel: 'job_events',
+    applicationName: deps.applicationName ?? 'docket-events',
+    onNotice: ring,
+    onOpen() {
       for (const jobId of watched.keys()) ring(jobId);
       for (const wake of all) wake();
-    } catch (error) {
-      drop(error);
-    }
-
-    function drop(error: unknown): void {
-      if (connection !== client) return;
-      connection = null;
-      if (isUp) deps.onConnectionLost?.(error);
-      isUp = false;
-      void closed(client);
-    }
-  }
+    },
+    onConnectionLost: deps.onConnectionLost,
+  });
 
   async function poll(): Promise<void> {
-    if ((watched.size === 0 && all.size === 0) || isPolling) return;
+    if (watched.size > 0 || all.size > 0) void listener.open();
+    if (watched.size === 0 || isPolling) return;
     isPolling = true;
-    void listen();
     try {
-      for (const { jobId, lastSeq } of await readLastSeqs(pool, [...watched.keys()])) {
+      const jobIds = [...watched.keys()];
+      const lastSeqs = await readLastSeqs(pool, jobIds);
+      for (const jobId of jobIds) {
+        const lastSeq = lastSeqs.get(jobId) ?? null;
         if (seen.get(jobId) === lastSeq) continue;
         if (watched.has(jobId)) seen.set(jobId, lastSeq);
         ring(jobId);
       }
     } catch {
-      // a watcher that reads meets the same trouble, and says so
+      // a watcher's own read meets the same failure and reports it
     } finally {
       isPolling = false;
     }
@@ -94,55 +78,46 @@ export function createJobEventWakeups(deps: JobEventWakeupDeps): JobEventWakeups
   timer.unref();
 
   return {
-    subscribe(jobId) {
-      const bell = createBell();
-      const bells = watched.get(jobId) ?? new Set();
-      watched.set(jobId, bells.add(bell.ring));
-      void listen();
+    onChange(jobId, changed) {
+      const callbacks = watched.get(jobId) ?? new Set();
+      watched.set(jobId, callbacks.add(changed));
+      void listener.open();
       return {
-        next: bell.next,
         [Symbol.dispose]() {
-          bells.delete(bell.ring);
-          if (bells.size > 0 || watched.get(jobId) !== bells) return;
+          callbacks.delete(changed);
+          if (callbacks.size > 0 || watched.get(jobId) !== callbacks) return;
           watched.delete(jobId);
           seen.delete(jobId);
         },
       };
     },
-    subscribeAll() {
-      const bell = createBell();
-      all.add(bell.ring);
-      void listen();
-      return { next: bell.next, [Symbol.dispose]: () => void all.delete(bell.ring) };
+    onAnyChange(changed) {
+      all.add(changed);
+      void listener.open();
+      return { [Symbol.dispose]: () => void all.delete(changed) };
     },
     async [Symbol.asyncDispose]() {
       clearInterval(timer);
       watched.clear();
       all.clear();
-      const client = connection;
-      connection = null;
-      if (client !== null) await closed(client);
+      await listener[Symbol.asyncDispose]();
     },
   };
 }
 
-/** The newest numbers of jobs, for whoever missed a notice. */
-async function readLastSeqs(pool: Pool, jobIds: string[]): Promise<{ jobId: string; lastSeq: number }[]> {
+/** Reads the newest event numbers of jobs, for missed notifications. */
+async function readLastSeqs(pool: Pool, jobIds: string[]): Promise<Map<string, number>> {
   const { rows } = await pool.query<{ jobId: string; lastSeq: number }>({
     name: 'last-job-events',
     text: `
       select job_id as "jobId", last_seq::float8 as "lastSeq" from job_event_logs where job_id = any($1::text[])`,
     values: [jobIds],
   });
-  return rows;
+  return new Map(rows.map(({ jobId, lastSeq }) => [jobId, lastSeq]));
 }
 
-async function closed(client: Client): Promise<void> {
-  await client.end().catch(() => undefined);
-}
-
-/** Remembers a ring that nobody waits for: what is appended between two waits is not missed. */
-function createBell(): { ring(): void; next: JobEventBell['next'] } {
+/** Creates a bell that remembers a ring between two waits, so that nothing is missed. */
+export function createJobEventBell(): JobEventBell {
   let hasRung = false;
   let wake: (() => void) | null = null;
   return {
@@ -154,7 +129,7 @@ function createBell(): { ring(): void; next: JobEventBell['next'] } {
       if (!hasRung && !signal.aborted) {
         const { promise, resolve } = Promise.withResolvers<void>();
         wake = resolve;
-        const timer = setTimeout(resolve, withinMs);
+        const timer = withinMs === undefined ? undefined : setTimeout(resolve, withinMs);
         const onAbort = () => resolve();
         signal.addEventListener('abort', onAbort);
         await promise;

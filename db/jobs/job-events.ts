@@ -15,16 +15,21 @@ export interface JobEventRow {
 
 export interface JobEventPage {
   events: JobEventRow[];
-  /** As of the page: what is not active and has a page without events has said everything. Null: there is no such job. */
+  /**
+   * Status at the time of the page: an inactive job with an empty page has no more events. Null when there is no such
+   * job.
+   */
   status: JobStatus | null;
 }
 
 export interface JobEventStore {
-  /** The events behind `after`, in order. One statement, so that status and events are of the same moment. */
+  /** Returns the events after `after`, in order. One statement, so that status and events are consistent. */
   read(owner: Owner, jobId: string, page: { after: number; limit: number }): Promise<JobEventPage>;
 }
 
-/** The log of what happened to jobs. Everything but text is appended by the statement that writes the fact. */
+/**
+ * Creates the store of the log of job events. Everything but text is appended by the statement that stores the fact.
+ */
 export function createJobEventStore(pool: Pool): JobEventStore {
   async function read(
     { organizationId }: Owner,

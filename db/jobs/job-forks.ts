@@ -9,24 +9,25 @@ import { withTransaction } from '../pool.ts';
 import { SnapshotRemovedError } from './snapshot-removed.ts';
 import { takeAllowance, type RateLimitCounter } from '../operations/rate-limits.ts';
 import { toStoredJson, toStoredText } from '../stored-text.ts';
+import { wakeWatchers } from './wake-watchers.ts';
 
 export interface NewFork {
-  /** Of the new job. */
+  /** Fields of the new job. */
   id: string;
-  /** The job to go on from, and the last step to take over; without a turn the newest one. */
+  /** The job to continue from, and the last step to copy; without a turn, the newest one. */
   from: { jobId: string; turn?: number; step: number };
-  /** Without it the model of the other job. */
+  /** Defaults to the model of the other job. */
   model: string | null;
-  /** What the first new step reads beside what is taken over. */
+  /** A message that the first new step reads in addition to the copied conversation. */
   prompt: string | null;
   idempotency: Idempotency | null;
-  /** What the new job is counted in; without it nothing limits it. */
+  /** Counter of the new job; without it there is no limit. */
   counter?: RateLimitCounter;
 }
 
 /**
- * `unknown`: there is no such job. `no-step`: the turn has no such step that has ended; `lastStep` is the last one that has,
- * null when there is none. `needs-prompt`: the agent had nothing more to do at that step.
+ * `unknown`: there is no such job. `no-step`: the turn has no such completed step; `lastStep` is the last completed
+ * one, null when there is none. `needs-prompt`: the agent had nothing left to do at that step.
  */
 export type Fork =
   | Extract<CreatedJob, { kind: 'created' }>
@@ -35,7 +36,10 @@ export type Fork =
   | { kind: 'unknown' | 'needs-prompt' };
 
 export interface JobForkStore {
-  /** Writes a job that goes on behind a step of another one: its conversation and tree up to there, in one transaction. Throws AllowanceError. */
+  /**
+   * Creates a job that continues after a step of another one, with its conversation and tree up to there, in one
+   * transaction. Throws AllowanceError.
+   */
   fork(caller: Caller, fork: NewFork): Promise<Fork>;
 }
 
@@ -47,10 +51,10 @@ interface Source {
 
 const isFinished = `response is not null and (tool_results is not null or jsonb_array_length(response -> 'toolCalls') = 0)`;
 
-/** Jobs that go on from a step of another job. */
+/** Creates the store of forks. */
 export function createJobForkStore(pool: Pool): JobForkStore {
   async function fork(caller: Caller, request: NewFork): Promise<Fork> {
-    return withTransaction(pool, async (client) => {
+    const forked = await withTransaction(pool, async (client): Promise<Fork> => {
       const { jobId, step } = request.from;
       const job = await readJob(client, caller, jobId);
       if (job === null) return { kind: 'unknown' };
@@ -61,7 +65,7 @@ export function createJobForkStore(pool: Pool): JobForkStore {
       await checkKept(client, jobId, source.tree);
       if (!(await insertJob(client, request, source))) {
         const earlier = await earlierJob(client, caller, job.projectId, request.idempotency);
-        // without one, the other job was deleted since it was read
+        // otherwise the other job was deleted since it was read
         return earlier ?? { kind: 'unknown' };
       }
       await copyHistory(client, request.id, source);
@@ -72,12 +76,14 @@ export function createJobForkStore(pool: Pool): JobForkStore {
       const allowance = request.counter === undefined ? null : await takeAllowance(client, request.counter);
       return { kind: 'created', job: created, allowance };
     });
+    if (forked.kind === 'created') wakeWatchers(pool, request.id);
+    return forked;
   }
 
   return { fork };
 }
 
-/** Throws SnapshotRemovedError when the tree cannot be made any more. */
+/** Throws SnapshotRemovedError when the tree can no longer be restored. */
 async function checkKept(client: PoolClient, jobId: string, tree: string | null): Promise<void> {
   const { rowCount } = await client.query(
     'select from job_snapshots where job_id = $1 and tree = $2 and removed_at is not null for share',
@@ -102,11 +108,11 @@ async function problemWith(client: PoolClient, at: StepRef, prompt: string | nul
   );
   const found = rows.find(({ step }) => step === at.step);
   if (found === undefined) return { kind: 'no-step', turn: at.turn, lastStep: rows.at(-1)?.step ?? null };
-  // a conversation that ends with the agent's own words is not one to go on with
+  // a conversation that ends with the agent's own text cannot be continued
   return found.calls === 0 && prompt === null ? { kind: 'needs-prompt' } : null;
 }
 
-/** The tree behind a step; a working copy that was made equal to another one after it is of a later time. */
+/** Returns the tree after a step; a tree that the working copy was set to later belongs to a later time. */
 async function treeAt(client: PoolClient, { jobId, turn, step }: StepRef): Promise<string | null> {
   const { rows } = await client.query<{ tree: string }>(
     `select tree from (
@@ -123,7 +129,7 @@ async function treeAt(client: PoolClient, { jobId, turn, step }: StepRef): Promi
   return rows[0]?.tree ?? null;
 }
 
-/** False when another job has the idempotency key, or the one to fork is gone. */
+/** False when another job has the idempotency key, or when the job to fork was deleted. */
 async function insertJob(client: PoolClient, request: NewFork, { at, tree }: Source): Promise<boolean> {
   const { rowCount } = await client.query(
     `insert into jobs (id, project_id, organization_id, status, phase, turn, repository, requested_ref, base_branch,
@@ -159,7 +165,7 @@ async function insertJob(client: PoolClient, request: NewFork, { at, tree }: Sou
   return rowCount === 1;
 }
 
-/** What the conversation and the tree are made of. The steps were paid for by the other job: here they cost nothing. */
+/** Copies conversation and tree. The other job has paid for the steps, so they cost nothing here. */
 async function copyHistory(client: PoolClient, id: string, { at, tree }: Source): Promise<void> {
   const values = [id, at.jobId, at.turn, at.step];
   const upToStep = '(turn < $3 or (turn = $3 and step <= $4))';
@@ -206,7 +212,7 @@ async function begin(client: PoolClient, { id, prompt }: NewFork, { turn }: Step
     );
   }
   await client.query('insert into job_outbox (job_id, turn) values ($1, $2)', [id, turn]);
-  const said = prompt === null ? [] : [messageEvent(prompt)];
-  const events = toStoredJson([...said, { type: 'phase', data: { phase: 'queued' } }]);
+  const messages = prompt === null ? [] : [messageEvent(prompt)];
+  const events = toStoredJson([...messages, { type: 'phase', data: { phase: 'queued' } }]);
   await client.query('select append_job_events($1, $2, null, $3)', [id, turn, events]);
 }

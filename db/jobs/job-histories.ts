@@ -4,8 +4,8 @@ import type { Owner } from '../caller.ts';
 import { isJobOf } from './job-statements.ts';
 
 /**
- * `waiting`: the turn has ended, its history comes. `lost`: Temporal did not have it. `removed`: it was kept for as long as
- * it is to be kept.
+ * `waiting`: the turn has ended, and its history is not exported yet. `lost`: Temporal did not have it. `removed`: its
+ * retention has ended.
  */
 export interface HistoryExport {
   state: 'waiting' | 'exported' | 'lost' | 'removed';
@@ -15,13 +15,13 @@ export interface HistoryExport {
 }
 
 export interface JobHistoryStore {
-  /** Null while the turn has not ended, and for one that there never was. */
+  /** Null while the turn has not ended, and for a turn that does not exist. */
   find(owner: Owner, ref: TurnRef): Promise<HistoryExport | null>;
-  /** The stored history of a run, counted from 1. */
+  /** Returns the stored history of a run, counted from 1. */
   read(owner: Owner, ref: TurnRef & { run: number }): Promise<Buffer | null>;
 }
 
-/** What Temporal recorded about turns that have ended. */
+/** Creates the store of Temporal's histories of ended turns. */
 export function createJobHistoryStore(pool: Pool): JobHistoryStore {
   return {
     async find({ organizationId }, { jobId, turn }) {

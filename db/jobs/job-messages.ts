@@ -9,18 +9,20 @@ import { withTransaction } from '../pool.ts';
 import { takeAllowance, type RateLimitAnswer, type RateLimitCounter } from '../operations/rate-limits.ts';
 import { onlyRow } from '../rows.ts';
 import { toStoredJson, toStoredText } from '../stored-text.ts';
+import { wakeWatchers } from './wake-watchers.ts';
 
 export interface NewMessage {
   jobId: string;
   prompt: string;
   idempotency: Idempotency | null;
-  /** What the message is counted in; without it nothing limits it. */
+  /** Counter of the message; without it there is no limit. */
   counter?: RateLimitCounter;
 }
 
 /**
- * `joined`: the running turn reads it. `began`: a new turn begins with it. `replayed`: the same key and body came before.
- * `conflict`: the same key with another body. `full`: the running turn takes no more. `allowance` is what the counter of the message has left.
+ * `joined`: the running turn reads it. `began`: it starts a new turn. `replayed`: a repetition with the same key and
+ * body. `conflict`: the same key with another body. `full`: the running turn accepts no more. `allowance` is what the
+ * message's counter has left.
  */
 export type SentMessage =
   | { kind: 'joined' | 'began'; job: JobRow; allowance: RateLimitAnswer | null }
@@ -32,17 +34,17 @@ export interface JobMessageStore {
   send(caller: Caller, message: NewMessage): Promise<SentMessage>;
 }
 
-/** What a turn takes of messages while it is under way. */
+/** Limits of the messages of a running turn. */
 export const mostMessagesOfTurn = 100;
 const mostCharactersOfTurn = 500_000;
 
-/** Of a longer message, watchers get the beginning. */
+/** Length of the beginning of a message that watchers get. */
 const longestEventText = 2_000;
 
-/** What people say to a job after its first prompt. */
+/** Creates the store of messages to a job after its first prompt. */
 export function createJobMessageStore(pool: Pool): JobMessageStore {
   async function send(caller: Caller, message: NewMessage): Promise<SentMessage> {
-    return withTransaction(pool, async (client) => {
+    const sent = await withTransaction(pool, async (client): Promise<SentMessage> => {
       const { rows } = await client.query<JobRow>(
         `select ${jobColumns} from jobs where id = $1 and organization_id = $2 for update`,
         [message.jobId, caller.organizationId],
@@ -64,12 +66,14 @@ export function createJobMessageStore(pool: Pool): JobMessageStore {
       const allowance = message.counter === undefined ? null : await takeAllowance(client, message.counter);
       return { kind: isActive ? 'joined' : 'began', job: updated, allowance };
     });
+    if (sent.kind === 'joined' || sent.kind === 'began') wakeWatchers(pool, message.jobId);
+    return sent;
   }
 
   return { send };
 }
 
-/** Whether the running turn takes one more message; each call of its model reads them all. */
+/** Reports whether the running turn accepts one more message; each call of its model reads all of them. */
 async function hasRoom(client: PoolClient, { id, turn }: JobRow, prompt: string): Promise<boolean> {
   const { rows } = await client.query<{ fits: boolean }>(
     `select count(*) < $3 and coalesce(sum(length(prompt)), 0) + $4 <= $5 as fits

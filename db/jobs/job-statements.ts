@@ -1,4 +1,4 @@
-/** A job as `JobRow` has it; token counts fit a double exactly. */
+/** Columns of a `JobRow`; token counts fit a double exactly. */
 export const jobColumns = `
   id, project_id as "projectId", organization_id as "organizationId", status, phase, turn, repository,
   requested_ref as "requestedRef", base_branch as "baseBranch", base_commit as "baseCommit", model, draft, title, message,
@@ -10,9 +10,16 @@ export const jobColumns = `
        then jsonb_build_object('jobId', forked_from, 'turn', forked_turn, 'step', forked_step) end as "forkedFrom",
   created_at as "createdAt", updated_at as "updatedAt", ended_at as "endedAt", archived_at as "archivedAt"`;
 
-/** Whether a job is of an organization: the condition for tables that know the job alone. */
+/** Condition: a job belongs to an organization, for tables that have only the job's id. */
 export const isJobOf = (job: string, organization: string) =>
   `exists (select from jobs where jobs.id = ${job} and jobs.organization_id = ${organization})`;
+
+/** Condition: turn `$2` of job `$1` has no step after one. Holds for null. */
+export const noStepAfter = (step: string) =>
+  `not exists (select from job_steps as later where later.job_id = $1 and later.turn = $2 and later.step > ${step})`;
+
+/** Condition: turn `$2` of job `$1` is active. */
+export const ofActiveTurn = `exists (select from jobs where jobs.id = $1 and jobs.turn = $2 and jobs.status = 'active')`;
 
 /** Jobs by organization, project and id, as three lists of the same length. */
 export const findJobs = {
@@ -22,7 +29,10 @@ export const findJobs = {
     join jobs using (organization_id, project_id, id)`,
 };
 
-/** The job, its first turn and its outbox row; nothing when another job has the idempotency key, or without the project. */
+/**
+ * Inserts the job, its first turn and its outbox row; nothing when another job has the idempotency key, or without the
+ * project.
+ */
 export const insertJob = {
   name: 'insert-job',
   text: `
@@ -42,15 +52,22 @@ export const insertJob = {
     from job, append_job_events(job.id, job.turn, null, '[{"type": "phase", "data": {"phase": "queued"}}]')`,
 };
 
-/** One row more than the page, so that the page knows whether another follows. */
-export const listJobs = `
-  select ${jobColumns}, (extract(epoch from created_at) * 1000000)::bigint::text as "createdMicros"
-  from jobs
-  where organization_id = $1 and project_id = $2
-    and ($3::text is null or status = $3)
-    and ($4::bigint is null or (created_at, id) < ('epoch'::timestamptz + $4::bigint * interval '1 microsecond', $5::text))
-  order by created_at desc, id desc
-  limit $6`;
+/**
+ * Returns a query for the newest jobs of an organization ($1), filtered by statuses ($2, null for any) and project
+ * ($3, null for any), after a cursor ($4 in microseconds, $5). Each status is a separate index scan, so a rare one is
+ * as fast as a common one.
+ */
+export function newestJobs(limit: number): string {
+  const ofStatus = (status: string) => `
+    select * from jobs
+    where organization_id = $1 and ${status} and ($3::text is null or project_id = $3)
+      and ($4::bigint is null or (created_at, id) < ('epoch'::timestamptz + $4::bigint * interval '1 microsecond', $5::text))
+    order by created_at desc, id desc limit ${limit}`;
+  return `
+    select jobs.* from unnest($2::text[]) as wanted (status), lateral (${ofStatus('status = wanted.status')}) as jobs
+    union all (${ofStatus('$2::text[] is null')})
+    order by created_at desc, id desc limit ${limit}`;
+}
 
 export const turnUsage = `
   select coalesce(sum(steps), 0)::integer as steps,
@@ -67,7 +84,7 @@ export const turnUsage = `
     select 0, input_tokens, output_tokens, cost_micros from job_compactions where job_id = $1 and turn = $2
   ) as calls`;
 
-/** The prompt of each turn, then what was said during it. */
+/** Selects the prompt of each turn, then the messages sent during it. */
 export const listPrompts = {
   name: 'list-prompts',
   text: `
@@ -80,8 +97,8 @@ export const listPrompts = {
 };
 
 /**
- * The tree after the newest batch of tools, or the one the working copy was made equal to since. Without a snapshot of it,
- * nothing differs from the base commit.
+ * Selects the tree after the newest batch of tools, or the one that the working copy was set to since. Without a
+ * snapshot of it, nothing differs from the base commit.
  */
 export const newestTree = `
   select tree from (
@@ -90,5 +107,5 @@ export const newestTree = `
     union all
     (select turn, tree_step, 1, tree from job_turns where job_id = $1 and tree is not null order by turn desc limit 1)
   ) as trees order by turn desc, step desc, later desc limit 1`;
-// a tree that is stored for an earlier base commit is what the base has by now: the job's change was merged
+// a tree that is stored for an earlier base commit is now in the base: the job's change was merged
 export const ofBase = 'job_id = $1 and base_commit = (select base_commit from jobs where id = $1)';

@@ -4,7 +4,7 @@ import type { StepRef } from '../../workflows/contract/job.ts';
 import type { Owner } from '../caller.ts';
 import { isJobOf, newestTree, ofBase } from './job-statements.ts';
 
-/** What somebody said to a job while a turn was under way. */
+/** A message that was sent to a job during a turn. */
 export interface TimelineMessage {
   position: number;
   /** The step that was the first to read it; null while it waits. */
@@ -22,15 +22,15 @@ export interface TimelineTurn {
   messages: TimelineMessage[];
 }
 
-/** A call of a tool with its result; in a list long inputs and outputs are cut. */
+/** A tool call with its result; lists truncate long inputs and outputs. */
 export interface TimelineCall {
   toolCallId: string;
   toolName: string;
-  /** Of one that is cut, the beginning of its JSON. */
+  /** Of a truncated input, the beginning of its JSON. */
   input: unknown;
   /** Null while the tool runs. */
   output: string | null;
-  /** How long all of the output is. */
+  /** Length of the whole output. */
   characters: number | null;
   isError: boolean;
 }
@@ -38,19 +38,22 @@ export interface TimelineCall {
 export interface TimelineStep {
   turn: number;
   step: number;
-  /** How many attempts of workers took the step: calls of the model, batches of tools and what a killed one left. */
+  /** Number of attempts for the step: calls of the model, batches of tools, and those of killed workers. */
   attempts: number;
   modelFailures: number;
-  /** The model's words; null while there is no answer. */
+  /** The model's text; null while there is no answer. */
   text: string | null;
   toolCalls: TimelineCall[];
   finishReason: string | null;
   inputTokens: number;
+  /** Of the input, what the provider had in its cache, and what it put there. */
+  cachedTokens: number;
+  cacheWriteTokens: number;
   outputTokens: number;
   costMicros: number | null;
-  /** Files that differ from the base commit behind the step; null when none does. */
+  /** Files that differ from the base commit after the step; null when none does. */
   changedFiles: number | null;
-  /** Whether the step left other files than it found. */
+  /** Whether the step changed files. */
   hasChanged: boolean;
   startedAt: Date;
   answeredAt: Date | null;
@@ -59,38 +62,40 @@ export interface TimelineStep {
 
 export interface TimelinePage<Row> {
   rows: Row[];
-  /** Whether others may follow: the page is full, by number or by size. */
+  /** Whether more may follow, because the page is full by number or by size. */
   isFull: boolean;
 }
 
-/** The turns, or the steps, of one page, and the tool calls that are shown of one step. */
+/** Largest number of turns or steps of a page, and of tool calls shown of one step. */
 export const largestTimelinePage = 100;
-/** At this size a page ends, in bytes of the database's own text; it has one row at least. */
+/** Size at which a page ends, in bytes of the database's text; it has at least one row. */
 const pageBytes = 2_000_000;
-/** In a list, longer texts, inputs and outputs are cut. */
+/** Lists truncate longer texts, inputs and outputs. */
 const longestText = 20_000;
 const longestPart = 4_000;
 
 type StepKey = Pick<StepRef, 'turn' | 'step'>;
 
 export interface JobTimelineStore {
-  /** The turns in order, each with the messages sent while it was active. */
+  /** Returns the turns in order, each with the messages sent while it was active. */
   turns(owner: Owner, jobId: string, page: { after: number; limit: number }): Promise<TimelinePage<TimelineTurn>>;
-  /** The steps after a position, in order, with long texts truncated. */
+  /** Returns the steps after a position, in order, with long texts truncated. */
   steps(owner: Owner, jobId: string, page: { after: StepKey; limit: number }): Promise<TimelinePage<TimelineStep>>;
   step(owner: Owner, ref: StepRef): Promise<TimelineStep | null>;
-  /** The change of the job as it stood behind a step, as a patch against the base commit; null when there was none. */
+  /**
+   * Returns the job's change up to and including a step, as a patch against the base commit; null when there was none.
+   */
   patchAt(owner: Owner, ref: StepRef): Promise<string | null>;
-  /** The newest patch (`text/x-diff`) of a job; null when it changed nothing. */
+  /** Returns the newest patch (`text/x-diff`) of a job; null when it changed nothing. */
   latestPatch(owner: Owner, jobId: string): Promise<string | null>;
-  /** What a step changed itself; null when there is no such step. */
+  /** Returns the change of a step alone; null when there is no such step. */
   changeOf(owner: Owner, ref: StepRef): Promise<StepChange | null>;
 }
 
 export interface StepChange {
-  /** False while the step has not ended, and when it left the tree as it was. */
+  /** False while the step has not ended, and when it did not change the tree. */
   hasChanged: boolean;
-  /** Null also where the change was not stored, as of steps that were copied from another job. */
+  /** Null also where the change was not stored, as for steps copied from another job. */
   patch: string | null;
 }
 
@@ -98,7 +103,7 @@ const hasChanged = `
   steps.tree is not null and steps.tree is distinct from earlier.tree
     and (earlier.tree is not null or snapshots.tree is not null) as "hasChanged"`;
 
-/** `text` and `part`: where words, and where inputs and outputs are cut; null: nowhere. */
+/** `text` and `part`: lengths at which texts, and inputs and outputs, are truncated; null for no limit. */
 const stepColumns = ({ text, part }: { text: number; part: number } | { text: null; part: null }) => {
   const cut = (value: string, length: number | null) => (length === null ? value : `left(${value}, ${length})`);
   const input = "call -> 'input'";
@@ -115,12 +120,13 @@ const stepColumns = ({ text, part }: { text: number; part: number } | { text: nu
       order by position limit ${largestTimelinePage}
     ) as calls left join jsonb_array_elements(steps.tool_results) as result on result -> 'toolCallId' = call -> 'toolCallId'
   ), '[]') as "toolCalls", steps.finish_reason as "finishReason",
-  steps.input_tokens::float8 as "inputTokens", steps.output_tokens::float8 as "outputTokens",
+  steps.input_tokens::float8 as "inputTokens", steps.cached_tokens::float8 as "cachedTokens",
+  steps.cache_write_tokens::float8 as "cacheWriteTokens", steps.output_tokens::float8 as "outputTokens",
   steps.cost_micros::float8 as "costMicros", snapshots.changed_files as "changedFiles", ${hasChanged},
   steps.started_at as "startedAt", steps.answered_at as "answeredAt", steps.ended_at as "endedAt"`;
 };
 
-/** The tree that a step began with; null: the one of the base commit. */
+/** Selects the tree before a step; null for that of the base commit. */
 const earlierTree = `
   select tree from (
     (select turn, step, 0 as later, tree from job_steps
@@ -141,11 +147,11 @@ const stepTables = `
   left join lateral (${earlierTree}) as earlier on true`;
 
 interface Sized {
-  /** Of the rows up to and with this one. */
+  /** Size of the rows up to and including this one. */
   bytes: number;
 }
 
-/** The first rows, up to the one that fills a page. */
+/** Selects the first rows, up to the one that fills a page. */
 const inPages = ({ rows, order, size }: { rows: string; order: string; size: string }) => `
   select * from (
     select *, (sum(${size}) over (order by ${order}))::float8 as bytes, (${size})::float8 as own from (${rows}) as rows
@@ -155,7 +161,7 @@ function pageOf<Row extends object>(rows: (Row & Sized)[], limit: number): Timel
   return { rows, isFull: rows.length >= limit || (rows.at(-1)?.bytes ?? 0) >= pageBytes };
 }
 
-/** What happened in a job, for people who look at it. */
+/** Creates the store of what happened in a job, for people. */
 export function createJobTimelineStore(pool: Pool): JobTimelineStore {
   return {
     async turns({ organizationId }, jobId, { after, limit }) {

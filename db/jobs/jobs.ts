@@ -6,13 +6,12 @@ import { writeAudit } from '../organizations/audit.ts';
 import { createBatchLoader } from '../batch-loader.ts';
 import type { Caller, Owner } from '../caller.ts';
 import { canBeId } from '../ids.ts';
-import { findJobs, insertJob, jobColumns, listJobs } from './job-statements.ts';
-import { decodeCursor, encodeCursor } from '../page-cursor.ts';
+import { findJobs, insertJob, jobColumns, newestJobs } from './job-statements.ts';
+import { decodeCursor, pageOf } from '../page-cursor.ts';
 import { withTransaction } from '../pool.ts';
 import { takeAllowance, type RateLimitAnswer, type RateLimitCounter } from '../operations/rate-limits.ts';
 import { toStoredText } from '../stored-text.ts';
-
-export { InvalidCursorError } from '../page-cursor.ts';
+import { wakeWatchers } from './wake-watchers.ts';
 
 export interface JobRow {
   id: string;
@@ -34,14 +33,14 @@ export interface JobRow {
   headCommit: string | null;
   prId: string | null;
   prLink: string | null;
-  /** What the pull request was when somebody looked last. */
+  /** State of the pull request at the last check. */
   prState: PullRequestState | null;
   prDraft: boolean | null;
-  /** What the last turn left undone, in a sentence; null: nothing. */
+  /** Incomplete part of the last turn, as a sentence; null when there is none. */
   incomplete: string | null;
   /** The project's check command on what was published last. */
   check: JobCheck | null;
-  /** Messages that no call of the model has read yet. */
+  /** Number of messages that no call of the model has read yet. */
   waitingMessages: number;
   steps: number;
   inputTokens: number;
@@ -49,7 +48,7 @@ export interface JobRow {
   /** In millionths of a US dollar; null once a call of the model had no known price. */
   costMicros: number | null;
   failureCategory: string | null;
-  /** The step of another job that this one goes on from. */
+  /** The step of another job that this one was forked from. */
   forkedFrom: StepRef | null;
   createdAt: Date;
   updatedAt: Date;
@@ -66,20 +65,20 @@ export interface NewJob {
   model: string;
   draft: boolean;
   idempotency: Idempotency | null;
-  /** What the job is counted in; without it nothing limits it. */
+  /** Counter of the job; without it there is no limit. */
   counter?: RateLimitCounter;
 }
 
-/** The client's key of a request, and the hash of the body it came with. */
+/** The client's idempotency key, and the hash of the body it came with. */
 export interface Idempotency {
   key: string;
   requestHash: string;
 }
 
-/** `replayed`: the same key and body came before. `conflict`: the same key with another body. */
+/** `replayed`: a repetition with the same key and body. `conflict`: the same key with another body. */
 export type EarlierJob = { kind: 'replayed'; job: JobRow } | { kind: 'conflict' };
 
-/** `unknown`: no such project. `allowance` is what the counter of the job has left. */
+/** `unknown`: no such project. `allowance` is what the job's counter has left. */
 export type CreatedJob =
   | { kind: 'created'; job: JobRow; allowance: RateLimitAnswer | null }
   | EarlierJob
@@ -93,11 +92,11 @@ export interface JobPage {
 export interface JobStore {
   /** Writes the job, its first turn and its outbox row in one transaction. Throws AllowanceError. */
   create(caller: Caller, job: NewJob): Promise<CreatedJob>;
-  /** What the project's key was used for; null when it is new. */
+  /** Returns what the project's key was used for; null when it is new. */
   findEarlier(owner: Owner, projectId: string, idempotency: Idempotency | null): Promise<EarlierJob | null>;
   /** One indexed read; lookups of one event-loop turn share one query. Null when unknown or of another project. */
   find(owner: Owner, projectId: string, jobId: string): Promise<JobRow | null>;
-  /** Newest first. `cursor` is what the page before gave; a malformed one throws `InvalidCursorError`. */
+  /** Newest first. `cursor` comes from the previous page; a malformed one throws `InvalidCursorError`. */
   list(
     owner: Owner,
     projectId: string,
@@ -105,7 +104,7 @@ export interface JobStore {
   ): Promise<JobPage>;
 }
 
-/** The jobs of organizations. */
+/** Creates the store of an organization's jobs. */
 export function createJobStore(pool: Pool): JobStore {
   const loader = createBatchLoader<JobKey, JobRow>({
     keyOf: ({ organizationId, projectId, id }) => `${organizationId} ${projectId} ${id}`,
@@ -120,15 +119,17 @@ export function createJobStore(pool: Pool): JobStore {
     },
   });
 
-  function create(caller: Caller, job: NewJob): Promise<CreatedJob> {
-    return withTransaction(pool, async (client) => {
-      const created = await writeJob(client, caller, job);
-      if (created.kind === 'created') {
+  async function create(caller: Caller, job: NewJob): Promise<CreatedJob> {
+    const created = await withTransaction(pool, async (client) => {
+      const written = await writeJob(client, caller, job);
+      if (written.kind === 'created') {
         const details = { projectId: job.projectId };
         await writeAudit(client, caller, { action: 'job.create', subject: job.id, details });
       }
-      return created;
+      return written;
     });
+    if (created.kind === 'created') wakeWatchers(pool, job.id);
+    return created;
   }
 
   function find({ organizationId }: Owner, projectId: string, jobId: string): Promise<JobRow | null> {
@@ -143,20 +144,19 @@ export function createJobStore(pool: Pool): JobStore {
   ): Promise<JobPage> {
     const after = query.cursor === undefined ? null : decodeCursor(query.cursor);
     if (!canBeId(projectId)) return { jobs: [], nextCursor: null };
-    const { rows } = await pool.query<JobRow & { createdMicros: string }>(listJobs, [
-      organizationId,
-      projectId,
-      query.status ?? null,
-      after?.createdMicros ?? null,
-      after?.id ?? null,
-      query.limit + 1,
-    ]);
-    const page = rows.slice(0, query.limit);
-    const last = rows.length > query.limit ? page.at(-1) : undefined;
-    return {
-      jobs: page.map(withoutCursor),
-      nextCursor: last === undefined ? null : encodeCursor(last),
-    };
+    const { rows } = await pool.query<JobRow & { createdMicros: string }>(
+      `select ${jobColumns}, (extract(epoch from created_at) * 1000000)::bigint::text as "createdMicros"
+       from (${newestJobs(query.limit + 1)}) as jobs order by created_at desc, id desc`,
+      [
+        organizationId,
+        query.status === undefined ? null : [query.status],
+        projectId,
+        after?.createdMicros ?? null,
+        after?.id ?? null,
+      ],
+    );
+    const page = pageOf(rows, query.limit);
+    return { jobs: page.rows, nextCursor: page.nextCursor };
   }
 
   return {
@@ -167,7 +167,9 @@ export function createJobStore(pool: Pool): JobStore {
   };
 }
 
-/** Writes a job in the transaction of the change that asks for it, which writes the audit entry. Throws AllowanceError. */
+/**
+ * Writes a job in the transaction of the change that requests it, which writes the audit entry. Throws AllowanceError.
+ */
 export async function writeJob(client: PoolClient, owner: Owner, job: NewJob): Promise<CreatedJob> {
   const { id, projectId, prompt, repository, requestedRef, model, draft, idempotency } = job;
   const { rows } = await client.query<JobRow>({
@@ -186,7 +188,7 @@ export async function writeJob(client: PoolClient, owner: Owner, job: NewJob): P
     ],
   });
   const [created] = rows;
-  // the insert waited for whoever holds the key, so that job is visible by now
+  // the insert waited for the transaction with the key, so that job is visible now
   if (created === undefined) return (await earlierJob(client, owner, projectId, idempotency)) ?? { kind: 'unknown' };
   const allowance = job.counter === undefined ? null : await takeAllowance(client, job.counter);
   return { kind: 'created', job: created, allowance };
@@ -194,7 +196,7 @@ export async function writeJob(client: PoolClient, owner: Owner, job: NewJob): P
 
 type JobKey = Pick<JobRow, 'organizationId' | 'projectId' | 'id'>;
 
-/** The job that a key of the project was used for. */
+/** Returns the job that a key of the project was used for. */
 export async function earlierJob(
   client: Pool | PoolClient,
   { organizationId }: Owner,
@@ -211,9 +213,4 @@ export async function earlierJob(
   if (found === undefined) return null;
   const { sameRequest, ...job } = found;
   return sameRequest ? { kind: 'replayed', job } : { kind: 'conflict' };
-}
-
-function withoutCursor(row: JobRow & { createdMicros: string }): JobRow {
-  const { createdMicros: _, ...job } = row;
-  return job;
 }

@@ -6,23 +6,23 @@ export interface OutboxEntry {
 }
 
 export interface DueEntry extends OutboxEntry {
-  /** Empty when the job was deleted: its cancel outlives it. */
+  /** Empty when the job was deleted; its cancellation outlives it. */
   organizationId: string;
 }
 
 export interface OutboxStore {
-  /** Entries due now, locked away from other processes until `leaseMs` from now by moving their next attempt. */
+  /** Claims due entries for `leaseMs` by postponing their next attempt. */
   claimDue(options: { limit: number; leaseMs: number }): Promise<DueEntry[]>;
-  /** The start is confirmed. */
+  /** Confirms the start. */
   remove(entry: OutboxEntry): Promise<void>;
 }
 
-/** Starts that Temporal has not confirmed yet. */
+/** Creates the outbox of starts that Temporal has not confirmed yet. */
 export function createOutboxStore(pool: Pool): OutboxStore {
   return createQueueStore(pool, 'job_outbox');
 }
 
-/** Cancels that Temporal has not confirmed yet. */
+/** Creates the outbox of cancellations that Temporal has not confirmed yet. */
 export function createCancelStore(pool: Pool): OutboxStore {
   return createQueueStore(pool, 'job_cancels');
 }

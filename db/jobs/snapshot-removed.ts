@@ -1,4 +1,4 @@
-/** The contents of a snapshot were removed to make room. */
+/** The contents of a snapshot were removed to free space. */
 export class SnapshotRemovedError extends Error {
   override name = 'SnapshotRemovedError';
 

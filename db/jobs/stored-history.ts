@@ -9,20 +9,20 @@ const { History: HistoryMessage } = proto.temporal.api.history.v1;
 const compress = promisify(gzip);
 const decompress = promisify(gunzip);
 
-/** A history as it is stored: a fifth of its JSON form before it is compressed. */
+/** A stored history: a fifth of its JSON form before compression. */
 export async function packHistory(history: History): Promise<Buffer> {
   return compress(HistoryMessage.encode(history).finish());
 }
 
-/** Temporal ends an execution whose history passes 50 MB. */
+/** Temporal ends an execution whose history exceeds 50 MB. */
 const largestHistory = 64 * 1024 * 1024;
 
-/** What `packHistory` made. */
+/** Unpacks the result of `packHistory`. */
 export async function unpackHistory(stored: Uint8Array): Promise<History> {
   return HistoryMessage.decode(await decompress(stored, { maxOutputLength: largestHistory }));
 }
 
-/** The JSON that Temporal's command line, its UI and the SDKs' replayers read. */
+/** Returns the JSON that Temporal's command line, its UI and the SDKs' replayers read. */
 export async function historyAsJson(stored: Uint8Array): Promise<string> {
   return historyToJSON(await unpackHistory(stored));
 }

@@ -21,7 +21,14 @@ export interface Percentiles {
 export interface Operations {
   from: Date;
   to: Date;
-  turns: (Point & { created: number; completed: number; failed: number; p50Ms: number | null; p95Ms: number | null })[];
+  turns: (Point & {
+    created: number;
+    completed: number;
+    failed: number;
+    cancelled: number;
+    p50Ms: number | null;
+    p95Ms: number | null;
+  })[];
   failures: { category: string; count: number }[];
   queue: { waiting: number; oldestSeconds: number | null; active: number };
   jobs: Percentiles;
@@ -36,28 +43,34 @@ const percentiles = (value: string) => `
   percentile_cont(0.95) within group (order by ${value})::float8 as "p95Ms"`;
 
 const ms = (from: string, to: string) => `extract(epoch from ${to} - ${from}) * 1000`;
-/** The beginning of the bucket that a time is in. */
+/** Start of the bucket that contains a time. */
 const bucket = (time: string) => `date_bin($3::integer * interval '1 second', ${time}, 'epoch'::timestamptz)`;
 const since = `now() - $2::integer * interval '1 hour'`;
 
-/** Jobs that changed in the period: whatever happened to a job then belongs to one of them. */
+/** Jobs that changed in the period; everything that happened to a job then belongs to one of them. */
 const changedJobs = `select id from jobs where organization_id = $1 and updated_at > ${since}`;
 
 const turnsStatement = `
   with turns as materialized (
-    select job_turns.* from job_turns where job_id in (${changedJobs})
+    select job_turns.created_at, job_turns.ended_at, case
+             -- a job keeps the category of its newest turn only
+             when job_turns.status = 'failed' and jobs.turn = job_turns.turn and failure_category = 'cancelled' then 'cancelled'
+             else job_turns.status end as ending
+    from job_turns join jobs on jobs.id = job_id where job_id in (${changedJobs})
   ), happened as (
-    select ${bucket('created_at')} as at, 1 as created, 0 as completed, 0 as failed, null::float8 as ms
+    select ${bucket('created_at')} as at, 1 as created, null as ending, null::float8 as ms
     from turns where created_at > ${since}
     union all
-    select ${bucket('ended_at')}, 0, (status = 'completed')::integer, (status = 'failed')::integer, ${ms('created_at', 'ended_at')}
+    select ${bucket('ended_at')}, 0, ending, ${ms('created_at', 'ended_at')}
     from turns where ended_at > ${since}
   )
-  select at, sum(created)::integer as created, sum(completed)::integer as completed, sum(failed)::integer as failed,
+  select at, sum(created)::integer as created, ${['completed', 'failed', 'cancelled']
+    .map((ending) => `(count(*) filter (where ending = '${ending}'))::integer as ${ending}`)
+    .join(', ')},
          ${percentiles('ms')}
   from happened group by at order by at`;
 
-/** The categories of failures. */
+/** Counts failures by category. */
 export const mostFailures = 50;
 
 const failuresStatement = `
@@ -100,11 +113,14 @@ const answerStatement = `
   ${ofReaders}`;
 
 export interface OperationsStore {
-  /** What happened in an organization in the last hours, by buckets that begin at whole multiples of their length. */
+  /**
+   * Returns what happened in an organization in the last hours, in buckets that start at whole multiples of their
+   * length.
+   */
   read(owner: Owner, query: OperationsQuery): Promise<Operations>;
 }
 
-/** Figures for whoever runs the service, from what is stored anyway. */
+/** Creates the store of operational figures, which come from data that is stored anyway. */
 export function createOperationsStore(pool: Pool): OperationsStore {
   return {
     async read({ organizationId }, { hours, bucketSeconds }) {
@@ -135,7 +151,7 @@ export function createOperationsStore(pool: Pool): OperationsStore {
   };
 }
 
-/** PostgreSQL takes exactly the values that a statement names. */
+/** PostgreSQL accepts only the values that a statement names. */
 function highestParameter(statement: string): number {
   return Math.max(...[...statement.matchAll(/\$(\d)/g)].map(([, number]) => Number(number)));
 }

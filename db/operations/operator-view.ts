@@ -5,24 +5,34 @@ export interface WorkerRow {
   id: string;
   host: string;
   pid: number;
-  /** The build, or that of the package. */
+  /** The build id, or else the version of the package. */
   version: string;
   activeTasks: number;
   startedAt: Date;
   seenAt: Date;
 }
 
-export interface OperatorView {
-  /** Whether an organization sees the machines of the service: the operator names it, or it is the only one. */
-  isOpenTo(owner: Owner): Promise<boolean>;
-  /** The worker processes that reported in the last minutes, oldest first; without their rows where the view is not open. */
-  workers(owner: Owner, options: { withinMinutes: number }): Promise<{ count: number; rows: WorkerRow[] | null }>;
+interface ReportedWorkers {
+  count: number;
+  /** The newest report. */
+  seenAt: Date | null;
+  rows: WorkerRow[] | null;
 }
 
-/** The workers that are listed one by one. */
+export interface OperatorView {
+  /** Reports whether an organization sees the machines of the service: the operator names it, or it is the only one. */
+  isOpenTo(owner: Owner): Promise<boolean>;
+  /**
+   * Returns the worker processes that reported in the last minutes, oldest first; without their rows if the
+   * organization may not see them.
+   */
+  workers(owner: Owner, options: { withinMinutes: number }): Promise<ReportedWorkers>;
+}
+
+/** Largest number of workers that are listed. */
 export const mostWorkers = 1_000;
 
-/** The machines of the service, which are the operator's. `organizationIds` are the organizations that the operator names. */
+/** Creates the view of the service's machines. `organizationIds` are the organizations that the operator names. */
 export function createOperatorView(pool: Pool, organizationIds: string[]): OperatorView {
   async function isOpenTo({ organizationId }: Owner): Promise<boolean> {
     if (organizationIds.length > 0) return organizationIds.includes(organizationId);
@@ -34,14 +44,15 @@ export function createOperatorView(pool: Pool, organizationIds: string[]): Opera
     isOpenTo,
 
     async workers(owner, { withinMinutes }) {
-      const { rows } = await pool.query<WorkerRow & { count: number }>(
+      const { rows } = await pool.query<WorkerRow & { count: number; newest: Date }>(
         `select id, host, pid, version, active_tasks as "activeTasks", started_at as "startedAt", seen_at as "seenAt",
-                (count(*) over ())::integer as count
+                (count(*) over ())::integer as count, max(seen_at) over () as newest
          from workers where seen_at > now() - $1::float8 * interval '1 minute'
          order by started_at, id limit ${mostWorkers}`,
         [withinMinutes],
       );
-      return { count: rows[0]?.count ?? 0, rows: (await isOpenTo(owner)) ? rows : null };
+      const [first] = rows;
+      return { count: first?.count ?? 0, seenAt: first?.newest ?? null, rows: (await isOpenTo(owner)) ? rows : null };
     },
   };
 }

@@ -1,4 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
+import { deleteInBatches } from '../delete-in-batches.ts';
 import { remainingOf, resetSecondsOf } from './sliding-window.ts';
 
 export interface RateLimitPolicy {
@@ -11,7 +12,7 @@ export interface RateLimitPolicy {
 export interface RateLimitAnswer {
   allowed: boolean;
   remaining: number;
-  /** Seconds until the window lets something through again or resets. */
+  /** Seconds until the window admits something again or resets. */
   resetSeconds: number;
 }
 
@@ -20,7 +21,7 @@ export interface RateLimitCounter {
   policy: RateLimitPolicy;
 }
 
-/** A change that was not made because its counter has none left. */
+/** A change that was refused because its counter was used up. */
 export class AllowanceError extends Error {
   override name = 'AllowanceError';
   readonly policy: RateLimitPolicy;
@@ -34,9 +35,9 @@ export class AllowanceError extends Error {
 }
 
 export interface RateLimitStore {
-  /** Takes one from each of the counters if all have one left, and from none otherwise. Sliding window on database time. */
+  /** Takes one from each counter if all have one left, and from none otherwise. Sliding window on database time. */
   take(counters: RateLimitCounter[]): Promise<RateLimitAnswer[]>;
-  /** Removes buckets that no window reaches. */
+  /** Removes buckets that no window covers. */
   sweep(): Promise<void>;
 }
 
@@ -49,18 +50,23 @@ interface CounterRow {
   taken: boolean;
 }
 
-/** Counters that live in PostgreSQL, so that every API process counts into the same ones. */
+/** Creates counters in PostgreSQL, shared by all API processes. */
 export function createRateLimitStore(pool: Pool): RateLimitStore {
   async function sweep(): Promise<void> {
-    await pool.query('delete from rate_limits where expires_at < now()');
+    await deleteInBatches(
+      pool,
+      `delete from rate_limits where key = any(array(
+         select key from rate_limits where expires_at < now() order by expires_at limit $1 for update skip locked
+       ))`,
+    );
   }
 
   return { take: (counters) => takeAll(pool, counters, takeAlone), sweep };
 }
 
 /**
- * Counts a change in the transaction that makes it, so that only what is done counts. Throws AllowanceError, which takes the
- * change back, when the counter has none left.
+ * Counts a change in the transaction that makes it, so that only what succeeds counts. Throws AllowanceError, which
+ * rolls the change back, when the counter is used up.
  */
 export async function takeAllowance(client: PoolClient, counter: RateLimitCounter): Promise<RateLimitAnswer> {
   const [answer] = await takeAll(client, [counter], takeWithin);
@@ -102,7 +108,7 @@ function answerOf(row: CounterRow, policy: RateLimitPolicy): RateLimitAnswer {
 }
 
 /**
- * Locks the counters in the order of their keys, moves each to its running bucket, and counts one in all of them if one
+ * Locks the counters in the order of their keys, moves each to the running bucket, and counts one in all of them if one
  * fits in each. A statement that waited for the lock past the end of a bucket finds the newer bucket, and counts there.
  */
 const takeOne = (settings: string) => `
@@ -139,7 +145,7 @@ const takeAlone = {
   name: 'take-rate-limits',
   text: takeOne(`select set_config('synchronous_commit', 'off', true)`),
 };
-/** The change that is counted is written with care. */
+/** The counted change itself is written durably. */
 const takeWithin = { name: 'take-rate-limits-within', text: takeOne('select') };
 
 const addCounters = `

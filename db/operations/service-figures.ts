@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 
-/** What the whole service has done and does now, of all organizations together. */
+/** Figures of the whole service, over all organizations. */
 export interface ServiceFigures {
   jobs: { status: string; count: number }[];
   waiting: number;
@@ -16,32 +16,58 @@ export interface ServiceFigures {
 
 export interface ServiceFigureStore {
   read(): Promise<ServiceFigures>;
+  /** Compacts the totals of ended jobs into one row per status. */
+  addUp(): Promise<void>;
 }
 
-/** Figures for monitoring. */
+/** Fewer rows than this are not worth compacting. */
+const mostAppended = 100;
+
+/** Creates the store of figures for monitoring. */
 export function createServiceFigureStore(pool: Pool): ServiceFigureStore {
   return {
     async read() {
       const [jobs, others] = await Promise.all([
         pool.query<ServiceFigures['jobs'][number]>(
-          'select status, count(*)::integer as count from jobs group by status order by status',
+          `select status, sum(jobs)::integer as count from (
+             select status, jobs from job_totals
+             union all select status, count(*) from jobs where status = 'active' group by status
+           ) as totals group by status having sum(jobs) > 0 order by status`,
         ),
         pool.query<Omit<ServiceFigures, 'jobs'>>(
-          `select count(*) filter (where status = 'active' and phase = 'queued')::integer as waiting,
-                  coalesce(extract(epoch from now() - min(updated_at) filter (where status = 'active' and phase = 'queued')), 0)
+          `with ended as (
+             select coalesce(sum(input_tokens), 0) as input_tokens, coalesce(sum(output_tokens), 0) as output_tokens,
+                    coalesce(sum(cost_micros), 0) as cost_micros
+             from job_totals
+           )
+           select count(*) filter (where phase = 'queued')::integer as waiting,
+                  coalesce(extract(epoch from now() - min(updated_at) filter (where phase = 'queued')), 0)
                     ::float8 as "oldestWaitingSeconds",
-                  coalesce(sum(input_tokens), 0)::float8 as "inputTokens",
-                  coalesce(sum(output_tokens), 0)::float8 as "outputTokens",
-                  coalesce(sum(cost_micros), 0)::float8 as "costMicros",
+                  ((select input_tokens from ended) + coalesce(sum(input_tokens), 0))::float8 as "inputTokens",
+                  ((select output_tokens from ended) + coalesce(sum(output_tokens), 0))::float8 as "outputTokens",
+                  ((select cost_micros from ended) + coalesce(sum(cost_micros), 0))::float8 as "costMicros",
                   (select count(*)::integer from job_outbox) as unstarted,
                   (select count(*)::integer from webhook_deliveries where status = 'pending') as "pendingDeliveries",
                   (select count(*)::integer from workers where seen_at > now() - interval '1 minute') as workers
-           from jobs`,
+           from jobs where status = 'active'`,
         ),
       ]);
       const [figures] = others.rows;
       if (figures === undefined) throw new Error('The figures of the service gave no row.');
       return { ...figures, jobs: jobs.rows };
+    },
+
+    async addUp() {
+      // skips rows that another process is compacting
+      await pool.query(
+        `with appended as (
+           delete from job_totals where ctid = any(array(
+             select ctid from job_totals where (select count(*) from job_totals) > ${mostAppended} for update skip locked
+           )) returning *
+         )
+         insert into job_totals
+         select status, sum(jobs), sum(input_tokens), sum(output_tokens), sum(cost_micros) from appended group by status`,
+      );
     },
   };
 }

@@ -1,17 +1,17 @@
 import type { Pool, PoolClient } from 'pg';
 import type { Caller, Owner } from '../caller.ts';
 import { newId } from '../ids.ts';
-import { decodeCursor, encodeCursor } from '../page-cursor.ts';
+import { decodeCursor, pageOf } from '../page-cursor.ts';
 import { toStoredJson } from '../stored-text.ts';
 
-/** What was done: noun and verb, the id of what it was done to, and details that never hold a secret. */
+/** An action: noun and verb, the id of its object, and details without secrets. */
 export interface AuditedAction {
   action: string;
   subject: string | null;
   details?: Record<string, unknown>;
 }
 
-/** Writes an entry of the audit log. A store calls it with the client of the transaction that makes the change. */
+/** Writes an entry of the audit log. Stores call it with the client of the transaction that makes the change. */
 export async function writeAudit(
   client: PoolClient,
   { organizationId, keyId, sessionId }: Caller,
@@ -28,11 +28,11 @@ export interface AuditEntry {
   id: string;
   keyId: string | null;
   sessionId: string | null;
-  /** Who had signed in to the session, as their link named them. */
+  /** Name of the person who signed in, from the sign-in link. */
   person: string | null;
   /** Noun and verb, such as `key.create`. */
   action: string;
-  /** The id of what it was done to. */
+  /** The id of the object. */
   subject: string | null;
   details: Record<string, unknown>;
   createdAt: Date;
@@ -46,7 +46,7 @@ export interface AuditStore {
   ): Promise<{ entries: AuditEntry[]; nextCursor: string | null }>;
 }
 
-/** What was administered in an organization. */
+/** Creates the store of an organization's audit log. */
 export function createAuditStore(pool: Pool): AuditStore {
   return {
     async list({ organizationId }, { limit, cursor }) {
@@ -60,17 +60,8 @@ export function createAuditStore(pool: Pool): AuditStore {
          order by created_at desc, id desc limit $4`,
         [organizationId, after?.createdMicros ?? null, after?.id ?? null, limit + 1],
       );
-      const entries = rows.slice(0, limit);
-      const last = rows.length > limit ? entries.at(-1) : undefined;
-      return {
-        entries: entries.map(withoutCursor),
-        nextCursor: last === undefined ? null : encodeCursor(last),
-      };
+      const page = pageOf(rows, limit);
+      return { entries: page.rows, nextCursor: page.nextCursor };
     },
   };
-}
-
-function withoutCursor(row: AuditEntry & { createdMicros: string }): AuditEntry {
-  const { createdMicros: _, ...entry } = row;
-  return entry;
 }

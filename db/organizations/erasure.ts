@@ -4,17 +4,17 @@ import type { Caller } from '../caller.ts';
 import { removeOrphanBlocks } from '../sites/index-blocks.ts';
 import { withTransaction } from '../pool.ts';
 
-/** Deletes for good. Rows that belong to what goes are deleted by their references; executions that run are cancelled. */
+/** Deletes permanently. Dependent rows are deleted by their foreign keys, and running executions are cancelled. */
 export interface Erasure {
   /** False when the organization has no such job. */
   job(caller: Caller, jobId: string): Promise<boolean>;
-  /** With all its jobs; false when the organization has no such project. */
+  /** Deletes a project with all its jobs; false when the organization has no such project. */
   project(caller: Caller, projectId: string): Promise<boolean>;
-  /** With all it has but the entry of the audit log that says so; false when there is none. */
+  /** Deletes an organization with everything but the audit entry of the deletion; false when there is none. */
   organization(caller: Caller): Promise<boolean>;
 }
 
-/** Longer than a statement of a request may take: what goes can be gigabytes. */
+/** Longer than a statement of a request may take: gigabytes may be deleted. */
 const eraseMs = 60_000;
 
 export function createErasure(pool: Pool): Erasure {
@@ -26,9 +26,9 @@ export function createErasure(pool: Pool): Erasure {
       await client.query(`set local statement_timeout = ${eraseMs}`);
       const ofCaller = table === 'organizations' ? 'id = $2' : 'organization_id = $2';
       const values = [id, caller.organizationId];
-      // in the order of who changes a job, which holds what the job belongs to for a moment
+      // locks in the order of the statements that change a job, which lock what the job belongs to
       await client.query(`select from jobs where ${jobs} = $1 and organization_id = $2 order by id for update`, values);
-      // nothing is added to it any more
+      // prevents further additions
       const { rowCount } = await client.query(`select from ${table} where id = $1 and ${ofCaller} for update`, values);
       if (rowCount !== 1) return false;
       await endJobs(client, jobs, id);
@@ -52,7 +52,7 @@ export function createErasure(pool: Pool): Erasure {
   };
 }
 
-/** Notes the executions to cancel, and deletes what the local forge has of the jobs. */
+/** Records the executions to cancel, and deletes the jobs' data of the local forge. */
 async function endJobs(client: PoolClient, column: string, id: string): Promise<void> {
   await client.query(
     `insert into job_cancels (job_id, turn)

@@ -1,21 +1,12 @@
 import type { Pool } from 'pg';
-import { writeAudit } from './audit.ts';
-import { operatorOf, type Owner } from '../caller.ts';
-import { withTransaction } from '../pool.ts';
-
-export interface GrantRow {
-  organizationId: string;
-  /** A canonical resource: `*`, an address or a path, with `/*` for everything below. */
-  resource: string;
-  createdAt: Date;
-}
+import type { Owner } from '../caller.ts';
 
 export interface GrantStore {
-  /** The resources that the organization may use. */
+  /** Returns the resources that the organization may use. */
   resources(owner: Owner): Promise<string[]>;
 }
 
-/** What organizations may use of the operator's repositories, directories and credentials. */
+/** Reads which of the operator's repositories, directories and credentials organizations may use. */
 export function createGrantStore(pool: Pool): GrantStore {
   return {
     async resources({ organizationId }) {
@@ -25,44 +16,6 @@ export function createGrantStore(pool: Pool): GrantStore {
         values: [organizationId],
       });
       return rows.map(({ resource }) => resource);
-    },
-  };
-}
-
-/** What only the operator does, at the command line. */
-export interface GrantAdministration {
-  list(organizationId: string | null): Promise<GrantRow[]>;
-  /** False: the organization has it already. */
-  grant(owner: Owner, resource: string): Promise<boolean>;
-  /** False: the organization does not have it. */
-  revoke(owner: Owner, resource: string): Promise<boolean>;
-}
-
-export function createGrantAdministration(pool: Pool): GrantAdministration {
-  async function change(owner: Owner, resource: string, action: 'create' | 'revoke'): Promise<boolean> {
-    const statement =
-      action === 'create'
-        ? 'insert into grants (organization_id, resource) values ($1, $2) on conflict do nothing'
-        : 'delete from grants where organization_id = $1 and resource = $2';
-    return withTransaction(pool, async (client) => {
-      const { rowCount } = await client.query(statement, [owner.organizationId, resource]);
-      if (rowCount !== 1) return false;
-      await writeAudit(client, operatorOf(owner), { action: `grant.${action}`, subject: resource });
-      return true;
-    });
-  }
-
-  return {
-    grant: (owner, resource) => change(owner, resource, 'create'),
-    revoke: (owner, resource) => change(owner, resource, 'revoke'),
-
-    async list(organizationId) {
-      const { rows } = await pool.query<GrantRow>(
-        `select organization_id as "organizationId", resource, created_at as "createdAt" from grants
-         where $1::text is null or organization_id = $1 order by organization_id, resource`,
-        [organizationId],
-      );
-      return rows;
     },
   };
 }

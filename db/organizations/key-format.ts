@@ -16,13 +16,13 @@ const checksumLength = 6;
 
 const prefixes = { admin: 'svc_', assistant: 'svc_dsc_' } as const;
 
-// `svc_dsc_` begins with `svc_`, but `_` is no base62: no text matches both
+// `svc_dsc_` starts with `svc_`, but `_` is not base62, so no text matches both
 const patterns = {
   admin: /^svc_([0-9A-Za-z]{12})([0-9A-Za-z]{43})([0-9A-Za-z]{6})$/,
   assistant: /^svc_dsc_([0-9A-Za-z]{12})([0-9A-Za-z]{43})([0-9A-Za-z]{6})$/,
 } as const;
 
-/** A fresh key; the full text is shown once, and only the digest of its secret is stored. */
+/** Creates a key. The full text is shown once, and only the digest of its secret is stored. */
 export function createKeyText(kind: ParsedKey['kind']): { key: string; id: string; secret: string } {
   const id = randomText(base62, idLength);
   const secret = randomText(base62, secretLength);
@@ -30,18 +30,18 @@ export function createKeyText(kind: ParsedKey['kind']): { key: string; id: strin
   return { key: body + checksumOf(body), id, secret };
 }
 
-/** The parts of a key, or null when it is not one. The kind is what the key claims: the stored row decides. */
+/** Returns the parts of a key; null for other texts. The kind is what the key claims, and the stored row decides. */
 export function parseKey(text: string): ParsedKey | null {
   return parseAs('assistant', text) ?? parseAs('admin', text);
 }
 
-/** The id in a text that is a key; of any other text something that is no id of a key, or not that text's. */
+/** Returns the id in a key; for any other text, a value that is no key's id and does not reveal the text. */
 export function idWithin(text: string): string {
   const start = text.startsWith(prefixes.assistant) ? prefixes.assistant.length : prefixes.admin.length;
   return text.slice(start, start + idLength);
 }
 
-/** What is stored of a secret: 32 bytes, useless without the pepper of the installation. */
+/** Returns the stored form of a secret: 32 bytes, useless without the installation's pepper. */
 export function digestOf(pepper: string, secret: string): Buffer {
   return createHmac('sha256', pepper).update(secret).digest();
 }

@@ -6,7 +6,7 @@ export interface MovedFolder {
   to: string;
 }
 
-/** Columns that hold paths of this machine; of the others, those that are addresses stay as they are. */
+/** Columns that hold paths of this machine. Values that are URLs are not changed. */
 const columns = [
   ['projects', 'repository'],
   ['sites', 'repository'],
@@ -16,7 +16,7 @@ const columns = [
   ['grants', 'resource'],
 ] as const;
 
-/** Says that what lay below folders lies elsewhere now. Of folders within each other the innermost counts. */
+/** Updates stored paths after folders were moved. Of nested folders, the innermost applies. */
 export async function moveFolders(pool: Pool, moved: readonly MovedFolder[]): Promise<void> {
   const folders = moved.toSorted((one, other) => other.from.length - one.from.length);
   const values = folders.flatMap(({ from, to }) => [from, to]);

@@ -14,7 +14,7 @@ export interface OrganizationStore {
 
 export const organizationColumns = 'id, name, created_at as "createdAt"';
 
-/** Organizations: who projects, sites and keys belong to. */
+/** Creates the store of organizations, which own projects, sites and keys. */
 export function createOrganizationStore(pool: Pool): OrganizationStore {
   return {
     async get({ organizationId }) {

@@ -1,9 +1,9 @@
-/** What the token of a project is sealed for. */
+/** Purpose under which a project's token is encrypted. */
 export function projectCredentialOwner(projectId: string): string {
   return `project-credential/${projectId}`;
 }
 
-/** What the private key of a project is sealed for. */
+/** Purpose under which a project's private key is encrypted. */
 export function projectSshKeyOwner(projectId: string): string {
   return `project-ssh-key/${projectId}`;
 }

@@ -9,7 +9,7 @@ import { projectCredentialOwner, projectSshKeyOwner } from './project-secrets.ts
 import { onlyRow } from '../rows.ts';
 
 export const forgeKinds = ['local', 'github', 'gitlab', 'gitea'] as const;
-/** `gitea` is Forgejo too. */
+/** `gitea` includes Forgejo. */
 export type ForgeKind = (typeof forgeKinds)[number];
 
 export interface ProjectRow {
@@ -20,35 +20,35 @@ export interface ProjectRow {
   defaultRef: string | null;
   model: string | null;
   forge: ForgeKind;
-  /** The address people reach the forge at; null: the root of where the repository lies. */
+  /** The forge's public address; null for the root of the repository's server. */
   forgeUrl: string | null;
   allowedRepositories: string[];
-  /** Marks of its pull requests. */
+  /** Labels, reviewers and assignees of its pull requests. */
   reviewers: string[];
   labels: string[];
   assignees: string[];
-  /** Globs of what jobs may change; empty: everything. */
+  /** Globs of the paths that jobs may change; empty for all. */
   allowedPaths: string[];
-  /** Whether jobs may change what the forge runs by itself, such as `.github/workflows`. */
+  /** Whether jobs may change files that the forge executes, such as `.github/workflows`. */
   mayChangeWorkflows: boolean;
-  /** Whether agents may run commands, where the worker has a sandbox. */
+  /** Whether agents may run commands if the worker has a sandbox. */
   mayRun: boolean;
-  /** A shell command that has to succeed before a change counts as finished; null: none. */
+  /** A shell command that must succeed before a change counts as finished; null for none. */
   checkCommand: string | null;
-  /** What one turn of a job may cost, in millionths of a US dollar; null: DOCKET_MAX_JOB_DOLLARS. */
+  /** Budget of one turn, in millionths of a US dollar; null for DOCKET_MAX_JOB_DOLLARS. */
   jobBudgetMicros: number | null;
-  /** What all jobs of a day (UTC) may cost; null: DOCKET_MAX_PROJECT_DOLLARS_PER_DAY. */
+  /** Budget of all jobs per day (UTC); null for DOCKET_MAX_PROJECT_DOLLARS_PER_DAY. */
   dailyBudgetMicros: number | null;
-  /** Whether it has a token of its own for its forge. */
+  /** Whether it has its own token for its forge. */
   hasCredential: boolean;
-  /** Keys of the servers it reaches by ssh, each as `host type key`. */
+  /** Host keys of the servers it reaches by ssh, each as `host type key`. */
   sshKnownHosts: string[];
-  /** Whether it has a private key for ssh. */
+  /** Whether the project has an ssh private key. */
   hasSshKey: boolean;
   createdAt: Date;
 }
 
-/** What a project has unless it is given. */
+/** Default settings of a project. */
 type ProjectDefaults = Pick<
   ProjectRow,
   | 'jobBudgetMicros'
@@ -64,7 +64,7 @@ type ProjectDefaults = Pick<
   | 'sshKnownHosts'
 >;
 
-/** What a project signs in to its forge with; null removes it. It is stored sealed, and no list shows it. */
+/** The project's credentials for its forge; null removes one. They are stored encrypted, and no list returns them. */
 export interface ProjectSecrets {
   forgeToken?: string | null;
   sshKey?: string | null;
@@ -77,14 +77,14 @@ export type NewProject = Omit<
   Partial<ProjectDefaults> &
   ProjectSecrets;
 
-/** What is changed of the project's row. */
+/** Changes of the project's row. */
 export type ProjectSettings = Partial<
   ProjectDefaults & Pick<ProjectRow, 'name' | 'repository' | 'defaultRef' | 'model' | 'allowedRepositories'>
 >;
 
 export type ProjectChange = ProjectSettings & ProjectSecrets;
 
-/** The columns of what may be changed. */
+/** Columns that can be changed. */
 const changeable: Record<keyof ProjectSettings, string> = {
   name: 'name',
   repository: 'repository',
@@ -111,11 +111,11 @@ export interface ProjectStore {
   get(owner: Owner, id: string): Promise<ProjectRow | null>;
   /** Oldest first. Throws InvalidCursorError. */
   list(owner: Owner, query: PageQuery): Promise<Page<ProjectRow>>;
-  /** The first projects, for a choice. */
+  /** Returns the first projects, for a picker. */
   names(owner: Owner): Promise<ProjectName[]>;
-  /** The project on a repository, else the only one of the organization. */
+  /** Returns the project on a repository, else the organization's only one. */
   findOn(owner: Owner, repository: string | null): Promise<ProjectRow | null>;
-  /** Changes what is given and leaves the rest; null: there is no such project. */
+  /** Changes the given fields; null when there is no such project. */
   update(caller: Caller, id: string, change: ProjectChange): Promise<ProjectRow | null>;
 }
 
@@ -127,7 +127,7 @@ export const projectColumns = `
   ssh_known_hosts as "sshKnownHosts", ssh_key is not null as "hasSshKey",
   created_at as "createdAt"`;
 
-/** Projects: a repository, and how jobs on it are run. */
+/** Creates the store of projects: a repository, and how jobs on it run. */
 export function createProjectStore(pool: Pool, box: Pick<SecretBox, 'seal'>): ProjectStore {
   function create(caller: Caller, project: NewProject): Promise<ProjectRow> {
     const { name, repository, defaultRef, model, forge, allowedRepositories } = project;
@@ -232,7 +232,7 @@ export function createProjectStore(pool: Pool, box: Pick<SecretBox, 'seal'>): Pr
   return { create, get, list, names, findOn, update };
 }
 
-/** All projects of an organization, which its quota bounds. */
+/** Returns all projects of an organization, which its quota bounds. */
 export async function listProjects(pool: Pool, { organizationId }: Owner): Promise<ProjectRow[]> {
   const { rows } = await pool.query<ProjectRow>(
     `select ${projectColumns} from projects where organization_id = $1 order by created_at, id`,

@@ -3,9 +3,10 @@ import { SealedError } from '../../lib/encryption/cipher.ts';
 import { sealingKeyOf, type SecretBox } from '../../lib/encryption/secret-box.ts';
 import { projectCredentialOwner, projectSshKeyOwner } from './project-secrets.ts';
 import { onlyRow } from '../rows.ts';
+import { readerKeyOwner } from '../sites/sites.ts';
 import { webhookSecretOwner } from '../webhooks/webhook-endpoints.ts';
 
-/** A column whose values a secret box seals. */
+/** A column whose values are encrypted. */
 interface SealedColumn {
   table: string;
   /** Primary key, a text. */
@@ -14,10 +15,11 @@ interface SealedColumn {
   ownerOf(id: string): string;
 }
 
-/** All of them: what is not here is not sealed anew, and its key can never be removed. */
+/** All encrypted columns. A column missing here would not be re-encrypted, and its key could never be removed. */
 const sealedColumns: readonly SealedColumn[] = [
   { table: 'projects', id: 'id', column: 'credential', ownerOf: projectCredentialOwner },
   { table: 'projects', id: 'id', column: 'ssh_key', ownerOf: projectSshKeyOwner },
+  { table: 'sites', id: 'id', column: 'reader_key', ownerOf: readerKeyOwner },
   { table: 'webhook_endpoints', id: 'id', column: 'secret', ownerOf: webhookSecretOwner },
   { table: 'webhook_endpoints', id: 'id', column: 'previous_secret', ownerOf: webhookSecretOwner },
 ];
@@ -29,28 +31,28 @@ interface SealedValue {
 
 export interface SealedCount {
   table: string;
-  /** Null: not sealed. */
+  /** Null when not encrypted. */
   keyId: string | null;
   values: number;
 }
 
 export interface SealedValueStore {
   /**
-   * Seals anew what is not sealed under the first key, a batch at a time. Values that change meanwhile are left to whoever
-   * changes them. Those whose key is missing stay as they are. Answers how many it sealed.
+   * Re-encrypts the values that are not encrypted with the first key, a batch at a time. Values that change meanwhile
+   * are skipped, and those whose key is missing stay as they are. Returns how many it re-encrypted.
    */
   reseal(options?: { batch?: number }): Promise<number>;
-  /** What is stored under which key by now. */
+  /** Returns how many values are stored under each key. */
   count(): Promise<SealedCount[]>;
-  /** How many values cannot be opened, by the id of the key that they name: it is missing, or has another value than it had. */
+  /** Returns how many values cannot be decrypted, by the id of their key, which is missing or has changed. */
   countUnopened(): Promise<Map<string, number>>;
-  /** Turns that ended and whose history is still Temporal's alone, sealed as it was written. */
+  /** Returns the ended turns whose history is only in Temporal, encrypted as it was written. */
   countWaitingHistories(): Promise<number>;
 }
 
-/** Every secret that the database holds sealed. */
+/** Creates the store of all encrypted values. */
 export function createSealedValueStore(pool: Pool, box: SecretBox): SealedValueStore {
-  /** The values of a column, a batch at a time. */
+  /** Yields the values of a column, a batch at a time. */
   async function* valuesOf({ table, id, column }: SealedColumn, batch: number): AsyncGenerator<SealedValue> {
     for (let after = ''; ;) {
       const { rows } = await pool.query<SealedValue>(

@@ -9,25 +9,25 @@ import { randomText } from '../random-text.ts';
 export interface SessionRow {
   id: string;
   organizationId: string;
-  /** The admin key that it stands for. */
+  /** The admin key that the session acts for. */
   keyId: string;
-  /** Who signed in, as the link named them; null: the link had no name, or it was an admin key. */
+  /** Name from the sign-in link; null when the link had none, or an admin key was used. */
   person: string | null;
   expiresAt: Date;
 }
 
 export interface SessionStore {
-  /** Opens a session for the admin key of the caller; null when the key has ended. */
+  /** Opens a session for the caller's admin key; null when the key is no longer valid. */
   open(caller: Caller & { keyId: string }): Promise<SessionRow | null>;
-  /** Makes a text that signs in once, within 15 minutes, for a valid admin key of the organization. */
+  /** Creates a text that signs in once, within 15 minutes, for a valid admin key of the organization. */
   createLink(caller: Caller, link: { keyId: string; person?: string }): Promise<string>;
-  /** Ends the session of the caller. */
+  /** Ends the caller's session. */
   revoke(caller: Caller & { sessionId: string }): Promise<void>;
-  /** Signs out everybody of the organization; links that nobody has used yet sign in no more. */
+  /** Signs out everyone in the organization; unused links become invalid. */
   revokeAll(caller: Caller): Promise<void>;
 }
 
-/** How long a session lasts. */
+/** Duration of a session. */
 export const sessionSeconds = 12 * 3_600;
 const linkMinutes = 15;
 
@@ -38,12 +38,12 @@ export const sessionColumns = `
 export const keyIsValid = `
   api_keys.kind = 'admin' and api_keys.revoked_at is null and (api_keys.expires_at is null or api_keys.expires_at > now())`;
 
-/** What is stored of a link. */
+/** Returns the digest of a sign-in link, the only form in which it is stored. */
 export function digestOfLink(pepper: string, text: string): Buffer {
   return createHmac('sha256', pepper).update(`sign-in-link ${text}`).digest();
 }
 
-/** Writes a session of a valid admin key, which it ends with at the latest. Null when the key has ended. */
+/** Creates a session of a valid admin key, which it does not outlive. Null when the key is no longer valid. */
 export async function insertSession(
   client: PoolClient,
   { organizationId, keyId, person }: Pick<SessionRow, 'organizationId' | 'keyId' | 'person'>,
@@ -62,7 +62,7 @@ export async function insertSession(
   return session;
 }
 
-/** Sessions of the dashboard. `pepper` is the secret of the installation. */
+/** Creates the store of dashboard sessions. `pepper` is the secret of the installation. */
 export function createSessionStore(pool: Pool, pepper: string): SessionStore {
   return {
     open: (caller) => withTransaction(pool, (client) => insertSession(client, { ...caller, person: null })),

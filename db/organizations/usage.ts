@@ -1,8 +1,9 @@
 import type { Pool } from 'pg';
+import { deleteInBatches } from '../delete-in-batches.ts';
 import type { Owner } from '../caller.ts';
 import { readWithin } from '../pool.ts';
 
-/** Requests of a key since they were last written down. */
+/** Requests of a key since they were last stored. */
 export interface KeyUse {
   keyId: string;
   requests: number;
@@ -14,7 +15,7 @@ export interface UsedDay {
   day: string;
   requests: number;
   refused: number;
-  /** Requests that were let in, in the hour of the day that had most. */
+  /** Admitted requests in the busiest hour of the day. */
   busiestHour: number;
 }
 
@@ -27,18 +28,18 @@ export interface Usage {
 }
 
 export interface UsageStore {
-  /** Adds to what is counted of this hour, on database time. */
+  /** Adds to the counts of this hour, on database time. */
   count(uses: KeyUse[]): Promise<void>;
-  /** Days in which nothing happened are not there. */
+  /** Days without activity are omitted. */
   read(owner: Owner, query: { days: number }): Promise<Usage>;
-  /** Removes what is older than any question asks for. */
+  /** Removes rows that no query covers. */
   sweep(): Promise<void>;
 }
 
 /** Longest range of a query, in days. */
 export const mostUsageDays = 90;
 
-/** The keys, and the projects, whose use is listed: the newest, of the keys those that are valid first. */
+/** Number of keys and projects whose usage is listed: the newest, valid keys first. */
 export const mostUsed = 200;
 
 const since = `(date_trunc('day', now() at time zone 'utc') - ($2::integer - 1) * interval '1 day')`;
@@ -54,7 +55,7 @@ const usedDays = (group: string, condition = '') => `
          sum(refused)::float8 as refused, max(requests - refused)::float8 as "busiestHour"
   from hours group by 1, 2 order by 1, 2`;
 
-/** What keys and projects have used, against their limits. */
+/** Creates the store of the usage of keys and projects, with their limits. */
 export function createUsageStore(pool: Pool): UsageStore {
   return {
     async count(uses) {
@@ -120,7 +121,14 @@ export function createUsageStore(pool: Pool): UsageStore {
     },
 
     async sweep() {
-      await pool.query(`delete from key_uses where hour < now() - $1::integer * interval '1 day'`, [mostUsageDays + 1]);
+      await deleteInBatches(
+        pool,
+        `delete from key_uses where ctid = any(array(
+           select ctid from key_uses where hour < now() - $2::integer * interval '1 day'
+           order by hour limit $1 for update skip locked
+         ))`,
+        [mostUsageDays + 1],
+      );
     },
   };
 }

@@ -19,14 +19,14 @@ export interface PullRequestRow {
 }
 
 export interface MergeState {
-  /** Whether a worker has still to merge it. */
+  /** Whether a worker has yet to merge it. */
   isMerging: boolean;
-  /** Why the last try could not be done, in a sentence. */
+  /** Why the last try failed, as a sentence. */
   problem: string | null;
   commit: string | null;
 }
 
-/** The job that a pull request came from, with a commit for each turn that pushed one. */
+/** The job that created a pull request, with a commit for each turn that pushed one. */
 export interface PullRequestJob {
   id: string;
   projectId: string;
@@ -38,20 +38,20 @@ export interface FoundPullRequest extends PullRequestRow {
   merge: MergeState;
 }
 
-/** A pull request is of the organization of the job that made it. */
+/** Condition: a pull request belongs to the organization of its job. */
 export interface PullRequestStore {
   find(owner: Owner, id: string): Promise<FoundPullRequest | null>;
-  /** What it changes, as a patch against the base commit of its job; null when nothing is kept of it. */
+  /** Returns its change as a patch against the base commit of its job; null when nothing is stored of it. */
   patch(owner: Owner, id: string): Promise<string | null>;
-  /** Asks the workers to merge. False when it is not open, or still a draft. */
+  /** Requests the merge from the workers. False when it is not open, or still a draft. */
   requestMerge(caller: Caller, id: string): Promise<boolean>;
-  /** False when it is not open, or being merged. */
+  /** False when it is not open, or is being merged. */
   close(caller: Caller, id: string): Promise<boolean>;
   /** False when it is not an open draft. */
   markReady(caller: Caller, id: string): Promise<boolean>;
 }
 
-/** The commits that a pull request shows. */
+/** Largest number of commits that a pull request shows. */
 export const mostCommits = 100;
 
 export const pullRequestColumns = `
@@ -92,7 +92,7 @@ const closeStatement = `
 const readyStatement = `
   update pull_requests set draft = false, updated_at = now() where id = $1 and ${ofOwner} and state = 'open' and draft`;
 
-/** Pull requests of the local forge, as their organization sees and changes them. */
+/** Creates the store of an organization's pull requests on the local forge. */
 export function createPullRequestStore(pool: Pool): PullRequestStore {
   function change(caller: Caller, id: string, { statement, action }: { statement: string; action: string }) {
     return withTransaction(pool, async (client) => {

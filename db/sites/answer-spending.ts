@@ -2,15 +2,22 @@ import type { Pool } from 'pg';
 import { withTransaction } from '../pool.ts';
 import { onlyRow } from '../rows.ts';
 
-/** What the assistant's answers cost, counted with what the organization's jobs cost. Amounts are millionths of a US dollar. */
+/**
+ * Costs of the assistant's answers, counted together with those of the organization's jobs. Amounts are in millionths
+ * of a US dollar.
+ */
 export interface AnswerSpendingStore {
-  /** Counts the most that an answer may cost, and answers the day it counts for. Null: the day's budget is spent. */
+  /**
+   * Reserves the most that an answer may cost, and returns the day it counts for. Null when the day's budget is spent.
+   */
   hold(answer: { organizationId: string; mostMicros: number; budgetMicros: number | null }): Promise<string | null>;
-  /** Adds to what was counted for a day; less than 0 gives back. */
+  /** Adjusts the amount counted for a day; a negative amount is returned to the budget. */
   add(answer: { organizationId: string; day: string; micros: number }): Promise<void>;
 }
 
-/** What an organization has spent today, and what calls of its jobs that are under way may cost; $1 is the organization. */
+/**
+ * Returns an organization's spending today, and the possible cost of its jobs' calls in flight; $1 is the organization.
+ */
 export const organizationCost = `
   select
     coalesce((select cost_micros from organization_spending

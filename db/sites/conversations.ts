@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import type { SiteRef } from '../caller.ts';
 import { canBeId } from '../ids.ts';
-import { decodeCursor, encodeCursor } from '../page-cursor.ts';
+import { cursorOf, decodeCursor, pageOf } from '../page-cursor.ts';
 import { readWithin } from '../pool.ts';
 import { toStoredText } from '../stored-text.ts';
 import { mostSources } from './threads.ts';
@@ -17,7 +17,7 @@ export interface ConversationRow {
   fp: string;
   createdAt: Date;
   updatedAt: Date;
-  /** The first one; null when nothing was stored yet. */
+  /** The first question; null when nothing was stored yet. */
   question: string | null;
   questions: number;
   unanswered: number;
@@ -41,25 +41,28 @@ export interface ConversationStore {
     site: SiteRef,
     query: ConversationQuery,
   ): Promise<{ conversations: ConversationRow[]; nextCursor: string | null }>;
-  /** Replaces what was said of the answer before. False when the site has no such answer. */
+  /** Replaces the feedback on an answer. False when the site has no such answer. */
   rate(site: SiteRef, answer: { threadId: string; messageId: string; feedback: Feedback }): Promise<boolean>;
-  /** Questions without an answer, or with one that a reader voted down; the newest of the last 90 days, at most a tenth from one reader. */
+  /**
+   * Returns questions without an answer, or with one that a reader rated down; the newest of the last 90 days, at most
+   * a tenth from one reader.
+   */
   listUnanswered(site: SiteRef, limit: number): Promise<{ text: string; askedAt: Date }[]>;
 }
 
-/** Who tries the assistant out in the dashboard. */
+/** Reader of conversations that were held in the dashboard. */
 const ownFingerprints = ['playground'];
 
-/** Of a longer question, the list shows the beginning. */
+/** Length of the beginning of a question that the list shows. */
 const longestQuestion = 2_000;
 
-/** A reader has at most a tenth of the unanswered questions that are looked at, out of ten times as many. */
+/** A reader contributes at most a tenth of the unanswered questions, selected from ten times as many. */
 const readersWindow = 10;
 
-/** Most conversations that one page looks through for those it wants. */
+/** Largest number of conversations that one page of a search reads. */
 const mostLookedAt = 2_000;
 
-/** Conversations of a site's readers, and what they said of the answers. */
+/** Creates the store of readers' conversations on a site, and of their feedback. */
 export function createConversationStore(pool: Pool): ConversationStore {
   return {
     async list({ id, organizationId }, { answered, vote, search, limit, cursor }) {
@@ -96,7 +99,8 @@ export function createConversationStore(pool: Pool): ConversationStore {
          where ($5::boolean is null or (unanswered = 0 and questions > 0) = $5)
            and ($6::text is null or ($6 = 'up' and up > 0) or ($6 = 'down' and down > 0))
            and ($7::text is null or exists (
-             select from thread_messages where thread_id = threads.id and content ilike $7
+             -- the offset keeps the planner from hashing the messages of all conversations
+             select from thread_messages where thread_id = threads.id and content ilike $7 offset 0
            ))
          order by threads.created_at desc, threads.id desc limit $8`,
           [
@@ -107,10 +111,9 @@ export function createConversationStore(pool: Pool): ConversationStore {
             limit + 1,
           ],
         );
-        const conversations = rows.slice(0, limit);
-        if (rows.length > limit) return { conversations, nextCursor: cursorOf(conversations.at(-1)) };
-        if ((answered ?? vote ?? search) === undefined) return { conversations, nextCursor: null };
-        // the next page goes on where this one stopped to look
+        const { rows: conversations, nextCursor } = pageOf(rows, limit);
+        if (nextCursor !== null || (answered ?? vote ?? search) === undefined) return { conversations, nextCursor };
+        // the next page continues where this one stopped reading
         const stopped = await client.query<{ id: string; createdMicros: string }>(
           `select id, (extract(epoch from created_at) * 1000000)::bigint::text as "createdMicros"
          from (${looked}) as threads offset ${mostLookedAt - 1} limit 1`,
@@ -150,13 +153,10 @@ export function createConversationStore(pool: Pool): ConversationStore {
            select *, row_number() over (partition by fp order by position desc) as nth
            from (
              select threads.id, fp, answer.position, answer.created_at
-             from threads
-             join thread_messages as answer on answer.thread_id = threads.id and answer.role = 'assistant'
-             left join message_feedback on message_feedback.thread_id = answer.thread_id and message_id = answer.id
-             where threads.site_id = $1 and organization_id = $4 and fp <> all($3)
+             from unanswered_messages as answer join threads on threads.id = thread_id
+             where answer.site_id = $1 and organization_id = $4 and fp <> all($3)
                and answer.created_at > now() - interval '90 days'
-               and ((answer.answered = false and answer.ending = 'finished') or vote = 'down')
-             order by answer.position desc limit $2 * ${readersWindow}
+             order by answer.created_at desc, answer.position desc limit $2 * ${readersWindow}
            ) as newest
          ) as answer
          join lateral (
@@ -171,8 +171,4 @@ export function createConversationStore(pool: Pool): ConversationStore {
       return rows;
     },
   };
-}
-
-function cursorOf(row: { id: string; createdMicros: string } | undefined): string | null {
-  return row === undefined ? null : encodeCursor(row);
 }

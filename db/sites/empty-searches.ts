@@ -9,17 +9,17 @@ export interface EmptySearch {
 }
 
 export interface EmptySearchStore {
-  /** Counts a search that found nothing; a site that keeps nothing of its readers keeps none. */
+  /** Counts a search without results; a site that stores nothing about its readers stores none. */
   count(site: SiteRef, query: string): Promise<void>;
-  /** The most frequent of the last days. */
+  /** Returns the most frequent ones of the last days. */
   list(site: SiteRef, options: { days: number; limit: number }): Promise<EmptySearch[]>;
 }
 
-/** A site's different searches of a day; more of them are not kept. */
+/** Largest number of distinct searches that are stored per site and day. */
 const mostADay = 1_000;
 const longestQuery = 200;
 
-/** What readers searched and did not find. */
+/** Creates the store of searches without results. */
 export function createEmptySearchStore(pool: Pool): EmptySearchStore {
   return {
     async count({ id, organizationId }, query) {

@@ -3,6 +3,7 @@ import { writeAudit } from '../organizations/audit.ts';
 import type { Caller, SiteRef } from '../caller.ts';
 import { canBeId } from '../ids.ts';
 import { writeJob, type CreatedJob, type NewJob } from '../jobs/jobs.ts';
+import { wakeWatchers } from '../jobs/wake-watchers.ts';
 import { withTransaction } from '../pool.ts';
 import { toStoredText } from '../stored-text.ts';
 
@@ -48,15 +49,18 @@ export interface GapStore {
   list(site: SiteRef, limit: number): Promise<GapRow[]>;
   find(site: SiteRef, id: string): Promise<GapRow | null>;
   /**
-   * Writes the gap, or goes on with the one that is there, with a job that answers it, in one transaction. Null when the
-   * attempt was begun meanwhile, or the site or the project is gone. Throws AllowanceError.
+   * Creates or continues a gap with a job that answers it, in one transaction. Null when an attempt was started
+   * meanwhile, or the site or the project is gone. Throws AllowanceError.
    */
   begin(caller: Caller, gap: NewGap, attempt: { number: number; job: NewJob }): Promise<BegunJob | null>;
-  /** Writes the gap, or goes on with the one that is there: its site is indexed, then its questions are asked again. Of a site that is gone nothing is written. */
+  /**
+   * Creates or continues a gap: its site is indexed, then its questions are asked again. No effect when the site is
+   * gone.
+   */
   recheck(caller: Caller, gap: NewGap): Promise<void>;
 }
 
-/** Of one gap, those that were asked most. */
+/** The most frequent questions of a gap. */
 const mostQuestions = 50;
 
 const gapColumns = `
@@ -65,7 +69,7 @@ const gapColumns = `
     'id', jobs.id, 'projectId', project_id, 'status', status, 'prLink', pr_link, 'prState', pr_state
   ) end as job`;
 
-/** Gaps in the documentation of sites that somebody has begun to close. */
+/** Creates the store of documentation gaps that someone has started to close. */
 export function createGapStore(pool: Pool): GapStore {
   async function read({ id: siteId, organizationId }: SiteRef, id: string | null, limit: number): Promise<GapRow[]> {
     const listed = `
@@ -93,14 +97,17 @@ export function createGapStore(pool: Pool): GapStore {
     }));
   }
 
-  /** Holds the site, has `decide` say what becomes of the gap, and writes it. Null without the site, or when nothing becomes of it. */
+  /**
+   * Locks the site, lets `decide` determine the gap's new state, and stores it. Null without the site, or without a new
+   * state.
+   */
   function write<Next extends { state: GapState; action: string; attempt?: number; jobId?: string }>(
     caller: Caller,
     gap: NewGap,
     decide: (client: PoolClient) => Promise<Next | null>,
   ): Promise<Next | null> {
     return withTransaction(pool, async (client) => {
-      // the site before its gaps, in the order of whoever deletes them all
+      // locks the site before its gaps, in the order of the statement that deletes them all
       const { rows } = await client.query<{ domain: string }>(
         'select domain from sites where id = $1 and organization_id = $2 for no key update',
         [gap.siteId, caller.organizationId],
@@ -148,6 +155,7 @@ export function createGapStore(pool: Pool): GapStore {
       if (created?.kind !== 'created') return null;
       return { state: 'working' as const, action: 'gap.job', attempt: number, jobId: job.id, created };
     });
+    if (begun !== null) wakeWatchers(pool, job.id);
     return begun?.created ?? null;
   }
 

@@ -4,13 +4,16 @@ import type { Pool, PoolClient } from 'pg';
 import { withTransaction } from '../pool.ts';
 import { randomText } from '../random-text.ts';
 
-/** A file as blocks of equal size; the pages of an SQLite file keep their positions, so a small change changes few blocks. */
+/**
+ * A file as blocks of equal size. The pages of an SQLite file keep their positions, so a small change affects few
+ * blocks.
+ */
 export interface StoredBlocks {
   hashes: Buffer[];
   sizeBytes: number;
 }
 
-/** A version that is no longer stored: a newer one serves. */
+/** A version that is no longer stored, because a newer one is current. */
 export class IndexGoneError extends Error {
   override name = 'IndexGoneError';
 }
@@ -19,7 +22,7 @@ const blockSize = 64 * 1024;
 const batchBlocks = 16;
 const lockKey = `hashtextextended('docket index blocks', 0)`;
 
-/** Holds off the removal of blocks while `work` stores some that no version refers to yet. */
+/** Prevents the removal of blocks while `work` stores some that no version refers to yet. */
 export async function withBlocksKept<Result>(
   pool: Pool,
   work: (client: PoolClient) => Promise<Result>,
@@ -33,7 +36,7 @@ export async function withBlocksKept<Result>(
     unlocked = true;
     return result;
   } finally {
-    // a connection that may still hold the lock is closed, which frees it
+    // a connection that may still hold the lock is closed, which releases it
     client.release(!unlocked);
   }
 }
@@ -45,8 +48,9 @@ export interface KnownFile {
 }
 
 /**
- * Stores what is not stored already, with one query for all that is. Each batch is a transaction and goes in by hash, so that two
- * stores never lock crosswise. A block that stands in `previous`, whose blocks are stored, is not hashed again.
+ * Stores the missing blocks; one query finds which ones are stored already. Each batch is a transaction in the order of
+ * hashes, so that two stores never deadlock. A block that also occurs in `previous`, whose blocks are stored, is not
+ * hashed again.
  */
 export async function storeBlocks(
   client: PoolClient,
@@ -90,7 +94,9 @@ async function hashBlocks(file: string, previous: { file: string; hashes: Buffer
   return { hashes, sizeBytes };
 }
 
-/** Removes blocks that no version refers to, unless somebody is storing some; whoever publishes next does it then. */
+/**
+ * Removes blocks that no version refers to, unless a process is storing some; the next publication then removes them.
+ */
 export async function removeOrphanBlocks(pool: Pool): Promise<void> {
   await withTransaction(pool, async (client) => {
     const { rows } = await client.query<{ alone: boolean }>(`select pg_try_advisory_xact_lock(${lockKey}) as alone`);
@@ -102,7 +108,7 @@ export async function removeOrphanBlocks(pool: Pool): Promise<void> {
   });
 }
 
-/** Writes a file from its blocks; it appears under its name when it is whole. */
+/** Writes a file from its blocks; it appears under its name once it is complete. */
 export async function restoreBlocks(
   pool: Pool,
   stored: StoredBlocks,
@@ -119,7 +125,7 @@ export async function restoreBlocks(
   }
 }
 
-/** Blocks that lie in the previous file where they belong are copied with it, the others are written over it. */
+/** Copies the previous file and overwrites the blocks that differ. */
 async function writeBlocks(
   pool: Pool,
   { hashes, sizeBytes }: StoredBlocks,
@@ -151,7 +157,7 @@ async function writeBlocks(
   await output.truncate(sizeBytes);
 }
 
-/** A block is taken only when it is what its hash says: what lies in the database may have been damaged or changed. */
+/** Accepts a block only if it matches its hash, because stored data may be damaged or modified. */
 async function fetchBlocks(pool: Pool, hashes: Buffer[]): Promise<Map<string, Buffer>> {
   if (hashes.length === 0) return new Map();
   const { rows } = await pool.query<{ hash: Buffer; data: Buffer }>(
@@ -163,7 +169,7 @@ async function fetchBlocks(pool: Pool, hashes: Buffer[]): Promise<Map<string, Bu
   return new Map(rows.map(({ hash, data }) => [nameOf(hash), data]));
 }
 
-/** False when the file is gone: then all of it is fetched. */
+/** False when the file is gone; then all blocks are fetched. */
 async function isCopiedTo(file: string, target: string): Promise<boolean> {
   try {
     await copyFile(file, target, constants.COPYFILE_FICLONE);
@@ -190,7 +196,9 @@ function readBlock(handle: FileHandle, position: number): Promise<Buffer> {
   return readFully(handle, blockSize, position * blockSize);
 }
 
-/** Up to `length` bytes; fewer only at the end of the file. `position` null reads on from where the last read ended. */
+/**
+ * Reads up to `length` bytes; fewer only at the end of the file. With `position` null, continues after the last read.
+ */
 async function readFully(handle: FileHandle, length: number, position: number | null): Promise<Buffer> {
   const buffer = Buffer.allocUnsafe(length);
   let filled = 0;

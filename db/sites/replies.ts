@@ -13,7 +13,7 @@ export interface ReplyRow {
   threadId: string;
   protocol: 'v1' | 'v2';
   createdAt: Date;
-  /** Seconds since the writer's last sign of life, on database time. */
+  /** Seconds since the writer's last heartbeat, on database time. */
   silentSeconds: number;
   endedAt: Date | null;
   delivered: boolean;
@@ -21,22 +21,24 @@ export interface ReplyRow {
 
 export type NewReply = Pick<ReplyRow, 'id' | 'siteId' | 'chatId' | 'keyId' | 'threadId' | 'protocol'>;
 
-/** The key is public and the id of a chat may be anybody's: the token alone tells one reader from another. */
+/** The key is public, and a chat's id may be guessed: only the token distinguishes readers. */
 export interface ResumeQuery extends Pick<ReplyRow, 'chatId' | 'keyId'> {
   resumeToken: string;
 }
 
-/** Bytes of running replies, so that any API process can resume one. */
+/** Stores the bytes of running replies, so that any API process can resume one. */
 export interface ReplyStore {
-  /** Answers the secret that resumes the reply; only its digest is kept. */
+  /** Returns the secret that resumes the reply; only its digest is stored. */
   create(reply: NewReply): Promise<string>;
-  /** Appends text at `position` (chunks count from 0) and renews the heartbeat. False when the reply has ended already. */
+  /**
+   * Appends text at `position` (chunks count from 0) and renews the heartbeat. False when the reply has already ended.
+   */
   append(reply: { id: string; position: number; data: string }): Promise<boolean>;
   heartbeat(id: string): Promise<void>;
-  /** Ends it once; `tail` is appended in the same transaction. False when it had ended before. */
+  /** Ends a reply once; `tail` is appended in the same transaction. False when it had already ended. */
   end(reply: { id: string; tail: string | null }): Promise<boolean>;
   markDelivered(id: string): Promise<void>;
-  /** The reply of the chat that the token was given for; null when it is delivered. */
+  /** Returns the chat's reply for the token; null when it has been delivered. */
   findResumable(site: SiteRef, query: ResumeQuery): Promise<ReplyRow | null>;
   read(id: string, fromPosition: number): Promise<{ chunks: string[]; ended: boolean; silentSeconds: number }>;
 }
@@ -54,7 +56,7 @@ function digestOf(token: string): Buffer {
   return createHash('sha256').update(token).digest();
 }
 
-/** Replies as they are written; kept for ten minutes after their end. */
+/** Creates the store of replies in progress, kept for ten minutes after their end. */
 export function createReplyStore(pool: Pool): ReplyStore {
   async function create({ id, siteId, chatId, keyId, threadId, protocol }: NewReply): Promise<string> {
     const resumeToken = randomText(base62, tokenLength);
@@ -66,7 +68,7 @@ export function createReplyStore(pool: Pool): ReplyStore {
     return resumeToken;
   }
 
-  /** Locks the reply's row, so that nothing is appended behind its end. Repeating an append changes nothing. */
+  /** Locks the reply's row, so that nothing is appended after its end. Repeating an append changes nothing. */
   async function append(reply: { id: string; position: number; data: string }): Promise<boolean> {
     const { rowCount } = await pool.query({
       name: 'append-reply',
@@ -92,7 +94,7 @@ export function createReplyStore(pool: Pool): ReplyStore {
         [id],
       );
       if (rowCount !== 1) return false;
-      // a statement of its own: only now does it see an append that held the row
+      // a separate statement, because only now it sees an append that held the row
       if (tail !== null) {
         await client.query(
           `insert into reply_chunks (reply_id, position, data)
@@ -121,7 +123,7 @@ export function createReplyStore(pool: Pool): ReplyStore {
     return rows[0] ?? null;
   }
 
-  /** One statement, so that a reply that reads as ended has all its chunks. One that is gone reads as ended. */
+  /** One statement, so that a reply that reads as ended has all its chunks. A missing reply reads as ended. */
   async function read(
     id: string,
     fromPosition: number,

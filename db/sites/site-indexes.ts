@@ -12,20 +12,18 @@ import {
 import { inTransaction } from '../pool.ts';
 import { onlyRow } from '../rows.ts';
 
-export { IndexGoneError, type KnownFile } from './index-blocks.ts';
-
 export interface StoredIndex {
   version: number;
   format: number;
   sourceHash: string;
-  /** What the source calls the content, such as git's id of the folder; null where it has no name for it. */
+  /** The source's name for the content, such as git's id of the folder; null where there is none. */
   revision: string | null;
   sizeBytes: number;
   pages: number;
   chunks: number;
 }
 
-/** What a build made, and the file it is in. */
+/** Result of a build, with its file. */
 export interface NewIndex {
   format: number;
   sourceHash: string;
@@ -33,9 +31,9 @@ export interface NewIndex {
   pages: number;
   chunks: number;
   file: string;
-  /** Version that served when the source was read, 0: none. Left out: whichever serves is replaced. */
+  /** Version that was current when the source was read, 0 for none. If omitted, any current version is replaced. */
   replaces?: number;
-  /** The artifact of the version it replaces, as it is stored: what is equal in both is not stored again. */
+  /** The stored artifact of the version it replaces; blocks that are equal in both are not stored again. */
   previousFile?: string;
 }
 
@@ -45,32 +43,32 @@ export class IndexReplacedError extends Error {
 }
 
 export interface SiteIndexStore {
-  /** The version that serves now; null before the first. */
+  /** Returns the current version; null before the first. */
   current(site: SiteRef): Promise<StoredIndex | null>;
   /**
-   * Stores the artifact in content-addressed blocks, and makes it the current version; older versions beyond two are
-   * removed. An index of the same source and format as the current version keeps that one. Throws IndexReplacedError
-   * when the current version is not the one it `replaces`.
+   * Stores the artifact in content-addressed blocks and makes it the current version; two older versions are
+   * kept. An index of the same source and format as the current version keeps that one. Throws IndexReplacedError when
+   * the current version is not the one it `replaces`.
    */
   publish(site: SiteRef, index: NewIndex): Promise<StoredIndex>;
-  /** Says that the current version was found to be up to date. */
+  /** Records that the current version is up to date. */
   confirm(site: SiteRef): Promise<void>;
   /**
-   * Writes the artifact of a version to a file, taking blocks from `previous`, an earlier download, where it holds them
-   * already. The file appears when it is whole. Throws IndexGoneError when the version is not stored any more.
+   * Writes the artifact of a version to a file, reusing blocks of `previous`, an earlier download. The file appears
+   * once it is complete. Throws IndexGoneError when the version is no longer stored.
    */
   download(site: SiteRef, version: number, target: { file: string; previous?: KnownFile }): Promise<KnownFile>;
 }
 
-/** A process that learns of a new version late still finds the one it knows. */
+/** Number of older versions that are kept, for processes that learn of a new version late. */
 const olderVersionsKept = 2;
 
 const indexColumns = `
   version, format, source_hash as "sourceHash", revision, size_bytes::float8 as "sizeBytes", site_indexes.pages, chunks`;
 
-/** The search artifacts of sites, kept in blocks by content. */
+/** Creates the store of sites' search artifacts, kept in blocks by content. */
 export function createSiteIndexStore(pool: Pool): SiteIndexStore {
-  /** Blocks go in first, in short transactions; the version appears in one, under a lock on the site. */
+  /** Stores blocks first, in short transactions; the version is added in one, under a lock on the site. */
   async function publish(site: SiteRef, index: NewIndex): Promise<StoredIndex> {
     const published = await withBlocksKept(pool, async (client) => {
       for (;;) {
@@ -128,7 +126,7 @@ function isSame(serving: StoredIndex | null, index: NewIndex): serving is Stored
   return serving !== null && serving.sourceHash === index.sourceHash && serving.format === index.format;
 }
 
-/** Read while no block is removed, so that those of the version stay stored. */
+/** Reads a version while no block is removed, so that its blocks stay stored. */
 async function previousOf(
   client: PoolClient,
   { id }: SiteRef,
@@ -142,12 +140,12 @@ async function previousOf(
   return { file: previousFile, hashes: rows.map(({ hash }) => hash) };
 }
 
-/** Null when the version that was to be kept was replaced meanwhile. */
+/** Null when the version to be kept was replaced meanwhile. */
 async function makeCurrent(
   client: PoolClient,
   { site, index, stored }: { site: SiteRef; index: NewIndex; stored: StoredBlocks | null },
 ): Promise<StoredIndex | null> {
-  // leaves the key alone: conversations that refer to the site are recorded meanwhile
+  // does not lock the key, because conversations that refer to the site are stored meanwhile
   const { id: siteId, organizationId } = site;
   const locked = await client.query<{ version: number }>(
     'select index_version as version from sites where id = $1 and organization_id = $2 for no key update',

@@ -1,21 +1,11 @@
 import type { Pool } from 'pg';
 import { writeAudit } from '../organizations/audit.ts';
-import type { Caller, Owner } from '../caller.ts';
+import type { Caller, Owner, SiteRef } from '../caller.ts';
 import { newId } from '../ids.ts';
 import { removeOrphanBlocks } from './index-blocks.ts';
 import { mostChoices, readPage, type Page, type PageQuery } from '../page.ts';
 import { withTransaction } from '../pool.ts';
 import { toStoredText } from '../stored-text.ts';
-
-export {
-  createSiteIndexStore,
-  IndexGoneError,
-  IndexReplacedError,
-  type KnownFile,
-  type NewIndex,
-  type SiteIndexStore,
-  type StoredIndex,
-} from './site-indexes.ts';
 
 export interface SiteRow {
   id: string;
@@ -25,7 +15,7 @@ export interface SiteRow {
   directory: string | null;
   ref: string | null;
   path: string;
-  /** Prefix of the links in sources; null: paths below `/`. */
+  /** Prefix of the links in sources; null for paths below `/`. */
   baseUrl: string | null;
   retentionDays: number;
   refreshMinutes: number | null;
@@ -35,7 +25,20 @@ export interface SiteRow {
   indexRequestedAt: Date | null;
   indexFailure: string | null;
   indexFailureMessage: string | null;
+  /** How tokens of readers are signed; null while the site accepts none. */
+  readerTokens: ReaderTokens | null;
   createdAt: Date;
+}
+
+/** How the tokens are signed that prove the groups of a reader. */
+export interface ReaderTokens {
+  issuer: string;
+  algorithm: 'HS256' | 'EdDSA';
+}
+
+/** With the key that verifies them, encrypted for the site (`readerKeyOwner`). */
+export interface ReaderKey extends ReaderTokens {
+  key: string;
 }
 
 export interface NewSite {
@@ -49,24 +52,26 @@ export interface NewSite {
   refreshMinutes?: number;
 }
 
-/** What may be changed of a site; what is left out stays. Of repository and directory one is given, the other null. */
+/** Changes of a site; omitted fields stay. Of repository and directory, one is given and the other null. */
 export type SiteChange = Partial<
   Pick<SiteRow, 'repository' | 'directory' | 'ref' | 'path' | 'baseUrl' | 'retentionDays' | 'refreshMinutes'>
->;
+> & { readerTokens?: ReaderKey | null };
 
 export interface SiteStore {
-  /** Asks for the first index, too. Throws DomainTakenError when the organization has a site of the domain. */
+  /** Also requests the first index. Throws DomainTakenError when the organization has a site with the domain. */
   create(caller: Caller, site: NewSite): Promise<SiteRow>;
   findByDomain(owner: Owner, domain: string): Promise<SiteRow | null>;
   /** Oldest first. Throws InvalidCursorError. */
   list(owner: Owner, query: PageQuery): Promise<Page<SiteRow>>;
-  /** The domains of the first sites, for a choice. */
+  /** Returns the domains of the first sites, for a picker. */
   domains(owner: Owner): Promise<Pick<SiteRow, 'domain'>[]>;
-  /** Changes a site and, when its pages come from elsewhere now, asks for an index. Null when there is no such site. */
+  /** Changes a site and, if its source changes, requests an index. Null when there is no such site. */
   update(caller: Caller, id: string, change: SiteChange): Promise<SiteRow | null>;
+  /** Returns what verifies the tokens of a site's readers; null while it accepts none. */
+  readerKey(site: SiteRef): Promise<ReaderKey | null>;
   /** Removes a site with its index and its conversations. False when there is no such site. */
   remove(caller: Caller, id: string): Promise<boolean>;
-  /** Asks for an index; the worker starts it. Null when there is no such site. */
+  /** Requests an index, which the worker starts. Null when there is no such site. */
   requestIndex(caller: Caller, id: string): Promise<SiteRow | null>;
 }
 
@@ -74,8 +79,8 @@ export class DomainTakenError extends Error {
   override name = 'DomainTakenError';
 }
 
-/** The columns of what may be changed; a change of a source leads to other pages. */
-const changeable: Record<keyof SiteChange, { column: string; isSource: boolean }> = {
+/** Columns that can be changed; a changed source requires an index. */
+const changeable: Record<Exclude<keyof SiteChange, 'readerTokens'>, { column: string; isSource: boolean }> = {
   repository: { column: 'repository', isSource: true },
   directory: { column: 'directory', isSource: true },
   ref: { column: 'ref', isSource: true },
@@ -89,9 +94,16 @@ export const siteColumns = `
   id, organization_id as "organizationId", domain, repository, directory, ref, path, base_url as "baseUrl",
   retention_days as "retentionDays", refresh_minutes as "refreshMinutes", index_version as "indexVersion",
   index_pages as "indexPages", indexed_at as "indexedAt", index_requested_at as "indexRequestedAt",
-  index_failure as "indexFailure", index_failure_message as "indexFailureMessage", created_at as "createdAt"`;
+  index_failure as "indexFailure", index_failure_message as "indexFailureMessage", created_at as "createdAt",
+  case when reader_issuer is not null
+       then json_build_object('issuer', reader_issuer, 'algorithm', reader_algorithm) end as "readerTokens"`;
 
-/** Documentation sites. */
+/** Purpose under which the key of a site's reader tokens is encrypted. */
+export function readerKeyOwner(siteId: string): string {
+  return `site-reader-key/${siteId}`;
+}
+
+/** Creates the store of documentation sites. */
 export function createSiteStore(pool: Pool): SiteStore {
   function create(caller: Caller, site: NewSite): Promise<SiteRow> {
     return withTransaction(pool, async (client) => {
@@ -143,17 +155,25 @@ export function createSiteStore(pool: Pool): SiteStore {
   }
 
   function update(caller: Caller, id: string, change: SiteChange): Promise<SiteRow | null> {
+    const { readerTokens } = change;
     const given = Object.entries(changeable).filter(([name]) => Object.hasOwn(change, name));
     const isElsewhere = given.some(([, { isSource }]) => isSource);
+    const columns: [string, unknown][] = given.map(([name, { column }]) => [column, Reflect.get(change, name)]);
+    if (readerTokens !== undefined)
+      columns.push(
+        ['reader_issuer', readerTokens?.issuer ?? null],
+        ['reader_algorithm', readerTokens?.algorithm ?? null],
+        ['reader_key', readerTokens?.key ?? null],
+      );
     return write(caller, id, {
       action: 'site.change',
-      details: { fields: given.map(([name]) => name) },
+      details: { fields: Object.keys(change) },
       assignments: [
         'id = id',
-        ...given.map(([, { column }], position) => `${column} = $${position + 3}`),
+        ...columns.map(([column], position) => `${column} = $${position + 3}`),
         ...(isElsewhere ? ['index_requested_at = now()'] : []),
       ],
-      values: given.map(([name]) => Reflect.get(change, name)),
+      values: columns.map(([, value]) => value),
     });
   }
 
@@ -178,7 +198,17 @@ export function createSiteStore(pool: Pool): SiteStore {
     });
   }
 
-  /** Holds the site first, so that no conversation and no index is added meanwhile. */
+  async function readerKey({ id, organizationId }: SiteRef): Promise<ReaderKey | null> {
+    const { rows } = await pool.query<{ tokens: ReaderTokens | null; key: string | null }>(
+      `select json_build_object('issuer', reader_issuer, 'algorithm', reader_algorithm) as tokens, reader_key as key
+       from sites where id = $1 and organization_id = $2`,
+      [id, organizationId],
+    );
+    const { tokens = null, key = null } = rows[0] ?? {};
+    return tokens === null || key === null ? null : { ...tokens, key };
+  }
+
+  /** Locks the site first, so that no conversation and no index is added meanwhile. */
   async function remove(caller: Caller, id: string): Promise<boolean> {
     const isRemoved = await withTransaction(pool, async (client) => {
       const { rows } = await client.query<{ domain: string }>(
@@ -197,5 +227,5 @@ export function createSiteStore(pool: Pool): SiteStore {
     return isRemoved;
   }
 
-  return { create, findByDomain, list, domains, update, remove, requestIndex };
+  return { create, findByDomain, list, domains, update, readerKey, remove, requestIndex };
 }

@@ -19,7 +19,7 @@ export interface ThreadMessage {
   content: string;
   sources: Source[];
   answered: boolean | null;
-  /** What the reader said of an answer. */
+  /** The reader's feedback on an answer. */
   feedback: Feedback | null;
   createdAt: Date;
 }
@@ -29,18 +29,18 @@ export interface Thread {
   siteId: string;
   createdAt: Date;
   messages: ThreadMessage[];
-  /** Where the next page begins; null when there is none. */
+  /** Position of the next page; null when there is none. */
   nextAfter: string | null;
 }
 
-/** A conversation of so many messages, or bytes of text, is full: it goes on as a new thread. */
+/** A conversation with this many messages, or bytes of text, is full and continues as a new thread. */
 const mostMessages = 200;
-/** The pages that an answer names as its sources, and that a conversation shows of its answers. */
+/** Largest number of pages that an answer names as its sources, and that a conversation shows of its answers. */
 export const mostSources = 100;
 const mostBytes = 1_000_000;
-/** Answers that were under way when their thread became full. */
+/** Answers that may still be stored after their thread became full. */
 const mostUnderWay = 50;
-/** Texts of one page; a page has one message at least. */
+/** Length of the texts of one page; a page has at least one message. */
 const pageBytes = 1_000_000;
 
 export interface RecordedTurn {
@@ -59,19 +59,22 @@ export interface RecordedTurn {
 }
 
 export interface ThreadStore {
-  /** The id when the site has the thread and it is not full, else a fresh id (nothing is written yet). */
+  /** Returns the id when the site has the thread and it is not full, else a new id (nothing is written yet). */
   resolve(site: SiteRef, threadId: string | null): Promise<{ threadId: string; isNew: boolean }>;
-  /** Makes a new thread before its first answer ends, so that a client that breaks off can go on with it. */
+  /** Creates a thread before its first answer ends, so that a client that disconnects can continue it. */
   open(site: SiteRef, thread: { threadId: string; fp: string }): Promise<void>;
-  /** Writes a turn of an open thread (question and answer) in one transaction; nothing when it was deleted during the answer. */
+  /**
+   * Stores a turn of an open thread (question and answer) in one transaction; nothing when it was deleted during the
+   * answer.
+   */
   recordTurn(site: SiteRef, turn: RecordedTurn): Promise<void>;
-  /** The beginning of a thread, or what comes after a position in it. Null when the site has no such thread. */
+  /** Returns the beginning of a thread, or what follows a position. Null when the site has no such thread. */
   get(site: SiteRef, threadId: string, page?: { after: string; limit: number }): Promise<Thread | null>;
   /** False when the site has no such thread. */
   remove(caller: Caller, siteId: string, threadId: string): Promise<boolean>;
 }
 
-/** Conversations, kept for as long as their site says. */
+/** Creates the store of conversations, which are kept for the days that their site sets. */
 export function createThreadStore(pool: Pool): ThreadStore {
   async function resolve({ id, organizationId }: SiteRef, threadId: string | null) {
     const fresh = { threadId: newId('thr_'), isNew: true };
@@ -158,7 +161,7 @@ export function createThreadStore(pool: Pool): ThreadStore {
   return { resolve, open, recordTurn, get, remove };
 }
 
-// no row when the thread was deleted or is another site's, or when the site keeps nothing any more
+// no row when the thread was deleted or is another site's, or when the site stores nothing any more
 const holdThread = {
   name: 'hold-thread',
   text: `
@@ -167,7 +170,7 @@ const holdThread = {
       and threads.site_id = sites.id and threads.organization_id = sites.organization_id`,
 };
 
-/** Counted while the thread is held, so that answers that end at the same time do not pass the limit together. */
+/** Counted under a lock on the thread, so that concurrent answers do not exceed the limit together. */
 async function fitsMessages(client: PoolClient, threadId: string): Promise<boolean> {
   const { rows } = await client.query<{ fits: boolean }>({
     name: 'count-messages',

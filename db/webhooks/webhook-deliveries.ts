@@ -8,14 +8,14 @@ import { isOwnWebhook, type WebhookRef } from './webhook-endpoints.ts';
 
 export type DeliveryStatus = 'pending' | 'delivered' | 'failed';
 
-/** The attempts that a delivery shows. */
+/** Largest number of attempts that a delivery shows. */
 export const mostAttempts = 20;
 
 export interface AttemptRow {
   startedAt: Date;
   durationMs: number;
   statusCode: number | null;
-  /** The first part of the answer. */
+  /** Beginning of the response. */
   response: string | null;
   error: string | null;
 }
@@ -35,14 +35,14 @@ export interface DeliveryRow {
 }
 
 export interface WebhookDeliveryStore {
-  /** Newest first. `cursor` is what the page before gave; a malformed one throws `InvalidCursorError`. */
+  /** Newest first. `cursor` comes from the previous page; a malformed one throws `InvalidCursorError`. */
   list(
     owner: Owner,
     webhook: WebhookRef,
     page: { limit: number; cursor?: string },
   ): Promise<{ deliveries: DeliveryRow[]; nextCursor: string | null }>;
   find(owner: Owner, webhook: WebhookRef, id: string): Promise<DeliveryRow | null>;
-  /** Sends the message again from the first attempt on, whatever became of it; false when there is no such delivery. */
+  /** Sends the message again from the first attempt, whatever its state; false when there is no such delivery. */
   redeliver(caller: Caller, webhook: WebhookRef, id: string): Promise<boolean>;
 }
 
@@ -52,7 +52,7 @@ const deliveryColumns = `
   delivery.created_at as "createdAt", delivery.ended_at as "endedAt",
   (extract(epoch from delivery.created_at) * 1000000)::bigint::text as "createdMicros", attempts.list as attempts`;
 
-/** The log beside each delivery; times as numbers, because JSON has no other. */
+/** Log of each delivery; times as numbers, because JSON has no other. */
 const deliveryTables = `
   webhook_deliveries as delivery
   join webhook_endpoints on webhook_endpoints.id = delivery.endpoint_id
@@ -70,7 +70,7 @@ type StoredDelivery = Omit<DeliveryRow, 'attempts'> & {
   attempts: (Omit<AttemptRow, 'startedAt'> & { startedMs: number })[];
 };
 
-/** Messages on their way to the webhooks, and what became of them. */
+/** Creates the store of messages to webhooks and their deliveries. */
 export function createWebhookDeliveryStore(pool: Pool): WebhookDeliveryStore {
   return {
     async list({ organizationId }, webhook, { limit, cursor }) {

@@ -13,18 +13,18 @@ export interface WebhookRow {
   projectId: string;
   url: string;
   description: string | null;
-  /** None is all of them. */
+  /** Empty for all types. */
   eventTypes: string[];
   enabled: boolean;
   /** Why it was disabled; null when a person did it. */
   disabledReason: string | null;
-  /** Since when every attempt has failed; null while they succeed. */
+  /** Start of the current streak of failures; null after a success. */
   failingSince: Date | null;
   createdAt: Date;
   updatedAt: Date;
 }
 
-/** A webhook, whose ids count in the organization of the project only. */
+/** A webhook; its id is valid in the project's organization only. */
 export interface WebhookRef {
   projectId: string;
   id: string;
@@ -34,7 +34,7 @@ export interface NewWebhook {
   url: string;
   description: string | null;
   eventTypes: string[];
-  /** The client's own; without it one is made. */
+  /** The client's secret; if omitted, one is created. */
   secret?: string;
 }
 
@@ -50,17 +50,17 @@ export interface WebhookStore {
   /** Oldest first. */
   list(owner: Owner, projectId: string): Promise<WebhookRow[]>;
   find(owner: Owner, ref: WebhookRef): Promise<WebhookRow | null>;
-  /** Enabling one forgets its failures. Null when there is none. */
+  /** Changes a webhook; enabling one clears its failures. Null when there is none. */
   update(caller: Caller, ref: WebhookRef, change: WebhookChange): Promise<WebhookRow | null>;
-  /** Its deliveries go with it; false when there was none. */
+  /** Removes a webhook with its deliveries; false when there was none. */
   remove(caller: Caller, ref: WebhookRef): Promise<boolean>;
-  /** The secret so far signs beside the new one for `overlapMs`. Null when there is no such webhook. */
+  /** Creates a new secret; the previous one also signs for `overlapMs`. Null when there is no such webhook. */
   rotateSecret(
     caller: Caller,
     ref: WebhookRef,
     rotation: { secret?: string; overlapMs: number },
   ): Promise<{ secret: string; previousValidUntil: Date } | null>;
-  /** Sends a ping to this webhook alone; null when there is no such webhook or it is disabled. */
+  /** Sends a ping to this webhook only; null when there is no such webhook or it is disabled. */
   ping(caller: Caller, ref: WebhookRef): Promise<string | null>;
 }
 
@@ -71,7 +71,7 @@ const webhookColumns = `
   disabled_reason as "disabledReason", failing_since as "failingSince", created_at as "createdAt",
   updated_at as "updatedAt"`;
 
-/** What the secrets of a webhook are sealed for. */
+/** Purpose under which a webhook's secrets are encrypted. */
 export function webhookSecretOwner(webhookId: string): string {
   return `webhook-secret/${webhookId}`;
 }
@@ -81,9 +81,12 @@ export const isOwnWebhook = `
   webhook_endpoints.project_id = $1 and webhook_endpoints.id = $2
   and exists (select from projects where projects.id = $1 and projects.organization_id = $3)`;
 
-/** Webhooks: where the events of a project's jobs are sent. Secrets are stored sealed and never listed. */
+/**
+ * Creates the store of webhooks, which receive the events of a project's jobs. Secrets are stored encrypted and never
+ * listed.
+ */
 export function createWebhookStore(pool: Pool, box: Pick<SecretBox, 'seal'>): WebhookStore {
-  /** Runs a statement on a webhook and writes the audit entry of what it changed. */
+  /** Runs a statement on a webhook and writes the audit entry of the change. */
   function change<Row extends QueryResultRow>(
     caller: Caller,
     { projectId, id }: WebhookRef,
@@ -105,7 +108,7 @@ export function createWebhookStore(pool: Pool, box: Pick<SecretBox, 'seal'>): We
   return {
     async create(caller, projectId, { url, description, eventTypes, secret = newWebhookSecret() }) {
       return withTransaction(pool, async (client) => {
-        // one create of a project at a time, without holding up its jobs
+        // one create per project at a time, without blocking its jobs
         const project = await client.query(
           'select from projects where id = $1 and organization_id = $2 for no key update',
           [projectId, caller.organizationId],
@@ -212,7 +215,7 @@ const pingStatement = `
   insert into webhook_deliveries (id, message_id, endpoint_id)
   select $5, message.id, receiver.id from message, receiver returning id`;
 
-/** The path of a webhook's address may hold a secret. */
+/** The path of a webhook's address may contain a secret. */
 function hostOf(url: string): string {
   return new URL(url).host;
 }

@@ -1,0 +1,33 @@
+import type { Pool } from 'pg';
+import { onlyRow } from '../rows.ts';
+
+/** Kinds of work that the database holds for any API process; true when there may be some. */
+export interface DueChores {
+  starts: boolean;
+  cancels: boolean;
+  gapChecks: boolean;
+}
+
+export interface DueChoreStore {
+  /** Returns which kinds of work are due. */
+  look(): Promise<DueChores>;
+}
+
+export function createDueChoreStore(pool: Pool): DueChoreStore {
+  return {
+    async look() {
+      const { rows } = await pool.query<DueChores>({
+        name: 'due-chores',
+        text: `
+          select exists (select from job_outbox where next_attempt_at <= now()) as starts,
+                 exists (select from job_cancels where next_attempt_at <= now()) as cancels,
+                 exists (
+                   select from gaps join sites on sites.id = site_id left join jobs on jobs.id = job_id
+                   where (state = 'working' and pr_state = 'merged') or state = 'asking'
+                      or (state = 'indexing' and index_failure is null)
+                 ) as "gapChecks"`,
+      });
+      return onlyRow(rows);
+    },
+  };
+}
